@@ -1,0 +1,146 @@
+import { resolve } from "node:path";
+import { slugFault } from "./domain/tenant.ts";
+
+// The only reader of the environment. Anything wrong in it is one clear line and exit code 2.
+export class ConfigFault extends Error {}
+
+export type TrustedIssuer = {
+  issuer: string;
+  audience: string;
+  jwks_uri: string;
+  tenant_claim: string;
+  scope_claim: string;
+};
+
+const roles = ["api", "engine"] as const;
+type Role = (typeof roles)[number];
+
+export type Config = {
+  host: string;
+  port: number;
+  publicUrl: string | null;
+  databaseUrl: string | null;
+  dataDir: string;
+  hasDemo: boolean;
+  roles: Set<Role>;
+  metricsPort: number | null;
+  logLevel: string;
+  isStrictHost: boolean;
+  bootstrap: { tenant: string; clientId: string; clientSecret: string } | null;
+  trustedIssuers: TrustedIssuer[];
+};
+
+type Environment = Record<string, string | undefined>;
+
+const logLevels = ["silent", "error", "warn", "info", "debug"];
+
+export function readConfig(env: Environment = process.env): Config {
+  const databaseUrl = text(env, "DATABASE_URL");
+  if (databaseUrl !== null && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    throw new ConfigFault("DATABASE_URL must begin with postgres:// or postgresql://");
+  }
+  return {
+    host: text(env, "HOST") ?? "127.0.0.1",
+    port: port(env, "PORT", 8080),
+    publicUrl: httpUrl(text(env, "PUBLIC_URL"), "PUBLIC_URL"),
+    databaseUrl,
+    dataDir: resolve(text(env, "DATA_DIR") ?? "data"),
+    hasDemo: oneOf(env, "DEMO", ["on", "off"], "on") === "on",
+    roles: readRoles(text(env, "ROLES")),
+    metricsPort: text(env, "METRICS_PORT") === "off" ? null : port(env, "METRICS_PORT", 9464),
+    logLevel: oneOf(env, "LOG_LEVEL", logLevels, "info"),
+    isStrictHost: oneOf(env, "STRICT_HOST", ["on", "off"], "off") === "on",
+    bootstrap: readBootstrap(env),
+    trustedIssuers: readIssuers(text(env, "TRUSTED_ISSUERS")),
+  };
+}
+
+// An empty variable counts as one that is not set, as in most shells' scripts.
+function text(env: Environment, name: string): string | null {
+  const value = env[name];
+  return value === undefined || value === "" ? null : value;
+}
+
+function port(env: Environment, name: string, fallback: number): number {
+  const value = text(env, name);
+  if (value === null) return fallback;
+  const number = Number(value);
+  if (!/^\d{1,5}$/.test(value) || number > 65535) throw new ConfigFault(`${name} must be a port from 0 to 65535, not "${value}"`);
+  return number;
+}
+
+function oneOf(env: Environment, name: string, allowed: string[], fallback: string): string {
+  const value = text(env, name) ?? fallback;
+  if (!allowed.includes(value)) throw new ConfigFault(`${name} must be one of ${allowed.join(", ")}, not "${value}"`);
+  return value;
+}
+
+function httpUrl(value: string | null, name: string): string | null {
+  if (value === null) return null;
+  const url = URL.parse(value);
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
+    throw new ConfigFault(`${name} must be an http or https address without query, not "${value}"`);
+  }
+  return value.replace(/\/+$/, "");
+}
+
+function readRoles(value: string | null): Set<Role> {
+  if (value === null) return new Set(roles);
+  const named = value.split(",").map((role) => role.trim());
+  const known = roles.filter((role) => named.includes(role));
+  if (known.length !== named.length) throw new ConfigFault(`ROLES must be a list of ${roles.join(", ")}, not "${value}"`);
+  return new Set(known);
+}
+
+function readBootstrap(env: Environment): Config["bootstrap"] {
+  const tenant = text(env, "BOOTSTRAP_TENANT");
+  const clientId = text(env, "BOOTSTRAP_CLIENT_ID");
+  const clientSecret = text(env, "BOOTSTRAP_CLIENT_SECRET");
+  if (tenant === null && clientId === null && clientSecret === null) return null;
+  if (tenant === null || clientId === null || clientSecret === null) {
+    throw new ConfigFault("BOOTSTRAP_TENANT, BOOTSTRAP_CLIENT_ID and BOOTSTRAP_CLIENT_SECRET must be set together");
+  }
+  const fault = slugFault(tenant);
+  if (fault !== null) throw new ConfigFault(`BOOTSTRAP_TENANT: ${fault}`);
+  const fault2 = clientIdFault(clientId) ?? secretFault(clientSecret);
+  if (fault2 !== null) throw new ConfigFault(`BOOTSTRAP_CLIENT_ID and BOOTSTRAP_CLIENT_SECRET: ${fault2}`);
+  return { tenant, clientId, clientSecret };
+}
+
+export function clientIdFault(clientId: string): string | null {
+  return /^[\x21-\x7e]{1,128}$/.test(clientId) ? null : "a client id is 1 to 128 visible ASCII characters";
+}
+
+function secretFault(secret: string): string | null {
+  return /^[\x20-\x7e]{8,256}$/.test(secret) ? null : "a client secret is 8 to 256 ASCII characters";
+}
+
+function readIssuers(value: string | null): TrustedIssuer[] {
+  if (value === null) return [];
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(value);
+  } catch {
+    throw new ConfigFault("TRUSTED_ISSUERS must be JSON: [{issuer, audience, jwks_uri, tenant_claim, scope_claim?}]");
+  }
+  if (!Array.isArray(parsed)) throw new ConfigFault("TRUSTED_ISSUERS must be a JSON array");
+  return parsed.map((entry: unknown, index) => readIssuer(entry, `TRUSTED_ISSUERS[${index}]`));
+}
+
+function readIssuer(entry: unknown, name: string): TrustedIssuer {
+  const given: Record<string, unknown> = typeof entry === "object" && entry !== null ? { ...entry } : {};
+  const member = (key: string, fallback?: string): string => {
+    const value = given[key] ?? fallback;
+    if (typeof value !== "string" || value === "") throw new ConfigFault(`${name}.${key} must be a string`);
+    return value;
+  };
+  const jwks = member("jwks_uri");
+  httpUrl(jwks, `${name}.jwks_uri`);
+  return {
+    issuer: member("issuer"),
+    audience: member("audience"),
+    jwks_uri: jwks,
+    tenant_claim: member("tenant_claim"),
+    scope_claim: member("scope_claim", "scope"),
+  };
+}

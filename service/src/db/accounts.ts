@@ -1,0 +1,109 @@
+import type { Account } from "../domain/account.ts";
+import type { Queryable, Row } from "./database.ts";
+import { sql } from "./sql.ts";
+
+export type AccountRow = Row & Omit<Account, "crm_account_id" | "last_session_updated_on"> & {
+  crm_account_id: string | null;
+  last_session_updated_on: string | null;
+};
+
+export const accountColumns =
+  "tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, last_session_updated_on, created_at, updated_at";
+
+// Members that are not set are left out.
+export function toAccount({ crm_account_id, last_session_updated_on, ...row }: AccountRow): Account {
+  return {
+    ...row,
+    ...(crm_account_id !== null && { crm_account_id }),
+    ...(last_session_updated_on !== null && { last_session_updated_on }),
+  };
+}
+
+export async function findAccounts(database: Queryable, tenantId: string, ids: string[]): Promise<Map<string, Account>> {
+  const rows = await database.query<AccountRow>(sql`
+    select tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, last_session_updated_on, created_at, updated_at
+    from accounts
+    where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[])`);
+  return new Map(rows.map((row) => [row.website_account_id, toAccount(row)]));
+}
+
+export async function lockAccount(tx: Queryable, tenantId: string, id: string): Promise<Account | undefined> {
+  const [row] = await tx.query<AccountRow>(sql`
+    select tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, last_session_updated_on, created_at, updated_at
+    from accounts
+    where tenant_id = ${tenantId} and website_account_id = ${id}
+    for update`);
+  return row && toAccount(row);
+}
+
+export async function insertAccount(tx: Queryable, account: Account): Promise<boolean> {
+  const rows = await tx.query(sql`
+    insert into accounts (
+      tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at
+    )
+    values (
+      ${account.tenant_id}, ${account.website_account_id}, ${account.crm_account_id ?? null}, ${account.is_blocked},
+      ${account.is_quarantined}, ${account.is_fraudulent}, ${account.created_at}, ${account.updated_at}
+    )
+    on conflict (tenant_id, website_account_id) do nothing
+    returning 1 as inserted`);
+  return rows.length === 1;
+}
+
+export async function saveAccount(tx: Queryable, account: Account): Promise<void> {
+  await tx.query(sql`
+    update accounts
+    set crm_account_id = ${account.crm_account_id ?? null},
+      is_blocked = ${account.is_blocked},
+      is_quarantined = ${account.is_quarantined},
+      is_fraudulent = ${account.is_fraudulent},
+      updated_at = ${account.updated_at}
+    where tenant_id = ${account.tenant_id} and website_account_id = ${account.website_account_id}`);
+}
+
+export async function deleteAccount(tx: Queryable, tenantId: string, id: string): Promise<void> {
+  await tx.query(sql`
+    delete from accounts
+    where tenant_id = ${tenantId} and website_account_id = ${id}`);
+}
+
+// Accounts named by activity for the first time. Returns those that were new. Ids are sorted, so that engines lock in one order.
+export async function insertSeenAccounts(tx: Queryable, tenantId: string, seen: { ids: string[]; now: string }): Promise<string[]> {
+  const rows = await tx.query<{ website_account_id: string }>(sql`
+    insert into accounts (tenant_id, website_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at)
+    select ${tenantId}::uuid, s.id, false, false, false, ${seen.now}::timestamptz, ${seen.now}::timestamptz
+    from unnest(${seen.ids.toSorted()}::text[]) as s (id)
+    on conflict (tenant_id, website_account_id) do nothing
+    returning website_account_id`);
+  return rows.map((row) => row.website_account_id);
+}
+
+// The time of the last session never goes backwards. The rows stay locked, so that a flag and a new case agree.
+export async function saveSessionTimes(
+  tx: Queryable,
+  tenantId: string,
+  times: { id: string; session_at: string | null }[],
+): Promise<Map<string, boolean>> {
+  const sorted = times.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const locked = await tx.query<{ website_account_id: string; is_blocked: boolean }>(sql`
+    select a.website_account_id, a.is_blocked
+    from unnest(${sorted.map((each) => each.id)}::text[]) with ordinality as t (id, position)
+    cross join lateral (
+      select website_account_id, is_blocked
+      from accounts
+      where tenant_id = ${tenantId} and website_account_id = t.id
+      for update
+    ) as a
+    order by t.position`);
+  const sessions = sorted.filter((each) => each.session_at !== null);
+  if (sessions.length > 0) {
+    await tx.query(sql`
+      update accounts as a
+      set last_session_updated_on = t.session_at
+      from unnest(${sessions.map((each) => each.id)}::text[], ${sessions.map((each) => each.session_at)}::timestamptz[]) as t (id, session_at)
+      where a.tenant_id = ${tenantId}
+        and a.website_account_id = t.id
+        and (a.last_session_updated_on is null or a.last_session_updated_on < t.session_at)`);
+  }
+  return new Map(locked.map((row) => [row.website_account_id, row.is_blocked]));
+}

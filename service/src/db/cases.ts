@@ -1,0 +1,141 @@
+import type { CaseDocument } from "../domain/case.ts";
+import { isCanonicalUuid } from "../domain/uuid.ts";
+import type { Queryable, Row } from "./database.ts";
+import { sql } from "./sql.ts";
+
+// The text is the stored document, ready to be sent; the flag is the account's, and kept beside it.
+export type StoredCase = { case_id: string; text: string; end_user_is_blocked: boolean };
+export type LockedCase = { document: CaseDocument; subject: string; end_user_is_blocked: boolean };
+
+export async function findCases(database: Queryable, tenantId: string, ids: string[]): Promise<Map<string, StoredCase>> {
+  const possible = ids.filter(isCanonicalUuid);
+  if (possible.length === 0) return new Map();
+  const rows = await database.query<StoredCase & Row>(sql`
+    select case_id, document as text, end_user_is_blocked
+    from cases
+    where tenant_id = ${tenantId} and case_id = any(${possible}::uuid[])`);
+  return new Map(rows.map((row) => [row.case_id, row]));
+}
+
+export function caseText(stored: { text: string; end_user_is_blocked: boolean }): string {
+  return `{"end_user_is_blocked":${stored.end_user_is_blocked},${stored.text.slice(1)}`;
+}
+
+type LockRow = { text: string; subject: string; end_user_is_blocked: boolean };
+
+export async function lockCase(tx: Queryable, tenantId: string, caseId: string): Promise<LockedCase | undefined> {
+  if (!isCanonicalUuid(caseId)) return undefined;
+  const [row] = await tx.query<LockRow>(sql`
+    select document as text, subject, end_user_is_blocked
+    from cases
+    where tenant_id = ${tenantId} and case_id = ${caseId}
+    for update`);
+  return row && locked(row);
+}
+
+// Those that nobody holds now, in key order. Which of the others exist is for `findCases` to say.
+export async function lockFreeCases(tx: Queryable, tenantId: string, ids: string[]): Promise<LockedCase[]> {
+  const rows = await tx.query<LockRow>(sql`
+    select document as text, subject, end_user_is_blocked
+    from cases
+    where tenant_id = ${tenantId} and case_id = any(${ids.filter(isCanonicalUuid)}::uuid[])
+    order by case_id
+    for update skip locked`);
+  return rows.map(locked);
+}
+
+export async function lockCasesOfAccount(tx: Queryable, tenantId: string, websiteAccountId: string): Promise<LockedCase[]> {
+  const rows = await tx.query<LockRow>(sql`
+    select document as text, subject, end_user_is_blocked
+    from cases
+    where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}
+    order by case_id
+    for update`);
+  return rows.map(locked);
+}
+
+export async function lockOpenCase(tx: Queryable, tenantId: string, subject: string): Promise<LockedCase | undefined> {
+  const [row] = await tx.query<LockRow>(sql`
+    select document as text, subject, end_user_is_blocked
+    from cases
+    where tenant_id = ${tenantId} and subject = ${subject} and status = 'OPEN'
+    for update`);
+  return row && locked(row);
+}
+
+export async function findOpenCaseId(tx: Queryable, tenantId: string, subject: string): Promise<string | undefined> {
+  const [row] = await tx.query<{ case_id: string }>(sql`
+    select case_id
+    from cases
+    where tenant_id = ${tenantId} and subject = ${subject} and status = 'OPEN'`);
+  return row?.case_id;
+}
+
+// False where the subject has an OPEN case already: then there is one to join.
+export async function insertCase(tx: Queryable, added: LockedCase): Promise<boolean> {
+  const { document } = added;
+  const rows = await tx.query(sql`
+    insert into cases (
+      tenant_id, case_id, subject, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at,
+      overall_risk_score, primary_fraud_label, recommended_action, document
+    )
+    values (
+      ${document.tenant_id}, ${document.case_id}, ${added.subject}, ${document.website_account_id}, ${added.end_user_is_blocked},
+      ${document.status}, ${document.case_version}, ${document.created_at}, ${document.updated_at},
+      ${document.details.overall_risk_score}, ${document.details.primary_fraud_label}, ${document.details.recommended_action},
+      ${JSON.stringify(document)}
+    )
+    on conflict (tenant_id, subject) where status = 'OPEN' do nothing
+    returning 1 as inserted`);
+  return rows.length === 1;
+}
+
+// Columns and document in one statement, so that they can never disagree. The rows are locked by the caller.
+export async function saveCases(tx: Queryable, tenantId: string, saved: LockedCase[]): Promise<void> {
+  if (saved.length === 0) return;
+  const documents = saved.map((each) => each.document);
+  await tx.query(sql`
+    update cases as c
+    set subject = s.subject,
+      website_account_id = s.website_account_id,
+      end_user_is_blocked = s.end_user_is_blocked,
+      status = s.status,
+      case_version = s.case_version,
+      updated_at = s.updated_at,
+      overall_risk_score = s.overall_risk_score,
+      primary_fraud_label = s.primary_fraud_label,
+      recommended_action = s.recommended_action,
+      document = s.document
+    from unnest(
+      ${documents.map((each) => each.case_id)}::uuid[],
+      ${saved.map((each) => each.subject)}::text[],
+      ${documents.map((each) => each.website_account_id)}::text[],
+      ${saved.map((each) => each.end_user_is_blocked)}::boolean[],
+      ${documents.map((each) => each.status)}::text[],
+      ${documents.map((each) => each.case_version)}::int[],
+      ${documents.map((each) => each.updated_at)}::timestamptz[],
+      ${documents.map((each) => each.details.overall_risk_score)}::smallint[],
+      ${documents.map((each) => each.details.primary_fraud_label)}::text[],
+      ${documents.map((each) => each.details.recommended_action)}::text[],
+      ${documents.map((each) => JSON.stringify(each))}::text[]
+    ) as s (
+      case_id, subject, website_account_id, end_user_is_blocked, status, case_version, updated_at,
+      overall_risk_score, primary_fraud_label, recommended_action, document
+    )
+    where c.tenant_id = ${tenantId} and c.case_id = s.case_id`);
+}
+
+export async function saveBlockedFlag(tx: Queryable, tenantId: string, account: { website_account_id: string; is_blocked: boolean }): Promise<void> {
+  await tx.query(sql`
+    update cases
+    set end_user_is_blocked = ${account.is_blocked}
+    where tenant_id = ${tenantId}
+      and website_account_id = ${account.website_account_id}
+      and end_user_is_blocked <> ${account.is_blocked}`);
+}
+
+function locked(row: LockRow): LockedCase {
+  // Written by saveCases and insertCase alone.
+  const document = JSON.parse(row.text) as CaseDocument;
+  return { document, subject: row.subject, end_user_is_blocked: row.end_user_is_blocked };
+}

@@ -1,0 +1,193 @@
+import pg from "pg";
+import { Failure } from "../domain/failure.ts";
+import type { Statement } from "./sql.ts";
+
+export type Row = Record<string, unknown>;
+
+// What a function of db/ runs its statements on: the database itself, or one transaction.
+export type Queryable = { query: <R extends Row>(statement: Statement) => Promise<R[]> };
+
+export type DatabaseAddress = { connectionString: string } | { host: string; user: string; database: string };
+
+const lockTimeoutMs = 2_000;
+const statementTimeoutMs = 10_000;
+const connectTimeoutMs = 3_000;
+const attemptsMax = 3;
+const readersMax = 2;
+
+const contendedCodes = new Set(["40001", "40P01"]);
+const lockTimeoutCode = "55P03";
+const statementTimeoutCode = "57014";
+// Connection exceptions, insufficient resources (too many connections, disk full) and an operator's shutdown.
+const awayCodes = /^(08|53|57P|58)/;
+
+export class Database {
+  readonly #address: DatabaseAddress;
+  readonly #writers: pg.Pool;
+  readonly #readers: (Promise<pg.Client> | undefined)[] = [];
+  #nextReader = 0;
+  #isEnded = false;
+
+  constructor(address: DatabaseAddress, options: { writersMax?: number } = {}) {
+    this.#address = address;
+    this.#writers = new pg.Pool({ ...clientOptions(address), max: options.writersMax ?? 10, idleTimeoutMillis: 60_000 });
+    // An idle connection that breaks is replaced at the next use; there is nobody to tell before.
+    this.#writers.on("error", () => {});
+  }
+
+  // One read. It goes down one of a few pipelined connections; where that one turns out to be dead, once more on a fresh one.
+  async query<R extends Row>(statement: Statement): Promise<R[]> {
+    const slot = this.#nextReader++ % readersMax;
+    try {
+      return (await (await this.#reader(slot)).query<R>(statement)).rows;
+    } catch (error) {
+      if (!isAway(error) || this.#isEnded) throw toFailure(error);
+    }
+    try {
+      return (await (await this.#reader(slot)).query<R>(statement)).rows;
+    } catch (error) {
+      throw toFailure(error);
+    }
+  }
+
+  // One transaction: all of `work` or nothing of it. Run again where the database chose it as the loser of a race,
+  // three times at the most, so `work` must do nothing outside of the transaction.
+  async transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(work);
+      } catch (error) {
+        if (!contendedCodes.has(codeOf(error))) throw toFailure(error);
+        if (attempt === attemptsMax) throw contended(error);
+      }
+    }
+  }
+
+  // A connection of one's own, outside of the pool: for LISTEN and for locks that outlive a transaction.
+  async connect(): Promise<pg.Client> {
+    const client = new pg.Client({ ...clientOptions(this.#address), lock_timeout: 0, statement_timeout: 0 });
+    client.on("error", () => {});
+    await client.connect();
+    return client;
+  }
+
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    const readers = await Promise.allSettled(this.#readers);
+    await Promise.allSettled([
+      this.#writers.end(),
+      ...readers.map((reader) => (reader.status === "fulfilled" ? reader.value?.end() : undefined)),
+    ]);
+  }
+
+  async #attempt<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    const client = await this.#writer();
+    let isBroken = true;
+    try {
+      await client.query("begin");
+      const result = await this.#inside(client, work);
+      await commit(client);
+      isBroken = false;
+      return result;
+    } catch (error) {
+      // A rollback that succeeds shows that the connection lives; one that fails ends it, which rolls back too.
+      isBroken = !(await client.query("rollback").then(
+        () => true,
+        () => false,
+      ));
+      throw error;
+    } finally {
+      client.release(isBroken);
+    }
+  }
+
+  async #writer(): Promise<pg.PoolClient> {
+    try {
+      return await this.#writers.connect();
+    } catch (error) {
+      // Every connection is busy with writes that wait for locks: the database is there, and nothing was tried.
+      const isFull = this.#writers.totalCount >= this.#writers.options.max && /timeout exceeded/.test(String(error));
+      throw isFull ? contended(error) : error;
+    }
+  }
+
+  #inside<T>(client: pg.PoolClient, work: (tx: Queryable) => Promise<T>): Promise<T> {
+    return work({ query: async <R extends Row>(statement: Statement) => (await client.query<R>(statement)).rows });
+  }
+
+  #reader(slot: number): Promise<pg.Client> {
+    const existing = this.#readers[slot];
+    if (existing) return existing;
+    const client = new pg.Client({ ...clientOptions(this.#address), pipeline: true });
+    const connecting = client.connect().then(() => client);
+    const drop = () => {
+      if (this.#readers[slot] === connecting) this.#readers[slot] = undefined;
+    };
+    client.on("error", drop);
+    client.on("end", drop);
+    connecting.catch(drop);
+    this.#readers[slot] = connecting;
+    return connecting;
+  }
+}
+
+async function commit(client: pg.PoolClient): Promise<void> {
+  let done: pg.QueryResult;
+  try {
+    done = await client.query("commit");
+  } catch (cause) {
+    if (contendedCodes.has(codeOf(cause))) throw cause;
+    // The server may or may not have committed before the connection went: the one answer that does not lie is 500.
+    throw new Failure("internal-error", "The connection to the database was lost while the change was being committed. Retry with the same key to learn the outcome.", { cause });
+  }
+  if (done.command !== "COMMIT") throw new Error(`commit was answered by ${done.command}`);
+}
+
+export function contended(cause?: unknown): Failure {
+  return new Failure("transaction-contended", "Another change won. Nothing was applied: read again, and retry.", { cause });
+}
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = codeOf(error);
+  if (error instanceof pg.DatabaseError) return awayCodes.test(code);
+  return /^E[A-Z]+$/.test(code) || /connection|client was closed|not queryable/i.test(error.message);
+}
+
+function toFailure(error: unknown): unknown {
+  if (error instanceof Failure) return error;
+  const code = codeOf(error);
+  if (code === lockTimeoutCode) return contended(error);
+  if (code === statementTimeoutCode) return new Failure("bad-gateway", "The database took too long. Retry after a short delay.", { cause: error });
+  if (isAway(error)) return new Failure("bad-gateway", "The database cannot be reached. Retry after a short delay.", { cause: error });
+  return error;
+}
+
+function clientOptions(address: DatabaseAddress): pg.ClientConfig {
+  return {
+    ...address,
+    application_name: "casehound",
+    connectionTimeoutMillis: connectTimeoutMs,
+    lock_timeout: lockTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: 30_000,
+    keepAlive: true,
+    options: "-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning",
+    types: { getTypeParser },
+  };
+}
+
+const timestamptz = 1184;
+const int8 = 20;
+
+// Times come as the wire writes them, so that no layer above has to know of dates.
+function getTypeParser(oid: number, format?: "text" | "binary"): unknown {
+  if (format === "binary") return pg.types.getTypeParser(oid, "binary");
+  if (oid === timestamptz) return (value: string) => new Date(`${value.replace(" ", "T")}:00`).toISOString();
+  if (oid === int8) return Number;
+  return pg.types.getTypeParser(oid, "text");
+}

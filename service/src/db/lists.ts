@@ -1,0 +1,151 @@
+import type { Account } from "../domain/account.ts";
+import { unknownAccount } from "../domain/account.ts";
+import type { CaseListItem } from "../domain/case.ts";
+import { labels } from "../domain/finding.ts";
+import { uuidV7Floor } from "../domain/uuid.ts";
+import { accountColumns, toAccount, type AccountRow } from "./accounts.ts";
+import type { Queryable, Row } from "./database.ts";
+import { statement } from "./sql.ts";
+
+// Keyset pages whose cost does not grow with the table, whatever the filter. Filters of few values (status, block flag,
+// label, score) are spelled out as one branch per combination; each branch is a slice of an index that is already in
+// order, and PostgreSQL merges the slices and stops at the page's end.
+
+export const caseSorts = ["-created_at", "created_at", "-overall_risk_score", "-updated_at"] as const;
+export type CaseSort = (typeof caseSorts)[number];
+
+export type CaseFilter = {
+  status?: string;
+  website_account_id?: string;
+  user_is_blocked?: boolean;
+  label?: string;
+  min_score?: number;
+  created_after_ms?: number;
+  created_before_ms?: number;
+  updated_since?: string;
+};
+
+// The last row of the page before.
+export type CasePosition = { case_id: string; touched_at: string; score: number };
+export type CasePage = { filter: CaseFilter; sort: CaseSort; after: CasePosition | null; limit: number };
+
+const caseColumns =
+  "case_id, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at, overall_risk_score, primary_fraud_label, recommended_action";
+const scores = [5, 4, 3, 2, 1];
+
+type Slice = { conditions: string[] };
+
+export async function listCases(database: Queryable, tenantId: string, page: CasePage): Promise<CaseListItem[]> {
+  if (page.sort !== "-overall_risk_score") return listOrdered(database, tenantId, page, scoresFrom(page.filter));
+  // Score by score, so that each step is in order of the id alone and can be bounded by creation times.
+  const found: CaseListItem[] = [];
+  for (const score of scoresFrom(page.filter)) {
+    if (page.after && score > page.after.score) continue;
+    const after = page.after?.score === score ? page.after : null;
+    found.push(...(await listOrdered(database, tenantId, { ...page, after, limit: page.limit - found.length }, [score])));
+    if (found.length >= page.limit) break;
+  }
+  return found;
+}
+
+async function listOrdered(database: Queryable, tenantId: string, page: CasePage, wantedScores: number[]): Promise<CaseListItem[]> {
+  const values: unknown[] = [tenantId, page.limit];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const isByChange = page.sort === "-updated_at";
+  const direction = page.sort === "created_at" ? "asc" : "desc";
+  const order = isByChange ? `touched_at ${direction}, case_id ${direction}` : `case_id ${direction}`;
+  const bounds = ["tenant_id = $1", ...rangeConditions(page, bind), ...positionCondition(page, bind)];
+  const branches = caseSlices(page, wantedScores, bind).map(
+    (slice) => `(select ${caseColumns}, touched_at
+      from cases
+      where ${[...bounds, ...slice.conditions].join(" and ")}
+      order by ${order}
+      limit $2)`,
+  );
+  const text = `select ${caseColumns} from (${branches.join(" union all ")}) as slices order by ${order} limit $2`;
+  return database.query<CaseListItem & Row>(statement(text, values));
+}
+
+function scoresFrom(filter: CaseFilter): number[] {
+  return scores.filter((score) => score >= (filter.min_score ?? 1));
+}
+
+// A creation time is a bound on the id, and the last change is never before the creation.
+function rangeConditions({ filter }: CasePage, bind: (value: unknown) => string): string[] {
+  const conditions: string[] = [];
+  if (filter.created_after_ms !== undefined) conditions.push(`case_id >= ${bind(uuidV7Floor(filter.created_after_ms + 1))}::uuid`);
+  if (filter.created_before_ms !== undefined) conditions.push(`case_id < ${bind(uuidV7Floor(filter.created_before_ms))}::uuid`);
+  if (filter.updated_since !== undefined) conditions.push(`touched_at >= ${bind(filter.updated_since)}::timestamptz`);
+  return conditions;
+}
+
+function positionCondition({ sort, after }: CasePage, bind: (value: unknown) => string): string[] {
+  if (after === null) return [];
+  if (sort === "-updated_at") return [`(touched_at, case_id) < (${bind(after.touched_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
+  return [`case_id ${sort === "created_at" ? ">" : "<"} ${bind(after.case_id)}::uuid`];
+}
+
+function caseSlices(page: CasePage, wantedScores: number[], bind: (value: unknown) => string): Slice[] {
+  const { filter } = page;
+  const account = filter.website_account_id;
+  const isUnknown = account === unknownAccount;
+  if (account !== undefined && !isUnknown) return [{ conditions: accountConditions(filter, wantedScores, bind) }];
+  const hasFacet = Boolean(filter.status ?? filter.label ?? filter.user_is_blocked ?? isUnknown) || filter.user_is_blocked === false;
+  const isWhole = wantedScores.length === scores.length && !hasFacet && page.sort !== "-updated_at";
+  if (isWhole) return [{ conditions: [] }];
+  // No account, no block flag: the partial indexes leave it out.
+  if (isUnknown && filter.user_is_blocked === true) return [{ conditions: ["false"] }];
+  const dimensions: string[][] = [
+    isUnknown ? ["website_account_id = 'UNKNOWN'"] : [],
+    (filter.status === undefined ? ["OPEN", "CLOSED"] : [filter.status]).map((status) => `status = '${status}'`),
+    isUnknown ? [] : (filter.user_is_blocked === undefined ? [false, true] : [filter.user_is_blocked]).map((flag) => `end_user_is_blocked = ${flag}`),
+    (filter.label === undefined ? [...labels] : [filter.label]).map((label) => `primary_fraud_label = '${label}'`),
+    wantedScores.map((score) => `overall_risk_score = ${score}`),
+  ];
+  return product(dimensions.filter((dimension) => dimension.length > 0)).map((conditions) => ({ conditions }));
+}
+
+// One account has few cases: its own index, and the rest is looked at row by row.
+function accountConditions(filter: CaseFilter, wantedScores: number[], bind: (value: unknown) => string): string[] {
+  const conditions = [`website_account_id = ${bind(filter.website_account_id)}`];
+  if (filter.status !== undefined) conditions.push(`status = ${bind(filter.status)}`);
+  if (filter.user_is_blocked !== undefined) conditions.push(`end_user_is_blocked = ${bind(filter.user_is_blocked)}`);
+  if (filter.label !== undefined) conditions.push(`primary_fraud_label = ${bind(filter.label)}`);
+  if (wantedScores.length < scores.length) conditions.push(`overall_risk_score = any(${bind(wantedScores)}::smallint[])`);
+  return conditions;
+}
+
+function product(dimensions: string[][]): string[][] {
+  return dimensions.reduce<string[][]>((sets, dimension) => sets.flatMap((set) => dimension.map((each) => [...set, each])), [[]]);
+}
+
+const flags = ["is_blocked", "is_quarantined", "is_fraudulent"] as const;
+export type AccountFilter = { [flag in (typeof flags)[number]]?: boolean } & { crm_account_id?: string };
+export type AccountPage = { filter: AccountFilter; after: string | null; limit: number };
+
+export async function listAccounts(database: Queryable, tenantId: string, page: AccountPage): Promise<Account[]> {
+  const values: unknown[] = [tenantId, page.limit];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const bounds = ["tenant_id = $1"];
+  if (page.after !== null) bounds.push(`website_account_id > ${bind(page.after)}`);
+  const { crm_account_id: crm } = page.filter;
+  const wanted = flags.map((flag) => {
+    const value = page.filter[flag];
+    return (value === undefined ? [false, true] : [value]).map((each) => `${flag} = ${each}`);
+  });
+  const isOneSlice = crm !== undefined || wanted.every((values) => values.length === 2);
+  if (crm !== undefined) {
+    const bound = bind(crm);
+    bounds.push(`hashtextextended(crm_account_id, 0) = hashtextextended(${bound}, 0)`, `crm_account_id = ${bound}`);
+  }
+  const exact = wanted.filter((values) => values.length === 1).flat();
+  const branches = (isOneSlice ? [exact] : product(wanted)).map(
+    (conditions) => `(select ${accountColumns}
+      from accounts
+      where ${[...bounds, ...conditions].join(" and ")}
+      order by website_account_id
+      limit $2)`,
+  );
+  const text = `select ${accountColumns} from (${branches.join(" union all ")}) as slices order by website_account_id limit $2`;
+  return (await database.query<AccountRow>(statement(text, values))).map(toAccount);
+}

@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
+import type pg from "pg";
+import type { Database } from "./database.ts";
+
+const folder = new URL("../../migrations/", import.meta.url);
+// Any number, the same in every process: one of ten that start at once migrates, nine wait.
+const lockId = 4_812_201;
+const postgresVersionMin = 150_000;
+
+export class MigrationFault extends Error {}
+
+export type Migration = { version: number; name: string; text: string; hash: string };
+
+export function readMigrations(): Migration[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".sql"))
+    .sort()
+    .map((name) => {
+      const text = readFileSync(new URL(name, folder), "utf8");
+      return { version: Number(name.slice(0, 4)), name, text, hash: createHash("sha256").update(text).digest("hex") };
+    });
+}
+
+// Forward only. Returns the names of those that were applied now.
+export async function migrate(database: Database, migrations = readMigrations()): Promise<string[]> {
+  const client = await database.connect();
+  try {
+    await checkServer(client);
+    await client.query("select pg_advisory_lock($1)", [lockId]);
+    await client.query(
+      "create table if not exists migrations (version integer primary key, name text not null, hash text not null, applied_at timestamptz(3) not null default now())",
+    );
+    const { rows } = await client.query<{ version: number; name: string; hash: string }>(
+      "select version, name, hash from migrations order by version",
+    );
+    for (const applied of rows) checkApplied(applied, migrations);
+    const pending = migrations.filter((migration) => !rows.some((row) => row.version === migration.version));
+    for (const migration of pending) await apply(client, migration);
+    return pending.map((migration) => migration.name);
+  } finally {
+    await client.end();
+  }
+}
+
+async function checkServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ version: number; encoding: string }>(
+    "select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding",
+  );
+  const server = rows[0];
+  if (!server || server.version < postgresVersionMin) throw new MigrationFault("the database must be PostgreSQL 15 or newer");
+  if (server.encoding !== "UTF8") throw new MigrationFault(`the database's encoding must be UTF8, not ${server.encoding}`);
+}
+
+function checkApplied(applied: { version: number; name: string; hash: string }, migrations: Migration[]): void {
+  const known = migrations.find((migration) => migration.version === applied.version);
+  if (!known) throw new MigrationFault(`the database was made by a newer casehound (it has migration ${applied.name})`);
+  if (known.hash !== applied.hash) throw new MigrationFault(`migration ${known.name} was changed after it had been applied`);
+}
+
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query("begin");
+  try {
+    await client.query(migration.text);
+    await client.query("insert into migrations (version, name, hash) values ($1, $2, $3)", [
+      migration.version,
+      migration.name,
+      migration.hash,
+    ]);
+    await client.query("commit");
+  } catch (cause) {
+    await client.query("rollback").catch(() => {});
+    throw new MigrationFault(`migration ${migration.name} failed: ${cause instanceof Error ? cause.message : "unknown"}`, { cause });
+  }
+}

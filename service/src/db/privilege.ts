@@ -1,0 +1,52 @@
+import { spawnSync, type SpawnOptions } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+
+// PostgreSQL refuses to run as root. Started as root, we run it as an unprivileged user; where that user cannot reach
+// the folder (a clone below /root, say), it keeps the one capability that lets it pass, through setpriv.
+export type Launcher = {
+  uid: number | undefined;
+  gid: number | undefined;
+  command: (file: string, args: string[]) => { file: string; args: string[]; options: SpawnOptions };
+};
+
+type User = { uid: number; gid: number };
+
+// Null where we are not root and nothing has to change.
+export function serverUser(folder: string): User | null {
+  if (process.getuid?.() !== 0) return null;
+  if (existsSync(folder)) {
+    const { uid, gid } = statSync(folder);
+    if (uid !== 0) return { uid, gid };
+  }
+  const lines = readFileSync("/etc/passwd", "utf8").split("\n");
+  for (const name of ["postgres", "nobody"]) {
+    const fields = lines.find((line) => line.startsWith(`${name}:`))?.split(":");
+    if (fields) return { uid: Number(fields[2]), gid: Number(fields[3]) };
+  }
+  return { uid: 65534, gid: 65534 };
+}
+
+export function launcher(paths: string[], user: User | null): Launcher {
+  if (user === null) return { uid: undefined, gid: undefined, command: (file, args) => ({ file, args, options: {} }) };
+  const { uid, gid } = user;
+  if (paths.every((path) => canReach(path, user))) {
+    return { uid, gid, command: (file, args) => ({ file, args, options: { uid, gid } }) };
+  }
+  const drop = [
+    `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--",
+  ];
+  return { uid, gid, command: (file, args) => ({ file: "setpriv", args: [...drop, file, ...args], options: {} }) };
+}
+
+function canReach(path: string, { uid, gid }: User): boolean {
+  return spawnSync("/bin/sh", ["-c", 'test -r "$1" -a -x "$1"', "sh", path], { uid, gid, stdio: "ignore" }).status === 0;
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}

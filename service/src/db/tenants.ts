@@ -1,0 +1,92 @@
+import type { Queryable, Row } from "./database.ts";
+import { sql } from "./sql.ts";
+
+export type TenantRow = Row & { tenant_id: string; slug: string; app_key: string; allowed_origins: string[]; created_at: string };
+
+export type ClientRow = Row & {
+  tenant_id: string;
+  client_id: string;
+  slug: string;
+  scopes: string[];
+  is_primary: boolean;
+  secret_hash: string;
+  previous_secret_hash: string | null;
+  previous_secret_until: string | null;
+  revoked_at: string | null;
+};
+
+export type NewClient = { tenant_id: string; client_id: string; scopes: string[]; is_primary: boolean; secret_hash: string; created_at: string };
+
+export async function insertTenant(tx: Queryable, tenant: TenantRow): Promise<boolean> {
+  const rows = await tx.query(sql`
+    insert into tenants (tenant_id, slug, app_key, allowed_origins, created_at)
+    values (${tenant.tenant_id}, ${tenant.slug}, ${tenant.app_key}, ${tenant.allowed_origins}, ${tenant.created_at})
+    on conflict (slug) do nothing
+    returning 1 as inserted`);
+  if (rows.length === 0) return false;
+  await tx.query(sql`insert into event_counters (tenant_id) values (${tenant.tenant_id})`);
+  return true;
+}
+
+export async function findTenant(database: Queryable, slug: string): Promise<TenantRow | undefined> {
+  const [row] = await database.query<TenantRow>(sql`
+    select tenant_id, slug, app_key, allowed_origins, created_at
+    from tenants
+    where slug = ${slug}`);
+  return row;
+}
+
+// False where the client id is taken, by any tenant.
+export async function insertClient(tx: Queryable, client: NewClient): Promise<boolean> {
+  const rows = await tx.query(sql`
+    insert into clients (tenant_id, client_id, scopes, is_primary, secret_hash, created_at)
+    values (${client.tenant_id}, ${client.client_id}, ${client.scopes}, ${client.is_primary}, ${client.secret_hash}, ${client.created_at})
+    on conflict do nothing
+    returning 1 as inserted`);
+  return rows.length === 1;
+}
+
+export async function findClient(database: Queryable, clientId: string): Promise<ClientRow | undefined> {
+  const [row] = await database.query<ClientRow>(sql`
+    select c.tenant_id, c.client_id, t.slug, c.scopes, c.is_primary, c.secret_hash, c.previous_secret_hash, c.previous_secret_until, c.revoked_at
+    from clients as c
+    join tenants as t using (tenant_id)
+    where c.client_id = ${clientId}`);
+  return row;
+}
+
+export async function findPrimaryClientId(database: Queryable, tenantId: string): Promise<string | undefined> {
+  const [row] = await database.query<{ client_id: string }>(sql`
+    select client_id
+    from clients
+    where tenant_id = ${tenantId} and is_primary and revoked_at is null`);
+  return row?.client_id;
+}
+
+// The current secret becomes the previous one, until the time given, or ends at once.
+export async function saveRotatedSecret(
+  tx: Queryable,
+  tenantId: string,
+  rotated: { client_id: string; secret_hash: string; previous_until: string | null },
+): Promise<boolean> {
+  const rows = await tx.query(sql`
+    update clients
+    set previous_secret_hash = case when ${rotated.previous_until}::timestamptz is null then null else secret_hash end,
+      previous_secret_until = ${rotated.previous_until},
+      secret_hash = ${rotated.secret_hash}
+    where tenant_id = ${tenantId} and client_id = ${rotated.client_id} and revoked_at is null
+    returning 1 as rotated`);
+  return rows.length === 1;
+}
+
+export const revokedChannel = "casehound_revoked";
+export const keysChannel = "casehound_keys";
+
+export async function saveRevoked(tx: Queryable, client: { client_id: string; now: string }): Promise<boolean> {
+  const rows = await tx.query(sql`
+    update clients
+    set revoked_at = ${client.now}
+    where client_id = ${client.client_id} and revoked_at is null
+    returning pg_notify(${revokedChannel}, client_id)`);
+  return rows.length === 1;
+}

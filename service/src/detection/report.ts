@@ -1,0 +1,61 @@
+import { sessionIdleMs, type Activity } from "../domain/activity.ts";
+import { parseTime } from "../domain/field.ts";
+import { fraudTypeOf, labels, type Finding, type Label } from "../domain/finding.ts";
+
+const noteCharactersShown = 300;
+// In log-odds: a report alone settles the score, whatever else is known.
+const reportWeight = 6;
+
+// A chargeback, a customer's call, a partner's list. Always the highest score, and always for a person to decide.
+export function scoreReport(activity: Activity, nowMs: number): Finding | null {
+  if (activity.type !== "fraud_report") return null;
+  const reported = activity.attributes?.["label"];
+  // The true owner disputing payments is what reports without a label mostly are.
+  const label: Label = labels.find((known) => known === reported) ?? "Organic";
+  const note = activity.attributes?.["note"];
+  const who = activity.website_account_id === undefined ? "activity without a known account" : "this account";
+  const description = `Fraud was reported for ${who} at ${activity.occurred_at}.`;
+  const highlights = [description];
+  if (reported !== undefined) highlights.push(`Reported as: ${shown(reported)}`);
+  if (note !== undefined) highlights.push(`Note: ${shown(note)}`);
+  return {
+    score: 5,
+    label,
+    action: "ESCALATE",
+    summary: `Fraud was reported for ${who} (${label}).`,
+    highlights,
+    session_id: activity.session_id,
+    session_status: isSessionActive(activity, nowMs) ? "ACTIVE" : "FINISHED",
+    explanation: {
+      fraud_reason: "Reported fraud",
+      fraud_reason_description: description,
+      fraud_types: [fraudTypeOf[label]],
+      model_behaviour: [
+        {
+          type: "rule",
+          model_name: "reported_fraud",
+          top_contributors: [
+            {
+              feature: "fraud_report",
+              plain_name: "Fraud report",
+              feature_value: note === undefined ? true : shown(note),
+              shap_value: reportWeight,
+              direction: "toward_fraud",
+              impact_level: "HIGH",
+              description: "Somebody outside of detection says that this is fraud.",
+            },
+          ],
+        },
+      ],
+    },
+  };
+}
+
+function shown(value: string | number | boolean): string {
+  return [...String(value)].slice(0, noteCharactersShown).join("");
+}
+
+function isSessionActive(activity: Activity, nowMs: number): boolean {
+  const occurredMs = parseTime(activity.occurred_at);
+  return activity.session_id !== undefined && occurredMs !== null && nowMs - occurredMs < sessionIdleMs;
+}

@@ -1,0 +1,79 @@
+import { Type, type Static } from "typebox";
+import { Time, Uuid, storedId } from "./field.ts";
+
+export const unknownAccount = "UNKNOWN";
+
+const flags = {
+  is_blocked: Type.Boolean(),
+  is_quarantined: Type.Boolean(),
+  is_fraudulent: Type.Boolean(),
+};
+const crmId = { maxLength: 1024 };
+
+export const AccountId = storedId("The account's identifier on the website. `UNKNOWN`, `.` and `..` are no identifiers.");
+
+export const Account = Type.Object(
+  {
+    tenant_id: Uuid,
+    website_account_id: Type.String(),
+    crm_account_id: Type.Optional(Type.String(crmId)),
+    ...flags,
+    last_session_updated_on: Type.Optional(Time),
+    created_at: Time,
+    updated_at: Time,
+  },
+  { additionalProperties: false, $id: "EndUserAccount" },
+);
+export type Account = Static<typeof Account>;
+
+export const AccountChange = Type.Object(
+  {
+    is_blocked: Type.Optional(flags.is_blocked),
+    is_quarantined: Type.Optional(flags.is_quarantined),
+    is_fraudulent: Type.Optional(flags.is_fraudulent),
+    crm_account_id: Type.Optional(
+      Type.Union([Type.String(crmId), Type.Null()], { description: "null unlinks the account from the CRM." }),
+    ),
+  },
+  { additionalProperties: false, $id: "EndUserAccountChange" },
+);
+export type AccountChange = Static<typeof AccountChange>;
+
+export const NewAccount = Type.Object(
+  { website_account_id: AccountId, ...AccountChange.properties },
+  { additionalProperties: false, $id: "NewEndUserAccount" },
+);
+export type NewAccount = Static<typeof NewAccount>;
+
+// Ids that no path can name, or that stand for "no account".
+export function isReservedAccountId(id: string): boolean {
+  return id === unknownAccount || id === "." || id === "..";
+}
+
+export function newAccount(tenantId: string, given: NewAccount, now: string): Account {
+  const account: Account = {
+    tenant_id: tenantId,
+    website_account_id: given.website_account_id,
+    is_blocked: given.is_blocked ?? false,
+    is_quarantined: given.is_quarantined ?? false,
+    is_fraudulent: given.is_fraudulent ?? false,
+    created_at: now,
+    updated_at: now,
+  };
+  if (typeof given.crm_account_id === "string") account.crm_account_id = given.crm_account_id;
+  return account;
+}
+
+// The account after the change, or the very same object where nothing differs.
+export function changeAccount(account: Account, change: AccountChange, now: string): Account {
+  const { crm_account_id: crm, ...flagChange } = change;
+  const next: Account = { ...account, ...flagChange };
+  if (crm === null) delete next.crm_account_id;
+  if (typeof crm === "string") next.crm_account_id = crm;
+  const isSame =
+    next.is_blocked === account.is_blocked &&
+    next.is_quarantined === account.is_quarantined &&
+    next.is_fraudulent === account.is_fraudulent &&
+    next.crm_account_id === account.crm_account_id;
+  return isSame ? account : { ...next, updated_at: now };
+}

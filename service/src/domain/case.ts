@@ -1,0 +1,271 @@
+import { Type, type Static } from "typebox";
+import type { DomainEvent } from "./event.ts";
+import { Failure } from "./failure.ts";
+import { Time, Uuid } from "./field.ts";
+import { Occurrence, Score, actions, labels, type Finding, type FindingIds } from "./finding.ts";
+
+// A case under a long attack would otherwise grow without bound, and every change writes it whole. The log keeps all.
+export const statesShownMax = 500;
+export const occurrencesShownMax = 200;
+const highlightsMax = 20;
+
+export const CaseStatus = Type.Enum(["OPEN", "CLOSED"]);
+export const dispositions = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as const;
+const Disposition = Type.Enum([...dispositions]);
+const Version = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
+const Reason = Type.String({ minLength: 1, maxLength: 1000 });
+
+const CaseState = Type.Object(
+  {
+    state_id: Uuid,
+    case_status: CaseStatus,
+    session_status: Type.Enum(["ACTIVE", "FINISHED"]),
+    score: Score,
+    changed_at: Time,
+    changed_by: Type.String(),
+    reason: Type.String(),
+    disposition: Type.Optional(Disposition),
+  },
+  { additionalProperties: false, $id: "CaseState" },
+);
+export type CaseState = Static<typeof CaseState>;
+
+const CaseDetails = Type.Object(
+  {
+    overall_risk_score: Score,
+    primary_fraud_label: Type.Enum([...labels]),
+    fraud_labels: Type.Array(Type.Enum([...labels])),
+    summary: Type.String(),
+    highlights: Type.Array(Type.String()),
+    recommended_action: Type.Enum([...actions], { description: "One signal for the investigator; not enforced." }),
+  },
+  { additionalProperties: false, $id: "CaseDetails" },
+);
+
+export const Case = Type.Object(
+  {
+    case_id: Type.String({ description: "Opaque to clients." }),
+    tenant_id: Uuid,
+    website_account_id: Type.String({ description: "`UNKNOWN` where no account could be resolved." }),
+    session_id: Type.Optional(Type.String({ description: "The session that the case was opened from." })),
+    end_user_is_blocked: Type.Boolean({ description: "The account's flag now." }),
+    status: CaseStatus,
+    case_version: Type.Integer({ minimum: 1 }),
+    created_at: Time,
+    updated_at: Type.Union([Time, Type.Null()]),
+    current_state: CaseState,
+    state_history: Type.Array(CaseState, { description: `The earlier states, oldest first; the latest ${statesShownMax}.` }),
+    details: CaseDetails,
+    fraud_occurrences: Type.Record(Type.String(), Occurrence, {
+      description: `By occurrence_id; the latest ${occurrencesShownMax}.`,
+    }),
+  },
+  { additionalProperties: false, $id: "Case" },
+);
+export type Case = Static<typeof Case>;
+
+export const CaseListItem = Type.Object(
+  {
+    case_id: Type.String(),
+    website_account_id: Type.String(),
+    end_user_is_blocked: Type.Boolean(),
+    status: CaseStatus,
+    case_version: Type.Integer({ minimum: 1 }),
+    created_at: Time,
+    updated_at: Type.Union([Time, Type.Null()]),
+    overall_risk_score: Score,
+    primary_fraud_label: Type.Enum([...labels]),
+    recommended_action: Type.Enum([...actions]),
+  },
+  { additionalProperties: false, $id: "CaseListItem" },
+);
+export type CaseListItem = Static<typeof CaseListItem>;
+
+export const CaseChange = Type.Object(
+  {
+    status: CaseStatus,
+    case_version: Version,
+    reason: Type.Optional(Reason),
+    disposition: Type.Optional(Disposition),
+  },
+  { additionalProperties: false, $id: "CaseChange" },
+);
+export type CaseChange = Static<typeof CaseChange>;
+
+export const BulkClose = Type.Object(
+  {
+    cases: Type.Array(
+      Type.Object(
+        { case_id: Type.String({ minLength: 1, maxLength: 512 }), case_version: Version },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: 500 },
+    ),
+    reason: Type.Optional(Reason),
+    disposition: Type.Optional(Disposition),
+  },
+  { additionalProperties: false, $id: "BulkClose" },
+);
+export type BulkClose = Static<typeof BulkClose>;
+
+export const BulkCloseResult = Type.Object(
+  {
+    case_id: Type.String(),
+    status: Type.Enum([200, 404, 409]),
+    case_version: Type.Optional(Type.Integer()),
+    type: Type.Optional(Type.Enum(["item-not-found", "item-version-conflict", "transaction-contended"])),
+    current_version: Type.Optional(Type.Integer()),
+  },
+  { additionalProperties: false, $id: "BulkCloseResult" },
+);
+export type BulkCloseResult = Static<typeof BulkCloseResult>;
+
+// The stored document: the case without the one member that follows the account and not the case.
+export type CaseDocument = Omit<Case, "end_user_is_blocked">;
+
+export type Changed = { document: CaseDocument; events: DomainEvent[] };
+
+type Actor = { name: string; now: string; state_id: string };
+
+export function changeStatus(found: CaseDocument, change: CaseChange, actor: Actor): Changed {
+  if (found.case_version !== change.case_version) throw versionConflict(found);
+  if (found.status === change.status) return { document: found, events: [] };
+  const verb = change.status === "CLOSED" ? "closed" : "reopened";
+  const state: CaseState = {
+    state_id: actor.state_id,
+    case_status: change.status,
+    session_status: found.current_state.session_status,
+    score: found.details.overall_risk_score,
+    changed_at: actor.now,
+    changed_by: actor.name,
+    reason: change.reason ?? `The case was ${verb}.`,
+    ...(change.disposition && { disposition: change.disposition }),
+  };
+  const document = { ...withState(found, state), status: change.status };
+  const data = change.disposition && { disposition: change.disposition };
+  return { document, events: [caseEvent(document, verb === "closed" ? "case.closed" : "case.reopened", state, data)] };
+}
+
+export function versionConflict(found: { case_id: string; case_version: number }): Failure {
+  return new Failure(
+    "item-version-conflict",
+    `Case ${found.case_id} has changed: its version is ${found.case_version}. Read it again before you change it.`,
+    { current_version: found.case_version },
+  );
+}
+
+export type Subject = { tenant_id: string; website_account_id: string };
+
+export function openCase(subject: Subject, finding: Finding, ids: FindingIds, now: string): Changed {
+  const state: CaseState = {
+    state_id: ids.state_id,
+    case_status: "OPEN",
+    session_status: finding.session_status,
+    score: finding.score,
+    changed_at: now,
+    changed_by: "system",
+    reason: finding.explanation.fraud_reason,
+  };
+  const document: CaseDocument = {
+    case_id: ids.case_id,
+    tenant_id: subject.tenant_id,
+    website_account_id: subject.website_account_id,
+    ...(finding.session_id !== undefined && { session_id: finding.session_id }),
+    status: "OPEN",
+    case_version: 1,
+    created_at: now,
+    updated_at: null,
+    current_state: state,
+    state_history: [],
+    details: {
+      overall_risk_score: finding.score,
+      primary_fraud_label: finding.label,
+      fraud_labels: [finding.label],
+      summary: finding.summary,
+      highlights: finding.highlights.slice(0, highlightsMax),
+      recommended_action: finding.action,
+    },
+    fraud_occurrences: { [ids.occurrence_id]: occurrence(finding, ids, now) },
+  };
+  return { document, events: [caseEvent(document, "case.opened", state)] };
+}
+
+// New evidence: a new occurrence, a new state, the next version. Scores, labels and recommendation only rise.
+export function joinCase(open: CaseDocument, finding: Finding, ids: FindingIds, now: string): Changed {
+  const before = open.details;
+  const isStronger = finding.score > before.overall_risk_score;
+  const score = Math.max(before.overall_risk_score, finding.score);
+  const state: CaseState = {
+    state_id: ids.state_id,
+    case_status: "OPEN",
+    session_status: finding.session_status,
+    score,
+    changed_at: now,
+    changed_by: "system",
+    reason: finding.explanation.fraud_reason,
+  };
+  const stronger = actions.indexOf(finding.action) > actions.indexOf(before.recommended_action);
+  const details = {
+    overall_risk_score: score,
+    primary_fraud_label: isStronger ? finding.label : before.primary_fraud_label,
+    fraud_labels: [...new Set([...before.fraud_labels, finding.label])],
+    summary: isStronger ? finding.summary : before.summary,
+    highlights: [...new Set([...finding.highlights, ...before.highlights])].slice(0, highlightsMax),
+    recommended_action: stronger ? finding.action : before.recommended_action,
+  };
+  const kept = Object.entries(open.fraud_occurrences).slice(1 - occurrencesShownMax);
+  const document = {
+    ...withState(open, state),
+    details,
+    fraud_occurrences: Object.fromEntries([...kept, [ids.occurrence_id, occurrence(finding, ids, now)]]),
+  };
+  return { document, events: [caseEvent(document, "case.evidence_added", state)] };
+}
+
+// Erasure of the account: the case stays, under a name that leads to nobody.
+export function pseudonymiseCase(found: CaseDocument, pseudonym: string, actor: Omit<Actor, "state_id">): Changed {
+  const document = {
+    ...found,
+    website_account_id: pseudonym,
+    case_version: found.case_version + 1,
+    updated_at: actor.now,
+  };
+  const event: DomainEvent = {
+    type: "case.pseudonymised",
+    occurred_at: actor.now,
+    actor: actor.name,
+    resource: { type: "case", id: document.case_id, version: document.case_version },
+  };
+  return { document, events: [event] };
+}
+
+function withState(found: CaseDocument, state: CaseState): CaseDocument {
+  return {
+    ...found,
+    case_version: found.case_version + 1,
+    updated_at: state.changed_at,
+    current_state: state,
+    state_history: [...found.state_history, found.current_state].slice(-statesShownMax),
+  };
+}
+
+function occurrence(finding: Finding, ids: FindingIds, now: string): Occurrence {
+  return {
+    occurrence_id: ids.occurrence_id,
+    prediction_id: ids.prediction_id,
+    ...(finding.session_id !== undefined && { session_id: finding.session_id }),
+    generated_at: now,
+    risk_score: finding.score,
+    explanation: finding.explanation,
+  };
+}
+
+function caseEvent(
+  document: CaseDocument,
+  type: DomainEvent["type"],
+  state: CaseState,
+  data?: Record<string, unknown>,
+): DomainEvent {
+  const resource = { type: "case" as const, id: document.case_id, version: document.case_version };
+  return { type, occurred_at: state.changed_at, actor: state.changed_by, resource, ...(data && { data }) };
+}

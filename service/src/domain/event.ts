@@ -1,0 +1,19 @@
+// What goes into the one log: audit trail, timeline and feed. `data` holds no secrets.
+export type EventType =
+  | "case.opened"
+  | "case.evidence_added"
+  | "case.closed"
+  | "case.reopened"
+  | "case.pseudonymised"
+  | "account.created"
+  | "account.updated"
+  | "account.erased"
+  | "tenant.secret_rotated";
+
+export type DomainEvent = {
+  type: EventType;
+  occurred_at: string;
+  actor: string;
+  resource: { type: "case" | "end_user_account" | "tenant"; id: string; version?: number };
+  data?: Record<string, unknown>;
+};

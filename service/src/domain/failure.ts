@@ -1,0 +1,53 @@
+// The closed list of refusals. The interface layer maps each to a status, so that a code without one does not compile.
+export type FailureCode =
+  | "bad-request"
+  | "invalid-operation-id"
+  | "unauthorized"
+  | "access-denied"
+  | "item-not-found"
+  | "method-not-allowed"
+  | "item-already-exists"
+  | "item-version-conflict"
+  | "operation-idempotency-conflict"
+  | "transaction-contended"
+  | "payload-too-large"
+  | "unsupported-media-type"
+  | "validation-error"
+  | "precondition-required"
+  | "rate-limited"
+  | "headers-too-large"
+  | "internal-error"
+  | "bad-gateway"
+  | "service-unavailable";
+
+export type FieldError = { field: string; message: string };
+
+type FailureExtra = {
+  errors?: FieldError[];
+  current_version?: number;
+  headers?: Record<string, string>;
+  cause?: unknown;
+};
+
+// What a caller can act on. Anything else that is thrown is a bug.
+export class Failure extends Error {
+  readonly code: FailureCode;
+  readonly errors: FieldError[] | null;
+  readonly currentVersion: number | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(code: FailureCode, detail: string, extra: FailureExtra = {}) {
+    super(detail, extra.cause === undefined ? undefined : { cause: extra.cause });
+    this.name = "Failure";
+    this.code = code;
+    this.errors = extra.errors ?? null;
+    this.currentVersion = extra.current_version;
+    this.headers = extra.headers ?? {};
+  }
+}
+
+const shownIdMax = 100;
+
+export function notFound(noun: string, id: string): Failure {
+  return new Failure("item-not-found", `${noun} not found: ${[...id].slice(0, shownIdMax).join("")}`);
+}

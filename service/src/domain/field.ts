@@ -1,0 +1,42 @@
+import { Type } from "typebox";
+
+// Pieces that several nouns share. Lengths count characters (code points), as PostgreSQL and JSON Schema do.
+export const idCharactersMax = 512;
+
+export const Time = Type.String({
+  format: "date-time",
+  description: "UTC, YYYY-MM-DDTHH:mm:ss.sssZ",
+  examples: ["2026-11-15T09:30:00.000Z"],
+});
+
+export const Uuid = Type.String({ format: "uuid" });
+
+export function storedId(description: string) {
+  return Type.String({ minLength: 1, maxLength: idCharactersMax, description });
+}
+
+const timePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z$/;
+
+// The time in milliseconds, or null where the text is no UTC time of the years 1 to 9999. Finer fractions are cut to milliseconds.
+export function parseTime(text: string): number | null {
+  const match = timePattern.exec(text);
+  if (!match || match[1] === "0000") return null;
+  const millis = (match[7] ?? "").slice(0, 3).padEnd(3, "0");
+  const exact = `${text.slice(0, 19)}.${millis}Z`;
+  const ms = Date.parse(exact);
+  // 30 February parses as 2 March: only a time that prints as it was read is one.
+  return Number.isNaN(ms) || new Date(ms).toISOString() !== exact ? null : ms;
+}
+
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
+export function characters(text: string): number {
+  let surrogates = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0xd800 && unit <= 0xdbff) surrogates++;
+  }
+  return text.length - surrogates;
+}
