@@ -1,6 +1,6 @@
 import type { CaseDocument } from "../domain/case.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
-import type { Queryable, Row } from "./database.ts";
+import { codeOf, lockTimeoutCode, type Queryable, type Row } from "./database.ts";
 import { sql } from "./sql.ts";
 
 // The text is the stored document, ready to be sent; the flag is the account's, and kept beside it.
@@ -42,6 +42,27 @@ export async function lockFreeCases(tx: Queryable, tenantId: string, ids: string
     order by case_id
     for update skip locked`);
   return rows.map(locked);
+}
+
+// Waits for those that somebody holds. What is still held when the wait ends is named, and the transaction goes on.
+export async function lockCases(tx: Queryable, tenantId: string, ids: string[]): Promise<{ cases: LockedCase[]; contended: string[] }> {
+  await tx.query(sql`savepoint waiting`);
+  try {
+    const rows = await tx.query<LockRow>(sql`
+      select document as text, subject, end_user_is_blocked
+      from cases
+      where tenant_id = ${tenantId} and case_id = any(${ids}::uuid[])
+      order by case_id
+      for update`);
+    return { cases: rows.map(locked), contended: [] };
+  } catch (error) {
+    if (codeOf(error) !== lockTimeoutCode) throw error;
+    await tx.query(sql`rollback to savepoint waiting`);
+  }
+  const cases = await lockFreeCases(tx, tenantId, ids);
+  const free = new Set(cases.map((each) => each.document.case_id));
+  const existing = await findCases(tx, tenantId, ids);
+  return { cases, contended: [...existing.keys()].filter((id) => !free.has(id)) };
 }
 
 export async function lockCasesOfAccount(tx: Queryable, tenantId: string, websiteAccountId: string): Promise<LockedCase[]> {

@@ -15,8 +15,9 @@ const connectTimeoutMs = 3_000;
 const attemptsMax = 3;
 const readersMax = 2;
 
-const contendedCodes = new Set(["40001", "40P01"]);
-const lockTimeoutCode = "55P03";
+// A unique violation is a race as well: run again, the transaction sees the row that it lost to.
+const contendedCodes = new Set(["40001", "40P01", "23505"]);
+export const lockTimeoutCode = "55P03";
 const statementTimeoutCode = "57014";
 // Connection exceptions, insufficient resources (too many connections, disk full) and an operator's shutdown.
 const awayCodes = /^(08|53|57P|58)/;

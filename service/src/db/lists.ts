@@ -97,9 +97,10 @@ function caseSlices(page: CasePage, wantedScores: number[], bind: (value: unknow
   if (isUnknown && filter.user_is_blocked === true) return [{ conditions: ["false"] }];
   const dimensions: string[][] = [
     isUnknown ? ["website_account_id = 'UNKNOWN'"] : [],
-    (filter.status === undefined ? ["OPEN", "CLOSED"] : [filter.status]).map((status) => `status = '${status}'`),
-    isUnknown ? [] : (filter.user_is_blocked === undefined ? [false, true] : [filter.user_is_blocked]).map((flag) => `end_user_is_blocked = ${flag}`),
-    (filter.label === undefined ? [...labels] : [filter.label]).map((label) => `primary_fraud_label = '${label}'`),
+    // From our own lists, never from the caller's text.
+    ["OPEN", "CLOSED"].filter((status) => status === (filter.status ?? status)).map((status) => `status = '${status}'`),
+    isUnknown ? [] : [false, true].filter((flag) => flag === (filter.user_is_blocked ?? flag)).map((flag) => `end_user_is_blocked = ${flag}`),
+    labels.filter((label) => label === (filter.label ?? label)).map((label) => `primary_fraud_label = '${label}'`),
     wantedScores.map((score) => `overall_risk_score = ${score}`),
   ];
   return product(dimensions.filter((dimension) => dimension.length > 0)).map((conditions) => ({ conditions }));
@@ -131,7 +132,7 @@ export async function listAccounts(database: Queryable, tenantId: string, page: 
   const { crm_account_id: crm } = page.filter;
   const wanted = flags.map((flag) => {
     const value = page.filter[flag];
-    return (value === undefined ? [false, true] : [value]).map((each) => `${flag} = ${each}`);
+    return [false, true].filter((each) => each === (value ?? each)).map((each) => `${flag} = ${each}`);
   });
   const isOneSlice = crm !== undefined || wanted.every((values) => values.length === 2);
   if (crm !== undefined) {

@@ -1,0 +1,55 @@
+import { Type } from "typebox";
+import { insertActivities } from "../db/activities.ts";
+import { ActivityBatch } from "../domain/activity.ts";
+import { isReservedAccountId } from "../domain/account.ts";
+import { parseTime } from "../domain/field.ts";
+import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
+import type { Reply } from "./problem.ts";
+import { invalid } from "./validate.ts";
+
+const bodyBytesMax = 2 * 1024 * 1024;
+
+async function accept(services: Services, { caller, body }: Call<ActivityBatch>): Promise<Reply> {
+  const faults = body.activities.flatMap(({ website_account_id: id }, index) =>
+    id !== undefined && isReservedAccountId(id) ? [{ field: `activities[${index}].website_account_id`, message: `must not be ${id}` }] : [],
+  );
+  if (faults.length > 0) throw invalid(faults);
+  // Times are kept as they are shown, to the millisecond.
+  const activities = body.activities.map((each) => ({ ...each, occurred_at: new Date(parseTime(each.occurred_at) ?? 0).toISOString() }));
+  const batch = { activities, now: services.now() };
+  const accepted = await services.database.transaction((tx) => insertActivities(tx, caller.tenant_id, batch));
+  return dataReply({ accepted, duplicates: activities.length - accepted }, 202);
+}
+
+export const activityOperations: Operation[] = [
+  operation({
+    id: "createActivities",
+    method: "POST",
+    path: "/activities",
+    scope: "create:activities",
+    tag: "Activity",
+    summary: "Send activity of your website",
+    description:
+      "From your own servers. Accepted means durable: it is scored within seconds, and what is suspicious opens a case or joins the account's open one. One bad activity refuses the whole batch.",
+    body: ActivityBatch,
+    bodyBytesMax,
+    success: {
+      status: 202,
+      description: "How many were new, and how many had been sent before",
+      schema: Type.Object({ accepted: Type.Integer(), duplicates: Type.Integer() }, { additionalProperties: false }),
+    },
+    problems: ["bad-request", "transaction-contended"],
+    example: {
+      activities: [
+        {
+          activity_id: "chargeback-7781",
+          type: "fraud_report",
+          occurred_at: "2026-11-15T09:30:00.000Z",
+          website_account_id: "user-42",
+          attributes: { label: "Account Takeover", note: "The customer called." },
+        },
+      ],
+    },
+    handle: accept,
+  }),
+];

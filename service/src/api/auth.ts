@@ -1,0 +1,156 @@
+import { createRemoteJWKSet, decodeJwt, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from "jose";
+import type { TrustedIssuer } from "../config.ts";
+import type { Database } from "../db/database.ts";
+import { findClient, findTenant, keysChannel, revokedChannel } from "../db/tenants.ts";
+import { Failure } from "../domain/failure.ts";
+import { audience, type Issuer } from "./issuer.ts";
+import { Listener } from "../db/listener.ts";
+
+// Who calls: known once per token, and remembered until the token expires or its client is revoked.
+export type Identity = {
+  tenant: { tenant_id: string; slug: string } | null;
+  actor: string;
+  scopes: Set<string>;
+  expiresAtMs: number;
+  // Set for clients of the built-in issuer, the only ones that we can revoke.
+  clientId: string | null;
+};
+
+type ExternalIssuer = TrustedIssuer & { keys: JWTVerifyGetKey };
+
+const rememberedMax = 10_000;
+const externalAlgorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
+
+export class Authenticator {
+  readonly #database: Database;
+  readonly #issuer: Issuer;
+  readonly #external: Map<string, ExternalIssuer>;
+  readonly #remembered = new Map<string, Identity>();
+  readonly #listener: Listener;
+
+  constructor(database: Database, issuer: Issuer, trusted: TrustedIssuer[]) {
+    this.#database = database;
+    this.#issuer = issuer;
+    this.#external = new Map(
+      trusted.map((each) => [each.issuer, { ...each, keys: createRemoteJWKSet(new URL(each.jwks_uri), { timeoutDuration: 3000 }) }]),
+    );
+    this.#listener = new Listener(database, {
+      channels: [revokedChannel, keysChannel],
+      onNotice: (channel, payload) => (channel === revokedChannel ? this.#forgetClient(payload) : void issuer.reload().catch(() => {})),
+      onLost: () => this.#remembered.clear(),
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#listener.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#listener.stop();
+  }
+
+  async identify(authorization: string[]): Promise<Identity> {
+    if (authorization.length === 0) throw unauthorized("An access token is required.", false);
+    if (authorization.length > 1) throw unauthorized("There must be one Authorization header.");
+    const match = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(authorization[0] ?? "");
+    const token = match?.[1];
+    if (token === undefined) throw unauthorized("The Authorization header must be: Bearer <access token>.");
+    const known = this.#remembered.get(token);
+    if (known && known.expiresAtMs > Date.now()) return known;
+    this.#remembered.delete(token);
+    return this.#verify(token);
+  }
+
+  async #verify(token: string): Promise<Identity> {
+    let identity: Identity;
+    // Taken before the database is asked: a revocation that arrives meanwhile must not be overwritten.
+    const epoch = this.#listener.epoch;
+    let external: ExternalIssuer | undefined;
+    try {
+      external = this.#external.get(decodeJwt(token).iss ?? "");
+      identity = external ? await this.#verifyExternal(token, external) : await this.#verifyOwn(token);
+    } catch (error) {
+      throw external && isFetchFault(error) ? issuerAway(error) : refusal(error);
+    }
+    if (this.#listener.isListening && this.#listener.epoch === epoch) this.#remember(token, identity);
+    return identity;
+  }
+
+  async #verifyOwn(token: string): Promise<Identity> {
+    const { payload } = await jwtVerify(token, ({ kid }) => this.#issuer.keyFor(kid), {
+      issuer: this.#issuer.url,
+      audience,
+      algorithms: ["ES256"],
+      typ: "at+jwt",
+      requiredClaims: ["exp", "iat", "jti", "sub", "client_id", "tenant_id", "tenant_slug"],
+    });
+    const { client_id: clientId, tenant_id, tenant_slug: slug } = payload;
+    if (typeof clientId !== "string" || typeof tenant_id !== "string" || typeof slug !== "string") throw unauthorized("The token lacks claims.");
+    const client = await findClient(this.#database, clientId);
+    if (!client || client.revoked_at !== null || client.tenant_id !== tenant_id) throw unauthorized("The token's client was revoked.");
+    return { tenant: { tenant_id, slug }, actor: clientId, scopes: scopesOf(payload, "scope"), expiresAtMs: expiry(payload), clientId };
+  }
+
+  async #verifyExternal(token: string, trusted: ExternalIssuer): Promise<Identity> {
+    const { payload } = await jwtVerify(token, trusted.keys, {
+      issuer: trusted.issuer,
+      audience: trusted.audience,
+      algorithms: externalAlgorithms,
+      requiredClaims: ["exp"],
+    });
+    const slug = payload[trusted.tenant_claim];
+    const tenant = typeof slug === "string" && !slug.includes("\0") ? await findTenant(this.#database, slug) : undefined;
+    const names = [payload["client_id"], payload["azp"], payload.sub].filter((name) => typeof name === "string");
+    return {
+      tenant: tenant ? { tenant_id: tenant.tenant_id, slug: tenant.slug } : null,
+      actor: names[0] ?? trusted.issuer,
+      scopes: scopesOf(payload, trusted.scope_claim),
+      expiresAtMs: expiry(payload),
+      clientId: null,
+    };
+  }
+
+  #remember(token: string, identity: Identity): void {
+    const oldest = this.#remembered.keys().next();
+    if (this.#remembered.size >= rememberedMax && !oldest.done) this.#remembered.delete(oldest.value);
+    this.#remembered.set(token, identity);
+  }
+
+  #forgetClient(clientId: string): void {
+    for (const [token, identity] of this.#remembered) {
+      if (identity.clientId === clientId) this.#remembered.delete(token);
+    }
+  }
+}
+
+function expiry(payload: JWTPayload): number {
+  return (payload.exp ?? 0) * 1000;
+}
+
+function scopesOf(payload: JWTPayload, claim: string): Set<string> {
+  const value = payload[claim];
+  if (typeof value === "string") return new Set(value.split(" "));
+  return new Set(Array.isArray(value) ? value.filter((each) => typeof each === "string") : []);
+}
+
+export function unauthorized(detail: string, hadToken = true): Failure {
+  const challenge = `Bearer realm="casehound"${hadToken ? ', error="invalid_token"' : ""}`;
+  return new Failure("unauthorized", detail, { headers: { "www-authenticate": challenge } });
+}
+
+// Every fault of a token is a 401. Only what is no fault of the token is something else.
+function refusal(error: unknown): unknown {
+  if (error instanceof Failure) return error.code === "unauthorized" ? unauthorized(error.message) : error;
+  if (error instanceof errors.JWTExpired) return unauthorized("The token has expired.");
+  return error instanceof errors.JOSEError || error instanceof TypeError ? unauthorized("The token is not valid.") : error;
+}
+
+// A fetch that fails is a TypeError, and an answer other than 200 is jose's plain base class.
+function isFetchFault(error: unknown): boolean {
+  const isOddAnswer = error instanceof errors.JOSEError && error.code === "ERR_JOSE_GENERIC";
+  return error instanceof TypeError || error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || isOddAnswer;
+}
+
+function issuerAway(cause: unknown): Failure {
+  return new Failure("bad-gateway", "The keys of the token's issuer cannot be fetched. Retry after a short delay.", { cause });
+}

@@ -1,0 +1,59 @@
+import type { IncomingMessage } from "node:http";
+import { Failure } from "../domain/failure.ts";
+
+const overflowBytesMax = 16 * 1024 * 1024;
+const overflowMs = 2_000;
+
+export function requireMediaType(request: IncomingMessage, wanted: string): void {
+  const lines = request.headersDistinct["content-type"] ?? [];
+  const [type = "", ...parameters] = (lines[0] ?? "").toLowerCase().split(";").map((part) => part.trim());
+  const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length).replaceAll('"', "");
+  const isWanted = lines.length === 1 && type === wanted && (charset === undefined || charset === "utf-8");
+  if (!isWanted) throw new Failure("unsupported-media-type", `The body must be sent as ${wanted}, in UTF-8.`);
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+    throw new Failure("unsupported-media-type", "The body must be sent without Content-Encoding.");
+  }
+}
+
+export function hasBody(request: IncomingMessage): boolean {
+  return request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
+}
+
+export async function readBody(request: IncomingMessage, bytesMax: number, onReady: () => void): Promise<Buffer> {
+  const isTooLarge = Number(request.headers["content-length"] ?? 0) > bytesMax;
+  if (!isTooLarge) onReady();
+  const isWaiting = request.headers.expect !== undefined;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  if (!isTooLarge) {
+    try {
+      for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+        const bytes: Buffer = chunk;
+        length += bytes.length;
+        if (length > bytesMax) break;
+        chunks.push(bytes);
+      }
+    } catch (cause) {
+      throw new Failure("bad-request", "The body ended before it was complete.", { cause });
+    }
+    if (length <= bytesMax) return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length);
+  }
+  if (!isWaiting) await passOver(request);
+  throw new Failure("payload-too-large", `The body may have at most ${bytesMax} bytes.`, { headers: { connection: "close" } });
+}
+
+// A client that is still sending would see a reset instead of our answer. So its body is read on for a while, and dropped.
+async function passOver(request: IncomingMessage): Promise<void> {
+  await new Promise<void>((resolve) => {
+    let left = overflowBytesMax;
+    const timer = setTimeout(resolve, overflowMs);
+    request.on("data", (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) resolve();
+    });
+    for (const end of ["end", "close", "error"]) request.once(end, () => resolve());
+    request.resume();
+    request.once("close", () => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,274 @@
+import { createHash } from "node:crypto";
+import { Type } from "typebox";
+import {
+  findOpenCaseId,
+  lockCase,
+  lockFreeCases,
+  lockCases,
+  caseText,
+  saveCases,
+  type LockedCase,
+} from "../db/cases.ts";
+import type { Queryable } from "../db/database.ts";
+import { appendEvents } from "../db/events.ts";
+import { claimKey, saveReply, type StoredReply } from "../db/keys.ts";
+import { caseSorts, listCases, type CaseFilter, type CasePosition, type CaseSort } from "../db/lists.ts";
+import {
+  BulkClose,
+  BulkCloseResult,
+  Case,
+  CaseChange,
+  CaseListItem,
+  changeStatus,
+  type CaseDocument,
+} from "../domain/case.ts";
+import type { DomainEvent } from "../domain/event.ts";
+import { Failure, notFound } from "../domain/failure.ts";
+import { Time, parseTime } from "../domain/field.ts";
+import { labels } from "../domain/finding.ts";
+import { isCanonicalUuid } from "../domain/uuid.ts";
+import { canonicalJson } from "./json.ts";
+import { jsonMediaType, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
+import { Cursor, Limit, listReply, listSignature } from "./page.ts";
+import { problemReply, type Reply } from "./problem.ts";
+
+const CaseQuery = Type.Object({
+  status: Type.Optional(Type.Enum(["OPEN", "CLOSED"])),
+  website_account_id: Type.Optional(Type.String({ description: "Only cases of that account; `UNKNOWN` for those without one." })),
+  user_is_blocked: Type.Optional(Type.Boolean({ description: "Whether the linked account is blocked now." })),
+  label: Type.Optional(Type.Enum([...labels])),
+  min_score: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
+  created_after: Type.Optional(Time),
+  created_before: Type.Optional(Time),
+  updated_since: Type.Optional(
+    Type.String({ ...Time, description: "Changed at or after this time; a case that never changed counts by its creation." }),
+  ),
+  sort: Type.Optional(Type.Enum([...caseSorts], { default: "-created_at" })),
+  limit: Limit,
+  cursor: Cursor,
+});
+
+async function list(services: Services, { caller, query }: Call<unknown, Record<string, unknown>>): Promise<Reply> {
+  const given = query as {
+    [name in "status" | "website_account_id" | "label" | "created_after" | "created_before" | "updated_since" | "cursor"]?: string;
+  } & { user_is_blocked?: boolean; min_score?: number; sort?: CaseSort; limit?: number };
+  const sort = given.sort ?? "-created_at";
+  const filter = toFilter(given);
+  const signature = listSignature(caller, "listCases", { ...filter, sort });
+  // Sealed by us, so it is what nextPosition made.
+  const after = given.cursor === undefined ? null : (services.cursors.open(given.cursor, signature) as CasePosition);
+  const limit = given.limit ?? 1000;
+  const found = await listCases(services.database, caller.tenant_id, { filter, sort, after, limit: limit + 1 });
+  const cursor = found.length > limit ? services.cursors.seal(nextPosition(found[limit - 1]), signature) : null;
+  return listReply(services, { path: `/v2/${caller.slug}/cases`, query, name: "cases", items: found.slice(0, limit), cursor });
+}
+
+function toFilter(given: Record<string, unknown>): CaseFilter {
+  const { created_after, created_before, sort: _sort, limit: _limit, cursor: _cursor, ...plain } = given;
+  const filter: CaseFilter = { ...plain };
+  if (typeof created_after === "string") filter.created_after_ms = parseTime(created_after) ?? 0;
+  if (typeof created_before === "string") filter.created_before_ms = parseTime(created_before) ?? 0;
+  return filter;
+}
+
+function nextPosition(last: CaseListItem | undefined): CasePosition | null {
+  return last ? { case_id: last.case_id, touched_at: last.updated_at ?? last.created_at, score: last.overall_risk_score } : null;
+}
+
+function caseReply(stored: { text: string; end_user_is_blocked: boolean }): Reply {
+  return { status: 200, body: `{"data":${caseText(stored)}}`, headers: { "content-type": jsonMediaType } };
+}
+
+async function read(services: Services, { caller, params }: Call): Promise<Reply> {
+  const id = params["case_id"] ?? "";
+  const stored = await services.findCase(caller.tenant_id, id);
+  if (!stored) throw notFound("Case", id);
+  return caseReply(stored);
+}
+
+type Request = { method: string; path: string; body: unknown };
+
+function fingerprint(request: Request): Buffer {
+  return createHash("sha256").update(`${request.method} ${request.path}\n${canonicalJson(request.body)}`).digest();
+}
+
+function replayed(stored: StoredReply): Reply {
+  const type = stored.status === 200 ? jsonMediaType : "application/problem+json";
+  return { ...stored, headers: { "content-type": type, "idempotent-replayed": "true" } };
+}
+
+async function update(services: Services, { caller, params, body, key }: Call<CaseChange>): Promise<Reply> {
+  const id = params["case_id"] ?? "";
+  const now = services.now();
+  const claim = {
+    key,
+    fingerprint: fingerprint({ method: "PUT", path: `/cases/${id}`, body }),
+    caseId: isCanonicalUuid(id) ? id : null,
+    now,
+  };
+  return services.database.transaction(async (tx) => {
+    const known = await claimKey(tx, caller.tenant_id, claim);
+    if (known) return replayed(known);
+    const found = await lockCase(tx, caller.tenant_id, id);
+    if (!found) throw notFound("Case", id);
+    const { reply, events } = await apply(tx, services, { found, change: body, caller, now });
+    await saveReply(tx, caller.tenant_id, key, reply);
+    await appendEvents(tx, caller.tenant_id, events);
+    return reply;
+  });
+}
+
+type Application = { found: LockedCase; change: CaseChange; caller: Caller; now: string };
+
+// The change, or the refusal that is bound to the key as well.
+async function apply(tx: Queryable, services: Services, { found, change, caller, now }: Application): Promise<{ reply: Reply; events: DomainEvent[] }> {
+  try {
+    const { document, events } = changeStatus(found.document, change, { name: caller.actor, now, state_id: services.newId() });
+    if (document !== found.document) {
+      if (document.status === "OPEN") await refuseSecondOpen(tx, found);
+      await saveCases(tx, caller.tenant_id, [{ ...found, document }]);
+    }
+    return { reply: caseReply({ text: JSON.stringify(document), end_user_is_blocked: found.end_user_is_blocked }), events };
+  } catch (error) {
+    const isBound = error instanceof Failure && (error.code === "item-version-conflict" || error.code === "item-already-exists");
+    if (!isBound) throw error;
+    return { reply: problemReply(error), events: [] };
+  }
+}
+
+// Two that reopen at once both see none; the unique index then stops one of them, which is run again and sees the other.
+async function refuseSecondOpen(tx: Queryable, { document, subject }: LockedCase): Promise<void> {
+  const other = await findOpenCaseId(tx, document.tenant_id, subject);
+  if (other === undefined) return;
+  throw new Failure("item-already-exists", `The same account has another open case: ${other}. Close it first, or work there.`);
+}
+
+async function closeMany(services: Services, { caller, body, key }: Call<BulkClose>): Promise<Reply> {
+  const now = services.now();
+  const claim = { key, fingerprint: fingerprint({ method: "POST", path: "/cases/close", body }), caseId: null, now };
+  return services.database.transaction(async (tx) => {
+    const known = await claimKey(tx, caller.tenant_id, claim);
+    if (known) return replayed(known);
+    const { locked, contended } = await lockAll(tx, caller.tenant_id, body.cases.map((each) => each.case_id));
+    const changed = new Map<string, LockedCase>();
+    const events: DomainEvent[] = [];
+    const results = body.cases.map((wanted): BulkCloseResult => {
+      const found = locked.get(wanted.case_id);
+      if (contended.has(wanted.case_id)) return { case_id: wanted.case_id, status: 409, type: "transaction-contended" };
+      if (!found) return { case_id: wanted.case_id, status: 404, type: "item-not-found" };
+      const { case_version: current } = found.document;
+      if (current !== wanted.case_version) return { case_id: wanted.case_id, status: 409, type: "item-version-conflict", current_version: current };
+      const { reason, disposition } = body;
+      const change = { status: "CLOSED" as const, case_version: current, ...(reason !== undefined && { reason }), ...(disposition && { disposition }) };
+      const done = changeStatus(found.document, change, { name: caller.actor, now, state_id: services.newId() });
+      if (done.document !== found.document) changed.set(wanted.case_id, { ...found, document: done.document });
+      locked.set(wanted.case_id, { ...found, document: done.document });
+      events.push(...done.events);
+      return { case_id: wanted.case_id, status: 200, case_version: done.document.case_version };
+    });
+    await saveCases(tx, caller.tenant_id, [...changed.values()]);
+    const reply = { status: 200, body: JSON.stringify({ data: { results } }), headers: { "content-type": jsonMediaType } };
+    await saveReply(tx, caller.tenant_id, key, reply);
+    await appendEvents(tx, caller.tenant_id, events);
+    return reply;
+  });
+}
+
+// Those that are free at once; then the rest, waiting for them in key order. What stays locked too long is reported as
+// contended on its own and holds up none of the others.
+async function lockAll(tx: Queryable, tenantId: string, ids: string[]): Promise<{ locked: Map<string, LockedCase>; contended: Set<string> }> {
+  const locked = new Map<string, LockedCase>();
+  const take = (cases: LockedCase[]) => cases.forEach((each) => locked.set(each.document.case_id, each));
+  take(await lockFreeCases(tx, tenantId, ids));
+  const rest = ids.filter((id) => isCanonicalUuid(id) && !locked.has(id));
+  const waited = rest.length === 0 ? { cases: [], contended: [] } : await lockCases(tx, tenantId, rest);
+  take(waited.cases);
+  return { locked, contended: new Set(waited.contended) };
+}
+
+export type CaseReply = { data: CaseDocument };
+
+const exampleId = "019a8b1c-0000-7000-8000-000000000000";
+
+export const caseOperations: Operation[] = [
+  operation({
+    id: "listCases",
+    method: "GET",
+    path: "/cases",
+    scope: "read:cases",
+    tag: "Cases",
+    summary: "List cases",
+    description: "Newest first unless sorted otherwise. Filters combine; unknown parameters are ignored.",
+    query: CaseQuery,
+    success: {
+      status: 200,
+      description: "A page of cases",
+      schema: Type.Object({ cases: Type.Array(CaseListItem), next_cursor: Type.Union([Type.String(), Type.Null()]) }, { additionalProperties: false }),
+      headers: { Link: 'The next page, rel="next", where there is one.' },
+    },
+    problems: ["bad-request"],
+    handle: list,
+  }),
+  operation({
+    id: "getCase",
+    method: "GET",
+    path: "/cases/{case_id}",
+    scope: "read:case",
+    tag: "Cases",
+    summary: "Read a case",
+    success: { status: 200, description: "The case", schema: Case },
+    problems: ["bad-request", "item-not-found"],
+    handle: read,
+  }),
+  operation({
+    id: "updateCase",
+    method: "PUT",
+    path: "/cases/{case_id}",
+    scope: "update:case",
+    tag: "Cases",
+    summary: "Close or reopen a case",
+    description:
+      "Applies only if case_version is the current one. A repeat with the same Idempotency-Key and body returns the first result, marked by Idempotent-Replayed, and applies nothing again.",
+    body: CaseChange,
+    wantsKey: true,
+    precondition: "case_version",
+    success: {
+      status: 200,
+      description: "The case after the change",
+      schema: Case,
+      headers: { "Idempotent-Replayed": "`true` where this is the stored result of an earlier request." },
+    },
+    problems: [
+      "bad-request",
+      "invalid-operation-id",
+      "item-not-found",
+      "item-already-exists",
+      "item-version-conflict",
+      "operation-idempotency-conflict",
+      "transaction-contended",
+      "precondition-required",
+    ],
+    example: { status: "CLOSED", case_version: 1, disposition: "CONFIRMED_FRAUD", reason: "The customer confirmed it by phone." },
+    handle: update,
+  }),
+  operation({
+    id: "closeCases",
+    method: "POST",
+    path: "/cases/close",
+    scope: "update:case",
+    tag: "Cases",
+    summary: "Close many cases",
+    description: "Each case on its own, in the order sent: one that cannot be closed does not stop the others.",
+    body: BulkClose,
+    wantsKey: true,
+    success: {
+      status: 200,
+      description: "A result for each case",
+      schema: Type.Object({ results: Type.Array(BulkCloseResult) }, { additionalProperties: false }),
+      headers: { "Idempotent-Replayed": "`true` where this is the stored result of an earlier request." },
+    },
+    problems: ["bad-request", "invalid-operation-id", "operation-idempotency-conflict", "transaction-contended"],
+    example: { cases: [{ case_id: exampleId, case_version: 1 }], disposition: "FALSE_POSITIVE" },
+    handle: closeMany,
+  }),
+];

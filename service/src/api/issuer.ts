@@ -1,0 +1,223 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from "jose";
+import Provider, { type Configuration } from "oidc-provider";
+import type { Database } from "../db/database.ts";
+import { deleteSigningKeysBefore, findOrMakeSecret, insertSigningKey, listSigningKeys } from "../db/issuer.ts";
+import { Failure } from "../domain/failure.ts";
+import { scopes } from "../domain/scope.ts";
+import { issuerAdapter, type ClientMetadata } from "./issuer-adapter.ts";
+import { problemMediaType, problemMembers, problems, type Reply } from "./problem.ts";
+import { isSecret } from "./secret.ts";
+
+export const audience = "casehound";
+export const tokenLifeSeconds = 86_400;
+export const tokenPath = "/v2/oauth/token";
+const algorithm = "ES256";
+const reloadSpacingMs = 200;
+// A key that was replaced stays published for as long as a token signed with it can live, and an hour more.
+const retiredKeyMs = (tokenLifeSeconds + 3600) * 1000;
+
+type Key = { kid: string; jwk: JWK; verify: CryptoKey | Uint8Array };
+
+export type Grant = { clientId: string; tenantId: string; slug: string; scope: string; expiresInSeconds: number };
+
+// The built-in issuer: oidc-provider on our tables. All processes share its keys; a key that one of them makes is known
+// to the others by a notice, and at the latest when a token names it.
+export class Issuer {
+  readonly url: string;
+  readonly #database: Database;
+  readonly #cookieKey: string;
+  #keys: Key[] = [];
+  #provider!: Provider;
+  #reloading: Promise<void> | null = null;
+
+  private constructor(database: Database, url: string, cookieKey: string) {
+    this.#database = database;
+    this.url = url;
+    this.#cookieKey = cookieKey;
+  }
+
+  static async open(database: Database, url: string): Promise<Issuer> {
+    const fresh = await newKey();
+    const cookieKey = await database.transaction(async (tx) => {
+      await insertSigningKey(tx, fresh, true);
+      return findOrMakeSecret(tx, "cookies", randomBytes(32));
+    });
+    const issuer = new Issuer(database, url, cookieKey.toString("base64url"));
+    await issuer.#load();
+    return issuer;
+  }
+
+  // The public halves, for /.well-known/jwks.json.
+  jwks(): { keys: JWK[] } {
+    return { keys: this.#keys.map(({ kid, jwk: { kty, crv, x, y } }) => ({ kty, crv, x, y, kid, use: "sig", alg: algorithm }) as JWK) };
+  }
+
+  async keyFor(kid: string | undefined): Promise<CryptoKey | Uint8Array> {
+    const find = () => this.#keys.find((key) => key.kid === kid);
+    if (!find()) await this.reload();
+    const key = find();
+    if (!key) throw new Failure("unauthorized", "The token was signed with a key that is not known here.");
+    return key.verify;
+  }
+
+  // At most a few times a second, whatever callers send: those who come meanwhile share the next one.
+  reload(): Promise<void> {
+    this.#reloading ??= sleep(reloadSpacingMs)
+      .then(() => this.#load())
+      .finally(() => {
+        this.#reloading = null;
+      });
+    return this.#reloading;
+  }
+
+  // A new key signs from now on; tokens of the old ones stay good until they expire.
+  async rotate(): Promise<string> {
+    const fresh = await newKey();
+    await this.#database.transaction(async (tx) => {
+      await insertSigningKey(tx, fresh, false);
+      await deleteSigningKeysBefore(tx, new Date(Date.now() - retiredKeyMs).toISOString());
+    });
+    await this.#load();
+    return fresh.kid;
+  }
+
+  // The same token that the endpoint gives, for the command line, which needs no secret.
+  async mint(grant: Grant): Promise<string> {
+    const key = this.#keys[0];
+    if (!key) throw new Error("no signing key");
+    const claims = { client_id: grant.clientId, scope: grant.scope, tenant_id: grant.tenantId, tenant_slug: grant.slug };
+    return new SignJWT(claims)
+      .setProtectedHeader({ alg: algorithm, typ: "at+jwt", kid: key.kid })
+      .setIssuer(this.url)
+      .setAudience(audience)
+      .setSubject(grant.clientId)
+      .setJti(randomUUID())
+      .setIssuedAt()
+      .setExpirationTime(Math.floor(Date.now() / 1000) + grant.expiresInSeconds)
+      .sign(await importJWK(key.jwk, algorithm));
+  }
+
+  // One token request, its body read and its media type checked by the caller.
+  async token(request: IncomingMessage, body: Buffer): Promise<Reply> {
+    // On a socket of its own: one that is not complete takes its socket down with it.
+    const inner = new IncomingMessage(new Socket());
+    inner.complete = true;
+    inner.method = "POST";
+    inner.url = tokenPath;
+    inner.headers = {
+      host: request.headers.host ?? "localhost",
+      accept: "application/json",
+      "content-type": "application/x-www-form-urlencoded",
+      "content-length": String(body.length),
+      ...(request.headers.authorization !== undefined && { authorization: request.headers.authorization }),
+    };
+    inner.push(body);
+    inner.push(null);
+    return new Promise((resolve, reject) => {
+      replies.set(inner, resolve);
+      this.#provider.callback()(inner, new ServerResponse(inner)).catch(reject);
+    });
+  }
+
+  async #load(): Promise<void> {
+    const stored = await listSigningKeys(this.#database);
+    const keys = await Promise.all(
+      stored.map(async ({ kid, private_jwk }) => {
+        const { d: _private, ...half } = private_jwk;
+        return { kid, jwk: { ...private_jwk } as JWK, verify: await importJWK(half as JWK, algorithm) };
+      }),
+    );
+    const isSame = keys.length === this.#keys.length && keys.every((key, index) => key.kid === this.#keys[index]?.kid);
+    if (isSame) return;
+    this.#keys = keys;
+    this.#provider = makeProvider(this.url, configuration(this.#database, keys, this.#cookieKey));
+  }
+}
+
+const replies = new WeakMap<IncomingMessage, (reply: Reply) => void>();
+
+async function newKey() {
+  const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
+  const jwk = await exportJWK(privateKey);
+  const kid = await calculateJwkThumbprint(jwk);
+  return { kid, private_jwk: { ...jwk, kid, use: "sig", alg: algorithm }, created_at: new Date().toISOString() };
+}
+
+function configuration(database: Database, keys: Key[], cookieKey: string): Configuration {
+  return {
+    adapter: issuerAdapter(database),
+    jwks: { keys: keys.map((key) => key.jwk) as never },
+    cookies: { keys: [cookieKey] },
+    routes: { token: tokenPath, jwks: "/.well-known/jwks.json" },
+    scopes: [...scopes],
+    responseTypes: [],
+    extraClientMetadata: { properties: ["tenant_id", "tenant_slug", "previous_secret_hash", "previous_secret_until"] },
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => "urn:casehound:api",
+        getResourceServerInfo: () => ({
+          scope: scopes.join(" "),
+          audience,
+          accessTokenTTL: tokenLifeSeconds,
+          accessTokenFormat: "jwt",
+          jwt: { sign: { alg: algorithm } },
+        }),
+      },
+    },
+    formats: {
+      customizers: {
+        jwt: (ctx, _token, jwt) => {
+          const client = ctx.oidc.client as unknown as ClientMetadata | undefined;
+          if (!client) throw new Error("a token without a client");
+          // No scope asked for means all that the client has.
+          Object.assign(jwt.payload, { tenant_id: client.tenant_id, tenant_slug: client.tenant_slug });
+          jwt.payload.scope ??= client.scope;
+        },
+      },
+    },
+  };
+}
+
+function makeProvider(url: string, settings: Configuration): Provider {
+  const provider = new Provider(url, settings);
+  provider.Client.prototype.compareClientSecret = async function compare(this: ClientMetadata, actual: string) {
+    const client = this;
+    if (await isSecret(actual, client.clientSecret)) return true;
+    const { previous_secret_hash: previous, previous_secret_until: until } = client;
+    return typeof previous === "string" && typeof until === "string" && Date.parse(until) > Date.now() && isSecret(actual, previous);
+  } as never;
+  provider.use(async (ctx, next) => {
+    await next();
+    ctx.respond = false;
+    replies.get(ctx.req)?.(tokenReply(ctx.status, ctx.body, String(ctx.response.get("www-authenticate"))));
+  });
+  return provider;
+}
+
+// Its errors carry OAuth's members and ours together.
+function tokenReply(status: number, body: unknown, challenge: string): Reply {
+  const members = typeof body === "object" && body !== null ? { ...body } : {};
+  const headers: Record<string, string> = { "cache-control": "no-store", "content-type": "application/json" };
+  if (status === 200) return { status, body: JSON.stringify(members), headers };
+  const code = status === 401 ? "unauthorized" : status >= 500 ? "internal-error" : "bad-request";
+  const description = "error_description" in members && typeof members.error_description === "string" ? members.error_description : "The token request failed.";
+  const failure = new Failure(code, `${description[0]?.toUpperCase()}${description.slice(1)}.`.replace("..", "."));
+  if (code === "unauthorized") headers["www-authenticate"] = challenge || 'Basic realm="casehound"';
+  headers["content-type"] = problemMediaType;
+  return { status: problems[code].status, body: JSON.stringify({ ...members, ...problemMembers(failure) }), headers };
+}
+
+export function tokenFailure(failure: Failure, error: string): Reply {
+  const members = { error, error_description: failure.message, ...problemMembers(failure) };
+  const headers = { "content-type": problemMediaType, "cache-control": "no-store", ...failure.headers };
+  return { status: problems[failure.code].status, body: JSON.stringify(members), headers };
+}

@@ -1,0 +1,59 @@
+import { createServer, type Server } from "node:http";
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+
+type Request = { operation: string; method: string; status: number; seconds: number };
+
+// Prometheus text, on a port of its own that is not for the public.
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #requests = new Histogram({
+    name: "casehound_http_request_seconds",
+    help: "Time to answer a request",
+    labelNames: ["operation", "method", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10],
+    registers: [this.#registry],
+  });
+  readonly #scored = new Counter({ name: "casehound_activities_scored_total", help: "Activities scored by this process", registers: [this.#registry] });
+  readonly #cases = new Counter({ name: "casehound_case_changes_total", help: "Cases opened or joined by this process", labelNames: ["change"], registers: [this.#registry] });
+  readonly #engine = new Gauge({ name: "casehound_engine_last_pass_seconds", help: "When the engine last looked for work, as Unix time", registers: [this.#registry] });
+  #server: Server | null = null;
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry, prefix: "casehound_" });
+  }
+
+  observeRequest({ operation, method, status, seconds }: Request): void {
+    this.#requests.observe({ operation, method, status }, seconds);
+  }
+
+  observePass(pass: { scored: number; opened: number; joined: number }): void {
+    this.#engine.set(Date.now() / 1000);
+    this.#scored.inc(pass.scored);
+    if (pass.opened > 0) this.#cases.inc({ change: "opened" }, pass.opened);
+    if (pass.joined > 0) this.#cases.inc({ change: "joined" }, pass.joined);
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  async listen(port: number): Promise<void> {
+    const server = createServer((request, response) => {
+      const isMetrics = request.url === "/metrics" && request.method === "GET";
+      void this.text().then((text) => {
+        response.writeHead(isMetrics ? 200 : 404, { "content-type": isMetrics ? this.#registry.contentType : "application/json" });
+        response.end(isMetrics ? text : '{"type":"item-not-found","title":"Item not found","status":404,"detail":"There is nothing at this path.","errors":null}');
+      });
+    });
+    this.#server = server;
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen({ host: "127.0.0.1", port }, () => resolve());
+    });
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (server) await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+}

@@ -1,0 +1,66 @@
+import type { Static, TObject, TSchema } from "typebox";
+import type { Account } from "../domain/account.ts";
+import type { FailureCode } from "../domain/failure.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { StoredCase } from "../db/cases.ts";
+import type { Database } from "../db/database.ts";
+import type { CursorSeal } from "./cursor.ts";
+import type { Issuer } from "./issuer.ts";
+import type { Reply } from "./problem.ts";
+
+// What handlers work with. Time and randomness come from here, so that the domain needs neither.
+export type Services = {
+  database: Database;
+  issuer: Issuer;
+  cursors: CursorSeal;
+  publicUrl: string;
+  findCase: (tenantId: string, caseId: string) => Promise<StoredCase | undefined>;
+  findAccount: (tenantId: string, websiteAccountId: string) => Promise<Account | undefined>;
+  now: () => string;
+  newId: (at?: string) => string;
+};
+
+export type Caller = { tenant_id: string; slug: string; actor: string };
+
+export type Call<B = unknown, Q = Record<string, unknown>> = {
+  caller: Caller;
+  params: Record<string, string>;
+  query: Q;
+  body: B;
+  // The Idempotency-Key, for operations that want one.
+  key: string;
+};
+
+export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> = {
+  id: string;
+  method: "GET" | "PUT" | "POST" | "DELETE";
+  // Below /v2/{tenant_slug}.
+  path: string;
+  scope: Scope;
+  summary: string;
+  description?: string;
+  tag: string;
+  query?: Q;
+  body?: B;
+  bodyBytesMax?: number;
+  isBodyOptional?: boolean;
+  wantsKey?: boolean;
+  // The member whose absence is 428 and not 422.
+  precondition?: "case_version";
+  success: { status: number; schema?: TSchema; description: string; headers?: Record<string, string> };
+  // Those that this operation alone can give; what every operation can give is added by the document.
+  problems: FailureCode[];
+  example?: Static<B>;
+  handle: (services: Services, call: Call<Static<B>, Static<Q>>) => Promise<Reply>;
+};
+
+// Keeps the types of body and query for the handler, and gives back the common shape that the table holds.
+export function operation<B extends TSchema, Q extends TObject>(defined: Operation<B, Q>): Operation {
+  return defined as unknown as Operation;
+}
+
+export const jsonMediaType = "application/json";
+
+export function dataReply(data: unknown, status = 200): Reply {
+  return { status, body: `{"data":${JSON.stringify(data)}}`, headers: { "content-type": jsonMediaType } };
+}

@@ -1,0 +1,61 @@
+import { Failure } from "../domain/failure.ts";
+import type { Operation } from "./operation.ts";
+import { isDotSegment, type Target } from "./path.ts";
+import type { SystemOperation } from "./system.ts";
+
+export type Match =
+  | { kind: "tenant"; operation: Operation; slug: string; params: Record<string, string>; query: string }
+  | { kind: "system"; operation: SystemOperation };
+
+type Route = { segments: string[]; method: string; match: (raw: string[], query: string) => Match };
+
+// Compares raw segments, letter by letter. A literal segment goes before a parameter.
+export class Router {
+  readonly #routes = new Map<number, Route[]>();
+
+  constructor(operations: readonly Operation[], system: readonly SystemOperation[]) {
+    for (const operation of operations) {
+      const segments = ["v2", "{tenant_slug}", ...operation.path.slice(1).split("/")];
+      this.#add({ segments, method: operation.method, match: (raw, query) => tenantMatch(operation, segments, raw, query) });
+    }
+    for (const operation of system) {
+      this.#add({ segments: operation.path.slice(1).split("/"), method: operation.method, match: () => ({ kind: "system", operation }) });
+    }
+    const parameters = (route: Route) => route.segments.filter((segment) => segment.startsWith("{")).length;
+    for (const routes of this.#routes.values()) routes.sort((a, b) => parameters(a) - parameters(b));
+  }
+
+  route(method: string, target: Target | null): Match {
+    const { segments, query } = target ?? { segments: [], query: "" };
+    const found = (this.#routes.get(segments.length) ?? []).filter((route) => fits(route.segments, segments));
+    if (found.length === 0) throw new Failure("item-not-found", "There is nothing at this path.");
+    const route = found.find((each) => each.method === method);
+    if (!route) {
+      const allow = [...new Set(found.map((each) => each.method))].toSorted().join(", ");
+      throw new Failure("method-not-allowed", `This path takes ${allow}.`, { headers: { allow } });
+    }
+    return route.match(segments, query);
+  }
+
+  #add(route: Route): void {
+    const routes = this.#routes.get(route.segments.length) ?? [];
+    routes.push(route);
+    this.#routes.set(route.segments.length, routes);
+  }
+}
+
+function fits(wanted: string[], raw: string[]): boolean {
+  return wanted.every((segment, index) => {
+    const given = raw[index] ?? "";
+    return segment.startsWith("{") ? given !== "" && !isDotSegment(given) : segment === given;
+  });
+}
+
+function tenantMatch(operation: Operation, segments: string[], raw: string[], query: string): Match {
+  const params: Record<string, string> = {};
+  for (let index = 2; index < segments.length; index++) {
+    const segment = segments[index] ?? "";
+    if (segment.startsWith("{")) params[segment.slice(1, -1)] = raw[index] ?? "";
+  }
+  return { kind: "tenant", operation, slug: raw[1] ?? "", params, query };
+}

@@ -1,0 +1,115 @@
+import type { IncomingMessage } from "node:http";
+import type { TObject } from "typebox";
+import { Failure } from "../domain/failure.ts";
+import { isStorable } from "../domain/field.ts";
+import type { Authenticator, Identity } from "./auth.ts";
+import { hasBody, readBody, requireMediaType } from "./body.ts";
+import { parseJson } from "./json.ts";
+import { jsonMediaType, type Operation, type Services } from "./operation.ts";
+import { decodeSegment, parseQuery } from "./path.ts";
+import type { Reply } from "./problem.ts";
+import { faultOf, invalid, validate, type Schema } from "./validate.ts";
+
+const bodyBytesDefault = 64 * 1024;
+const keyPattern = /^[A-Za-z0-9._:~+-]{1,255}$/;
+
+// What the log may know of a call: no path, for it holds account ids.
+export type Trace = { operation: string; tenant?: string; actor?: string };
+
+export type Routed = { operation: Operation; slug: string; params: Record<string, string>; query: string };
+
+type Runtime = { services: Services; authenticator: Authenticator; isStrictHost: boolean };
+
+// One call of an operation: the contract's order of checks, from the credentials on, as one straight line.
+export async function runOperation(runtime: Runtime, request: IncomingMessage, routed: Routed, trace: Trace, onBody: () => void): Promise<Reply> {
+  const { operation } = routed;
+  const identity = await runtime.authenticator.identify(authorizationLines(request));
+  trace.actor = identity.actor;
+  const tenant = requireTenant(identity, routed.slug, runtime.isStrictHost ? request.headers.host : undefined);
+  trace.tenant = tenant.slug;
+  if (!identity.scopes.has(operation.scope)) throw missingScope(operation.scope);
+  const params = decodeParams(routed.params);
+  const query = operation.query ? readQuery(operation.query, routed.query) : {};
+  const body = operation.body ? await readJson(request, operation, onBody) : undefined;
+  const key = operation.wantsKey ? requireKey(request) : "";
+  // The domain's types are these schemas' types.
+  if (operation.body) validate(operation.body as Schema, body);
+  const caller = { ...tenant, actor: identity.actor };
+  return operation.handle(runtime.services, { caller, params, query, body: body as never, key });
+}
+
+// Node keeps the first of two lines; the contract wants neither.
+function authorizationLines(request: IncomingMessage): string[] {
+  const lines: string[] = [];
+  const raw = request.rawHeaders;
+  for (let index = 0; index < raw.length; index += 2) {
+    if (raw[index]?.length === 13 && raw[index]?.toLowerCase() === "authorization") lines.push(raw[index + 1] ?? "");
+  }
+  return lines;
+}
+
+// The same answer for a slug that is foreign and for one that does not exist.
+function requireTenant(identity: Identity, rawSlug: string, host: string | undefined): { tenant_id: string; slug: string } {
+  const { tenant } = identity;
+  const isOwn = tenant !== null && tenant.slug === tryDecode(rawSlug);
+  const isOwnHost = host === undefined || host.split(".")[0] === tenant?.slug;
+  if (!isOwn || !isOwnHost) throw new Failure("access-denied", "The token is not for this tenant.");
+  return tenant;
+}
+
+function tryDecode(segment: string): string | null {
+  try {
+    return decodeSegment(segment);
+  } catch {
+    return null;
+  }
+}
+
+function missingScope(scope: string): Failure {
+  const challenge = `Bearer realm="casehound", error="insufficient_scope", scope="${scope}"`;
+  return new Failure("access-denied", `The token lacks the scope ${scope}.`, { headers: { "www-authenticate": challenge } });
+}
+
+function decodeParams(raw: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(raw).map(([name, segment]) => [name, decodeSegment(segment)]));
+}
+
+function readQuery(schema: TObject, raw: string): Record<string, unknown> {
+  // typebox's objects are JSON Schemas.
+  const properties = schema.properties as unknown as Record<string, Schema>;
+  const values: Record<string, unknown> = {};
+  for (const [name, text] of parseQuery(raw, Object.keys(properties))) {
+    const parameter = properties[name] ?? {};
+    const value = readParameter(parameter, text);
+    const fault = text === "" || !isStorable(text) ? "must not be empty" : faultOf(parameter, value);
+    if (fault !== null) throw new Failure("bad-request", `The parameter ${name} ${fault}.`);
+    values[name] = value;
+  }
+  return values;
+}
+
+// Only the one spelling of each value counts: anything else stays text, and fails its schema.
+function readParameter(schema: Schema, text: string): unknown {
+  if (schema.type === "boolean") return text === "true" ? true : text === "false" ? false : text;
+  if (schema.type === "integer") return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+  return text;
+}
+
+async function readJson(request: IncomingMessage, operation: Operation, onBody: () => void): Promise<unknown> {
+  if (operation.isBodyOptional && !hasBody(request)) return {};
+  requireMediaType(request, jsonMediaType);
+  const body = parseJson(await readBody(request, operation.bodyBytesMax ?? bodyBytesDefault, onBody));
+  if (typeof body !== "object" || body === null || Array.isArray(body)) throw invalid([{ field: "body", message: "must be a JSON object" }]);
+  if (operation.precondition !== undefined && !Object.hasOwn(body, operation.precondition)) {
+    throw new Failure("precondition-required", `The body must carry ${operation.precondition}, as it was read with the case.`);
+  }
+  return body;
+}
+
+function requireKey(request: IncomingMessage): string {
+  const key = request.headers["idempotency-key"];
+  if (typeof key !== "string" || !keyPattern.test(key)) {
+    throw new Failure("invalid-operation-id", "The header Idempotency-Key must have 1 to 255 characters: letters, digits and . _ : ~ + -");
+  }
+  return key;
+}

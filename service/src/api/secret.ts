@@ -1,0 +1,23 @@
+import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+
+const derive = promisify<string, Buffer, number, { N: number; r: number; p: number }, Buffer>(scrypt);
+const cost = { N: 16_384, r: 8, p: 1 };
+const hashBytes = 32;
+
+export function newSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+// A setter may choose a weak secret for itself, so even these hashes are slow ones.
+export async function hashSecret(secret: string): Promise<string> {
+  const salt = randomBytes(16);
+  const hash = await derive(secret, salt, hashBytes, cost);
+  return `scrypt$${salt.toString("base64url")}$${hash.toString("base64url")}`;
+}
+
+export async function isSecret(secret: string, stored: string): Promise<boolean> {
+  const [, salt = "", hash = ""] = stored.split("$");
+  const derived = await derive(secret, Buffer.from(salt, "base64url"), hashBytes, cost);
+  return timingSafeEqual(derived, Buffer.from(hash, "base64url"));
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES, createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Logger } from "pino";
+import { Failure } from "../domain/failure.ts";
+import type { Authenticator } from "./auth.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Services } from "./operation.ts";
+import { parseTarget } from "./path.ts";
+import { problemReply, toFailure, type Reply } from "./problem.ts";
+import type { Router } from "./router.ts";
+import { runOperation, type Trace } from "./run.ts";
+
+const headerBytesMax = 16 * 1024;
+const requestTimeoutMs = 30_000;
+const keepAliveMs = 65_000;
+const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
+
+type Parts = { services: Services; authenticator: Authenticator; router: Router; isStrictHost: boolean };
+
+// HTTP and nothing else. Whatever comes in, well formed or not, the answer is JSON.
+export class ApiServer {
+  #parts: Parts | null = null;
+  readonly #log: Logger;
+  readonly #metrics: Metrics;
+  readonly #server: Server;
+  isStopping = false;
+
+  constructor(log: Logger, metrics: Metrics) {
+    this.#log = log;
+    this.#metrics = metrics;
+    this.#server = createServer({
+      maxHeaderSize: headerBytesMax,
+      headersTimeout: requestTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveMs,
+      // Node would answer with an empty body.
+      requireHostHeader: false,
+    });
+    this.#server.on("request", (request, response) => void this.#serve(request, response, () => {}));
+    // Told to go on only once everything that can be refused without the body has been checked.
+    this.#server.on("checkContinue", (request, response) => void this.#serve(request, response, () => response.writeContinue()));
+    this.#server.on("checkExpectation", (request, response) => void this.#serve(request, response, () => {}));
+    this.#server.on("connect", (_request: IncomingMessage, socket: Socket) => {
+      socket.on("error", () => {});
+      endRaw(socket, new Failure("item-not-found", "There is nothing at this path."));
+    });
+    this.#server.on("clientError", (error: Error & { code?: string }, socket) => {
+      if (!(socket as Socket).writable || error.code === "ECONNRESET") return void socket.destroy();
+      endRaw(socket as Socket, framingFailure(error.code));
+    });
+  }
+
+  async listen(host: string, port: number): Promise<AddressInfo> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen({ host, port, backlog: 1024 }, () => resolve());
+    });
+    // A TCP server's address is never text.
+    return this.#server.address() as AddressInfo;
+  }
+
+  // The port is known before the rest can be built, for its number is part of the issuer's name. Until then: 503.
+  open(parts: Parts): void {
+    this.#parts = parts;
+  }
+
+  // Stops accepting, and waits for what is under way.
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse, onBody: () => void): Promise<void> {
+    const began = performance.now();
+    const given = request.headers["x-request-id"];
+    const requestId = typeof given === "string" && requestIdPattern.test(given) ? given : randomUUID();
+    const trace: Trace = { operation: "none" };
+    let fault: Failure | null = null;
+    let reply: Reply;
+    try {
+      reply = await this.#answer(request, trace, onBody);
+    } catch (error) {
+      fault = toFailure(error);
+      reply = problemReply(fault);
+    }
+    send(response, reply, requestId, this.isStopping);
+    this.#record({ request, trace, reply, requestId, fault, tookMs: performance.now() - began });
+  }
+
+  async #answer(request: IncomingMessage, trace: Trace, onBody: () => void): Promise<Reply> {
+    if (request.httpVersion === "1.1" && request.headers.host === undefined) throw new Failure("bad-request", "The Host header is missing.");
+    const parts = this.#parts;
+    if (!parts) throw new Failure("service-unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
+    const match = parts.router.route(request.method ?? "", parseTarget(request.url ?? ""));
+    trace.operation = match.operation.id;
+    if (match.kind === "system") return match.operation.handle(request, onBody);
+    if (this.isStopping) throw new Failure("service-unavailable", "The service is shutting down.", { headers: { "retry-after": "1" } });
+    return runOperation(parts, request, match, trace, onBody);
+  }
+
+  #record({ request, trace, reply, requestId, fault, tookMs }: Record<"request", IncomingMessage> & { trace: Trace; reply: Reply; requestId: string; fault: Failure | null; tookMs: number }): void {
+    const log = this.#log;
+    this.#metrics.observeRequest({ operation: trace.operation, method: request.method ?? "", status: reply.status, seconds: tookMs / 1000 });
+    const line = { request_id: requestId, ...trace, method: request.method, status: reply.status, ms: Math.round(tookMs * 10) / 10, ...(fault && { problem: fault.code }) };
+    // What a caller did wrong is the caller's to see. What went wrong here is ours, with its cause.
+    if (reply.status >= 500) log.error({ ...line, err: fault?.cause ?? fault }, "request failed");
+    else log.info(line, "request");
+  }
+}
+
+function send(response: ServerResponse, reply: Reply, requestId: string, isLast: boolean): void {
+  const { status, body } = reply;
+  const headers: Record<string, string | number> = { "cache-control": "no-store", "x-request-id": requestId, ...reply.headers };
+  if (status !== 204) headers["content-length"] = Buffer.byteLength(body);
+  if (isLast) headers["connection"] = "close";
+  response.writeHead(status, headers);
+  response.end(body);
+}
+
+function framingFailure(code: string | undefined): Failure {
+  if (code === "HPE_HEADER_OVERFLOW") return new Failure("headers-too-large", `The request's headers may have at most ${headerBytesMax} bytes.`);
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new Failure("bad-request", "The request was not complete in time.");
+  return new Failure("bad-request", "The request is not valid HTTP.");
+}
+
+// For what never became a request.
+function endRaw(socket: Socket, failure: Failure): void {
+  const { status, body, headers } = problemReply(failure);
+  const all = { ...headers, "content-length": String(Buffer.byteLength(body)), connection: "close" };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`);
+}

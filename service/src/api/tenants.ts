@@ -1,0 +1,66 @@
+import { Type } from "typebox";
+import { appendEvents } from "../db/events.ts";
+import { findPrimaryClientId, findTenant, saveRotatedSecret } from "../db/tenants.ts";
+import { notFound } from "../domain/failure.ts";
+import { RotatedSecret, Tenant, previousSecretMs } from "../domain/tenant.ts";
+import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
+import type { Reply } from "./problem.ts";
+import { hashSecret, newSecret } from "./secret.ts";
+
+async function read(services: Services, { caller }: Call): Promise<Reply> {
+  const tenant = await findTenant(services.database, caller.slug);
+  if (!tenant) throw notFound("Tenant", caller.slug);
+  const clientId = await findPrimaryClientId(services.database, caller.tenant_id);
+  return dataReply({
+    tenant_name: tenant.slug,
+    tenant_id: tenant.tenant_id,
+    ...(clientId !== undefined && { client_id: clientId }),
+    clickstream_app_id: tenant.app_key,
+    allowed_origins: tenant.allowed_origins,
+    created_at: tenant.created_at,
+  });
+}
+
+async function rotateSecret(services: Services, { caller, body }: Call<{ revoke_now?: boolean }>): Promise<Reply> {
+  const now = services.now();
+  const secret = newSecret();
+  const hash = await hashSecret(secret);
+  const until = body.revoke_now === true ? null : new Date(Date.parse(now) + previousSecretMs).toISOString();
+  return services.database.transaction(async (tx) => {
+    const clientId = await findPrimaryClientId(tx, caller.tenant_id);
+    const rotated = clientId !== undefined && (await saveRotatedSecret(tx, caller.tenant_id, { client_id: clientId, secret_hash: hash, previous_until: until }));
+    if (!rotated) throw notFound("Client of tenant", caller.slug);
+    const resource = { type: "tenant" as const, id: caller.tenant_id };
+    await appendEvents(tx, caller.tenant_id, [{ type: "tenant.secret_rotated", occurred_at: now, actor: caller.actor, resource }]);
+    return dataReply({ client_id: clientId, client_secret: secret, ...(until !== null && { previous_secret_expires_at: until }) });
+  });
+}
+
+export const tenantOperations: Operation[] = [
+  operation({
+    id: "getTenant",
+    method: "GET",
+    path: "/tenants",
+    scope: "read:tenant",
+    tag: "Tenant",
+    summary: "Read your own tenant",
+    success: { status: 200, description: "The tenant", schema: Tenant },
+    problems: [],
+    handle: read,
+  }),
+  operation({
+    id: "rotateAuthSecret",
+    method: "POST",
+    path: "/tenants/rotate-auth-secret",
+    scope: "update:tenant_auth_secret",
+    tag: "Tenant",
+    summary: "Rotate the client secret",
+    description: "A new secret for the client made with the tenant. The old one works for 24 hours more, unless revoke_now is true. Tokens stay good until they expire.",
+    body: Type.Object({ revoke_now: Type.Optional(Type.Boolean()) }, { additionalProperties: false, $id: "RotateAuthSecret" }),
+    isBodyOptional: true,
+    success: { status: 200, description: "The new secret, shown this once", schema: RotatedSecret },
+    problems: ["bad-request", "item-not-found", "transaction-contended"],
+    example: { revoke_now: false },
+    handle: rotateSecret,
+  }),
+];

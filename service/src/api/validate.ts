@@ -1,0 +1,154 @@
+import { isIP } from "node:net";
+import { Failure, type FieldError } from "../domain/failure.ts";
+import { characters, isStorable, parseTime } from "../domain/field.ts";
+
+// Checks a value against the JSON Schemas that the nouns are made of: all faults at once, in the order of the body, with
+// plain member names; no coercion; lengths in characters; and no string that the database could not give back as it was.
+export type Schema = {
+  type?: string;
+  enum?: unknown[];
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean | Schema;
+  propertyNames?: Schema;
+  maxProperties?: number;
+  items?: Schema;
+  minItems?: number;
+  maxItems?: number;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  pattern?: string;
+  format?: string;
+};
+
+const faultsMax = 1000;
+const nameCharactersShown = 100;
+
+export function validate(schema: Schema, body: unknown): void {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw invalid([{ field: "body", message: "must be a JSON object" }]);
+  }
+  const faults: FieldError[] = [];
+  checkObject(schema, { ...body }, "", faults);
+  if (faults.length > 0) throw invalid(faults);
+}
+
+export function invalid(errors: FieldError[]): Failure {
+  const named = errors.slice(0, 5).map((each) => each.field);
+  const more = errors.length > named.length ? `, and ${errors.length - named.length} more` : "";
+  return new Failure("validation-error", `The body failed validation: ${named.join(", ")}${more}.`, { errors: errors.slice(0, faultsMax) });
+}
+
+// Null where the value will do, else what is wrong with it. For values without members of their own.
+export function faultOf(schema: Schema, value: unknown): string | null {
+  if (schema.anyOf) {
+    const faults = schema.anyOf.map((each) => faultOf(each, value));
+    if (faults.includes(null)) return null;
+    const kinds = schema.anyOf.filter((each) => kindOf(each) === kindOf(value));
+    const own = kinds[0] && faultOf(kinds[0], value);
+    return own ?? `must be ${schema.anyOf.map((each) => describe(each)).join(" or ")}`;
+  }
+  if (schema.enum) return schema.enum.includes(value) ? null : `must be one of ${schema.enum.join(", ")}`;
+  switch (schema.type) {
+    case "boolean":
+      return typeof value === "boolean" ? null : "must be true or false";
+    case "null":
+      return value === null ? null : "must be null";
+    case "integer":
+    case "number":
+      return numberFault(schema, value);
+    case "string":
+      return stringFault(schema, value);
+    default:
+      return null;
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value === "object" && value !== null && "type" in value) return String(value.type) === "integer" ? "number" : String(value.type);
+  return value === null ? "null" : typeof value;
+}
+
+function describe(schema: Schema): string {
+  if (schema.type === "boolean") return "true or false";
+  return schema.type === "null" ? "null" : `a ${schema.type}`;
+}
+
+function numberFault(schema: Schema, value: unknown): string | null {
+  const noun = schema.type === "integer" ? "an integer" : "a number";
+  if (typeof value !== "number" || !Number.isFinite(value)) return `must be ${noun}`;
+  if (schema.type === "integer" && !Number.isInteger(value)) return `must be ${noun}`;
+  if (schema.minimum !== undefined && value < schema.minimum) return `must be ${schema.minimum} or more`;
+  if (schema.maximum !== undefined && value > schema.maximum) return `must be ${schema.maximum} or less`;
+  return null;
+}
+
+const formats: Record<string, { test: (text: string) => boolean; message: string }> = {
+  "date-time": { test: (text) => parseTime(text) !== null, message: "must be a UTC time as YYYY-MM-DDTHH:mm:ss.sssZ" },
+  ip: { test: (text) => isIP(text) !== 0, message: "must be an IPv4 or IPv6 address" },
+};
+
+const patterns = new Map<string, RegExp>();
+
+function matches(pattern: string, text: string): boolean {
+  let compiled = patterns.get(pattern);
+  if (!compiled) patterns.set(pattern, (compiled = new RegExp(pattern, "u")));
+  return compiled.test(text);
+}
+
+function stringFault(schema: Schema, value: unknown): string | null {
+  if (typeof value !== "string") return "must be a string";
+  if (!isStorable(value)) return "must not hold U+0000 or a lone surrogate";
+  const length = characters(value);
+  if (schema.minLength !== undefined && length < schema.minLength) return `must have at least ${schema.minLength} characters`;
+  if (schema.maxLength !== undefined && length > schema.maxLength) return `must have at most ${schema.maxLength} characters`;
+  if (schema.pattern !== undefined && !matches(schema.pattern, value)) return "is not one of the values or forms that are known";
+  const format = schema.format === undefined ? undefined : formats[schema.format];
+  return format && !format.test(value) ? format.message : null;
+}
+
+function check(schema: Schema, value: unknown, field: string, faults: FieldError[]): void {
+  if (faults.length >= faultsMax) return;
+  if (schema.type === "object") {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) faults.push({ field, message: "must be a JSON object" });
+    else checkObject(schema, { ...value }, field, faults);
+    return;
+  }
+  if (schema.type === "array") return checkArray(schema, value, field, faults);
+  const message = faultOf(schema, value);
+  if (message !== null) faults.push({ field, message });
+}
+
+function checkArray(schema: Schema, value: unknown, field: string, faults: FieldError[]): void {
+  if (!Array.isArray(value)) return void faults.push({ field, message: "must be an array" });
+  if (value.length < (schema.minItems ?? 0)) return void faults.push({ field, message: `must have at least ${schema.minItems} entries` });
+  if (value.length > (schema.maxItems ?? Infinity)) return void faults.push({ field, message: `must have at most ${schema.maxItems} entries` });
+  const { items } = schema;
+  if (items) value.forEach((item: unknown, index) => check(items, item, `${field}[${index}]`, faults));
+}
+
+function checkObject(schema: Schema, value: Record<string, unknown>, field: string, faults: FieldError[]): void {
+  const names = Object.keys(value);
+  const path = (name: string) => (field === "" ? name : `${field}.${name}`);
+  if (names.length > (schema.maxProperties ?? Infinity)) return void faults.push({ field, message: `must have at most ${schema.maxProperties} members` });
+  for (const name of names) {
+    const known = schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    if (known) check(known, value[name], path(name), faults);
+    else if (typeof schema.additionalProperties === "object") {
+      const message = schema.propertyNames ? faultOf(schema.propertyNames, name) : null;
+      if (message !== null) faults.push({ field: path(shownName(name)), message: `has a name that ${message}` });
+      else check(schema.additionalProperties, value[name], path(name), faults);
+    } else if (faults.length < faultsMax) faults.push({ field: path(shownName(name)), message: "is not a member that can be set" });
+  }
+  for (const name of schema.required ?? []) {
+    if (!Object.hasOwn(value, name)) faults.push({ field: path(name), message: "is required" });
+  }
+}
+
+// A name of the caller's own goes into our answer, so it is kept short and well formed.
+function shownName(name: string): string {
+  return [...name.toWellFormed()].slice(0, nameCharactersShown).join("");
+}

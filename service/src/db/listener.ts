@@ -1,0 +1,54 @@
+import type pg from "pg";
+import type { Database } from "./database.ts";
+
+const reconnectMs = 500;
+
+type Options = { channels: string[]; onNotice: (channel: string, payload: string) => void; onLost: () => void };
+
+// Hears notices of the database on a connection of its own, and says so when it does not: what was remembered on the
+// strength of the notices must then be forgotten.
+export class Listener {
+  readonly #database: Database;
+  readonly #options: Options;
+  #client: pg.Client | null = null;
+  #isStopped = false;
+  // Goes up with every notice and every loss.
+  epoch = 0;
+
+  constructor(database: Database, options: Options) {
+    this.#database = database;
+    this.#options = options;
+  }
+
+  get isListening(): boolean {
+    return this.#client !== null;
+  }
+
+  async start(): Promise<void> {
+    const client = await this.#database.connect();
+    client.on("notification", ({ channel, payload }) => {
+      this.epoch++;
+      this.#options.onNotice(channel, payload ?? "");
+    });
+    client.on("end", () => this.#lost(client));
+    for (const channel of this.#options.channels) await client.query(`listen ${channel}`);
+    this.#client = client;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#client?.end().catch(() => {});
+  }
+
+  #lost(client: pg.Client): void {
+    if (this.#client === client) this.#client = null;
+    this.epoch++;
+    this.#options.onLost();
+    if (!this.#isStopped) setTimeout(() => void this.#restart(), reconnectMs).unref();
+  }
+
+  async #restart(): Promise<void> {
+    if (this.#isStopped || this.#client !== null) return;
+    await this.start().catch(() => setTimeout(() => void this.#restart(), reconnectMs).unref());
+  }
+}

@@ -1,0 +1,82 @@
+import { insertSeenAccounts, saveSessionTimes } from "../db/accounts.ts";
+import { claimActivities, saveScored } from "../db/activities.ts";
+import { insertCase, lockOpenCase, saveCases } from "../db/cases.ts";
+import type { Database, Queryable } from "../db/database.ts";
+import { appendEvents } from "../db/events.ts";
+import { scoreReport } from "../detection/report.ts";
+import { unknownAccount } from "../domain/account.ts";
+import { subjectOf, type Activity } from "../domain/activity.ts";
+import { joinCase, openCase } from "../domain/case.ts";
+import type { DomainEvent } from "../domain/event.ts";
+import type { Finding } from "../domain/finding.ts";
+
+const batchMax = 200;
+const openAttemptsMax = 5;
+
+// `newId(at)`: a case id carries the time at which the case was created.
+export type Clock = { now: () => string; newId: (at?: string) => string };
+export type Pass = { scored: number; opened: number; joined: number };
+
+type Found = { activity: Activity; finding: Finding; subject: string };
+type Batch = { tx: Queryable; tenantId: string; clock: Clock; now: string };
+
+// One batch of one tenant in one transaction: a crash anywhere runs it again, and it comes out the same.
+export async function detectBatch(database: Database, tenantId: string, clock: Clock): Promise<Pass> {
+  return database.transaction(async (tx) => {
+    const activities = await claimActivities(tx, tenantId, batchMax);
+    const pass = { scored: activities.length, opened: 0, joined: 0 };
+    if (activities.length === 0) return pass;
+    const now = clock.now();
+    const batch = { tx, tenantId, clock, now };
+    const { events, blocked } = await seeAccounts(batch, activities);
+    for (const found of findSuspicion(activities, Date.parse(now))) {
+      const { isNew, event } = await openOrJoin(batch, found, blocked.get(found.activity.website_account_id ?? "") ?? false);
+      events.push(...event);
+      pass[isNew ? "opened" : "joined"]++;
+    }
+    await saveScored(tx, tenantId, { ids: activities.map((each) => each.activity_id), now });
+    await appendEvents(tx, tenantId, events);
+    return pass;
+  });
+}
+
+// The first activity that names an account creates it.
+async function seeAccounts({ tx, tenantId, now }: Batch, activities: Activity[]): Promise<{ events: DomainEvent[]; blocked: Map<string, boolean> }> {
+  const times = new Map<string, string | null>();
+  for (const { website_account_id: id, session_id: session, occurred_at: at } of activities) {
+    if (id === undefined) continue;
+    const known = times.get(id) ?? null;
+    times.set(id, session !== undefined && (known === null || at > known) ? at : known);
+  }
+  if (times.size === 0) return { events: [], blocked: new Map() };
+  const created = await insertSeenAccounts(tx, tenantId, { ids: [...times.keys()], now });
+  const blocked = await saveSessionTimes(tx, tenantId, [...times].map(([id, session_at]) => ({ id, session_at })));
+  const events = created.map((id): DomainEvent => ({ type: "account.created", occurred_at: now, actor: "system", resource: { type: "end_user_account", id } }));
+  return { events, blocked };
+}
+
+// In order of the subject, so that two engines lock cases in one order.
+function findSuspicion(activities: Activity[], nowMs: number): Found[] {
+  const found = activities.flatMap((activity): Found[] => {
+    const finding = scoreReport(activity, nowMs);
+    return finding ? [{ activity, finding, subject: subjectOf(activity) }] : [];
+  });
+  return found.toSorted((a, b) => (a.subject === b.subject ? 0 : a.subject < b.subject ? -1 : 1));
+}
+
+async function openOrJoin({ tx, tenantId, clock, now }: Batch, { activity, finding, subject }: Found, isBlocked: boolean): Promise<{ isNew: boolean; event: DomainEvent[] }> {
+  // One that closes between our look and our lock is gone: then there is none to join, and a new one is opened.
+  for (let attempt = 1; attempt <= openAttemptsMax; attempt++) {
+    const ids = { case_id: clock.newId(now), state_id: clock.newId(), occurrence_id: clock.newId(), prediction_id: clock.newId() };
+    const open = await lockOpenCase(tx, tenantId, subject);
+    if (open) {
+      const { document, events } = joinCase(open.document, finding, ids, now);
+      await saveCases(tx, tenantId, [{ ...open, document }]);
+      return { isNew: false, event: events };
+    }
+    const account = { tenant_id: tenantId, website_account_id: activity.website_account_id ?? unknownAccount };
+    const { document, events } = openCase(account, finding, ids, now);
+    if (await insertCase(tx, { document, subject, end_user_is_blocked: isBlocked })) return { isNew: true, event: events };
+  }
+  throw new Error(`no case could be opened or joined in ${openAttemptsMax} attempts`);
+}

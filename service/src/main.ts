@@ -1,0 +1,52 @@
+import { ConfigFault, readConfig } from "./config.ts";
+import { EmbeddedFault } from "./db/embedded.ts";
+import { MigrationFault } from "./db/migrate.ts";
+import { Failure } from "./domain/failure.ts";
+import { startService, type Service } from "./service.ts";
+
+const began = performance.now();
+
+// What the operator can mend is one line and exit code 2. Anything else is a bug, and is shown whole.
+function stopWith(error: unknown): never {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const isOperators = error instanceof ConfigFault || error instanceof EmbeddedFault || error instanceof MigrationFault;
+  const isPlain = isOperators || (error instanceof Failure && error.code === "bad-gateway") || /^(E[A-Z]+|3D000|28\w{3})$/.test(code);
+  const text = error instanceof Error ? (isPlain ? error.message : error.stack) : String(error);
+  process.stderr.write(`casehound: ${text || code}\n`);
+  process.exit(isPlain ? 2 : 1);
+}
+
+function greet({ url, demo }: Service): void {
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  const lines = [`Casehound is up at ${url} (${seconds} s). API reference: ${url}/docs`];
+  if (demo) {
+    lines.push(
+      "",
+      `  tenant         ${demo.tenant}`,
+      `  client_id      ${demo.client_id}`,
+      `  client_secret  ${demo.client_secret}`,
+      "",
+      "Try it:",
+      `  curl -s ${url}/v2/oauth/token -d grant_type=client_credentials -d client_id=${demo.client_id} -d client_secret=${demo.client_secret}`,
+      "",
+      "Ctrl+C stops it.",
+    );
+  }
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
+
+try {
+  const service = await startService(readConfig());
+  greet(service);
+  let isStopping = false;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      // A second one means: now.
+      if (isStopping) process.exit(1);
+      isStopping = true;
+      service.stop().then(() => process.exit(0), stopWith);
+    });
+  }
+} catch (error) {
+  stopWith(error);
+}

@@ -1,0 +1,68 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { hashSecret, newSecret } from "./api/secret.ts";
+import type { Config } from "./config.ts";
+import type { Database } from "./db/database.ts";
+import { findClient, findTenant, insertClient, insertTenant } from "./db/tenants.ts";
+import { Failure } from "./domain/failure.ts";
+import { scopes } from "./domain/scope.ts";
+
+export type Credentials = { tenant: string; tenant_id: string; client_id: string; client_secret: string; app_key: string };
+
+type Clock = { now: () => string };
+
+type NewTenant = { slug: string; clientId?: string; clientSecret?: string; allowedOrigins?: string[] };
+
+// A tenant together with its first client, which has every scope. The secret is given back this once.
+export async function createTenant(database: Database, wanted: NewTenant, clock: Clock): Promise<Credentials> {
+  const secret = wanted.clientSecret ?? newSecret();
+  const tenant = { tenant_id: randomUUID(), slug: wanted.slug, app_key: randomBytes(12).toString("hex"), allowed_origins: wanted.allowedOrigins ?? [], created_at: clock.now() };
+  const client = { tenant_id: tenant.tenant_id, client_id: wanted.clientId ?? `${wanted.slug}-${randomBytes(6).toString("hex")}`, scopes: [...scopes], is_primary: true, secret_hash: await hashSecret(secret), created_at: tenant.created_at };
+  await database.transaction(async (tx) => {
+    if (!(await insertTenant(tx, tenant))) throw new Failure("item-already-exists", `the tenant ${wanted.slug} exists already`);
+    if (!(await insertClient(tx, client))) throw new Failure("item-already-exists", `the client id ${client.client_id} is taken`);
+  });
+  return { tenant: tenant.slug, tenant_id: tenant.tenant_id, client_id: client.client_id, client_secret: secret, app_key: tenant.app_key };
+}
+
+type NewClient = { slug: string; clientId?: string; scopes: string[] };
+
+export async function createClient(database: Database, wanted: NewClient, clock: Clock): Promise<Omit<Credentials, "app_key">> {
+  const tenant = await findTenant(database, wanted.slug);
+  if (!tenant) throw new Failure("item-not-found", `there is no tenant ${wanted.slug}`);
+  const secret = newSecret();
+  const clientId = wanted.clientId ?? `${wanted.slug}-${randomBytes(6).toString("hex")}`;
+  const client = { tenant_id: tenant.tenant_id, client_id: clientId, scopes: wanted.scopes, is_primary: false, secret_hash: await hashSecret(secret), created_at: clock.now() };
+  const isNew = await database.transaction((tx) => insertClient(tx, client));
+  if (!isNew) throw new Failure("item-already-exists", `the client id ${clientId} is taken`);
+  return { tenant: tenant.slug, tenant_id: tenant.tenant_id, client_id: clientId, client_secret: secret };
+}
+
+// Made where absent. Of many processes that start at once, one makes them and the others find them.
+export async function bootstrap(database: Database, wanted: NonNullable<Config["bootstrap"]>, clock: Clock): Promise<void> {
+  const { tenant: slug, clientId, clientSecret } = wanted;
+  if (await findClient(database, clientId)) return;
+  const found = await findTenant(database, slug);
+  if (!found) {
+    await createTenant(database, { slug, clientId, clientSecret }, clock).catch(ignoreExisting);
+    return;
+  }
+  const client = { tenant_id: found.tenant_id, client_id: clientId, scopes: [...scopes], is_primary: false, secret_hash: await hashSecret(clientSecret), created_at: clock.now() };
+  await database.transaction((tx) => insertClient(tx, client));
+}
+
+function ignoreExisting(error: unknown): void {
+  if (!(error instanceof Failure) || error.code !== "item-already-exists") throw error;
+}
+
+// The try-out tenant's credentials are kept beside its data, for only a hash of the secret is in the database.
+export async function demoCredentials(database: Database, file: string, clock: Clock): Promise<Credentials | null> {
+  if (existsSync(file)) {
+    // Written below, by an earlier start.
+    return JSON.parse(readFileSync(file, "utf8")) as Credentials;
+  }
+  if (await findTenant(database, "demo")) return null;
+  const credentials = await createTenant(database, { slug: "demo" }, clock);
+  writeFileSync(file, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
+  return credentials;
+}
