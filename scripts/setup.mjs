@@ -63,5 +63,7 @@ if (stamp.lockHash !== lockHash || (wantsDev && !stamp.dev)) install(lockHash);
 
 const bundled = existsSync(join(root, "node_modules", ".bin", "node"));
 if (!bundled && Number(process.versions.node.split(".")[0]) < 24) {
-  stop(`Node 24 is needed, this is ${process.versions.node}, and no packaged Node exists for ${process.platform} ${process.arch}`);
+  stop(
+    `Node 24 is needed, this is ${process.versions.node}, and no packaged Node exists for ${process.platform} ${process.arch}`,
+  );
 }

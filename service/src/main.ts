@@ -10,7 +10,8 @@ const began = performance.now();
 function stopWith(error: unknown): never {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const isOperators = error instanceof ConfigFault || error instanceof EmbeddedFault || error instanceof MigrationFault;
-  const isPlain = isOperators || (error instanceof Failure && error.code === "bad-gateway") || /^(E[A-Z]+|3D000|28\w{3})$/.test(code);
+  const isPlain =
+    isOperators || (error instanceof Failure && error.code === "bad-gateway") || /^(E[A-Z]+|3D000|28\w{3})$/.test(code);
   const text = error instanceof Error ? (isPlain ? error.message : error.stack) : String(error);
   process.stderr.write(`casehound: ${text || code}\n`);
   process.exit(isPlain ? 2 : 1);

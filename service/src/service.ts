@@ -24,7 +24,15 @@ import { uuidV7 } from "./domain/uuid.ts";
 import { Engine } from "./engine/loop.ts";
 import { bootstrap, demoCredentials, type Credentials } from "./tenancy.ts";
 
-export type Service = { url: string; port: number; database: Database; issuer: Issuer; metrics: Metrics; demo: Credentials | null; stop: () => Promise<void> };
+export type Service = {
+  url: string;
+  port: number;
+  database: Database;
+  issuer: Issuer;
+  metrics: Metrics;
+  demo: Credentials | null;
+  stop: () => Promise<void>;
+};
 
 export const clock = {
   now: () => new Date().toISOString(),
@@ -33,7 +41,10 @@ export const clock = {
 
 // Everything of one process, put together. Stops in the opposite order of its start.
 export async function startService(config: Config): Promise<Service> {
-  const log = pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 2, sync: false }));
+  const log = pino(
+    { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: false }),
+  );
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (const each of stops.splice(0).toReversed()) await each();
@@ -75,7 +86,10 @@ function startEngine(database: Database, log: Logger, metrics: Metrics): () => P
 
 type Shared = { database: Database; log: Logger; metrics: Metrics; stops: (() => Promise<void>)[] };
 
-async function startApi(config: Config, { database, log, metrics, stops }: Shared): Promise<{ url: string; port: number; issuer: Issuer }> {
+async function startApi(
+  config: Config,
+  { database, log, metrics, stops }: Shared,
+): Promise<{ url: string; port: number; issuer: Issuer }> {
   const server = new ApiServer(log, metrics);
   const isServing = config.roles.has("api");
   const { port } = isServing ? await server.listen(config.host, config.port) : config;
@@ -97,7 +111,13 @@ async function startApi(config: Config, { database, log, metrics, stops }: Share
   };
   const openapi = JSON.stringify(openapiDocument(publicUrl));
   const docs = docsPage(publicUrl);
-  const system = systemOperations({ database, issuer, isStopping: () => server.isStopping, openapi: () => openapi, docs: () => docs });
+  const system = systemOperations({
+    database,
+    issuer,
+    isStopping: () => server.isStopping,
+    openapi: () => openapi,
+    docs: () => docs,
+  });
   server.open({ services, authenticator, router: new Router(operations, system), isStrictHost: config.isStrictHost });
   if (isServing) stops.push(() => server.stop());
   return { url: publicUrl, port, issuer };

@@ -16,13 +16,32 @@ type NewTenant = { slug: string; clientId?: string; clientSecret?: string; allow
 // A tenant together with its first client, which has every scope. The secret is given back this once.
 export async function createTenant(database: Database, wanted: NewTenant, clock: Clock): Promise<Credentials> {
   const secret = wanted.clientSecret ?? newSecret();
-  const tenant = { tenant_id: randomUUID(), slug: wanted.slug, app_key: randomBytes(12).toString("hex"), allowed_origins: wanted.allowedOrigins ?? [], created_at: clock.now() };
-  const client = { tenant_id: tenant.tenant_id, client_id: wanted.clientId ?? `${wanted.slug}-${randomBytes(6).toString("hex")}`, scopes: [...scopes], is_primary: true, secret_hash: await hashSecret(secret), created_at: tenant.created_at };
+  const tenant = {
+    tenant_id: randomUUID(),
+    slug: wanted.slug,
+    app_key: randomBytes(12).toString("hex"),
+    allowed_origins: wanted.allowedOrigins ?? [],
+    created_at: clock.now(),
+  };
+  const client = {
+    tenant_id: tenant.tenant_id,
+    client_id: wanted.clientId ?? `${wanted.slug}-${randomBytes(6).toString("hex")}`,
+    scopes: [...scopes],
+    is_primary: true,
+    secret_hash: await hashSecret(secret),
+    created_at: tenant.created_at,
+  };
   await database.transaction(async (tx) => {
     if (!(await insertTenant(tx, tenant))) throw new Failure("item-already-exists", `the tenant ${wanted.slug} exists already`);
     if (!(await insertClient(tx, client))) throw new Failure("item-already-exists", `the client id ${client.client_id} is taken`);
   });
-  return { tenant: tenant.slug, tenant_id: tenant.tenant_id, client_id: client.client_id, client_secret: secret, app_key: tenant.app_key };
+  return {
+    tenant: tenant.slug,
+    tenant_id: tenant.tenant_id,
+    client_id: client.client_id,
+    client_secret: secret,
+    app_key: tenant.app_key,
+  };
 }
 
 type NewClient = { slug: string; clientId?: string; scopes: string[] };
@@ -32,7 +51,14 @@ export async function createClient(database: Database, wanted: NewClient, clock:
   if (!tenant) throw new Failure("item-not-found", `there is no tenant ${wanted.slug}`);
   const secret = newSecret();
   const clientId = wanted.clientId ?? `${wanted.slug}-${randomBytes(6).toString("hex")}`;
-  const client = { tenant_id: tenant.tenant_id, client_id: clientId, scopes: wanted.scopes, is_primary: false, secret_hash: await hashSecret(secret), created_at: clock.now() };
+  const client = {
+    tenant_id: tenant.tenant_id,
+    client_id: clientId,
+    scopes: wanted.scopes,
+    is_primary: false,
+    secret_hash: await hashSecret(secret),
+    created_at: clock.now(),
+  };
   const isNew = await database.transaction((tx) => insertClient(tx, client));
   if (!isNew) throw new Failure("item-already-exists", `the client id ${clientId} is taken`);
   return { tenant: tenant.slug, tenant_id: tenant.tenant_id, client_id: clientId, client_secret: secret };
@@ -47,7 +73,14 @@ export async function bootstrap(database: Database, wanted: NonNullable<Config["
     await createTenant(database, { slug, clientId, clientSecret }, clock).catch(ignoreExisting);
     return;
   }
-  const client = { tenant_id: found.tenant_id, client_id: clientId, scopes: [...scopes], is_primary: false, secret_hash: await hashSecret(clientSecret), created_at: clock.now() };
+  const client = {
+    tenant_id: found.tenant_id,
+    client_id: clientId,
+    scopes: [...scopes],
+    is_primary: false,
+    secret_hash: await hashSecret(clientSecret),
+    created_at: clock.now(),
+  };
   await database.transaction((tx) => insertClient(tx, client));
 }
 

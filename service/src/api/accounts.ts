@@ -26,8 +26,19 @@ function accountId(params: Record<string, string>): string {
   return id;
 }
 
-function accountEvent(type: EventType, caller: Caller, at: { id: string; now: string }, data?: Record<string, unknown>): DomainEvent {
-  return { type, occurred_at: at.now, actor: caller.actor, resource: { type: "end_user_account", id: at.id }, ...(data && { data }) };
+function accountEvent(
+  type: EventType,
+  caller: Caller,
+  at: { id: string; now: string },
+  data?: Record<string, unknown>,
+): DomainEvent {
+  return {
+    type,
+    occurred_at: at.now,
+    actor: caller.actor,
+    resource: { type: "end_user_account", id: at.id },
+    ...(data && { data }),
+  };
 }
 
 async function list(services: Services, { caller, query }: Call): Promise<Reply> {
@@ -98,9 +109,21 @@ async function pseudonymiseCases(tx: Queryable, { caller, id, pseudonym, now }: 
   const found = await lockCasesOfAccount(tx, caller.tenant_id, id);
   const changed = found.map(({ document }) => pseudonymiseCase(document, pseudonym, { name: caller.actor, now }));
   const subject = accountSubject(pseudonym);
-  await saveCases(tx, caller.tenant_id, changed.map(({ document }) => ({ document, subject, end_user_is_blocked: false })));
-  const replies = await lockRepliesOfCases(tx, caller.tenant_id, found.map(({ document }) => document.case_id));
-  await saveReplyTexts(tx, caller.tenant_id, replies.map(({ key, reply }) => ({ key, reply: withPseudonym(reply, pseudonym) })));
+  await saveCases(
+    tx,
+    caller.tenant_id,
+    changed.map(({ document }) => ({ document, subject, end_user_is_blocked: false })),
+  );
+  const replies = await lockRepliesOfCases(
+    tx,
+    caller.tenant_id,
+    found.map(({ document }) => document.case_id),
+  );
+  await saveReplyTexts(
+    tx,
+    caller.tenant_id,
+    replies.map(({ key, reply }) => ({ key, reply: withPseudonym(reply, pseudonym) })),
+  );
   return changed.flatMap((each) => each.events);
 }
 

@@ -11,11 +11,16 @@ const bodyBytesMax = 2 * 1024 * 1024;
 
 async function accept(services: Services, { caller, body }: Call<ActivityBatch>): Promise<Reply> {
   const faults = body.activities.flatMap(({ website_account_id: id }, index) =>
-    id !== undefined && isReservedAccountId(id) ? [{ field: `activities[${index}].website_account_id`, message: `must not be ${id}` }] : [],
+    id !== undefined && isReservedAccountId(id)
+      ? [{ field: `activities[${index}].website_account_id`, message: `must not be ${id}` }]
+      : [],
   );
   if (faults.length > 0) throw invalid(faults);
   // Times are kept as they are shown, to the millisecond.
-  const activities = body.activities.map((each) => ({ ...each, occurred_at: new Date(parseTime(each.occurred_at) ?? 0).toISOString() }));
+  const activities = body.activities.map((each) => ({
+    ...each,
+    occurred_at: new Date(parseTime(each.occurred_at) ?? 0).toISOString(),
+  }));
   const batch = { activities, now: services.now() };
   const accepted = await services.database.transaction((tx) => insertActivities(tx, caller.tenant_id, batch));
   return dataReply({ accepted, duplicates: activities.length - accepted }, 202);

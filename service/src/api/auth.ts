@@ -32,11 +32,15 @@ export class Authenticator {
     this.#database = database;
     this.#issuer = issuer;
     this.#external = new Map(
-      trusted.map((each) => [each.issuer, { ...each, keys: createRemoteJWKSet(new URL(each.jwks_uri), { timeoutDuration: 3000 }) }]),
+      trusted.map((each) => [
+        each.issuer,
+        { ...each, keys: createRemoteJWKSet(new URL(each.jwks_uri), { timeoutDuration: 3000 }) },
+      ]),
     );
     this.#listener = new Listener(database, {
       channels: [revokedChannel, keysChannel],
-      onNotice: (channel, payload) => (channel === revokedChannel ? this.#forgetClient(payload) : void issuer.reload().catch(() => {})),
+      onNotice: (channel, payload) =>
+        channel === revokedChannel ? this.#forgetClient(payload) : void issuer.reload().catch(() => {}),
       onLost: () => this.#remembered.clear(),
     });
   }
@@ -85,10 +89,18 @@ export class Authenticator {
       requiredClaims: ["exp", "iat", "jti", "sub", "client_id", "tenant_id", "tenant_slug"],
     });
     const { client_id: clientId, tenant_id, tenant_slug: slug } = payload;
-    if (typeof clientId !== "string" || typeof tenant_id !== "string" || typeof slug !== "string") throw unauthorized("The token lacks claims.");
+    if (typeof clientId !== "string" || typeof tenant_id !== "string" || typeof slug !== "string")
+      throw unauthorized("The token lacks claims.");
     const client = await findClient(this.#database, clientId);
-    if (!client || client.revoked_at !== null || client.tenant_id !== tenant_id) throw unauthorized("The token's client was revoked.");
-    return { tenant: { tenant_id, slug }, actor: clientId, scopes: scopesOf(payload, "scope"), expiresAtMs: expiry(payload), clientId };
+    if (!client || client.revoked_at !== null || client.tenant_id !== tenant_id)
+      throw unauthorized("The token's client was revoked.");
+    return {
+      tenant: { tenant_id, slug },
+      actor: clientId,
+      scopes: scopesOf(payload, "scope"),
+      expiresAtMs: expiry(payload),
+      clientId,
+    };
   }
 
   async #verifyExternal(token: string, trusted: ExternalIssuer): Promise<Identity> {

@@ -6,8 +6,14 @@ const overflowMs = 2_000;
 
 export function requireMediaType(request: IncomingMessage, wanted: string): void {
   const lines = request.headersDistinct["content-type"] ?? [];
-  const [type = "", ...parameters] = (lines[0] ?? "").toLowerCase().split(";").map((part) => part.trim());
-  const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length).replaceAll('"', "");
+  const [type = "", ...parameters] = (lines[0] ?? "")
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim());
+  const charset = parameters
+    .find((parameter) => parameter.startsWith("charset="))
+    ?.slice("charset=".length)
+    .replaceAll('"', "");
   const isWanted = lines.length === 1 && type === wanted && (charset === undefined || charset === "utf-8");
   if (!isWanted) throw new Failure("unsupported-media-type", `The body must be sent as ${wanted}, in UTF-8.`);
   const encoding = request.headers["content-encoding"];

@@ -1,27 +1,11 @@
 import { createHash } from "node:crypto";
 import { Type } from "typebox";
-import {
-  findOpenCaseId,
-  lockCase,
-  lockFreeCases,
-  lockCases,
-  caseText,
-  saveCases,
-  type LockedCase,
-} from "../db/cases.ts";
+import { findOpenCaseId, lockCase, lockFreeCases, lockCases, caseText, saveCases, type LockedCase } from "../db/cases.ts";
 import type { Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { claimKey, saveReply, type StoredReply } from "../db/keys.ts";
 import { caseSorts, listCases, type CaseFilter, type CasePosition, type CaseSort } from "../db/lists.ts";
-import {
-  BulkClose,
-  BulkCloseResult,
-  Case,
-  CaseChange,
-  CaseListItem,
-  changeStatus,
-  type CaseDocument,
-} from "../domain/case.ts";
+import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, changeStatus, type CaseDocument } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { Time, parseTime } from "../domain/field.ts";
@@ -50,7 +34,9 @@ const CaseQuery = Type.Object({
 
 async function list(services: Services, { caller, query }: Call<unknown, Record<string, unknown>>): Promise<Reply> {
   const given = query as {
-    [name in "status" | "website_account_id" | "label" | "created_after" | "created_before" | "updated_since" | "cursor"]?: string;
+    [
+      name in "status" | "website_account_id" | "label" | "created_after" | "created_before" | "updated_since" | "cursor"
+    ]?: string;
   } & { user_is_blocked?: boolean; min_score?: number; sort?: CaseSort; limit?: number };
   const sort = given.sort ?? "-created_at";
   const filter = toFilter(given);
@@ -89,7 +75,9 @@ async function read(services: Services, { caller, params }: Call): Promise<Reply
 type Request = { method: string; path: string; body: unknown };
 
 function fingerprint(request: Request): Buffer {
-  return createHash("sha256").update(`${request.method} ${request.path}\n${canonicalJson(request.body)}`).digest();
+  return createHash("sha256")
+    .update(`${request.method} ${request.path}\n${canonicalJson(request.body)}`)
+    .digest();
 }
 
 function replayed(stored: StoredReply): Reply {
@@ -121,7 +109,11 @@ async function update(services: Services, { caller, params, body, key }: Call<Ca
 type Application = { found: LockedCase; change: CaseChange; caller: Caller; now: string };
 
 // The change, or the refusal that is bound to the key as well.
-async function apply(tx: Queryable, services: Services, { found, change, caller, now }: Application): Promise<{ reply: Reply; events: DomainEvent[] }> {
+async function apply(
+  tx: Queryable,
+  services: Services,
+  { found, change, caller, now }: Application,
+): Promise<{ reply: Reply; events: DomainEvent[] }> {
   try {
     const { document, events } = changeStatus(found.document, change, { name: caller.actor, now, state_id: services.newId() });
     if (document !== found.document) {
@@ -149,7 +141,11 @@ async function closeMany(services: Services, { caller, body, key }: Call<BulkClo
   return services.database.transaction(async (tx) => {
     const known = await claimKey(tx, caller.tenant_id, claim);
     if (known) return replayed(known);
-    const { locked, contended } = await lockAll(tx, caller.tenant_id, body.cases.map((each) => each.case_id));
+    const { locked, contended } = await lockAll(
+      tx,
+      caller.tenant_id,
+      body.cases.map((each) => each.case_id),
+    );
     const changed = new Map<string, LockedCase>();
     const events: DomainEvent[] = [];
     const results = body.cases.map((wanted): BulkCloseResult => {
@@ -157,9 +153,15 @@ async function closeMany(services: Services, { caller, body, key }: Call<BulkClo
       if (contended.has(wanted.case_id)) return { case_id: wanted.case_id, status: 409, type: "transaction-contended" };
       if (!found) return { case_id: wanted.case_id, status: 404, type: "item-not-found" };
       const { case_version: current } = found.document;
-      if (current !== wanted.case_version) return { case_id: wanted.case_id, status: 409, type: "item-version-conflict", current_version: current };
+      if (current !== wanted.case_version)
+        return { case_id: wanted.case_id, status: 409, type: "item-version-conflict", current_version: current };
       const { reason, disposition } = body;
-      const change = { status: "CLOSED" as const, case_version: current, ...(reason !== undefined && { reason }), ...(disposition && { disposition }) };
+      const change = {
+        status: "CLOSED" as const,
+        case_version: current,
+        ...(reason !== undefined && { reason }),
+        ...(disposition && { disposition }),
+      };
       const done = changeStatus(found.document, change, { name: caller.actor, now, state_id: services.newId() });
       if (done.document !== found.document) changed.set(wanted.case_id, { ...found, document: done.document });
       locked.set(wanted.case_id, { ...found, document: done.document });
@@ -176,7 +178,11 @@ async function closeMany(services: Services, { caller, body, key }: Call<BulkClo
 
 // Those that are free at once; then the rest, waiting for them in key order. What stays locked too long is reported as
 // contended on its own and holds up none of the others.
-async function lockAll(tx: Queryable, tenantId: string, ids: string[]): Promise<{ locked: Map<string, LockedCase>; contended: Set<string> }> {
+async function lockAll(
+  tx: Queryable,
+  tenantId: string,
+  ids: string[],
+): Promise<{ locked: Map<string, LockedCase>; contended: Set<string> }> {
   const locked = new Map<string, LockedCase>();
   const take = (cases: LockedCase[]) => cases.forEach((each) => locked.set(each.document.case_id, each));
   take(await lockFreeCases(tx, tenantId, ids));
@@ -203,7 +209,10 @@ export const caseOperations: Operation[] = [
     success: {
       status: 200,
       description: "A page of cases",
-      schema: Type.Object({ cases: Type.Array(CaseListItem), next_cursor: Type.Union([Type.String(), Type.Null()]) }, { additionalProperties: false }),
+      schema: Type.Object(
+        { cases: Type.Array(CaseListItem), next_cursor: Type.Union([Type.String(), Type.Null()]) },
+        { additionalProperties: false },
+      ),
       headers: { Link: 'The next page, rel="next", where there is one.' },
     },
     problems: ["bad-request"],

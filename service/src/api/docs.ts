@@ -16,7 +16,13 @@ table { border-collapse: collapse; width: 100% } td, th { text-align: left; vert
 export function docsPage(publicUrl: string): string {
   const document = openapiDocument(publicUrl);
   const tags = [...new Set(operations.map((operation) => operation.tag))];
-  const sections = tags.map((tag) => `<h2>${escape(tag)}</h2>${operations.filter((each) => each.tag === tag).map((each) => section(each, document)).join("")}`);
+  const sections = tags.map(
+    (tag) =>
+      `<h2>${escape(tag)}</h2>${operations
+        .filter((each) => each.tag === tag)
+        .map((each) => section(each, document))
+        .join("")}`,
+  );
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Casehound API</title><style>${style}</style></head>
 <body><h1>Casehound API</h1>
@@ -33,25 +39,33 @@ function section(operation: Operation, document: Record<string, unknown>): strin
   const path = `/v2/{tenant_slug}${operation.path}`;
   const described = at(document, ["paths", path, operation.method.toLowerCase()]);
   const parameters = list(described["parameters"]).map(
-    (each) => `<tr><td><code>${escape(String(each["name"]))}</code></td><td>${escape(String(each["in"]))}</td><td>${escape(schemaText(each["schema"]))}</td></tr>`,
+    (each) =>
+      `<tr><td><code>${escape(String(each["name"]))}</code></td><td>${escape(String(each["in"]))}</td><td>${escape(schemaText(each["schema"]))}</td></tr>`,
   );
   const responses = Object.entries(at(described, ["responses"])).map(
-    ([status, response]) => `<tr><td>${escape(status)}</td><td>${escape(String(at({ response }, ["response"])["description"]))}</td></tr>`,
+    ([status, response]) =>
+      `<tr><td>${escape(status)}</td><td>${escape(String(at({ response }, ["response"])["description"]))}</td></tr>`,
   );
-  const body = operation.example === undefined ? "" : `<h4>Body</h4><pre>${escape(JSON.stringify(operation.example, null, 2))}</pre>`;
+  const body =
+    operation.example === undefined ? "" : `<h4>Body</h4><pre>${escape(JSON.stringify(operation.example, null, 2))}</pre>`;
   return `<details><summary><span class="method">${operation.method}</span> <code>${escape(path)}</code> <span class="scope"><code>${operation.scope}</code></span><br>${escape(operation.summary)}</summary>
 <p>${escape(operation.description ?? "")}</p><table><tr><th>Parameter</th><th>In</th><th>Values</th></tr>${parameters.join("")}</table>${body}
 <h4>Answers</h4><table>${responses.join("")}</table></details>`;
 }
 
 function problemTable(): string {
-  const rows = Object.entries(problems).map(([type, { status, title }]) => `<tr><td>${status}</td><td><code>${type}</code></td><td>${escape(title)}</td></tr>`);
+  const rows = Object.entries(problems).map(
+    ([type, { status, title }]) => `<tr><td>${status}</td><td><code>${type}</code></td><td>${escape(title)}</td></tr>`,
+  );
   return `<table>${rows.join("")}</table>`;
 }
 
 function objects(document: Record<string, unknown>): string {
   return Object.entries(at(document, ["components", "schemas"]))
-    .map(([name, schema]) => `<details><summary><code>${escape(name)}</code></summary><pre>${escape(JSON.stringify(schema, null, 2))}</pre></details>`)
+    .map(
+      ([name, schema]) =>
+        `<details><summary><code>${escape(name)}</code></summary><pre>${escape(JSON.stringify(schema, null, 2))}</pre></details>`,
+    )
     .join("");
 }
 
@@ -63,7 +77,10 @@ function schemaText(schema: unknown): string {
 }
 
 function at(value: unknown, path: string[]): Record<string, unknown> {
-  const found = path.reduce<unknown>((each, name) => (typeof each === "object" && each !== null ? Reflect.get(each, name) : undefined), value);
+  const found = path.reduce<unknown>(
+    (each, name) => (typeof each === "object" && each !== null ? Reflect.get(each, name) : undefined),
+    value,
+  );
   return typeof found === "object" && found !== null ? { ...found } : {};
 }
 

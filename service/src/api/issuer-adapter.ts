@@ -1,12 +1,6 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import type { Database } from "../db/database.ts";
-import {
-  consumeIssuerEntry,
-  deleteIssuerEntry,
-  deleteIssuerGrant,
-  findIssuerEntry,
-  saveIssuerEntry,
-} from "../db/issuer.ts";
+import { consumeIssuerEntry, deleteIssuerEntry, deleteIssuerGrant, findIssuerEntry, saveIssuerEntry } from "../db/issuer.ts";
 import { findClient } from "../db/tenants.ts";
 
 export type ClientMetadata = {

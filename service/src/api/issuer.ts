@@ -53,7 +53,9 @@ export class Issuer {
 
   // The public halves, for /.well-known/jwks.json.
   jwks(): { keys: JWK[] } {
-    return { keys: this.#keys.map(({ kid, jwk: { kty, crv, x, y } }) => ({ kty, crv, x, y, kid, use: "sig", alg: algorithm }) as JWK) };
+    return {
+      keys: this.#keys.map(({ kid, jwk: { kty, crv, x, y } }) => ({ kty, crv, x, y, kid, use: "sig", alg: algorithm }) as JWK),
+    };
   }
 
   async keyFor(kid: string | undefined): Promise<CryptoKey | Uint8Array> {
@@ -155,6 +157,7 @@ function configuration(database: Database, keys: Key[], cookieKey: string): Conf
     routes: { token: tokenPath, jwks: "/.well-known/jwks.json" },
     scopes: [...scopes],
     responseTypes: [],
+    ttl: { ClientCredentials: tokenLifeSeconds },
     extraClientMetadata: { properties: ["tenant_id", "tenant_slug", "previous_secret_hash", "previous_secret_until"] },
     features: {
       devInteractions: { enabled: false },
@@ -193,7 +196,9 @@ function makeProvider(url: string, settings: Configuration): Provider {
     const client = this;
     if (await isSecret(actual, client.clientSecret)) return true;
     const { previous_secret_hash: previous, previous_secret_until: until } = client;
-    return typeof previous === "string" && typeof until === "string" && Date.parse(until) > Date.now() && isSecret(actual, previous);
+    return (
+      typeof previous === "string" && typeof until === "string" && Date.parse(until) > Date.now() && isSecret(actual, previous)
+    );
   } as never;
   provider.use(async (ctx, next) => {
     await next();
@@ -209,7 +214,10 @@ function tokenReply(status: number, body: unknown, challenge: string): Reply {
   const headers: Record<string, string> = { "cache-control": "no-store", "content-type": "application/json" };
   if (status === 200) return { status, body: JSON.stringify(members), headers };
   const code = status === 401 ? "unauthorized" : status >= 500 ? "internal-error" : "bad-request";
-  const description = "error_description" in members && typeof members.error_description === "string" ? members.error_description : "The token request failed.";
+  const description =
+    "error_description" in members && typeof members.error_description === "string"
+      ? members.error_description
+      : "The token request failed.";
   const failure = new Failure(code, `${description[0]?.toUpperCase()}${description.slice(1)}.`.replace("..", "."));
   if (code === "unauthorized") headers["www-authenticate"] = challenge || 'Basic realm="casehound"';
   headers["content-type"] = problemMediaType;

@@ -13,9 +13,22 @@ export class Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10],
     registers: [this.#registry],
   });
-  readonly #scored = new Counter({ name: "casehound_activities_scored_total", help: "Activities scored by this process", registers: [this.#registry] });
-  readonly #cases = new Counter({ name: "casehound_case_changes_total", help: "Cases opened or joined by this process", labelNames: ["change"], registers: [this.#registry] });
-  readonly #engine = new Gauge({ name: "casehound_engine_last_pass_seconds", help: "When the engine last looked for work, as Unix time", registers: [this.#registry] });
+  readonly #scored = new Counter({
+    name: "casehound_activities_scored_total",
+    help: "Activities scored by this process",
+    registers: [this.#registry],
+  });
+  readonly #cases = new Counter({
+    name: "casehound_case_changes_total",
+    help: "Cases opened or joined by this process",
+    labelNames: ["change"],
+    registers: [this.#registry],
+  });
+  readonly #engine = new Gauge({
+    name: "casehound_engine_last_pass_seconds",
+    help: "When the engine last looked for work, as Unix time",
+    registers: [this.#registry],
+  });
   #server: Server | null = null;
 
   constructor() {
@@ -41,8 +54,14 @@ export class Metrics {
     const server = createServer((request, response) => {
       const isMetrics = request.url === "/metrics" && request.method === "GET";
       void this.text().then((text) => {
-        response.writeHead(isMetrics ? 200 : 404, { "content-type": isMetrics ? this.#registry.contentType : "application/json" });
-        response.end(isMetrics ? text : '{"type":"item-not-found","title":"Item not found","status":404,"detail":"There is nothing at this path.","errors":null}');
+        response.writeHead(isMetrics ? 200 : 404, {
+          "content-type": isMetrics ? this.#registry.contentType : "application/json",
+        });
+        response.end(
+          isMetrics
+            ? text
+            : '{"type":"item-not-found","title":"Item not found","status":404,"detail":"There is nothing at this path.","errors":null}',
+        );
       });
     });
     this.#server = server;

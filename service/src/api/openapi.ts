@@ -9,7 +9,15 @@ type Json = { [name: string]: unknown };
 
 export const version = "0.1.0";
 
-const everyCall: FailureCode[] = ["bad-request", "unauthorized", "access-denied", "headers-too-large", "internal-error", "bad-gateway", "service-unavailable"];
+const everyCall: FailureCode[] = [
+  "bad-request",
+  "unauthorized",
+  "access-denied",
+  "headers-too-large",
+  "internal-error",
+  "bad-gateway",
+  "service-unavailable",
+];
 const everyBody: FailureCode[] = ["bad-request", "payload-too-large", "unsupported-media-type", "validation-error"];
 
 const tags = [
@@ -32,7 +40,11 @@ const Problem = {
     errors: {
       type: ["array", "null"],
       description: "One entry per invalid field, on 422 alone.",
-      items: { type: "object", required: ["field", "message"], properties: { field: { type: "string" }, message: { type: "string" } } },
+      items: {
+        type: "object",
+        required: ["field", "message"],
+        properties: { field: { type: "string" }, message: { type: "string" } },
+      },
     },
     current_version: { type: "integer", description: "On item-version-conflict alone." },
   },
@@ -56,16 +68,22 @@ function refer(schema: unknown, named: Map<string, unknown>, isRoot = false): un
 function problemResponses(codes: FailureCode[]): Json {
   const byStatus = Map.groupBy([...new Set(codes)], (code) => problems[code].status);
   return Object.fromEntries(
-    [...byStatus].toSorted(([a], [b]) => a - b).map(([status, types]) => {
-      const narrowed = { type: "object", properties: { type: { enum: types }, status: { const: status } } };
-      const schema = { allOf: [{ $ref: "#/components/schemas/Problem" }, narrowed] };
-      return [String(status), { description: types.join(", "), headers: problemHeaders(status), content: { [problemMediaType]: { schema } } }];
-    }),
+    [...byStatus]
+      .toSorted(([a], [b]) => a - b)
+      .map(([status, types]) => {
+        const narrowed = { type: "object", properties: { type: { enum: types }, status: { const: status } } };
+        const schema = { allOf: [{ $ref: "#/components/schemas/Problem" }, narrowed] };
+        return [
+          String(status),
+          { description: types.join(", "), headers: problemHeaders(status), content: { [problemMediaType]: { schema } } },
+        ];
+      }),
   );
 }
 
 function problemHeaders(status: number): Json {
-  if (status === 401 || status === 403) return { "WWW-Authenticate": { description: "The challenge; on 403 where a scope is missing.", schema: { type: "string" } } };
+  if (status === 401 || status === 403)
+    return { "WWW-Authenticate": { description: "The challenge; on 403 where a scope is missing.", schema: { type: "string" } } };
   return status === 503 ? { "Retry-After": { description: "Seconds.", schema: { type: "integer" } } } : {};
 }
 
@@ -77,7 +95,12 @@ function parameters(operation: Operation, named: Map<string, unknown>): unknown[
     schema: { type: "string" },
     ...(name === "tenant_slug" && { description: "The tenant's slug.", example: "demo" }),
   }));
-  const query = Object.entries((refer(operation.query?.properties ?? {}, named) as Json) ?? {}).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
+  const query = Object.entries((refer(operation.query?.properties ?? {}, named) as Json) ?? {}).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: false,
+    schema,
+  }));
   const key = {
     name: "Idempotency-Key",
     in: "header",
@@ -93,7 +116,12 @@ function describe(operation: Operation, named: Map<string, unknown>): Json {
   const headers = Object.fromEntries(
     Object.entries(success.headers ?? {}).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
   );
-  const data = { type: "object", required: ["data"], properties: { data: refer(success.schema, named) }, additionalProperties: false };
+  const data = {
+    type: "object",
+    required: ["data"],
+    properties: { data: refer(success.schema, named) },
+    additionalProperties: false,
+  };
   return {
     operationId: operation.id,
     summary: operation.summary,
@@ -104,7 +132,12 @@ function describe(operation: Operation, named: Map<string, unknown>): Json {
     ...(operation.body && {
       requestBody: {
         required: !operation.isBodyOptional,
-        content: { "application/json": { schema: refer(operation.body, named), ...(operation.example !== undefined && { example: operation.example }) } },
+        content: {
+          "application/json": {
+            schema: refer(operation.body, named),
+            ...(operation.example !== undefined && { example: operation.example }),
+          },
+        },
       },
     }),
     responses: {
@@ -146,19 +179,28 @@ function plain(operationId: string, summary: string, content: Json, codes: Failu
     summary,
     tags: ["Service"],
     security: [],
-    responses: { 200: { description: summary, content }, ...problemResponses([...codes, "bad-request", "headers-too-large", "internal-error"]) },
+    responses: {
+      200: { description: summary, content },
+      ...problemResponses([...codes, "bad-request", "headers-too-large", "internal-error"]),
+    },
   };
 }
 
 const jsonObject = { "application/json": { schema: { type: "object" } } };
 
 function servicePaths(): Json {
-  const token = plain("getToken", "Get an access token", { "application/json": { schema: Token } }, ["unauthorized", "payload-too-large", "unsupported-media-type", "bad-gateway"]);
+  const token = plain("getToken", "Get an access token", { "application/json": { schema: Token } }, [
+    "unauthorized",
+    "payload-too-large",
+    "unsupported-media-type",
+    "bad-gateway",
+  ]);
   return {
     [tokenPath]: {
       post: {
         ...token,
-        description: "OAuth 2.0 client credentials. Errors carry OAuth's members error and error_description beside the problem's own.",
+        description:
+          "OAuth 2.0 client credentials. Errors carry OAuth's members error and error_description beside the problem's own.",
         security: [{}, { basic: [] }],
         requestBody: { required: true, content: { "application/x-www-form-urlencoded": { schema: TokenRequest } } },
       },
@@ -167,7 +209,9 @@ function servicePaths(): Json {
     "/openapi.json": { get: plain("getOpenapi", "This document", jsonObject, []) },
     "/docs": { get: plain("getDocs", "This API's reference, as a page", { "text/html": { schema: { type: "string" } } }, []) },
     "/livez": { get: plain("getLiveness", "Whether the process lives", jsonObject, []) },
-    "/readyz": { get: plain("getReadiness", "Whether requests can be served", jsonObject, ["bad-gateway", "service-unavailable"]) },
+    "/readyz": {
+      get: plain("getReadiness", "Whether requests can be served", jsonObject, ["bad-gateway", "service-unavailable"]),
+    },
   };
 }
 
@@ -179,14 +223,20 @@ export function openapiDocument(publicUrl: string): Json {
     const path = `/v2/{tenant_slug}${operation.path}`;
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, named) };
   }
-  const flows = { clientCredentials: { tokenUrl: `${publicUrl}${tokenPath}`, scopes: Object.fromEntries(scopes.map((scope) => [scope, scope])) } };
+  const flows = {
+    clientCredentials: {
+      tokenUrl: `${publicUrl}${tokenPath}`,
+      scopes: Object.fromEntries(scopes.map((scope) => [scope, scope])),
+    },
+  };
   return {
     openapi: "3.1.0",
     info: {
       title: "Casehound",
       version,
       summary: "Fraud cases and end-user accounts",
-      description: "Every answer is JSON. Success wraps the resource in `data`; errors are RFC 7807 problems, told apart by `type`.",
+      description:
+        "Every answer is JSON. Success wraps the resource in `data`; errors are RFC 7807 problems, told apart by `type`.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: publicUrl }],

@@ -19,7 +19,11 @@ export class Router {
       this.#add({ segments, method: operation.method, match: (raw, query) => tenantMatch(operation, segments, raw, query) });
     }
     for (const operation of system) {
-      this.#add({ segments: operation.path.slice(1).split("/"), method: operation.method, match: () => ({ kind: "system", operation }) });
+      this.#add({
+        segments: operation.path.slice(1).split("/"),
+        method: operation.method,
+        match: () => ({ kind: "system", operation }),
+      });
     }
     const parameters = (route: Route) => route.segments.filter((segment) => segment.startsWith("{")).length;
     for (const routes of this.#routes.values()) routes.sort((a, b) => parameters(a) - parameters(b));

@@ -21,7 +21,13 @@ export type Routed = { operation: Operation; slug: string; params: Record<string
 type Runtime = { services: Services; authenticator: Authenticator; isStrictHost: boolean };
 
 // One call of an operation: the contract's order of checks, from the credentials on, as one straight line.
-export async function runOperation(runtime: Runtime, request: IncomingMessage, routed: Routed, trace: Trace, onBody: () => void): Promise<Reply> {
+export async function runOperation(
+  runtime: Runtime,
+  request: IncomingMessage,
+  routed: Routed,
+  trace: Trace,
+  onBody: () => void,
+): Promise<Reply> {
   const { operation } = routed;
   const identity = await runtime.authenticator.identify(authorizationLines(request));
   trace.actor = identity.actor;
@@ -99,7 +105,8 @@ async function readJson(request: IncomingMessage, operation: Operation, onBody: 
   if (operation.isBodyOptional && !hasBody(request)) return {};
   requireMediaType(request, jsonMediaType);
   const body = parseJson(await readBody(request, operation.bodyBytesMax ?? bodyBytesDefault, onBody));
-  if (typeof body !== "object" || body === null || Array.isArray(body)) throw invalid([{ field: "body", message: "must be a JSON object" }]);
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw invalid([{ field: "body", message: "must be a JSON object" }]);
   if (operation.precondition !== undefined && !Object.hasOwn(body, operation.precondition)) {
     throw new Failure("precondition-required", `The body must carry ${operation.precondition}, as it was read with the case.`);
   }
@@ -109,7 +116,10 @@ async function readJson(request: IncomingMessage, operation: Operation, onBody: 
 function requireKey(request: IncomingMessage): string {
   const key = request.headers["idempotency-key"];
   if (typeof key !== "string" || !keyPattern.test(key)) {
-    throw new Failure("invalid-operation-id", "The header Idempotency-Key must have 1 to 255 characters: letters, digits and . _ : ~ + -");
+    throw new Failure(
+      "invalid-operation-id",
+      "The header Idempotency-Key must have 1 to 255 characters: letters, digits and . _ : ~ + -",
+    );
   }
   return key;
 }

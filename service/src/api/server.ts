@@ -89,20 +89,47 @@ export class ApiServer {
   }
 
   async #answer(request: IncomingMessage, trace: Trace, onBody: () => void): Promise<Reply> {
-    if (request.httpVersion === "1.1" && request.headers.host === undefined) throw new Failure("bad-request", "The Host header is missing.");
+    if (request.httpVersion === "1.1" && request.headers.host === undefined)
+      throw new Failure("bad-request", "The Host header is missing.");
     const parts = this.#parts;
     if (!parts) throw new Failure("service-unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
     const match = parts.router.route(request.method ?? "", parseTarget(request.url ?? ""));
     trace.operation = match.operation.id;
     if (match.kind === "system") return match.operation.handle(request, onBody);
-    if (this.isStopping) throw new Failure("service-unavailable", "The service is shutting down.", { headers: { "retry-after": "1" } });
+    if (this.isStopping)
+      throw new Failure("service-unavailable", "The service is shutting down.", { headers: { "retry-after": "1" } });
     return runOperation(parts, request, match, trace, onBody);
   }
 
-  #record({ request, trace, reply, requestId, fault, tookMs }: Record<"request", IncomingMessage> & { trace: Trace; reply: Reply; requestId: string; fault: Failure | null; tookMs: number }): void {
+  #record({
+    request,
+    trace,
+    reply,
+    requestId,
+    fault,
+    tookMs,
+  }: Record<"request", IncomingMessage> & {
+    trace: Trace;
+    reply: Reply;
+    requestId: string;
+    fault: Failure | null;
+    tookMs: number;
+  }): void {
     const log = this.#log;
-    this.#metrics.observeRequest({ operation: trace.operation, method: request.method ?? "", status: reply.status, seconds: tookMs / 1000 });
-    const line = { request_id: requestId, ...trace, method: request.method, status: reply.status, ms: Math.round(tookMs * 10) / 10, ...(fault && { problem: fault.code }) };
+    this.#metrics.observeRequest({
+      operation: trace.operation,
+      method: request.method ?? "",
+      status: reply.status,
+      seconds: tookMs / 1000,
+    });
+    const line = {
+      request_id: requestId,
+      ...trace,
+      method: request.method,
+      status: reply.status,
+      ms: Math.round(tookMs * 10) / 10,
+      ...(fault && { problem: fault.code }),
+    };
     // What a caller did wrong is the caller's to see. What went wrong here is ours, with its cause.
     if (reply.status >= 500) log.error({ ...line, err: fault?.cause ?? fault }, "request failed");
     else log.info(line, "request");
@@ -119,7 +146,8 @@ function send(response: ServerResponse, reply: Reply, requestId: string, isLast:
 }
 
 function framingFailure(code: string | undefined): Failure {
-  if (code === "HPE_HEADER_OVERFLOW") return new Failure("headers-too-large", `The request's headers may have at most ${headerBytesMax} bytes.`);
+  if (code === "HPE_HEADER_OVERFLOW")
+    return new Failure("headers-too-large", `The request's headers may have at most ${headerBytesMax} bytes.`);
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new Failure("bad-request", "The request was not complete in time.");
   return new Failure("bad-request", "The request is not valid HTTP.");
 }

@@ -24,12 +24,42 @@ type Parts = { database: Database; issuer: Issuer; isStopping: () => boolean; op
 
 export function systemOperations(parts: Parts): SystemOperation[] {
   return [
-    { id: "getToken", method: "POST", path: tokenPath, summary: "Get an access token", handle: (request, onBody) => token(parts.issuer, request, onBody) },
-    { id: "getKeys", method: "GET", path: "/.well-known/jwks.json", summary: "The keys that sign access tokens", handle: () => json(parts.issuer.jwks()) },
-    { id: "getOpenapi", method: "GET", path: "/openapi.json", summary: "This API's OpenAPI document", handle: () => text(parts.openapi(), jsonMediaType) },
+    {
+      id: "getToken",
+      method: "POST",
+      path: tokenPath,
+      summary: "Get an access token",
+      handle: (request, onBody) => token(parts.issuer, request, onBody),
+    },
+    {
+      id: "getKeys",
+      method: "GET",
+      path: "/.well-known/jwks.json",
+      summary: "The keys that sign access tokens",
+      handle: () => json(parts.issuer.jwks()),
+    },
+    {
+      id: "getOpenapi",
+      method: "GET",
+      path: "/openapi.json",
+      summary: "This API's OpenAPI document",
+      handle: () => text(parts.openapi(), jsonMediaType),
+    },
     { id: "getDocs", method: "GET", path: "/docs", summary: "This API's reference, as a page", handle: () => page(parts.docs()) },
-    { id: "getLiveness", method: "GET", path: "/livez", summary: "Whether the process lives", handle: () => json({ status: "ok" }) },
-    { id: "getReadiness", method: "GET", path: "/readyz", summary: "Whether requests can be served", handle: () => readiness(parts) },
+    {
+      id: "getLiveness",
+      method: "GET",
+      path: "/livez",
+      summary: "Whether the process lives",
+      handle: () => json({ status: "ok" }),
+    },
+    {
+      id: "getReadiness",
+      method: "GET",
+      path: "/readyz",
+      summary: "Whether requests can be served",
+      handle: () => readiness(parts),
+    },
   ];
 }
 
@@ -61,6 +91,11 @@ function text(body: string, type: string): Reply {
 // No script at all, so nothing can be loaded from anywhere.
 function page(body: string): Reply {
   const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-  const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": policy, "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" };
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": policy,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+  };
   return { status: 200, body, headers };
 }

@@ -28,11 +28,19 @@ async function rotateSecret(services: Services, { caller, body }: Call<{ revoke_
   const until = body.revoke_now === true ? null : new Date(Date.parse(now) + previousSecretMs).toISOString();
   return services.database.transaction(async (tx) => {
     const clientId = await findPrimaryClientId(tx, caller.tenant_id);
-    const rotated = clientId !== undefined && (await saveRotatedSecret(tx, caller.tenant_id, { client_id: clientId, secret_hash: hash, previous_until: until }));
+    const rotated =
+      clientId !== undefined &&
+      (await saveRotatedSecret(tx, caller.tenant_id, { client_id: clientId, secret_hash: hash, previous_until: until }));
     if (!rotated) throw notFound("Client of tenant", caller.slug);
     const resource = { type: "tenant" as const, id: caller.tenant_id };
-    await appendEvents(tx, caller.tenant_id, [{ type: "tenant.secret_rotated", occurred_at: now, actor: caller.actor, resource }]);
-    return dataReply({ client_id: clientId, client_secret: secret, ...(until !== null && { previous_secret_expires_at: until }) });
+    await appendEvents(tx, caller.tenant_id, [
+      { type: "tenant.secret_rotated", occurred_at: now, actor: caller.actor, resource },
+    ]);
+    return dataReply({
+      client_id: clientId,
+      client_secret: secret,
+      ...(until !== null && { previous_secret_expires_at: until }),
+    });
   });
 }
 
@@ -55,7 +63,8 @@ export const tenantOperations: Operation[] = [
     scope: "update:tenant_auth_secret",
     tag: "Tenant",
     summary: "Rotate the client secret",
-    description: "A new secret for the client made with the tenant. The old one works for 24 hours more, unless revoke_now is true. Tokens stay good until they expire.",
+    description:
+      "A new secret for the client made with the tenant. The old one works for 24 hours more, unless revoke_now is true. Tokens stay good until they expire.",
     body: Type.Object({ revoke_now: Type.Optional(Type.Boolean()) }, { additionalProperties: false, $id: "RotateAuthSecret" }),
     isBodyOptional: true,
     success: { status: 200, description: "The new secret, shown this once", schema: RotatedSecret },

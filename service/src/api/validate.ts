@@ -39,7 +39,9 @@ export function validate(schema: Schema, body: unknown): void {
 export function invalid(errors: FieldError[]): Failure {
   const named = errors.slice(0, 5).map((each) => each.field);
   const more = errors.length > named.length ? `, and ${errors.length - named.length} more` : "";
-  return new Failure("validation-error", `The body failed validation: ${named.join(", ")}${more}.`, { errors: errors.slice(0, faultsMax) });
+  return new Failure("validation-error", `The body failed validation: ${named.join(", ")}${more}.`, {
+    errors: errors.slice(0, faultsMax),
+  });
 }
 
 // Null where the value will do, else what is wrong with it. For values without members of their own.
@@ -68,7 +70,8 @@ export function faultOf(schema: Schema, value: unknown): string | null {
 }
 
 function kindOf(value: unknown): string {
-  if (typeof value === "object" && value !== null && "type" in value) return String(value.type) === "integer" ? "number" : String(value.type);
+  if (typeof value === "object" && value !== null && "type" in value)
+    return String(value.type) === "integer" ? "number" : String(value.type);
   return value === null ? "null" : typeof value;
 }
 
@@ -113,7 +116,8 @@ function stringFault(schema: Schema, value: unknown): string | null {
 function check(schema: Schema, value: unknown, field: string, faults: FieldError[]): void {
   if (faults.length >= faultsMax) return;
   if (schema.type === "object") {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) faults.push({ field, message: "must be a JSON object" });
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      faults.push({ field, message: "must be a JSON object" });
     else checkObject(schema, { ...value }, field, faults);
     return;
   }
@@ -124,8 +128,10 @@ function check(schema: Schema, value: unknown, field: string, faults: FieldError
 
 function checkArray(schema: Schema, value: unknown, field: string, faults: FieldError[]): void {
   if (!Array.isArray(value)) return void faults.push({ field, message: "must be an array" });
-  if (value.length < (schema.minItems ?? 0)) return void faults.push({ field, message: `must have at least ${schema.minItems} entries` });
-  if (value.length > (schema.maxItems ?? Infinity)) return void faults.push({ field, message: `must have at most ${schema.maxItems} entries` });
+  if (value.length < (schema.minItems ?? 0))
+    return void faults.push({ field, message: `must have at least ${schema.minItems} entries` });
+  if (value.length > (schema.maxItems ?? Infinity))
+    return void faults.push({ field, message: `must have at most ${schema.maxItems} entries` });
   const { items } = schema;
   if (items) value.forEach((item: unknown, index) => check(items, item, `${field}[${index}]`, faults));
 }
@@ -133,7 +139,8 @@ function checkArray(schema: Schema, value: unknown, field: string, faults: Field
 function checkObject(schema: Schema, value: Record<string, unknown>, field: string, faults: FieldError[]): void {
   const names = Object.keys(value);
   const path = (name: string) => (field === "" ? name : `${field}.${name}`);
-  if (names.length > (schema.maxProperties ?? Infinity)) return void faults.push({ field, message: `must have at most ${schema.maxProperties} members` });
+  if (names.length > (schema.maxProperties ?? Infinity))
+    return void faults.push({ field, message: `must have at most ${schema.maxProperties} members` });
   for (const name of names) {
     const known = schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
     if (known) check(known, value[name], path(name), faults);
@@ -141,7 +148,8 @@ function checkObject(schema: Schema, value: Record<string, unknown>, field: stri
       const message = schema.propertyNames ? faultOf(schema.propertyNames, name) : null;
       if (message !== null) faults.push({ field: path(shownName(name)), message: `has a name that ${message}` });
       else check(schema.additionalProperties, value[name], path(name), faults);
-    } else if (faults.length < faultsMax) faults.push({ field: path(shownName(name)), message: "is not a member that can be set" });
+    } else if (faults.length < faultsMax)
+      faults.push({ field: path(shownName(name)), message: "is not a member that can be set" });
   }
   for (const name of schema.required ?? []) {
     if (!Object.hasOwn(value, name)) faults.push({ field: path(name), message: "is required" });

@@ -2,10 +2,11 @@ import type { Account } from "../domain/account.ts";
 import type { Queryable, Row } from "./database.ts";
 import { sql } from "./sql.ts";
 
-export type AccountRow = Row & Omit<Account, "crm_account_id" | "last_session_updated_on"> & {
-  crm_account_id: string | null;
-  last_session_updated_on: string | null;
-};
+export type AccountRow = Row &
+  Omit<Account, "crm_account_id" | "last_session_updated_on"> & {
+    crm_account_id: string | null;
+    last_session_updated_on: string | null;
+  };
 
 export const accountColumns =
   "tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, last_session_updated_on, created_at, updated_at";
@@ -68,7 +69,11 @@ export async function deleteAccount(tx: Queryable, tenantId: string, id: string)
 }
 
 // Accounts named by activity for the first time. Returns those that were new. Ids are sorted, so that engines lock in one order.
-export async function insertSeenAccounts(tx: Queryable, tenantId: string, seen: { ids: string[]; now: string }): Promise<string[]> {
+export async function insertSeenAccounts(
+  tx: Queryable,
+  tenantId: string,
+  seen: { ids: string[]; now: string },
+): Promise<string[]> {
   const rows = await tx.query<{ website_account_id: string }>(sql`
     insert into accounts (tenant_id, website_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at)
     select ${tenantId}::uuid, s.id, false, false, false, ${seen.now}::timestamptz, ${seen.now}::timestamptz

@@ -3,7 +3,11 @@ import type { Queryable } from "./database.ts";
 import { sql } from "./sql.ts";
 
 // Returns how many were new: an activity that was stored before is not stored again.
-export async function insertActivities(tx: Queryable, tenantId: string, batch: { activities: Activity[]; now: string }): Promise<number> {
+export async function insertActivities(
+  tx: Queryable,
+  tenantId: string,
+  batch: { activities: Activity[]; now: string },
+): Promise<number> {
   const sorted = batch.activities.toSorted((a, b) => (a.activity_id < b.activity_id ? -1 : 1));
   const rows = await tx.query(sql`
     insert into activities (tenant_id, activity_id, website_account_id, received_at, activity)

@@ -45,7 +45,11 @@ export async function lockFreeCases(tx: Queryable, tenantId: string, ids: string
 }
 
 // Waits for those that somebody holds. What is still held when the wait ends is named, and the transaction goes on.
-export async function lockCases(tx: Queryable, tenantId: string, ids: string[]): Promise<{ cases: LockedCase[]; contended: string[] }> {
+export async function lockCases(
+  tx: Queryable,
+  tenantId: string,
+  ids: string[],
+): Promise<{ cases: LockedCase[]; contended: string[] }> {
   await tx.query(sql`savepoint waiting`);
   try {
     const rows = await tx.query<LockRow>(sql`
@@ -146,7 +150,11 @@ export async function saveCases(tx: Queryable, tenantId: string, saved: LockedCa
     where c.tenant_id = ${tenantId} and c.case_id = s.case_id`);
 }
 
-export async function saveBlockedFlag(tx: Queryable, tenantId: string, account: { website_account_id: string; is_blocked: boolean }): Promise<void> {
+export async function saveBlockedFlag(
+  tx: Queryable,
+  tenantId: string,
+  account: { website_account_id: string; is_blocked: boolean },
+): Promise<void> {
   await tx.query(sql`
     update cases
     set end_user_is_blocked = ${account.is_blocked}

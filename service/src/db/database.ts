@@ -139,7 +139,11 @@ async function commit(client: pg.PoolClient): Promise<void> {
   } catch (cause) {
     if (contendedCodes.has(codeOf(cause))) throw cause;
     // The server may or may not have committed before the connection went: the one answer that does not lie is 500.
-    throw new Failure("internal-error", "The connection to the database was lost while the change was being committed. Retry with the same key to learn the outcome.", { cause });
+    throw new Failure(
+      "internal-error",
+      "The connection to the database was lost while the change was being committed. Retry with the same key to learn the outcome.",
+      { cause },
+    );
   }
   if (done.command !== "COMMIT") throw new Error(`commit was answered by ${done.command}`);
 }
@@ -163,8 +167,10 @@ function toFailure(error: unknown): unknown {
   if (error instanceof Failure) return error;
   const code = codeOf(error);
   if (code === lockTimeoutCode) return contended(error);
-  if (code === statementTimeoutCode) return new Failure("bad-gateway", "The database took too long. Retry after a short delay.", { cause: error });
-  if (isAway(error)) return new Failure("bad-gateway", "The database cannot be reached. Retry after a short delay.", { cause: error });
+  if (code === statementTimeoutCode)
+    return new Failure("bad-gateway", "The database took too long. Retry after a short delay.", { cause: error });
+  if (isAway(error))
+    return new Failure("bad-gateway", "The database cannot be reached. Retry after a short delay.", { cause: error });
   return error;
 }
 

@@ -93,7 +93,9 @@ export class EmbeddedPostgres {
     if (existsSync(join(this.#folder, "PG_VERSION"))) {
       const major = readFileSync(join(this.#folder, "PG_VERSION"), "utf8").trim();
       if (major !== postgresMajor) {
-        throw new EmbeddedFault(`DATA_DIR ${dirname(this.#folder)} was made by PostgreSQL ${major}; this is PostgreSQL ${postgresMajor}`);
+        throw new EmbeddedFault(
+          `DATA_DIR ${dirname(this.#folder)} was made by PostgreSQL ${major}; this is PostgreSQL ${postgresMajor}`,
+        );
       }
     } else if (existsSync(this.#folder)) {
       throw new EmbeddedFault(`${this.#folder} is there but holds no database`);
@@ -111,7 +113,16 @@ export class EmbeddedPostgres {
     const { uid, gid } = this.#launcher;
     if (uid !== undefined) chownSync(fresh, uid, gid ?? uid);
     const run = this.#launcher.command(binary("initdb"), [
-      "--pgdata", fresh, "--username", this.address.user, "--auth", "trust", "--encoding", "UTF8", "--locale", "C",
+      "--pgdata",
+      fresh,
+      "--username",
+      this.address.user,
+      "--auth",
+      "trust",
+      "--encoding",
+      "UTF8",
+      "--locale",
+      "C",
       "--data-checksums",
     ]);
     const done = spawnSync(run.file, run.args, { ...run.options, encoding: "utf8" });
@@ -151,7 +162,10 @@ export class EmbeddedPostgres {
   }
 
   #spawnServer(): void {
-    const flags = Object.entries({ ...settings, unix_socket_directories: this.address.host }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const flags = Object.entries({ ...settings, unix_socket_directories: this.address.host }).flatMap(([name, value]) => [
+      "-c",
+      `${name}=${value}`,
+    ]);
     const run = this.#launcher.command(binary("postgres"), ["-D", this.#folder, ...flags]);
     // To a file, not to a pipe: it must not die of a broken pipe when the service is killed.
     const log = openSync(this.#log, "a", 0o600);
@@ -260,4 +274,3 @@ function binary(name: "postgres" | "initdb"): string {
     throw new EmbeddedFault(`no PostgreSQL is packaged for ${process.platform} ${process.arch}: set DATABASE_URL`, { cause });
   }
 }
-

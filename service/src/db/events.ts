@@ -26,7 +26,11 @@ export async function appendEvents(tx: Queryable, tenantId: string, events: Doma
       ) with ordinality as e (type, occurred_at, actor, resource_type, resource_id, resource_version, data, position)`);
 }
 
-export async function eraseAccountFromEvents(tx: Queryable, tenantId: string, erased: { id: string; pseudonym: string }): Promise<void> {
+export async function eraseAccountFromEvents(
+  tx: Queryable,
+  tenantId: string,
+  erased: { id: string; pseudonym: string },
+): Promise<void> {
   await tx.query(sql`
     update events
     set resource_id = ${erased.pseudonym}

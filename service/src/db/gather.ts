@@ -11,7 +11,8 @@ export function gatherReads<T>(load: (tenantId: string, ids: string[]) => Promis
     const tenants = turn;
     turn = new Map();
     for (const [tenantId, waiting] of tenants) {
-      for (let from = 0; from < waiting.length; from += gatheredMax) void answer(tenantId, waiting.slice(from, from + gatheredMax));
+      for (let from = 0; from < waiting.length; from += gatheredMax)
+        void answer(tenantId, waiting.slice(from, from + gatheredMax));
     }
   }
 

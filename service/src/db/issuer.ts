@@ -62,7 +62,11 @@ export async function saveIssuerEntry(tx: Queryable, key: { model: string; id: s
 
 type EntryRow = { payload: Record<string, unknown>; consumed_at: string | null };
 
-export async function findIssuerEntry(database: Queryable, model: string, by: { id?: string; uid?: string; userCode?: string }): Promise<EntryRow | undefined> {
+export async function findIssuerEntry(
+  database: Queryable,
+  model: string,
+  by: { id?: string; uid?: string; userCode?: string },
+): Promise<EntryRow | undefined> {
   const [row] = await database.query<EntryRow>(sql`
     select payload, consumed_at
     from issuer_state

@@ -19,7 +19,10 @@ export async function claimKey(tx: Queryable, tenantId: string, claim: KeyClaim)
     where tenant_id = ${tenantId} and key = ${claim.key}`);
   if (!known || known.status === null || known.reply === null) throw contended();
   if (!known.fingerprint.equals(claim.fingerprint)) {
-    throw new Failure("operation-idempotency-conflict", "This Idempotency-Key was used for another request. A different request needs a new key.");
+    throw new Failure(
+      "operation-idempotency-conflict",
+      "This Idempotency-Key was used for another request. A different request needs a new key.",
+    );
   }
   return { status: known.status, body: known.reply };
 }
@@ -32,7 +35,11 @@ export async function saveReply(tx: Queryable, tenantId: string, key: string, re
 }
 
 // A stored reply shows the case as it was answered, so an erased account's id stands there too.
-export async function lockRepliesOfCases(tx: Queryable, tenantId: string, caseIds: string[]): Promise<{ key: string; reply: string }[]> {
+export async function lockRepliesOfCases(
+  tx: Queryable,
+  tenantId: string,
+  caseIds: string[],
+): Promise<{ key: string; reply: string }[]> {
   return tx.query<{ key: string; reply: string }>(sql`
     select key, reply
     from idempotency_keys

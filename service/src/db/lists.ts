@@ -48,7 +48,12 @@ export async function listCases(database: Queryable, tenantId: string, page: Cas
   return found;
 }
 
-async function listOrdered(database: Queryable, tenantId: string, page: CasePage, wantedScores: number[]): Promise<CaseListItem[]> {
+async function listOrdered(
+  database: Queryable,
+  tenantId: string,
+  page: CasePage,
+  wantedScores: number[],
+): Promise<CaseListItem[]> {
   const values: unknown[] = [tenantId, page.limit];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const isByChange = page.sort === "-updated_at";
@@ -73,7 +78,8 @@ function scoresFrom(filter: CaseFilter): number[] {
 // A creation time is a bound on the id, and the last change is never before the creation.
 function rangeConditions({ filter }: CasePage, bind: (value: unknown) => string): string[] {
   const conditions: string[] = [];
-  if (filter.created_after_ms !== undefined) conditions.push(`case_id >= ${bind(uuidV7Floor(filter.created_after_ms + 1))}::uuid`);
+  if (filter.created_after_ms !== undefined)
+    conditions.push(`case_id >= ${bind(uuidV7Floor(filter.created_after_ms + 1))}::uuid`);
   if (filter.created_before_ms !== undefined) conditions.push(`case_id < ${bind(uuidV7Floor(filter.created_before_ms))}::uuid`);
   if (filter.updated_since !== undefined) conditions.push(`touched_at >= ${bind(filter.updated_since)}::timestamptz`);
   return conditions;
@@ -81,7 +87,8 @@ function rangeConditions({ filter }: CasePage, bind: (value: unknown) => string)
 
 function positionCondition({ sort, after }: CasePage, bind: (value: unknown) => string): string[] {
   if (after === null) return [];
-  if (sort === "-updated_at") return [`(touched_at, case_id) < (${bind(after.touched_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
+  if (sort === "-updated_at")
+    return [`(touched_at, case_id) < (${bind(after.touched_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
   return [`case_id ${sort === "created_at" ? ">" : "<"} ${bind(after.case_id)}::uuid`];
 }
 
@@ -90,7 +97,8 @@ function caseSlices(page: CasePage, wantedScores: number[], bind: (value: unknow
   const account = filter.website_account_id;
   const isUnknown = account === unknownAccount;
   if (account !== undefined && !isUnknown) return [{ conditions: accountConditions(filter, wantedScores, bind) }];
-  const hasFacet = Boolean(filter.status ?? filter.label ?? filter.user_is_blocked ?? isUnknown) || filter.user_is_blocked === false;
+  const hasFacet =
+    Boolean(filter.status ?? filter.label ?? filter.user_is_blocked ?? isUnknown) || filter.user_is_blocked === false;
   const isWhole = wantedScores.length === scores.length && !hasFacet && page.sort !== "-updated_at";
   if (isWhole) return [{ conditions: [] }];
   // No account, no block flag: the partial indexes leave it out.
@@ -99,7 +107,9 @@ function caseSlices(page: CasePage, wantedScores: number[], bind: (value: unknow
     isUnknown ? ["website_account_id = 'UNKNOWN'"] : [],
     // From our own lists, never from the caller's text.
     ["OPEN", "CLOSED"].filter((status) => status === (filter.status ?? status)).map((status) => `status = '${status}'`),
-    isUnknown ? [] : [false, true].filter((flag) => flag === (filter.user_is_blocked ?? flag)).map((flag) => `end_user_is_blocked = ${flag}`),
+    isUnknown
+      ? []
+      : [false, true].filter((flag) => flag === (filter.user_is_blocked ?? flag)).map((flag) => `end_user_is_blocked = ${flag}`),
     labels.filter((label) => label === (filter.label ?? label)).map((label) => `primary_fraud_label = '${label}'`),
     wantedScores.map((score) => `overall_risk_score = ${score}`),
   ];

@@ -70,6 +70,8 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     await client.query("commit");
   } catch (cause) {
     await client.query("rollback").catch(() => {});
-    throw new MigrationFault(`migration ${migration.name} failed: ${cause instanceof Error ? cause.message : "unknown"}`, { cause });
+    throw new MigrationFault(`migration ${migration.name} failed: ${cause instanceof Error ? cause.message : "unknown"}`, {
+      cause,
+    });
   }
 }

@@ -33,7 +33,12 @@ export function launcher(paths: string[], user: User | null): Launcher {
     return { uid, gid, command: (file, args) => ({ file, args, options: { uid, gid } }) };
   }
   const drop = [
-    `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--",
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    "--clear-groups",
+    "--inh-caps=+dac_override",
+    "--ambient-caps=+dac_override",
+    "--",
   ];
   return { uid, gid, command: (file, args) => ({ file: "setpriv", args: [...drop, file, ...args], options: {} }) };
 }

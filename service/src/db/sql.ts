@@ -7,7 +7,10 @@ const names = new Map<string, string>();
 
 // sql`select 1 where a = ${value}`: every value becomes a parameter, so that no text of a caller is ever part of a statement.
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Statement {
-  return statement(strings.reduce((text, piece, index) => `${text}$${index}${piece}`), values);
+  return statement(
+    strings.reduce((text, piece, index) => `${text}$${index}${piece}`),
+    values,
+  );
 }
 
 // For the few statements whose text is put together, from our own pieces alone.

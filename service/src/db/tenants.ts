@@ -15,7 +15,14 @@ export type ClientRow = Row & {
   revoked_at: string | null;
 };
 
-export type NewClient = { tenant_id: string; client_id: string; scopes: string[]; is_primary: boolean; secret_hash: string; created_at: string };
+export type NewClient = {
+  tenant_id: string;
+  client_id: string;
+  scopes: string[];
+  is_primary: boolean;
+  secret_hash: string;
+  created_at: string;
+};
 
 export async function insertTenant(tx: Queryable, tenant: TenantRow): Promise<boolean> {
   const rows = await tx.query(sql`

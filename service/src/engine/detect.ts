@@ -41,7 +41,10 @@ export async function detectBatch(database: Database, tenantId: string, clock: C
 }
 
 // The first activity that names an account creates it.
-async function seeAccounts({ tx, tenantId, now }: Batch, activities: Activity[]): Promise<{ events: DomainEvent[]; blocked: Map<string, boolean> }> {
+async function seeAccounts(
+  { tx, tenantId, now }: Batch,
+  activities: Activity[],
+): Promise<{ events: DomainEvent[]; blocked: Map<string, boolean> }> {
   const times = new Map<string, string | null>();
   for (const { website_account_id: id, session_id: session, occurred_at: at } of activities) {
     if (id === undefined) continue;
@@ -50,8 +53,17 @@ async function seeAccounts({ tx, tenantId, now }: Batch, activities: Activity[])
   }
   if (times.size === 0) return { events: [], blocked: new Map() };
   const created = await insertSeenAccounts(tx, tenantId, { ids: [...times.keys()], now });
-  const blocked = await saveSessionTimes(tx, tenantId, [...times].map(([id, session_at]) => ({ id, session_at })));
-  const events = created.map((id): DomainEvent => ({ type: "account.created", occurred_at: now, actor: "system", resource: { type: "end_user_account", id } }));
+  const blocked = await saveSessionTimes(
+    tx,
+    tenantId,
+    [...times].map(([id, session_at]) => ({ id, session_at })),
+  );
+  const events = created.map((id): DomainEvent => ({
+    type: "account.created",
+    occurred_at: now,
+    actor: "system",
+    resource: { type: "end_user_account", id },
+  }));
   return { events, blocked };
 }
 
@@ -64,10 +76,19 @@ function findSuspicion(activities: Activity[], nowMs: number): Found[] {
   return found.toSorted((a, b) => (a.subject === b.subject ? 0 : a.subject < b.subject ? -1 : 1));
 }
 
-async function openOrJoin({ tx, tenantId, clock, now }: Batch, { activity, finding, subject }: Found, isBlocked: boolean): Promise<{ isNew: boolean; event: DomainEvent[] }> {
+async function openOrJoin(
+  { tx, tenantId, clock, now }: Batch,
+  { activity, finding, subject }: Found,
+  isBlocked: boolean,
+): Promise<{ isNew: boolean; event: DomainEvent[] }> {
   // One that closes between our look and our lock is gone: then there is none to join, and a new one is opened.
   for (let attempt = 1; attempt <= openAttemptsMax; attempt++) {
-    const ids = { case_id: clock.newId(now), state_id: clock.newId(), occurrence_id: clock.newId(), prediction_id: clock.newId() };
+    const ids = {
+      case_id: clock.newId(now),
+      state_id: clock.newId(),
+      occurrence_id: clock.newId(),
+      prediction_id: clock.newId(),
+    };
     const open = await lockOpenCase(tx, tenantId, subject);
     if (open) {
       const { document, events } = joinCase(open.document, finding, ids, now);

@@ -42,7 +42,9 @@ export class Engine {
     for (const tenantId of tenants ?? []) {
       if (this.#stopping.signal.aborted) break;
       // What fails for one tenant must not hold up the next.
-      const pass = await detectBatch(database, tenantId, this.#parts.clock).catch((error: unknown) => this.#failed(error, tenantId));
+      const pass = await detectBatch(database, tenantId, this.#parts.clock).catch((error: unknown) =>
+        this.#failed(error, tenantId),
+      );
       hasFailed ||= pass === null;
       total.scored += pass?.scored ?? 0;
       total.opened += pass?.opened ?? 0;

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { Database } from "../src/db/database.ts";
+import { EmbeddedPostgres } from "../src/db/embedded.ts";
+import { migrate } from "../src/db/migrate.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    databaseUrl: string;
+  }
+}
+
+// One real PostgreSQL for the whole run; tests keep apart by tenants, as customers do.
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), "casehound-test-"));
+  const embedded = await EmbeddedPostgres.forService(folder);
+  const databaseUrl = `postgresql://${embedded.address.user}@/${embedded.address.database}?host=${encodeURIComponent(embedded.address.host)}`;
+  const database = new Database({ connectionString: databaseUrl });
+  await migrate(database);
+  await database.end();
+  project.provide("databaseUrl", databaseUrl);
+  return async () => {
+    await embedded.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,11 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["service/{src,test}/**/*.test.ts", "{client,console,tag}/src/**/*.test.ts", "scripts/**/*.test.ts"],
+    globalSetup: "service/test/database.ts",
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    maxWorkers: 3,
+  },
+});
