@@ -6,7 +6,15 @@ import type { Queryable } from "../db/database.ts";
 import { appendEvents, eraseAccountFromEvents } from "../db/events.ts";
 import { lockRepliesOfCases, saveReplyTexts } from "../db/keys.ts";
 import { listAccounts, type AccountFilter } from "../db/lists.ts";
-import { Account, AccountChange, NewAccount, changeAccount, isReservedAccountId, newAccount } from "../domain/account.ts";
+import {
+  Account,
+  AccountChange,
+  NewAccount,
+  changeAccount,
+  isReservedAccountId,
+  newAccount,
+  reservedIdFaults,
+} from "../domain/account.ts";
 import { accountSubject } from "../domain/activity.ts";
 import { pseudonymiseCase } from "../domain/case.ts";
 import type { DomainEvent, EventType } from "../domain/event.ts";
@@ -15,7 +23,6 @@ import { characters, idCharactersMax } from "../domain/field.ts";
 import { dataReply, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
 import { Cursor, Limit, listReply, listSignature } from "./page.ts";
 import type { Reply } from "./problem.ts";
-import { invalid } from "./validate.ts";
 
 const noun = "End-user account";
 
@@ -61,7 +68,6 @@ async function read(services: Services, { caller, params }: Call): Promise<Reply
 
 async function create(services: Services, { caller, body }: Call<NewAccount>): Promise<Reply> {
   const id = body.website_account_id;
-  if (isReservedAccountId(id)) throw invalid([{ field: "website_account_id", message: `must not be ${id}` }]);
   const now = services.now();
   const account = newAccount(caller.tenant_id, body, now);
   return services.database.transaction(async (tx) => {
@@ -169,6 +175,7 @@ export const accountOperations: Operation[] = [
     tag: "End-user accounts",
     summary: "Create an end-user account",
     body: NewAccount,
+    faults: ({ website_account_id: id }) => reservedIdFaults("website_account_id", id),
     success: { status: 201, description: "The account", schema: Account },
     problems: ["bad-request", "item-already-exists", "transaction-contended"],
     example: { website_account_id: "user-42", crm_account_id: "CRM-0042" },

@@ -1,21 +1,14 @@
 import { Type } from "typebox";
 import { insertActivities } from "../db/activities.ts";
 import { ActivityBatch } from "../domain/activity.ts";
-import { isReservedAccountId } from "../domain/account.ts";
+import { reservedIdFaults } from "../domain/account.ts";
 import { parseTime } from "../domain/field.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./problem.ts";
-import { invalid } from "./validate.ts";
 
 const bodyBytesMax = 2 * 1024 * 1024;
 
 async function accept(services: Services, { caller, body }: Call<ActivityBatch>): Promise<Reply> {
-  const faults = body.activities.flatMap(({ website_account_id: id }, index) =>
-    id !== undefined && isReservedAccountId(id)
-      ? [{ field: `activities[${index}].website_account_id`, message: `must not be ${id}` }]
-      : [],
-  );
-  if (faults.length > 0) throw invalid(faults);
   // Times are kept as they are shown, to the millisecond.
   const activities = body.activities.map((each) => ({
     ...each,
@@ -37,6 +30,8 @@ export const activityOperations: Operation[] = [
     description:
       "From your own servers. Accepted means durable: it is scored within seconds, and what is suspicious opens a case or joins the account's open one. One bad activity refuses the whole batch.",
     body: ActivityBatch,
+    faults: ({ activities }) =>
+      activities.flatMap(({ website_account_id: id }, index) => reservedIdFaults(`activities[${index}].website_account_id`, id)),
     bodyBytesMax,
     success: {
       status: 202,

@@ -112,10 +112,10 @@ export class Authenticator {
     });
     const slug = payload[trusted.tenant_claim];
     const tenant = typeof slug === "string" && !slug.includes("\0") ? await findTenant(this.#database, slug) : undefined;
-    const names = [payload["client_id"], payload["azp"], payload.sub].filter((name) => typeof name === "string");
+    const name = [payload["client_id"], payload["azp"], payload.sub].find((each) => typeof each === "string");
     return {
       tenant: tenant ? { tenant_id: tenant.tenant_id, slug: tenant.slug } : null,
-      actor: names[0] ?? trusted.issuer,
+      actor: typeof name === "string" ? name : trusted.issuer,
       scopes: scopesOf(payload, trusted.scope_claim),
       expiresAtMs: expiry(payload),
       clientId: null,

@@ -5,7 +5,7 @@ import type { Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { claimKey, saveReply, type StoredReply } from "../db/keys.ts";
 import { caseSorts, listCases, type CaseFilter, type CasePosition, type CaseSort } from "../db/lists.ts";
-import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, changeStatus, type CaseDocument } from "../domain/case.ts";
+import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, changeStatus, dispositionFaults } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { Time, parseTime } from "../domain/field.ts";
@@ -32,7 +32,7 @@ const CaseQuery = Type.Object({
   cursor: Cursor,
 });
 
-async function list(services: Services, { caller, query }: Call<unknown, Record<string, unknown>>): Promise<Reply> {
+async function list(services: Services, { caller, query }: Call): Promise<Reply> {
   const given = query as {
     [
       name in "status" | "website_account_id" | "label" | "created_after" | "created_before" | "updated_since" | "cursor"
@@ -192,8 +192,6 @@ async function lockAll(
   return { locked, contended: new Set(waited.contended) };
 }
 
-export type CaseReply = { data: CaseDocument };
-
 const exampleId = "019a8b1c-0000-7000-8000-000000000000";
 
 export const caseOperations: Operation[] = [
@@ -239,6 +237,7 @@ export const caseOperations: Operation[] = [
     description:
       "Applies only if case_version is the current one. A repeat with the same Idempotency-Key and body returns the first result, marked by Idempotent-Replayed, and applies nothing again.",
     body: CaseChange,
+    faults: dispositionFaults,
     wantsKey: true,
     precondition: "case_version",
     success: {

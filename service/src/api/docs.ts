@@ -71,8 +71,8 @@ function objects(document: Record<string, unknown>): string {
 
 function schemaText(schema: unknown): string {
   const { type, enum: values, description, minimum, maximum } = at({ schema }, ["schema"]);
-  const kind = Array.isArray(values) ? values.join(", ") : String(type ?? "");
-  const range = minimum === undefined ? "" : ` ${String(minimum)} to ${String(maximum)}`;
+  const kind = Array.isArray(values) ? values.join(", ") : typeof type === "string" ? type : "";
+  const range = typeof minimum === "number" ? ` ${minimum} to ${Number(maximum)}` : "";
   return `${kind}${range}${typeof description === "string" ? `. ${description}` : ""}`;
 }
 

@@ -1,5 +1,7 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import { Failure } from "../domain/failure.ts";
+import { problemReply } from "./problem.ts";
 
 type Request = { operation: string; method: string; status: number; seconds: number };
 
@@ -51,24 +53,20 @@ export class Metrics {
   }
 
   async listen(port: number): Promise<void> {
-    const server = createServer((request, response) => {
-      const isMetrics = request.url === "/metrics" && request.method === "GET";
-      void this.text().then((text) => {
-        response.writeHead(isMetrics ? 200 : 404, {
-          "content-type": isMetrics ? this.#registry.contentType : "application/json",
-        });
-        response.end(
-          isMetrics
-            ? text
-            : '{"type":"item-not-found","title":"Item not found","status":404,"detail":"There is nothing at this path.","errors":null}',
-        );
-      });
-    });
+    const server = createServer((request, response) => void this.#serve(request, response));
     this.#server = server;
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       server.listen({ host: "127.0.0.1", port }, () => resolve());
     });
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isMetrics = request.url === "/metrics" && request.method === "GET";
+    const { status, body, headers } = isMetrics
+      ? { status: 200, body: await this.text(), headers: { "content-type": this.#registry.contentType } }
+      : problemReply(new Failure("item-not-found", "There is nothing at this path."));
+    response.writeHead(status, headers).end(body);
   }
 
   async stop(): Promise<void> {

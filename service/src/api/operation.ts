@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { Account } from "../domain/account.ts";
-import type { FailureCode } from "../domain/failure.ts";
+import type { FailureCode, FieldError } from "../domain/failure.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { StoredCase } from "../db/cases.ts";
 import type { Database } from "../db/database.ts";
@@ -42,6 +42,8 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
   tag: string;
   query?: Q;
   body?: B;
+  // What a schema cannot say of a body; asked once the schema holds.
+  faults?: (body: Static<B>) => FieldError[];
   bodyBytesMax?: number;
   isBodyOptional?: boolean;
   wantsKey?: boolean;
@@ -56,7 +58,7 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
 
 // Keeps the types of body and query for the handler, and gives back the common shape that the table holds.
 export function operation<B extends TSchema, Q extends TObject>(defined: Operation<B, Q>): Operation {
-  return defined as unknown as Operation;
+  return defined;
 }
 
 export const jsonMediaType = "application/json";

@@ -25,8 +25,7 @@ export class Router {
         match: () => ({ kind: "system", operation }),
       });
     }
-    const parameters = (route: Route) => route.segments.filter((segment) => segment.startsWith("{")).length;
-    for (const routes of this.#routes.values()) routes.sort((a, b) => parameters(a) - parameters(b));
+    for (const routes of this.#routes.values()) routes.sort((a, b) => parametersOf(a) - parametersOf(b));
   }
 
   route(method: string, target: Target | null): Match {
@@ -46,6 +45,10 @@ export class Router {
     routes.push(route);
     this.#routes.set(route.segments.length, routes);
   }
+}
+
+function parametersOf(route: Route): number {
+  return route.segments.filter((segment) => segment.startsWith("{")).length;
 }
 
 function fits(wanted: string[], raw: string[]): boolean {

@@ -38,10 +38,9 @@ export async function runOperation(
   const query = operation.query ? readQuery(operation.query, routed.query) : {};
   const body = operation.body ? await readJson(request, operation, onBody) : undefined;
   const key = operation.wantsKey ? requireKey(request) : "";
-  // The domain's types are these schemas' types.
-  if (operation.body) validate(operation.body as Schema, body);
+  if (operation.body) requireValid(operation, body);
   const caller = { ...tenant, actor: identity.actor };
-  return operation.handle(runtime.services, { caller, params, query, body: body as never, key });
+  return operation.handle(runtime.services, { caller, params, query, body, key });
 }
 
 // Node keeps the first of two lines; the contract wants neither.
@@ -111,6 +110,13 @@ async function readJson(request: IncomingMessage, operation: Operation, onBody: 
     throw new Failure("precondition-required", `The body must carry ${operation.precondition}, as it was read with the case.`);
   }
   return body;
+}
+
+function requireValid(operation: Operation, body: unknown): void {
+  // typebox's schemas are JSON Schemas, and the handlers' types are made from them.
+  validate(operation.body as Schema, body);
+  const faults = operation.faults?.(body) ?? [];
+  if (faults.length > 0) throw invalid(faults);
 }
 
 function requireKey(request: IncomingMessage): string {

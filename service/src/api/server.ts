@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES, createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { Failure } from "../domain/failure.ts";
 import type { Authenticator } from "./auth.ts";
@@ -41,13 +42,13 @@ export class ApiServer {
     // Told to go on only once everything that can be refused without the body has been checked.
     this.#server.on("checkContinue", (request, response) => void this.#serve(request, response, () => response.writeContinue()));
     this.#server.on("checkExpectation", (request, response) => void this.#serve(request, response, () => {}));
-    this.#server.on("connect", (_request: IncomingMessage, socket: Socket) => {
+    this.#server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
       socket.on("error", () => {});
       endRaw(socket, new Failure("item-not-found", "There is nothing at this path."));
     });
     this.#server.on("clientError", (error: Error & { code?: string }, socket) => {
-      if (!(socket as Socket).writable || error.code === "ECONNRESET") return void socket.destroy();
-      endRaw(socket as Socket, framingFailure(error.code));
+      if (!socket.writable || error.code === "ECONNRESET") socket.destroy();
+      else endRaw(socket, framingFailure(error.code));
     });
   }
 
@@ -153,7 +154,7 @@ function framingFailure(code: string | undefined): Failure {
 }
 
 // For what never became a request.
-function endRaw(socket: Socket, failure: Failure): void {
+function endRaw(socket: Duplex, failure: Failure): void {
   const { status, body, headers } = problemReply(failure);
   const all = { ...headers, "content-length": String(Buffer.byteLength(body)), connection: "close" };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { Failure, type FieldError } from "../domain/failure.ts";
-import { characters, isStorable, parseTime } from "../domain/field.ts";
+import { characters, firstCharacters, isStorable, parseTime } from "../domain/field.ts";
 
 // Checks a value against the JSON Schemas that the nouns are made of: all faults at once, in the order of the body, with
 // plain member names; no coercion; lengths in characters; and no string that the database could not give back as it was.
@@ -49,8 +49,8 @@ export function faultOf(schema: Schema, value: unknown): string | null {
   if (schema.anyOf) {
     const faults = schema.anyOf.map((each) => faultOf(each, value));
     if (faults.includes(null)) return null;
-    const kinds = schema.anyOf.filter((each) => kindOf(each) === kindOf(value));
-    const own = kinds[0] && faultOf(kinds[0], value);
+    const kind = schema.anyOf.find((each) => kindOf(each) === kindOf(value));
+    const own = kind && faultOf(kind, value);
     return own ?? `must be ${schema.anyOf.map((each) => describe(each)).join(" or ")}`;
   }
   if (schema.enum) return schema.enum.includes(value) ? null : `must be one of ${schema.enum.join(", ")}`;
@@ -158,5 +158,5 @@ function checkObject(schema: Schema, value: Record<string, unknown>, field: stri
 
 // A name of the caller's own goes into our answer, so it is kept short and well formed.
 function shownName(name: string): string {
-  return [...name.toWellFormed()].slice(0, nameCharactersShown).join("");
+  return firstCharacters(name.toWellFormed(), nameCharactersShown);
 }

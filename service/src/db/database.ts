@@ -1,4 +1,4 @@
-import pg from "pg";
+import { Client, DatabaseError, Pool, types, type ClientConfig, type PoolClient, type QueryResult } from "pg";
 import { Failure } from "../domain/failure.ts";
 import type { Statement } from "./sql.ts";
 
@@ -24,14 +24,14 @@ const awayCodes = /^(08|53|57P|58)/;
 
 export class Database {
   readonly #address: DatabaseAddress;
-  readonly #writers: pg.Pool;
-  readonly #readers: (Promise<pg.Client> | undefined)[] = [];
+  readonly #writers: Pool;
+  readonly #readers: (Promise<Client> | undefined)[] = [];
   #nextReader = 0;
   #isEnded = false;
 
   constructor(address: DatabaseAddress, options: { writersMax?: number } = {}) {
     this.#address = address;
-    this.#writers = new pg.Pool({ ...clientOptions(address), max: options.writersMax ?? 10, idleTimeoutMillis: 60_000 });
+    this.#writers = new Pool({ ...clientOptions(address), max: options.writersMax ?? 10, idleTimeoutMillis: 60_000 });
     // An idle connection that breaks is replaced at the next use; there is nobody to tell before.
     this.#writers.on("error", () => {});
   }
@@ -65,8 +65,8 @@ export class Database {
   }
 
   // A connection of one's own, outside of the pool: for LISTEN and for locks that outlive a transaction.
-  async connect(): Promise<pg.Client> {
-    const client = new pg.Client({ ...clientOptions(this.#address), lock_timeout: 0, statement_timeout: 0 });
+  async connect(): Promise<Client> {
+    const client = new Client({ ...clientOptions(this.#address), lock_timeout: 0, statement_timeout: 0 });
     client.on("error", () => {});
     await client.connect();
     return client;
@@ -74,10 +74,10 @@ export class Database {
 
   async end(): Promise<void> {
     this.#isEnded = true;
-    const readers = await Promise.allSettled(this.#readers);
+    const readers = await Promise.allSettled(this.#readers.filter((reader) => reader !== undefined));
     await Promise.allSettled([
       this.#writers.end(),
-      ...readers.map((reader) => (reader.status === "fulfilled" ? reader.value?.end() : undefined)),
+      ...readers.map((reader) => (reader.status === "fulfilled" ? reader.value.end() : undefined)),
     ]);
   }
 
@@ -102,7 +102,7 @@ export class Database {
     }
   }
 
-  async #writer(): Promise<pg.PoolClient> {
+  async #writer(): Promise<PoolClient> {
     try {
       return await this.#writers.connect();
     } catch (error) {
@@ -112,14 +112,14 @@ export class Database {
     }
   }
 
-  #inside<T>(client: pg.PoolClient, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  #inside<T>(client: PoolClient, work: (tx: Queryable) => Promise<T>): Promise<T> {
     return work({ query: async <R extends Row>(statement: Statement) => (await client.query<R>(statement)).rows });
   }
 
-  #reader(slot: number): Promise<pg.Client> {
+  #reader(slot: number): Promise<Client> {
     const existing = this.#readers[slot];
     if (existing) return existing;
-    const client = new pg.Client({ ...clientOptions(this.#address), pipeline: true });
+    const client = new Client({ ...clientOptions(this.#address), pipeline: true });
     const connecting = client.connect().then(() => client);
     const drop = () => {
       if (this.#readers[slot] === connecting) this.#readers[slot] = undefined;
@@ -132,8 +132,8 @@ export class Database {
   }
 }
 
-async function commit(client: pg.PoolClient): Promise<void> {
-  let done: pg.QueryResult;
+async function commit(client: PoolClient): Promise<void> {
+  let done: QueryResult;
   try {
     done = await client.query("commit");
   } catch (cause) {
@@ -159,7 +159,7 @@ export function codeOf(error: unknown): string {
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
-  if (error instanceof pg.DatabaseError) return awayCodes.test(code);
+  if (error instanceof DatabaseError) return awayCodes.test(code);
   return /^E[A-Z]+$/.test(code) || /connection|client was closed|not queryable/i.test(error.message);
 }
 
@@ -174,7 +174,7 @@ function toFailure(error: unknown): unknown {
   return error;
 }
 
-function clientOptions(address: DatabaseAddress): pg.ClientConfig {
+function clientOptions(address: DatabaseAddress): ClientConfig {
   return {
     ...address,
     application_name: "casehound",
@@ -193,8 +193,8 @@ const int8 = 20;
 
 // Times come as the wire writes them, so that no layer above has to know of dates.
 function getTypeParser(oid: number, format?: "text" | "binary"): unknown {
-  if (format === "binary") return pg.types.getTypeParser(oid, "binary");
-  if (oid === timestamptz) return (value: string) => new Date(`${value.replace(" ", "T")}:00`).toISOString();
-  if (oid === int8) return Number;
-  return pg.types.getTypeParser(oid, "text");
+  if (format !== "binary" && oid === timestamptz)
+    return (value: string) => new Date(`${value.replace(" ", "T")}:00`).toISOString();
+  if (format !== "binary" && oid === int8) return Number;
+  return Reflect.apply(types.getTypeParser, types, [oid, format]);
 }

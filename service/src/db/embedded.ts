@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
+import { Client } from "pg";
 import { isRunning, launcher, serverUser, type Launcher } from "./privilege.ts";
 
 // A PostgreSQL of our own in DATA_DIR, reached over a unix socket. What a start finds there may be: nothing; a clean
@@ -40,7 +40,7 @@ export class EmbeddedPostgres {
   readonly #log: string;
   readonly #launcher: Launcher;
   #server: ChildProcess | null = null;
-  #guard: pg.Client | null = null;
+  #guard: Client | null = null;
   #isStopping = false;
   #isOurs = false;
 
@@ -139,10 +139,10 @@ export class EmbeddedPostgres {
     }
   }
 
-  async #connectOrStart(): Promise<pg.Client> {
+  async #connectOrStart(): Promise<Client> {
     const deadline = Date.now() + startTimeoutMs;
     for (;;) {
-      const client = new pg.Client({ ...this.address, application_name: "casehound-guard", connectionTimeoutMillis: 5_000 });
+      const client = new Client({ ...this.address, application_name: "casehound-guard", connectionTimeoutMillis: 5_000 });
       client.on("error", () => {});
       try {
         await client.connect();

@@ -1,4 +1,4 @@
-import type pg from "pg";
+import type { Client } from "pg";
 import type { Database } from "./database.ts";
 
 const reconnectMs = 500;
@@ -10,7 +10,7 @@ type Options = { channels: string[]; onNotice: (channel: string, payload: string
 export class Listener {
   readonly #database: Database;
   readonly #options: Options;
-  #client: pg.Client | null = null;
+  #client: Client | null = null;
   #isStopped = false;
   // Goes up with every notice and every loss.
   epoch = 0;
@@ -40,7 +40,7 @@ export class Listener {
     await this.#client?.end().catch(() => {});
   }
 
-  #lost(client: pg.Client): void {
+  #lost(client: Client): void {
     if (this.#client === client) this.#client = null;
     this.epoch++;
     this.#options.onLost();

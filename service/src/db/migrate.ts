@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
-import type pg from "pg";
+import type { Client } from "pg";
 import type { Database } from "./database.ts";
 
 const folder = new URL("../../migrations/", import.meta.url);
@@ -15,7 +15,7 @@ export type Migration = { version: number; name: string; text: string; hash: str
 export function readMigrations(): Migration[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".sql"))
-    .sort()
+    .toSorted()
     .map((name) => {
       const text = readFileSync(new URL(name, folder), "utf8");
       return { version: Number(name.slice(0, 4)), name, text, hash: createHash("sha256").update(text).digest("hex") };
@@ -43,7 +43,7 @@ export async function migrate(database: Database, migrations = readMigrations())
   }
 }
 
-async function checkServer(client: pg.Client): Promise<void> {
+async function checkServer(client: Client): Promise<void> {
   const { rows } = await client.query<{ version: number; encoding: string }>(
     "select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding",
   );
@@ -58,7 +58,7 @@ function checkApplied(applied: { version: number; name: string; hash: string }, 
   if (known.hash !== applied.hash) throw new MigrationFault(`migration ${known.name} was changed after it had been applied`);
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+async function apply(client: Client, migration: Migration): Promise<void> {
   await client.query("begin");
   try {
     await client.query(migration.text);

@@ -1,5 +1,5 @@
 import { sessionIdleMs, type Activity } from "../domain/activity.ts";
-import { parseTime } from "../domain/field.ts";
+import { firstCharacters, parseTime } from "../domain/field.ts";
 import { fraudTypeOf, labels, type Finding, type Label } from "../domain/finding.ts";
 
 const noteCharactersShown = 300;
@@ -52,7 +52,7 @@ export function scoreReport(activity: Activity, nowMs: number): Finding | null {
 }
 
 function shown(value: string | number | boolean): string {
-  return [...String(value)].slice(0, noteCharactersShown).join("");
+  return firstCharacters(String(value), noteCharactersShown);
 }
 
 function isSessionActive(activity: Activity, nowMs: number): boolean {

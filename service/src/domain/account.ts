@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import type { FieldError } from "./failure.ts";
 import { Time, Uuid, storedId } from "./field.ts";
 
 export const unknownAccount = "UNKNOWN";
@@ -48,6 +49,10 @@ export type NewAccount = Static<typeof NewAccount>;
 // Ids that no path can name, or that stand for "no account".
 export function isReservedAccountId(id: string): boolean {
   return id === unknownAccount || id === "." || id === "..";
+}
+
+export function reservedIdFaults(field: string, id: string | undefined): FieldError[] {
+  return id !== undefined && isReservedAccountId(id) ? [{ field, message: `must not be ${id}` }] : [];
 }
 
 export function newAccount(tenantId: string, given: NewAccount, now: string): Account {

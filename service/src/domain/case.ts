@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import type { DomainEvent } from "./event.ts";
-import { Failure } from "./failure.ts";
+import { Failure, type FieldError } from "./failure.ts";
 import { Time, Uuid } from "./field.ts";
 import { Occurrence, Score, actions, labels, type Finding, type FindingIds } from "./finding.ts";
 
@@ -91,6 +91,11 @@ export const CaseChange = Type.Object(
   { additionalProperties: false, $id: "CaseChange" },
 );
 export type CaseChange = Static<typeof CaseChange>;
+
+export function dispositionFaults({ status, disposition }: CaseChange): FieldError[] {
+  if (disposition === undefined || status === "CLOSED") return [];
+  return [{ field: "disposition", message: "may only be given with the status CLOSED" }];
+}
 
 export const BulkClose = Type.Object(
   {

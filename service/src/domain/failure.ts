@@ -1,3 +1,5 @@
+import { firstCharacters } from "./field.ts";
+
 // The closed list of refusals. The interface layer maps each to a status, so that a code without one does not compile.
 export type FailureCode =
   | "bad-request"
@@ -49,5 +51,5 @@ export class Failure extends Error {
 const shownIdMax = 100;
 
 export function notFound(noun: string, id: string): Failure {
-  return new Failure("item-not-found", `${noun} not found: ${[...id].slice(0, shownIdMax).join("")}`);
+  return new Failure("item-not-found", `${noun} not found: ${firstCharacters(id, shownIdMax)}`);
 }

@@ -32,6 +32,13 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
+// Whole characters, not half of a surrogate pair.
+export function firstCharacters(text: string, max: number): string {
+  return Array.from(text.slice(0, 2 * max))
+    .slice(0, max)
+    .join("");
+}
+
 export function characters(text: string): number {
   let surrogates = 0;
   for (let i = 0; i < text.length; i++) {
