@@ -1,6 +1,6 @@
 -- Ids, keys and names are compared bytewise (collate "C") whatever the database's own collation is.
 -- Every key begins with tenant_id, but for the few small tables that a cluster would copy to every node:
--- tenants, clients, signing_keys, issuer_state and service_secrets.
+-- tenants, clients, signing_keys, issuer_state and service_settings.
 
 create table tenants (
   tenant_id uuid primary key,
@@ -45,9 +45,9 @@ create index issuer_state_grant on issuer_state (grant_id) where grant_id is not
 create index issuer_state_uid on issuer_state (model, uid) where uid is not null;
 create index issuer_state_user_code on issuer_state (model, user_code) where user_code is not null;
 
-create table service_secrets (
+create table service_settings (
   name text collate "C" primary key,
-  secret bytea not null
+  value bytea not null
 );
 
 create table accounts (

@@ -12,15 +12,15 @@ import { operations } from "./api/operations.ts";
 import { Router } from "./api/router.ts";
 import { ApiServer } from "./api/server.ts";
 import { systemOperations } from "./api/system.ts";
+import { clock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { findAccounts } from "./db/accounts.ts";
 import { findCases } from "./db/cases.ts";
 import { Database } from "./db/database.ts";
 import { EmbeddedPostgres } from "./db/embedded.ts";
 import { gatherReads } from "./db/gather.ts";
-import { findOrMakeSecret } from "./db/issuer.ts";
 import { migrate } from "./db/migrate.ts";
-import { uuidV7 } from "./domain/uuid.ts";
+import { findOrMakeSecret, savePublicUrl } from "./db/settings.ts";
 import { Engine } from "./engine/loop.ts";
 import { bootstrap, demoCredentials, type Credentials } from "./tenancy.ts";
 
@@ -32,11 +32,6 @@ export type Service = {
   metrics: Metrics;
   demo: Credentials | null;
   stop: () => Promise<void>;
-};
-
-export const clock = {
-  now: () => new Date().toISOString(),
-  newId: (at?: string) => uuidV7(at === undefined ? Date.now() : Date.parse(at), randomBytes(10)),
 };
 
 // Everything of one process, put together. Stops in the opposite order of its start.
@@ -99,7 +94,10 @@ async function startApi(
   const authenticator = new Authenticator(database, issuer, config.trustedIssuers);
   await authenticator.start();
   stops.push(() => authenticator.stop());
-  const sealKey = await database.transaction((tx) => findOrMakeSecret(tx, "cursors", randomBytes(32)));
+  const sealKey = await database.transaction(async (tx) => {
+    if (isServing) await savePublicUrl(tx, publicUrl);
+    return findOrMakeSecret(tx, "cursors", randomBytes(32));
+  });
   const services: Services = {
     database,
     issuer,

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, inject, vi } from "vitest";
 import { readConfig, type Config } from "../src/config.ts";
 import type { Case, CaseListItem } from "../src/domain/case.ts";
 import { scopes } from "../src/domain/scope.ts";
-import { clock, startService, type Service } from "../src/service.ts";
+import { clock } from "../src/clock.ts";
+import { startService, type Service } from "../src/service.ts";
 import { createTenant } from "../src/tenancy.ts";
 
 export type Answer = { status: number; headers: Headers; text: string; json: Problem & { data: never } };

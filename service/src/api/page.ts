@@ -18,7 +18,7 @@ export function listReply(services: Services, page: Page): Reply {
   const headers: Record<string, string> = { "content-type": jsonMediaType };
   if (page.cursor !== null) {
     const next = new URLSearchParams();
-    for (const [name, value] of Object.entries({ ...page.query, cursor: page.cursor })) next.set(name, `${value}`);
+    for (const [name, value] of Object.entries({ ...page.query, cursor: page.cursor })) next.set(name, value);
     headers["link"] = `<${services.publicUrl}${page.path}?${next.toString()}>; rel="next"`;
   }
   return { status: 200, body, headers };

@@ -44,6 +44,13 @@ export async function listTenantsWithWork(database: Queryable): Promise<string[]
   return rows.map((row) => row.tenant_id);
 }
 
+export async function countUnscored(database: Queryable): Promise<number> {
+  const [row] = await database.query<{ unscored: number }>(
+    sql`select count(*) as unscored from activities where scored_at is null`,
+  );
+  return row?.unscored ?? 0;
+}
+
 // Skip locked, so that two engines share a backlog instead of queueing behind each other.
 export async function claimActivities(tx: Queryable, tenantId: string, batchMax: number): Promise<Activity[]> {
   const rows = await tx.query<{ activity: Activity }>(sql`

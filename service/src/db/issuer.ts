@@ -33,17 +33,6 @@ export async function deleteSigningKeysBefore(tx: Queryable, time: string): Prom
     )`);
 }
 
-// Made at the first call, the same for every process from then on.
-export async function findOrMakeSecret(tx: Queryable, name: string, fresh: Buffer): Promise<Buffer> {
-  const [row] = await tx.query<{ secret: Buffer }>(sql`
-    insert into service_secrets (name, secret)
-    values (${name}, ${fresh})
-    on conflict (name) do update set name = excluded.name
-    returning secret`);
-  if (!row) throw new Error(`secret ${name} was neither found nor made`);
-  return row.secret;
-}
-
 export type IssuerEntry = {
   payload: Record<string, unknown>;
   grantId: string | null;

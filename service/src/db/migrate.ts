@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import type { Client } from "pg";
 import type { Database } from "./database.ts";
+import { sql } from "./sql.ts";
 
 const folder = new URL("../../migrations/", import.meta.url);
 // Any number, the same in every process: one of ten that start at once migrates, nine wait.
@@ -41,6 +42,17 @@ export async function migrate(database: Database, migrations = readMigrations())
   } finally {
     await client.end();
   }
+}
+
+export async function listPendingMigrations(database: Database, migrations = readMigrations()): Promise<string[]> {
+  const [table] = await database.query<{ name: string | null }>(sql`select to_regclass('migrations')::text as name`);
+  const applied = table?.name === null ? [] : await database.query<{ version: number }>(sql`select version from migrations`);
+  return migrations.filter(({ version }) => !applied.some((row) => row.version === version)).map((migration) => migration.name);
+}
+
+export async function findServerVersion(database: Database): Promise<string> {
+  const [row] = await database.query<{ version: string }>(sql`select current_setting('server_version') as version`);
+  return row?.version ?? "unknown";
 }
 
 async function checkServer(client: Client): Promise<void> {

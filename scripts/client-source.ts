@@ -1,0 +1,79 @@
+import type { Operation } from "../service/src/api/operation.ts";
+import { operations } from "../service/src/api/operations.ts";
+import type { Schema } from "../service/src/api/validate.ts";
+import { scopes } from "../service/src/domain/scope.ts";
+
+type Named = Schema & { $id?: string; patternProperties?: Record<string, Schema> };
+
+// The text of client/src/operations.ts.
+export function generateClient(): string {
+  const named = new Map<string, string>();
+  const entries = operations.map((operation) => `  ${operation.id}: ${signature(operation, named)};`);
+  const table = operations.map(({ id, method, path, ...rest }) => {
+    const isRepeatable = method === "GET" || method === "PUT" || rest.wantsKey === true || id === "createActivities";
+    const flags = `wantsKey: ${rest.wantsKey === true}, isRepeatable: ${isRepeatable}`;
+    return `  ${id}: { method: ${JSON.stringify(method)}, path: ${JSON.stringify(path)}, ${flags} },`;
+  });
+  const types = [...named].map(([name, text]) => `export type ${name} = ${text};\n`);
+  return `// Generated from the service's table of operations by \`npm run generate\`. Do not edit.
+
+export type Scope = ${scopes.map((scope) => JSON.stringify(scope)).join(" | ")};
+
+${types.join("\n")}
+export type Operations = {
+${entries.join("\n")}
+};
+
+// \`isRepeatable\`: to send it twice is to have sent it once, so that it may be retried.
+export const operations = {
+${table.join("\n")}
+} as const;
+`;
+}
+
+function signature(operation: Operation, named: Map<string, string>): string {
+  const params = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `${name}: string`);
+  const parts = [
+    `params: ${params.length === 0 ? "undefined" : `{ ${params.join("; ")} }`}`,
+    `query: ${operation.query ? typeText(operation.query, named) : "undefined"}`,
+    `body: ${operation.body ? typeText(operation.body, named) : "undefined"}`,
+    `data: ${operation.success.schema ? typeText(operation.success.schema, named) : "undefined"}`,
+  ];
+  return `{ ${parts.join("; ")} }`;
+}
+
+function typeText(given: object, named: Map<string, string>): string {
+  // typebox's schemas are JSON Schemas.
+  const schema = given as Named;
+  const { $id: name } = schema;
+  if (name === undefined) return plainText(schema, named);
+  if (!named.has(name)) {
+    named.set(name, "");
+    named.set(name, plainText(schema, named));
+  }
+  return name;
+}
+
+function plainText(schema: Named, named: Map<string, string>): string {
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (schema.anyOf) return schema.anyOf.map((each) => typeText(each, named)).join(" | ");
+  const record = Object.values(schema.patternProperties ?? {})[0] ?? schema.additionalProperties;
+  switch (schema.type) {
+    case "array":
+      return `(${typeText(schema.items ?? {}, named)})[]`;
+    case "integer":
+      return "number";
+    case "object":
+      return typeof record === "object" ? `Record<string, ${typeText(record, named)}>` : objectText(schema, named);
+    default:
+      return schema.type ?? "unknown";
+  }
+}
+
+function objectText(schema: Named, named: Map<string, string>): string {
+  const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
+    const mark = schema.required?.includes(name) ? "" : "?";
+    return `${name}${mark}: ${typeText(member, named)}`;
+  });
+  return `{ ${members.join("; ")} }`;
+}

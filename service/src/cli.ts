@@ -1,0 +1,95 @@
+import { parseArgs } from "node:util";
+import { ProblemError } from "@casehound/client";
+import { ConfigFault, readConfig } from "./config.ts";
+import { EmbeddedFault } from "./db/embedded.ts";
+import { MigrationFault } from "./db/migrate.ts";
+import { Failure } from "./domain/failure.ts";
+import { UsageFault, dataCommands, type Command } from "./cli/command.ts";
+import { doctor } from "./cli/doctor.ts";
+import { openStore } from "./cli/store.ts";
+
+const commands = [...dataCommands, doctor];
+const exitFailed = 1;
+const exitUsage = 2;
+
+function help(): string {
+  const width = Math.max(...commands.map((command) => command.usage.length));
+  const lines = commands.map((command) => `  ${command.usage.padEnd(width)}  ${command.summary}`);
+  return [
+    "Usage: npm run -s cli -- <command> [--json]",
+    "",
+    ...lines,
+    "",
+    "  --json   the result as one JSON object on standard output",
+    "  --help   this text, or a command's own",
+    "",
+    "The database is the one that the service uses: DATA_DIR (default ./data) or DATABASE_URL. It works while the service runs.",
+    "Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.",
+  ].join("\n");
+}
+
+function commandHelp({ usage, summary, options }: Command): string {
+  const lines = Object.entries(options).map(([name, { describe }]) => `  --${name.padEnd(14)} ${describe}`);
+  return [`Usage: npm run -s cli -- ${usage}`, "", summary, ...(lines.length > 0 ? ["", ...lines] : [])].join("\n");
+}
+
+function findCommand(words: string[]): { command: Command; rest: string[] } {
+  const command = commands
+    .toSorted((a, b) => b.name.length - a.name.length)
+    .find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
+  if (!command)
+    throw new UsageFault(words.length === 0 ? "a command is needed" : `there is no command "${words.slice(0, 2).join(" ")}"`);
+  return { command, rest: words.slice(command.name.split(" ").length) };
+}
+
+function parseCommand(command: Command, rest: string[]) {
+  try {
+    const types = Object.fromEntries(
+      Object.entries(command.options).map(([name, { type, multiple }]) => [name, { type, multiple: multiple ?? false }]),
+    );
+    return parseArgs({
+      args: rest,
+      allowPositionals: true,
+      options: { ...types, json: { type: "boolean" }, help: { type: "boolean" } },
+    });
+  } catch (error) {
+    throw new UsageFault(error instanceof Error ? (error.message.split(". ")[0] ?? "") : String(error));
+  }
+}
+
+async function run(args: string[]): Promise<void> {
+  const isHelp = args.length === 0 || ["--help", "-h", "help"].includes(args[0] ?? "");
+  if (isHelp) return print(help());
+  const { command, rest } = findCommand(args);
+  const { values, positionals } = parseCommand(command, rest);
+  if (values["help"] === true) return print(commandHelp(command));
+  if (positionals.length < command.positionals.min || positionals.length > command.positionals.max) {
+    throw new UsageFault(`usage: ${command.usage}`);
+  }
+  const store = await openStore(readConfig(), command.wantsMigrations);
+  try {
+    const { result, text, isFailure } = await command.run({ store, positionals, options: values });
+    print(values["json"] === true ? JSON.stringify(result) : text);
+    if (isFailure) process.exitCode = exitFailed;
+  } finally {
+    await store.close();
+  }
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function isOperators(error: unknown): boolean {
+  return [UsageFault, ConfigFault, EmbeddedFault, MigrationFault].some((kind) => error instanceof kind);
+}
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  const isKnown = isOperators(error) || error instanceof Failure || error instanceof ProblemError;
+  const text = error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error);
+  process.stderr.write(`casehound: ${text}\n`);
+  if (error instanceof UsageFault) process.stderr.write("casehound: --help lists the commands\n");
+  process.exitCode = isOperators(error) ? exitUsage : exitFailed;
+}

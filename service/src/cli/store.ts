@@ -1,0 +1,25 @@
+import type { Config } from "../config.ts";
+import { Database } from "../db/database.ts";
+import { EmbeddedPostgres } from "../db/embedded.ts";
+import { migrate } from "../db/migrate.ts";
+import { findPublicUrl } from "../db/settings.ts";
+
+// The service's database, whether the service runs or not.
+export type Store = { config: Config; database: Database; publicUrl: () => Promise<string>; close: () => Promise<void> };
+
+export async function openStore(config: Config, wantsMigrations: boolean): Promise<Store> {
+  const embedded = config.databaseUrl === null ? await EmbeddedPostgres.forCommand(config.dataDir) : null;
+  const database = new Database(embedded ? embedded.address : { connectionString: config.databaseUrl ?? "" }, { writersMax: 2 });
+  const close = async () => {
+    await database.end();
+    await embedded?.stop();
+  };
+  try {
+    if (wantsMigrations) await migrate(database);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const publicUrl = async () => config.publicUrl ?? (await findPublicUrl(database)) ?? `http://${config.host}:${config.port}`;
+  return { config, database, publicUrl, close };
+}
