@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import type { Database } from "../db/database.ts";
-import { sql } from "../db/sql.ts";
 import { Failure } from "../domain/failure.ts";
 import { readBody, requireMediaType } from "./body.ts";
 import type { Issuer } from "./issuer.ts";
@@ -76,7 +75,7 @@ async function token(issuer: Issuer, request: IncomingMessage, onBody: () => voi
 
 async function readiness({ database, isStopping }: Parts): Promise<Reply> {
   if (isStopping()) throw new Failure("service-unavailable", "The service is shutting down.");
-  await database.query(sql`select 1 as ready`);
+  await database.ping();
   return json({ status: "ready", database: "ok" });
 }
 

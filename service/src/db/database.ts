@@ -1,6 +1,6 @@
 import { Client, DatabaseError, Pool, types, type ClientConfig, type PoolClient, type QueryResult } from "pg";
 import { Failure } from "../domain/failure.ts";
-import type { Statement } from "./sql.ts";
+import { sql, type Statement } from "./sql.ts";
 
 export type Row = Record<string, unknown>;
 
@@ -49,6 +49,10 @@ export class Database {
     } catch (error) {
       throw toFailure(error);
     }
+  }
+
+  async ping(): Promise<void> {
+    await this.query(sql`select 1 as ready`);
   }
 
   // One transaction: all of `work` or nothing of it. Run again where the database chose it as the loser of a race,

@@ -1,0 +1,21 @@
+// Every check and every test, in the order of how fast they fail.
+import { spawnSync } from "node:child_process";
+
+const steps = [
+  { name: "format", file: "oxfmt", args: ["--check"] },
+  { name: "types", file: "tsc", args: [] },
+  { name: "lint", file: "oxlint", args: ["--type-aware", "--max-warnings=0"] },
+  { name: "dead code", file: "knip", args: ["--treat-config-hints-as-errors"] },
+  { name: "tests", file: "vitest", args: ["run", ...process.argv.slice(2)] },
+];
+
+let failed = 0;
+for (const { name, file, args } of steps) {
+  const began = Date.now();
+  console.log(`\n== ${name}: ${[file, ...args].join(" ")}`);
+  const { status } = spawnSync(file, args, { stdio: "inherit" });
+  console.log(`== ${name}: ${status === 0 ? "passed" : "FAILED"} in ${((Date.now() - began) / 1000).toFixed(1)} s`);
+  if (status !== 0) failed++;
+}
+console.log(`\n${steps.length - failed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

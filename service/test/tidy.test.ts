@@ -1,0 +1,76 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { expect, test } from "vitest";
+
+// Holds what design says of the code: which way imports go, where SQL may stand, how long a file may be.
+const root = resolve(import.meta.dirname, "../..");
+const source = join(root, "service/src");
+const linesMax = 300;
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.parentPath.includes("node_modules"))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+const sources = filesBelow(source).filter((file) => !file.endsWith(".test.ts"));
+
+function layerOf(file: string): string {
+  const [first = "", rest] = relative(source, file).split("/");
+  return rest === undefined ? "main" : first;
+}
+
+function importsOf(file: string): string[] {
+  return [...readFileSync(file, "utf8").matchAll(/from "(\.[^"]+)"/g)].map(([, path]) => resolve(dirname(file), path ?? ""));
+}
+
+const mayImport: Record<string, string[]> = {
+  main: ["main", "api", "engine", "db", "domain", "detection"],
+  cli: ["cli", "main", "api", "db", "domain"],
+  api: ["api", "db", "domain", "main"],
+  engine: ["engine", "db", "detection", "domain"],
+  detection: ["detection", "domain"],
+  db: ["db", "domain"],
+  domain: ["domain"],
+};
+
+test("tidy: imports go one way", () => {
+  const wrong = sources.flatMap((file) =>
+    importsOf(file)
+      .filter((imported) => !(mayImport[layerOf(file)] ?? []).includes(layerOf(imported)) && !imported.includes("/src/cli/"))
+      .map((imported) => `${relative(source, file)} imports ${relative(source, imported)}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("tidy: below main, only the types of the configuration are imported from above", () => {
+  const lower = sources.filter((file) => ["api", "engine", "db", "domain", "detection"].includes(layerOf(file)));
+  const wrong = lower.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/import (?!type)[^;]* from "(\.\.\/[a-z]+\.ts)"/g)].map(([, path]) => `${relative(source, file)} imports ${path}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("tidy: SQL stands in db/ alone", () => {
+  const sql = /\b(select\s.+\sfrom|insert into|update\s\w+\sset|delete from|create table)\b/i;
+  const outside = sources.filter((file) => layerOf(file) !== "db" && sql.test(readFileSync(file, "utf8")));
+  expect(outside.map((file) => relative(source, file))).toEqual([]);
+});
+
+test("tidy: the domain and detection are pure: no clock, no randomness, no I/O", () => {
+  const impure = /Date\.now\(|new Date\(\)|Math\.random|from "node:|process\./;
+  const wrong = sources.filter((file) => ["domain", "detection"].includes(layerOf(file)) && impure.test(readFileSync(file, "utf8")));
+  expect(wrong.map((file) => relative(source, file))).toEqual([]);
+});
+
+test("tidy: only the configuration reads the environment", () => {
+  const readers = sources.filter((file) => readFileSync(file, "utf8").includes("process.env"));
+  expect(readers.map((file) => relative(source, file))).toEqual(["config.ts"]);
+});
+
+test(`tidy: no file is longer than ${linesMax} lines`, () => {
+  const folders = ["service", "client", "console", "tag", "scripts"];
+  const written = folders.flatMap((folder) => filesBelow(join(root, folder))).filter((file) => !file.endsWith("client/src/operations.ts"));
+  const long = written.filter((file) => readFileSync(file, "utf8").split("\n").length > linesMax + 1);
+  expect(long.map((file) => relative(root, file))).toEqual([]);
+});
