@@ -112,7 +112,7 @@ export class TestTenant {
   async read(caseId: string): Promise<Case> {
     const answer = await this.call("GET", `/cases/${caseId}`);
     expect(answer.status, answer.text).toBe(200);
-    return answer.json.data as Case;
+    return answer.json.data;
   }
 
   put(caseId: string, body: unknown, key: string = randomUUID(), more: Options = {}): Promise<Answer> {

@@ -106,6 +106,8 @@ type ListedCase = Operations["listCases"]["data"]["cases"][number];
 async function cases(call: Call): Promise<Outcome> {
   const { store, options, positionals } = call;
   const tenant = readSlug(textOption(options, "tenant") ?? "demo");
+  const status = textOption(options, "status");
+  const query = { ...(status !== undefined && { status: readStatus(status) }), limit: readLimit(options) };
   const { text: minted } = await token({ ...call, options: { tenant } });
   const baseUrl = textOption(options, "url") ?? (await store.publicUrl());
   const client = new CasehoundClient({ baseUrl, tenant, credentials: { token: minted }, attemptsMax: 1 });
@@ -114,10 +116,7 @@ async function cases(call: Call): Promise<Outcome> {
       const found = await client.call("getCase", { params: { case_id: positionals[0] } });
       return { result: found, text: JSON.stringify(found, null, 2) };
     }
-    const status = textOption(options, "status");
-    const listed = await client.call("listCases", {
-      query: { ...(status !== undefined && { status: readStatus(status) }), limit: readLimit(options) },
-    });
+    const listed = await client.call("listCases", { query });
     return { result: listed, text: listed.cases.length === 0 ? "no cases" : listed.cases.map(caseLine).join("\n") };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;

@@ -1,0 +1,170 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { decodeJwt } from "jose";
+import { afterAll, expect, inject, test, vi } from "vitest";
+import { TestTenant, send, useService } from "./harness.ts";
+
+const service = useService();
+const cli = join(import.meta.dirname, "../src/cli.ts");
+const folder = mkdtempSync(join(tmpdir(), "casehound-cli-"));
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Outcome = { code: number | null; out: string; err: string };
+
+// The real command, on the run's database, told where this file's service answers.
+function run(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
+  const all = { PATH: process.env["PATH"] ?? "", DATABASE_URL: inject("databaseUrl"), PUBLIC_URL: service.current.url, ...env };
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [cli, ...args], { env: all });
+    let out = "";
+    let err = "";
+    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, out, err }));
+  });
+}
+
+async function json(args: string[], env?: Record<string, string>): Promise<Record<string, unknown>> {
+  const { code, out, err } = await run([...args, "--json"], env);
+  expect(code, err).toBe(0);
+  return JSON.parse(out) as Record<string, unknown>;
+}
+
+test("cli: --help lists every command and exit code", async () => {
+  for (const args of [[], ["--help"], ["help"]]) {
+    const { code, out } = await run(args);
+    expect(code).toBe(0);
+    for (const word of [
+      "tenant create",
+      "client create",
+      "client revoke",
+      "token",
+      "cases",
+      "keys rotate",
+      "migrate",
+      "doctor",
+      "--json",
+      "Exit codes",
+    ]) {
+      expect(out).toContain(word);
+    }
+  }
+  const own = await run(["token", "--help"]);
+  expect(own.out).toContain("--expires-in");
+});
+
+test("cli: tenant create gives credentials that work, and refuses the same slug again", async () => {
+  const slug = `cli-${randomUUID()}`;
+  const made = await json(["tenant", "create", slug, "--origin", "https://shop.example"]);
+  expect(Object.keys(made).toSorted()).toEqual(["app_key", "client_id", "client_secret", "tenant", "tenant_id"]);
+  const form = new URLSearchParams({
+    grant_type: "client_credentials",
+    client_id: String(made["client_id"]),
+    client_secret: String(made["client_secret"]),
+  });
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const granted = await send(service.current.port, "POST", "/v2/oauth/token", { rawBody: form.toString(), headers });
+  const { access_token: token } = JSON.parse(granted.text) as { access_token: string };
+  const tenant = await send(service.current.port, "GET", `/v2/${slug}/tenants`, { token });
+  expect(tenant.json.data).toMatchObject({
+    tenant_name: slug,
+    allowed_origins: ["https://shop.example"],
+    clickstream_app_id: made["app_key"],
+  });
+  const again = await run(["tenant", "create", slug]);
+  expect(again).toMatchObject({ code: 1, out: "", err: `casehound: the tenant ${slug} exists already\n` });
+});
+
+test("cli: token has the scopes and the life that were asked for, and works", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const made = await json(["token", "--tenant", tenant.slug, "--scope", "read:cases read:case", "--expires-in", "90"]);
+  const claims = decodeJwt(String(made["access_token"]));
+  expect(claims).toMatchObject({ scope: "read:cases read:case", client_id: tenant.clientId, tenant_slug: tenant.slug });
+  expect(Number(claims.exp) - Number(claims.iat)).toBe(90);
+  const { out: plain } = await run(["token", "--tenant", tenant.slug]);
+  const answer = await tenant.call("GET", "/tenants", { token: plain.trim() });
+  expect(answer.status).toBe(200);
+});
+
+test("cli: client create is limited to its scopes, client revoke ends its tokens", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const client = await json(["client", "create", "--tenant", tenant.slug, "--scope", "read:cases"]);
+  const { access_token: token } = await json(["token", "--tenant", tenant.slug, "--client-id", String(client["client_id"])]);
+  expect((await tenant.call("GET", "/cases", { token: String(token) })).status).toBe(200);
+  expect((await tenant.call("GET", "/tenants", { token: String(token) })).status).toBe(403);
+  const lacking = await run([
+    "token",
+    "--tenant",
+    tenant.slug,
+    "--client-id",
+    String(client["client_id"]),
+    "--scope",
+    "update:case",
+  ]);
+  expect(lacking).toMatchObject({ code: 1, out: "" });
+  await json(["client", "revoke", String(client["client_id"])]);
+  await vi.waitFor(async () => expect((await tenant.call("GET", "/cases", { token: String(token) })).status).toBe(401));
+  expect((await run(["client", "revoke", String(client["client_id"])])).code).toBe(1);
+});
+
+test("cli: cases lists and shows what the API has", async () => {
+  const tenant = await TestTenant.create(service.current);
+  expect((await run(["cases", "--tenant", tenant.slug])).out).toBe("no cases\n");
+  const opened = await tenant.openCase("someone");
+  const listed = await json(["cases", "--tenant", tenant.slug, "--status", "OPEN"]);
+  expect(listed).toMatchObject({ cases: [{ case_id: opened.case_id, website_account_id: "someone" }] });
+  expect((await run(["cases", "--tenant", tenant.slug])).out).toContain(`${opened.case_id}  OPEN    v1  5`);
+  expect(await json(["cases", opened.case_id, "--tenant", tenant.slug])).toEqual(opened);
+  const absent = await run(["cases", randomUUID(), "--tenant", tenant.slug]);
+  expect(absent.code).toBe(1);
+  expect(absent.err).toContain("Case not found");
+});
+
+test("cli: keys rotate, migrate and doctor say what they did", async () => {
+  expect(await json(["keys", "rotate"])).toMatchObject({ kid: expect.any(String) });
+  expect(await json(["migrate"])).toEqual({ applied: [] });
+  const { code, out } = await run(["doctor"]);
+  expect(out).toContain(`ok    service            ${service.current.url} answers 200`);
+  expect(code).toBe(0);
+  const away = await run(["doctor"], { PUBLIC_URL: "http://127.0.0.1:1" });
+  expect(away.out).toContain("FAIL  service");
+  expect(away.code).toBe(1);
+});
+
+test.each([
+  [["nope"], 'there is no command "nope"'],
+  [["tenant", "create"], "usage: tenant create"],
+  [["tenant", "create", "Bad_Slug"], "a tenant slug is made of"],
+  [["tenant", "create", "oauth"], "reserved"],
+  [["tenant", "create", "fine-slug", "--origin", "https://shop.example/path"], "is no origin"],
+  [["token", "--scope", "read:everything"], 'there is no scope "read:everything"'],
+  [["token", "--expires-in", "0"], "--expires-in takes"],
+  [["token", "--unknown"], "Unknown option"],
+  [["cases", "--limit", "1001"], "--limit takes"],
+  [["cases", "--status", "open"], "--status takes"],
+])("cli: wrong usage is a line and exit code 2: %j", async (args, words) => {
+  const { code, out, err } = await run(args);
+  expect(err).toContain(words);
+  expect(out).toBe("");
+  expect(code).toBe(2);
+});
+
+test("cli: wrong configuration is one line and exit code 2", async () => {
+  const { code, out, err } = await run(["doctor"], { DATABASE_URL: "mysql://nowhere" });
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  expect(err.trimEnd().split("\n")).toHaveLength(1);
+});
+
+test("cli: on an embedded database of its own, one command after the other, and nothing is left running", async () => {
+  const env = { DATABASE_URL: "", DATA_DIR: folder };
+  await json(["tenant", "create", "alone"], env);
+  const { access_token: token } = await json(["token", "--tenant", "alone"], env);
+  expect(decodeJwt(String(token))).toMatchObject({ tenant_slug: "alone" });
+  const { out } = await run(["cases", "--tenant", "alone"], { ...env, PUBLIC_URL: "http://127.0.0.1:1" });
+  expect(out).toBe("");
+});
