@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { pino, type Logger } from "pino";
+import type { Logger } from "pino";
 import { Authenticator } from "./api/auth.ts";
 import { CursorSeal } from "./api/cursor.ts";
 import { docsPage } from "./api/docs.ts";
@@ -22,7 +22,8 @@ import { gatherReads } from "./db/gather.ts";
 import { migrate } from "./db/migrate.ts";
 import { findOrMakeSecret, savePublicUrl } from "./db/settings.ts";
 import { Engine } from "./engine/loop.ts";
-import { bootstrap, demoCredentials, type Credentials } from "./tenancy.ts";
+import { openLog } from "./log.ts";
+import { bootstrap, demoCredentials, type DemoCredentials } from "./tenancy.ts";
 
 export type Service = {
   url: string;
@@ -30,16 +31,13 @@ export type Service = {
   database: Database;
   issuer: Issuer;
   metrics: Metrics;
-  demo: Credentials | null;
+  demo: DemoCredentials | null;
   stop: () => Promise<void>;
 };
 
 // Everything of one process, put together. Stops in the opposite order of its start.
 export async function startService(config: Config): Promise<Service> {
-  const log = pino(
-    { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: false }),
-  );
+  const log = openLog(config.logLevel);
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (const each of stops.splice(0).toReversed()) await each();

@@ -1,13 +1,15 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { hashSecret, newSecret } from "./api/secret.ts";
-import type { Config } from "./config.ts";
+import { ConfigFault, type Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
 import { findClient, findTenant, insertClient, insertTenant } from "./db/tenants.ts";
 import { Failure } from "./domain/failure.ts";
 import { scopes } from "./domain/scope.ts";
 
-export type Credentials = { tenant: string; tenant_id: string; client_id: string; client_secret: string; app_key: string };
+type Credentials = { tenant: string; tenant_id: string; client_id: string; client_secret: string; app_key: string };
+
+export type DemoCredentials = Omit<Credentials, "app_key">;
 
 type Clock = { now: () => string };
 
@@ -46,7 +48,7 @@ export async function createTenant(database: Database, wanted: NewTenant, clock:
 
 type NewClient = { slug: string; clientId?: string; scopes: string[] };
 
-export async function createClient(database: Database, wanted: NewClient, clock: Clock): Promise<Omit<Credentials, "app_key">> {
+export async function createClient(database: Database, wanted: NewClient, clock: Clock): Promise<DemoCredentials> {
   const tenant = await findTenant(database, wanted.slug);
   if (!tenant) throw new Failure("item-not-found", `there is no tenant ${wanted.slug}`);
   const secret = newSecret();
@@ -67,7 +69,9 @@ export async function createClient(database: Database, wanted: NewClient, clock:
 // Made where absent. Of many processes that start at once, one makes them and the others find them.
 export async function bootstrap(database: Database, wanted: NonNullable<Config["bootstrap"]>, clock: Clock): Promise<void> {
   const { tenant: slug, clientId, clientSecret } = wanted;
-  if (await findClient(database, clientId)) return;
+  const existing = await findClient(database, clientId);
+  if (existing && existing.slug !== slug) throw new ConfigFault(`BOOTSTRAP_CLIENT_ID ${clientId} belongs to another tenant`);
+  if (existing) return;
   const found = await findTenant(database, slug);
   if (!found) {
     await createTenant(database, { slug, clientId, clientSecret }, clock).catch(ignoreExisting);
@@ -88,14 +92,16 @@ function ignoreExisting(error: unknown): void {
   if (!(error instanceof Failure) || error.code !== "item-already-exists") throw error;
 }
 
-// The try-out tenant's credentials are kept beside its data, for only a hash of the secret is in the database.
-export async function demoCredentials(database: Database, file: string, clock: Clock): Promise<Credentials | null> {
-  if (existsSync(file)) {
-    // Written below, by an earlier start.
-    return JSON.parse(readFileSync(file, "utf8")) as Credentials;
-  }
-  if (await findTenant(database, "demo")) return null;
-  const credentials = await createTenant(database, { slug: "demo" }, clock);
+// The try-out tenant's credentials are kept beside its data, for only a hash of the secret is in the database. Where the
+// file is lost, or was never written because the first start was killed, the tenant gets a further client.
+export async function demoCredentials(database: Database, file: string, clock: Clock): Promise<DemoCredentials> {
+  // Written below, by an earlier start.
+  const kept = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as DemoCredentials) : null;
+  if (kept && (await findClient(database, kept.client_id))) return kept;
+  const slug = "demo";
+  const credentials = (await findTenant(database, slug))
+    ? await createClient(database, { slug, scopes: [...scopes] }, clock)
+    : await createTenant(database, { slug }, clock);
   writeFileSync(file, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
   return credentials;
 }

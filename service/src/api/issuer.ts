@@ -32,7 +32,7 @@ export class Issuer {
   readonly #database: Database;
   readonly #cookieKey: string;
   #keys: Key[] = [];
-  #provider!: Provider;
+  #serveToken!: ReturnType<Provider["callback"]>;
   #reloading: Promise<void> | null = null;
 
   private constructor(database: Database, url: string, cookieKey: string) {
@@ -122,7 +122,7 @@ export class Issuer {
     inner.push(null);
     return new Promise((resolve, reject) => {
       replies.set(inner, resolve);
-      this.#provider.callback()(inner, new ServerResponse(inner)).catch(reject);
+      this.#serveToken(inner, new ServerResponse(inner)).catch(reject);
     });
   }
 
@@ -137,7 +137,7 @@ export class Issuer {
     const isSame = keys.length === this.#keys.length && keys.every((key, index) => key.kid === this.#keys[index]?.kid);
     if (isSame) return;
     this.#keys = keys;
-    this.#provider = makeProvider(this.url, configuration(this.#database, keys, this.#cookieKey));
+    this.#serveToken = makeProvider(this.url, configuration(this.#database, keys, this.#cookieKey)).callback();
   }
 }
 
