@@ -108,7 +108,8 @@ function readBootstrap(env: Environment): Config["bootstrap"] {
 }
 
 export function clientIdFault(clientId: string): string | null {
-  return /^[\x21-\x7e]{1,128}$/.test(clientId) ? null : "a client id is 1 to 128 visible ASCII characters";
+  const isGood = /^[\x21-\x7e]{1,128}$/.test(clientId) && clientId !== "system";
+  return isGood ? null : "a client id is 1 to 128 visible ASCII characters, and not system";
 }
 
 function secretFault(secret: string): string | null {

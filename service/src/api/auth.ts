@@ -18,6 +18,9 @@ export type Identity = {
 
 type ExternalIssuer = TrustedIssuer & { keys: JWTVerifyGetKey };
 
+// Who changes cases by detection; nobody else may go by that name.
+const detectionActor = "system";
+
 const rememberedMax = 10_000;
 const externalAlgorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 
@@ -42,6 +45,7 @@ export class Authenticator {
       onNotice: (channel, payload) =>
         channel === revokedChannel ? this.#forgetClient(payload) : void issuer.reload().catch(() => {}),
       onLost: () => this.#remembered.clear(),
+      onListening: () => void issuer.reload().catch(() => {}),
     });
   }
 
@@ -76,7 +80,7 @@ export class Authenticator {
     } catch (error) {
       throw external && isFetchFault(error) ? issuerAway(error) : refusal(error);
     }
-    if (this.#listener.isListening && this.#listener.epoch === epoch) this.#remember(token, identity);
+    if (identity.tenant !== null && this.#listener.isListening && this.#listener.epoch === epoch) this.#remember(token, identity);
     return identity;
   }
 
@@ -115,7 +119,7 @@ export class Authenticator {
     const name = [payload["client_id"], payload["azp"], payload.sub].find((each) => typeof each === "string");
     return {
       tenant: tenant ? { tenant_id: tenant.tenant_id, slug: tenant.slug } : null,
-      actor: typeof name === "string" ? name : trusted.issuer,
+      actor: typeof name === "string" ? externalName(name, trusted) : trusted.issuer,
       scopes: scopesOf(payload, trusted.scope_claim),
       expiresAtMs: expiry(payload),
       clientId: null,
@@ -133,6 +137,10 @@ export class Authenticator {
       if (identity.clientId === clientId) this.#remembered.delete(token);
     }
   }
+}
+
+function externalName(name: string, { issuer }: ExternalIssuer): string {
+  return name === detectionActor ? `${issuer} ${name}` : name;
 }
 
 function expiry(payload: JWTPayload): number {

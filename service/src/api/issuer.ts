@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from "jose";
-import { Provider, type Configuration } from "oidc-provider";
+import { Provider, errors, type Configuration } from "oidc-provider";
 import type { Database } from "../db/database.ts";
 import { deleteSigningKeysBefore, insertSigningKey, listSigningKeys } from "../db/issuer.ts";
 import { findOrMakeSecret } from "../db/settings.ts";
@@ -69,11 +69,10 @@ export class Issuer {
 
   // At most a few times a second, whatever callers send: those who come meanwhile share the next one.
   reload(): Promise<void> {
-    this.#reloading ??= sleep(reloadSpacingMs)
-      .then(() => this.#load())
-      .finally(() => {
-        this.#reloading = null;
-      });
+    this.#reloading ??= sleep(reloadSpacingMs).then(() => {
+      this.#reloading = null;
+      return this.#load();
+    });
     return this.#reloading;
   }
 
@@ -121,7 +120,7 @@ export class Issuer {
     inner.push(body);
     inner.push(null);
     return new Promise((resolve, reject) => {
-      replies.set(inner, resolve);
+      replies.set(inner, { resolve, reject });
       this.#serveToken(inner, new ServerResponse(inner)).catch(reject);
     });
   }
@@ -141,7 +140,7 @@ export class Issuer {
   }
 }
 
-const replies = new WeakMap<IncomingMessage, (reply: Reply) => void>();
+const replies = new WeakMap<IncomingMessage, { resolve: (reply: Reply) => void; reject: (error: unknown) => void }>();
 
 async function newKey() {
   const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
@@ -182,6 +181,9 @@ function configuration(database: Database, keys: Key[], cookieKey: string): Conf
         jwt: (ctx, _token, jwt) => {
           const client = ctx.oidc.client as unknown as ClientMetadata | undefined;
           if (!client) throw new Error("a token without a client");
+          const asked = ctx.oidc.params?.["scope"];
+          if (asked !== undefined && jwt.payload.scope === undefined)
+            throw new errors.InvalidScope("requested scope is not known", JSON.stringify(asked));
           // No scope asked for means all that the client has.
           Object.assign(jwt.payload, { tenant_id: client.tenant_id, tenant_slug: client.tenant_slug });
           jwt.payload.scope ??= client.scope;
@@ -202,10 +204,12 @@ async function compareSecret(this: object, actual: string): Promise<boolean> {
 function makeProvider(url: string, settings: Configuration): Provider {
   const provider = new Provider(url, settings);
   provider.Client.prototype.compareClientSecret = compareSecret;
+  // Else it would be answered as 500, whatever it was, and its cause would be lost.
+  provider.on("server_error", (ctx, error) => replies.get(ctx.req)?.reject(error));
   provider.use(async (ctx, next) => {
     await next();
     ctx.respond = false;
-    replies.get(ctx.req)?.(tokenReply(ctx.status, ctx.body, ctx.response.get("www-authenticate")));
+    replies.get(ctx.req)?.resolve(tokenReply(ctx.status, ctx.body, ctx.response.get("www-authenticate")));
   });
   return provider;
 }
@@ -229,5 +233,5 @@ function tokenReply(status: number, body: unknown, challenge: string): Reply {
 export function tokenFailure(failure: Failure, error: string): Reply {
   const members = { error, error_description: failure.message, ...problemMembers(failure) };
   const headers = { "content-type": problemMediaType, "cache-control": "no-store", ...failure.headers };
-  return { status: problems[failure.code].status, body: JSON.stringify(members), headers };
+  return { status: problems[failure.code].status, body: JSON.stringify(members), headers, fault: failure };
 }

@@ -23,7 +23,7 @@ export const problems: Record<FailureCode, { status: number; title: string }> = 
   "service-unavailable": { status: 503, title: "Service unavailable" },
 };
 
-export type Reply = { status: number; body: string; headers: Record<string, string> };
+export type Reply = { status: number; body: string; headers: Record<string, string>; fault?: Failure };
 
 export const problemMediaType = "application/problem+json";
 

@@ -17,6 +17,8 @@ export async function hashSecret(secret: string): Promise<string> {
 }
 
 export async function isSecret(secret: string, stored: string): Promise<boolean> {
+  // To the hash a key is the same with zeros after it.
+  if (secret.includes("\0")) return false;
   const [, salt = "", hash = ""] = stored.split("$");
   const derived = await derive(secret, Buffer.from(salt, "base64url"), hashBytes, cost);
   return timingSafeEqual(derived, Buffer.from(hash, "base64url"));

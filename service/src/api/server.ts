@@ -81,6 +81,7 @@ export class ApiServer {
     let reply: Reply;
     try {
       reply = await this.#answer(request, trace, onBody);
+      fault = reply.fault ?? null;
     } catch (error) {
       fault = toFailure(error);
       reply = problemReply(fault);

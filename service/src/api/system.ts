@@ -68,8 +68,8 @@ async function token(issuer: Issuer, request: IncomingMessage, onBody: () => voi
     return await issuer.token(request, await readBody(request, formBytesMax, onBody));
   } catch (error) {
     const failure = toFailure(error);
-    if (failure.code === "internal-error" || failure.code === "bad-gateway") throw error;
-    return tokenFailure(failure, "invalid_request");
+    const isOurs = failure.code === "internal-error" || failure.code === "bad-gateway";
+    return tokenFailure(failure, isOurs ? "server_error" : "invalid_request");
   }
 }
 

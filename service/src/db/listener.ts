@@ -3,7 +3,12 @@ import type { Database } from "./database.ts";
 
 const reconnectMs = 500;
 
-type Options = { channels: string[]; onNotice: (channel: string, payload: string) => void; onLost: () => void };
+type Options = {
+  channels: string[];
+  onNotice: (channel: string, payload: string) => void;
+  onLost: () => void;
+  onListening: () => void;
+};
 
 // Hears notices of the database on a connection of its own, and says so when it does not: what was remembered on the
 // strength of the notices must then be forgotten.
@@ -33,6 +38,8 @@ export class Listener {
     client.on("end", () => this.#lost(client));
     for (const channel of this.#options.channels) await client.query(`listen ${channel}`);
     this.#client = client;
+    this.epoch++;
+    this.#options.onListening();
   }
 
   async stop(): Promise<void> {
