@@ -12,17 +12,26 @@ declare module "vitest" {
   }
 }
 
-// One real PostgreSQL for the whole run; tests keep apart by tenants, as customers do.
+// One real PostgreSQL for the whole run; tests keep apart by tenants, as customers do. TEST_DATABASE_URL names another one.
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env["TEST_DATABASE_URL"];
+  if (given !== undefined) {
+    await provideMigrated(project, given);
+    return async () => {};
+  }
   const folder = mkdtempSync(join(tmpdir(), "casehound-test-"));
   const embedded = await EmbeddedPostgres.forService(folder);
   const databaseUrl = `postgresql://${embedded.address.user}@/${embedded.address.database}?host=${encodeURIComponent(embedded.address.host)}`;
-  const database = new Database({ connectionString: databaseUrl });
-  await migrate(database);
-  await database.end();
-  project.provide("databaseUrl", databaseUrl);
+  await provideMigrated(project, databaseUrl);
   return async () => {
     await embedded.stop();
     rmSync(folder, { recursive: true, force: true });
   };
+}
+
+async function provideMigrated(project: TestProject, databaseUrl: string): Promise<void> {
+  const database = new Database({ connectionString: databaseUrl });
+  await migrate(database);
+  await database.end();
+  project.provide("databaseUrl", databaseUrl);
 }

@@ -74,7 +74,8 @@ async function token(issuer: Issuer, request: IncomingMessage, onBody: () => voi
 }
 
 async function readiness({ database, isStopping }: Parts): Promise<Reply> {
-  if (isStopping()) throw new Failure("service-unavailable", "The service is shutting down.");
+  if (isStopping())
+    throw new Failure("service-unavailable", "The service is shutting down.", { headers: { "retry-after": "1" } });
   await database.ping();
   return json({ status: "ready", database: "ok" });
 }

@@ -53,7 +53,7 @@ export const tenantOperations: Operation[] = [
     tag: "Tenant",
     summary: "Read your own tenant",
     success: { status: 200, description: "The tenant", schema: Tenant },
-    problems: [],
+    problems: ["item-not-found"],
     handle: read,
   }),
   operation({

@@ -1,13 +1,14 @@
 import { Type, type Static } from "typebox";
 import { Time, Uuid } from "./field.ts";
 
-const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+export const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+export const slugCharacters = { min: 3, max: 100 };
 // The path /v2/oauth/token belongs to no tenant.
 const reservedSlugs = new Set(["oauth"]);
 
 // Null where the slug will do, else what is wrong with it.
 export function slugFault(slug: string): string | null {
-  if (slug.length < 3 || slug.length > 100) return "a tenant slug has 3 to 100 characters";
+  if (slug.length < slugCharacters.min || slug.length > slugCharacters.max) return "a tenant slug has 3 to 100 characters";
   if (!slugPattern.test(slug)) return "a tenant slug is made of lower-case letters, digits and single hyphens between them";
   return reservedSlugs.has(slug) ? `the slug "${slug}" is reserved` : null;
 }

@@ -1,0 +1,97 @@
+import type { FailureCode } from "../domain/failure.ts";
+import { tokenLifeSeconds, tokenPath } from "./issuer.ts";
+import { problemResponses, requestIdHeader, type Json } from "./openapi-responses.ts";
+
+// The paths that belong to no tenant.
+const TokenRequest = {
+  type: "object",
+  required: ["grant_type"],
+  properties: {
+    grant_type: { type: "string", enum: ["client_credentials"] },
+    client_id: { type: "string", description: "Here or by HTTP Basic." },
+    client_secret: { type: "string" },
+    scope: { type: "string", description: "Space-separated; all that the client has where left out." },
+  },
+};
+
+const Token = {
+  type: "object",
+  required: ["access_token", "token_type", "expires_in"],
+  properties: {
+    access_token: { type: "string" },
+    token_type: { type: "string", const: "Bearer" },
+    expires_in: { type: "integer", examples: [tokenLifeSeconds] },
+    scope: { type: "string" },
+  },
+};
+
+const OAuthError = {
+  type: "object",
+  required: ["error", "error_description"],
+  properties: { error: { type: "string" }, error_description: { type: "string" } },
+};
+
+const Jwk = {
+  type: "object",
+  required: ["kty", "kid", "alg", "use"],
+  properties: { kty: { const: "EC" }, kid: { type: "string" }, alg: { const: "ES256" }, use: { const: "sig" } },
+};
+
+type Plain = { id: string; summary: string; content: Json; problems?: FailureCode[]; refusal?: Json };
+
+function plain({ id, summary, content, problems = [], refusal }: Plain): Json {
+  const codes: FailureCode[] = [...problems, "bad-request", "headers-too-large", "internal-error", "service-unavailable"];
+  return {
+    operationId: id,
+    summary,
+    tags: ["Service"],
+    security: [],
+    responses: {
+      200: { description: summary, headers: requestIdHeader, content },
+      ...problemResponses(codes, { schema: refusal }),
+    },
+  };
+}
+
+function jsonOf(properties: Json): Json {
+  return { "application/json": { schema: { type: "object", required: Object.keys(properties), properties } } };
+}
+
+export function servicePaths(): Json {
+  const token = plain({
+    id: "getToken",
+    summary: "Get an access token",
+    content: { "application/json": { schema: Token } },
+    problems: ["unauthorized", "payload-too-large", "unsupported-media-type", "bad-gateway"],
+    refusal: OAuthError,
+  });
+  const keys = jsonOf({ keys: { type: "array", items: Jwk } });
+  const ready = jsonOf({ status: { const: "ready" }, database: { const: "ok" } });
+  return {
+    [tokenPath]: {
+      post: {
+        ...token,
+        description: "OAuth 2.0 client credentials. Errors carry OAuth's members beside the problem's own.",
+        security: [{}, { basic: [] }],
+        requestBody: { required: true, content: { "application/x-www-form-urlencoded": { schema: TokenRequest } } },
+      },
+    },
+    "/.well-known/jwks.json": { get: plain({ id: "getKeys", summary: "The keys that sign access tokens", content: keys }) },
+    "/openapi.json": {
+      get: plain({ id: "getOpenapi", summary: "This document", content: jsonOf({ openapi: { type: "string" } }) }),
+    },
+    "/docs": {
+      get: plain({
+        id: "getDocs",
+        summary: "This API's reference, as a page",
+        content: { "text/html": { schema: { type: "string" } } },
+      }),
+    },
+    "/livez": {
+      get: plain({ id: "getLiveness", summary: "Whether the process lives", content: jsonOf({ status: { const: "ok" } }) }),
+    },
+    "/readyz": {
+      get: plain({ id: "getReadiness", summary: "Whether requests can be served", content: ready, problems: ["bad-gateway"] }),
+    },
+  };
+}
