@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Type } from "typebox";
-import { findOpenCaseId, lockCase, lockFreeCases, lockCases, caseText, saveCases, type LockedCase } from "../db/cases.ts";
-import type { Queryable } from "../db/database.ts";
+import { findOpenCaseId, lockCase, lockCases, caseText, saveCases, type LockedCase } from "../db/cases.ts";
+import type { Queryable, Transaction } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { claimKey, saveReply, type StoredReply } from "../db/keys.ts";
 import { caseSorts, listCases, type CaseFilter, type CasePosition, type CaseSort } from "../db/lists.ts";
@@ -176,20 +176,15 @@ async function closeMany(services: Services, { caller, body, key }: Call<BulkClo
   });
 }
 
-// Those that are free at once; then the rest, waiting for them in key order. What stays locked too long is reported as
-// contended on its own and holds up none of the others.
+// In key order, so that lists that overlap wait for each other instead of in a circle. What stays locked too long is
+// reported as contended on its own and holds up none of the others.
 async function lockAll(
-  tx: Queryable,
+  tx: Transaction,
   tenantId: string,
   ids: string[],
 ): Promise<{ locked: Map<string, LockedCase>; contended: Set<string> }> {
-  const locked = new Map<string, LockedCase>();
-  const take = (cases: LockedCase[]) => cases.forEach((each) => locked.set(each.document.case_id, each));
-  take(await lockFreeCases(tx, tenantId, ids));
-  const rest = ids.filter((id) => isCanonicalUuid(id) && !locked.has(id));
-  const waited = rest.length === 0 ? { cases: [], contended: [] } : await lockCases(tx, tenantId, rest);
-  take(waited.cases);
-  return { locked, contended: new Set(waited.contended) };
+  const { cases, contended } = await lockCases(tx, tenantId, ids.filter(isCanonicalUuid));
+  return { locked: new Map(cases.map((each) => [each.document.case_id, each])), contended: new Set(contended) };
 }
 
 const exampleId = "019a8b1c-0000-7000-8000-000000000000";
@@ -266,7 +261,8 @@ export const caseOperations: Operation[] = [
     scope: "update:case",
     tag: "Cases",
     summary: "Close many cases",
-    description: "Each case on its own, in the order sent: one that cannot be closed does not stop the others.",
+    description:
+      "Each case on its own, in the order sent: one that cannot be closed does not stop the others. One that is reported as transaction-contended was not touched: send it again under a new key.",
     body: BulkClose,
     wantsKey: true,
     success: {

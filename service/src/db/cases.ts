@@ -1,6 +1,6 @@
 import type { CaseDocument } from "../domain/case.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
-import { codeOf, lockTimeoutCode, type Queryable, type Row } from "./database.ts";
+import { codeOf, lockTimeoutCode, type Queryable, type Row, type Transaction } from "./database.ts";
 import { sql } from "./sql.ts";
 
 // The text is the stored document, ready to be sent; the flag is the account's, and kept beside it.
@@ -34,7 +34,7 @@ export async function lockCase(tx: Queryable, tenantId: string, caseId: string):
 }
 
 // Those that nobody holds now, in key order. Which of the others exist is for `findCases` to say.
-export async function lockFreeCases(tx: Queryable, tenantId: string, ids: string[]): Promise<LockedCase[]> {
+async function lockFreeCases(tx: Queryable, tenantId: string, ids: string[]): Promise<LockedCase[]> {
   const rows = await tx.query<LockRow>(sql`
     select document as text, subject, end_user_is_blocked
     from cases
@@ -46,7 +46,7 @@ export async function lockFreeCases(tx: Queryable, tenantId: string, ids: string
 
 // Waits for those that somebody holds. What is still held when the wait ends is named, and the transaction goes on.
 export async function lockCases(
-  tx: Queryable,
+  tx: Transaction,
   tenantId: string,
   ids: string[],
 ): Promise<{ cases: LockedCase[]; contended: string[] }> {
@@ -60,7 +60,7 @@ export async function lockCases(
       for update`);
     return { cases: rows.map(locked), contended: [] };
   } catch (error) {
-    if (codeOf(error) !== lockTimeoutCode) throw error;
+    if (codeOf(error) !== lockTimeoutCode || !tx.isPatient) throw error;
     await tx.query(sql`rollback to savepoint waiting`);
   }
   const cases = await lockFreeCases(tx, tenantId, ids);

@@ -6,10 +6,13 @@ export type Row = Record<string, unknown>;
 
 // What a function of db/ runs its statements on: the database itself, or one transaction.
 export type Queryable = { query: <R extends Row>(statement: Statement) => Promise<R[]> };
+// Patient: it may wait for locks as long as the contract says, and what is locked then is contended.
+export type Transaction = Queryable & { isPatient: boolean };
 
 export type DatabaseAddress = { connectionString: string } | { host: string; user: string; database: string };
 
 const lockTimeoutMs = 2_000;
+const briefLockTimeoutMs = 50;
 const statementTimeoutMs = 10_000;
 const connectTimeoutMs = 3_000;
 const attemptsMax = 3;
@@ -25,15 +28,17 @@ const awayCodes = /^(08|53|57P|58)/;
 export class Database {
   readonly #address: DatabaseAddress;
   readonly #writers: Pool;
+  readonly #waiters: Pool;
   readonly #readers: (Promise<Client> | undefined)[] = [];
   #nextReader = 0;
   #isEnded = false;
 
   constructor(address: DatabaseAddress, options: { writersMax?: number } = {}) {
     this.#address = address;
-    this.#writers = new Pool({ ...clientOptions(address), max: options.writersMax ?? 10, idleTimeoutMillis: 60_000 });
-    // An idle connection that breaks is replaced at the next use; there is nobody to tell before.
-    this.#writers.on("error", () => {});
+    const max = options.writersMax ?? 10;
+    // What has to wait long for a lock does so on connections of its own, so that it holds up none of the others.
+    this.#writers = makePool(address, max, briefLockTimeoutMs);
+    this.#waiters = makePool(address, Math.ceil(max / 2), lockTimeoutMs);
   }
 
   // One read. It goes down one of a few pipelined connections; where that one turns out to be dead, once more on a fresh one.
@@ -57,11 +62,15 @@ export class Database {
 
   // One transaction: all of `work` or nothing of it. Run again where the database chose it as the loser of a race,
   // three times at the most, so `work` must do nothing outside of the transaction.
-  async transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    let isPatient = false;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(work);
+        return await this.#attempt(work, isPatient);
       } catch (error) {
+        const wasBrief: boolean = !isPatient && codeOf(error) === lockTimeoutCode;
+        isPatient ||= wasBrief;
+        if (wasBrief) continue;
         if (!contendedCodes.has(codeOf(error))) throw toFailure(error);
         if (attempt === attemptsMax) throw contended(error);
       }
@@ -81,16 +90,17 @@ export class Database {
     const readers = await Promise.allSettled(this.#readers.filter((reader) => reader !== undefined));
     await Promise.allSettled([
       this.#writers.end(),
+      this.#waiters.end(),
       ...readers.map((reader) => (reader.status === "fulfilled" ? reader.value.end() : undefined)),
     ]);
   }
 
-  async #attempt<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
-    const client = await this.#writer();
+  async #attempt<T>(work: (tx: Transaction) => Promise<T>, isPatient: boolean): Promise<T> {
+    const client = await lend(isPatient ? this.#waiters : this.#writers);
     let isBroken = true;
     try {
       await client.query("begin");
-      const result = await this.#inside(client, work);
+      const result = await work(inside(client, isPatient));
       await commit(client);
       isBroken = false;
       return result;
@@ -104,20 +114,6 @@ export class Database {
     } finally {
       client.release(isBroken);
     }
-  }
-
-  async #writer(): Promise<PoolClient> {
-    try {
-      return await this.#writers.connect();
-    } catch (error) {
-      // Every connection is busy with writes that wait for locks: the database is there, and nothing was tried.
-      const isFull = this.#writers.totalCount >= this.#writers.options.max && /timeout exceeded/.test(String(error));
-      throw isFull ? contended(error) : error;
-    }
-  }
-
-  #inside<T>(client: PoolClient, work: (tx: Queryable) => Promise<T>): Promise<T> {
-    return work({ query: async <R extends Row>(statement: Statement) => (await client.query<R>(statement)).rows });
   }
 
   #reader(slot: number): Promise<Client> {
@@ -134,6 +130,29 @@ export class Database {
     this.#readers[slot] = connecting;
     return connecting;
   }
+}
+
+function makePool(address: DatabaseAddress, max: number, lock_timeout: number): Pool {
+  const pool = new Pool({ ...clientOptions(address), lock_timeout, max, idleTimeoutMillis: 60_000 });
+  // An idle connection that breaks is replaced at the next use; there is nobody to tell before.
+  pool.on("error", () => {});
+  // One that breaks while it is lent out fails its query; without a listener it would end the process as well.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
+async function lend(pool: Pool): Promise<PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    // Every connection is busy with writes that wait for locks: the database is there, and nothing was tried.
+    const isFull = pool.totalCount >= pool.options.max && /timeout exceeded/.test(String(error));
+    throw isFull ? contended(error) : error;
+  }
+}
+
+function inside(client: PoolClient, isPatient: boolean): Transaction {
+  return { isPatient, query: async <R extends Row>(statement: Statement) => (await client.query<R>(statement)).rows };
 }
 
 async function commit(client: PoolClient): Promise<void> {
