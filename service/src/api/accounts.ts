@@ -6,15 +6,7 @@ import type { Queryable } from "../db/database.ts";
 import { appendEvents, eraseAccountFromEvents } from "../db/events.ts";
 import { lockRepliesOfCases, saveReplyTexts } from "../db/keys.ts";
 import { listAccounts, type AccountFilter } from "../db/lists.ts";
-import {
-  Account,
-  AccountChange,
-  NewAccount,
-  changeAccount,
-  isReservedAccountId,
-  newAccount,
-  reservedIdFaults,
-} from "../domain/account.ts";
+import { Account, AccountChange, NewAccount, changeAccount, isReservedAccountId, newAccount } from "../domain/account.ts";
 import { accountSubject } from "../domain/activity.ts";
 import { pseudonymiseCase } from "../domain/case.ts";
 import type { DomainEvent, EventType } from "../domain/event.ts";
@@ -175,7 +167,6 @@ export const accountOperations: Operation[] = [
     tag: "End-user accounts",
     summary: "Create an end-user account",
     body: NewAccount,
-    faults: ({ website_account_id: id }) => reservedIdFaults("website_account_id", id),
     success: { status: 201, description: "The account", schema: Account },
     problems: ["bad-request", "item-already-exists", "transaction-contended"],
     example: { website_account_id: "user-42", crm_account_id: "CRM-0042" },

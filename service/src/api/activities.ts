@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { insertActivities } from "../db/activities.ts";
 import { ActivityBatch } from "../domain/activity.ts";
-import { reservedIdFaults } from "../domain/account.ts";
 import { parseTime } from "../domain/field.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./problem.ts";
@@ -30,8 +29,6 @@ export const activityOperations: Operation[] = [
     description:
       "From your own servers. Accepted means durable: it is scored within seconds, and what is suspicious opens a case or joins the account's open one. One bad activity refuses the whole batch.",
     body: ActivityBatch,
-    faults: ({ activities }) =>
-      activities.flatMap(({ website_account_id: id }, index) => reservedIdFaults(`activities[${index}].website_account_id`, id)),
     bodyBytesMax,
     success: {
       status: 202,

@@ -42,7 +42,7 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
   tag: string;
   query?: Q;
   body?: B;
-  // What a schema cannot say of a body; asked once the schema holds.
+  // What a schema cannot say of a body; asked of any object, whether its schema holds or not.
   faults?: (body: Static<B>) => FieldError[];
   bodyBytesMax?: number;
   isBodyOptional?: boolean;

@@ -40,7 +40,7 @@ export async function runOperation(
   const query = operation.query ? readQuery(operation.query, routed.query) : {};
   const body = operation.body ? await readJson(request, operation, onBody) : undefined;
   const key = operation.wantsKey ? requireKey(request) : "";
-  if (operation.body) requireValid(operation, body);
+  if (operation.body) validate(operation.body, body, operation.faults);
   const caller = { ...tenant, actor: identity.actor };
   return operation.handle(runtime.services, { caller, params, query, body, key });
 }
@@ -112,13 +112,6 @@ async function readJson(request: IncomingMessage, operation: Operation, onBody: 
     throw new Failure("precondition-required", `The body must carry ${operation.precondition}, as it was read with the case.`);
   }
   return body;
-}
-
-function requireValid(operation: Operation, body: unknown): void {
-  // typebox's schemas are JSON Schemas, and the handlers' types are made from them.
-  validate(operation.body as Schema, body);
-  const faults = operation.faults?.(body) ?? [];
-  if (faults.length > 0) throw invalid(faults);
 }
 
 function requireKey(request: IncomingMessage): string {

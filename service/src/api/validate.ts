@@ -7,6 +7,7 @@ import { characters, firstCharacters, isStorable, parseTime } from "../domain/fi
 export type Schema = {
   type?: string;
   enum?: unknown[];
+  not?: { enum: unknown[] };
   anyOf?: Schema[];
   properties?: Record<string, Schema>;
   required?: string[];
@@ -25,14 +26,16 @@ export type Schema = {
 };
 
 const faultsMax = 1000;
-const nameCharactersShown = 100;
+const nameCharactersShown = 200;
 
-export function validate(schema: Schema, body: unknown): void {
+export function validate(schema: Schema, body: unknown, more?: (body: never) => FieldError[]): void {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw invalid([{ field: "body", message: "must be a JSON object" }]);
   }
   const faults: FieldError[] = [];
-  checkObject(schema, { ...body }, "", faults);
+  // An object of any shape, which is all that such a check may count on.
+  const further = new Map((more?.(body as never) ?? []).map((fault) => [fault.field, fault]));
+  checkObject(schema, { ...body }, "", faults, further);
   if (faults.length > 0) throw invalid(faults);
 }
 
@@ -104,6 +107,7 @@ function matches(pattern: string, text: string): boolean {
 
 function stringFault(schema: Schema, value: unknown): string | null {
   if (typeof value !== "string") return "must be a string";
+  if (schema.not?.enum.includes(value)) return `must not be ${value}`;
   if (!isStorable(value)) return "must not hold U+0000 or a lone surrogate";
   const length = characters(value);
   if (schema.minLength !== undefined && length < schema.minLength) return `must have at least ${schema.minLength} characters`;
@@ -136,24 +140,42 @@ function checkArray(schema: Schema, value: unknown, field: string, faults: Field
   if (items) value.forEach((item: unknown, index) => check(items, item, `${field}[${index}]`, faults));
 }
 
-function checkObject(schema: Schema, value: Record<string, unknown>, field: string, faults: FieldError[]): void {
+type Further = Map<string, FieldError>;
+
+function checkObject(
+  schema: Schema,
+  value: Record<string, unknown>,
+  field: string,
+  faults: FieldError[],
+  further?: Further,
+): void {
   const names = Object.keys(value);
   const path = (name: string) => (field === "" ? name : `${field}.${name}`);
-  if (names.length > (schema.maxProperties ?? Infinity))
-    return void faults.push({ field, message: `must have at most ${schema.maxProperties} members` });
+  if (names.length > (schema.maxProperties ?? Infinity)) {
+    faults.push({ field, message: `must have at most ${schema.maxProperties} members` });
+    return;
+  }
   for (const name of names) {
-    const known = schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
-    if (known) check(known, value[name], path(name), faults);
-    else if (typeof schema.additionalProperties === "object") {
-      const message = schema.propertyNames ? faultOf(schema.propertyNames, name) : null;
-      if (message !== null) faults.push({ field: path(shownName(name)), message: `has a name that ${message}` });
-      else check(schema.additionalProperties, value[name], path(name), faults);
-    } else if (faults.length < faultsMax)
-      faults.push({ field: path(shownName(name)), message: "is not a member that can be set" });
+    const before = faults.length;
+    checkMember(schema, { name, path: path(name), value: value[name] }, faults);
+    const fault = further?.get(name);
+    if (fault && faults.length === before) faults.push(fault);
   }
   for (const name of schema.required ?? []) {
     if (!Object.hasOwn(value, name)) faults.push({ field: path(name), message: "is required" });
   }
+}
+
+type Member = { name: string; path: string; value: unknown };
+
+function checkMember(schema: Schema, { name, path, value }: Member, faults: FieldError[]): void {
+  const known = schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+  if (known) check(known, value, path, faults);
+  else if (typeof schema.additionalProperties === "object") {
+    const message = schema.propertyNames ? faultOf(schema.propertyNames, name) : null;
+    if (message !== null) faults.push({ field: shownName(path), message: `has a name that ${message}` });
+    else check(schema.additionalProperties, value, path, faults);
+  } else if (faults.length < faultsMax) faults.push({ field: shownName(path), message: "is not a member that can be set" });
 }
 
 // A name of the caller's own goes into our answer, so it is kept short and well formed.

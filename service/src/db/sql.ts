@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-// A statement: text with numbered parameters, and a name under which each connection prepares it once.
+// A statement: text with numbered parameters, and a name under which each connection prepares it once ("": not at all).
 export type Statement = { name: string; text: string; values: unknown[] };
 
 const names = new Map<string, string>();

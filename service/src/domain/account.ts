@@ -1,6 +1,5 @@
 import { Type, type Static } from "typebox";
-import type { FieldError } from "./failure.ts";
-import { Time, Uuid, storedId } from "./field.ts";
+import { Time, Uuid, idCharactersMax } from "./field.ts";
 
 export const unknownAccount = "UNKNOWN";
 
@@ -11,7 +10,15 @@ const flags = {
 };
 const crmId = { maxLength: 1024 };
 
-export const AccountId = storedId("The account's identifier on the website. `UNKNOWN`, `.` and `..` are no identifiers.");
+// Ids that no path can name, or that stand for "no account".
+const reservedIds = [unknownAccount, ".", ".."];
+
+export const AccountId = Type.String({
+  minLength: 1,
+  maxLength: idCharactersMax,
+  not: { enum: reservedIds },
+  description: "The account's identifier on the website. `UNKNOWN`, `.` and `..` are no identifiers.",
+});
 
 export const Account = Type.Object(
   {
@@ -46,13 +53,8 @@ export const NewAccount = Type.Object(
 );
 export type NewAccount = Static<typeof NewAccount>;
 
-// Ids that no path can name, or that stand for "no account".
 export function isReservedAccountId(id: string): boolean {
-  return id === unknownAccount || id === "." || id === "..";
-}
-
-export function reservedIdFaults(field: string, id: string | undefined): FieldError[] {
-  return id !== undefined && isReservedAccountId(id) ? [{ field, message: `must not be ${id}` }] : [];
+  return reservedIds.includes(id);
 }
 
 export function newAccount(tenantId: string, given: NewAccount, now: string): Account {

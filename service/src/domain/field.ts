@@ -11,10 +11,6 @@ export const Time = Type.String({
 
 export const Uuid = Type.String({ format: "uuid" });
 
-export function storedId(description: string) {
-  return Type.String({ minLength: 1, maxLength: idCharactersMax, description });
-}
-
 const timePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z$/;
 
 // The time in milliseconds, or null where the text is no UTC time of the years 1 to 9999. Finer fractions are cut to milliseconds.

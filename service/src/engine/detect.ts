@@ -52,12 +52,14 @@ async function seeAccounts(
     times.set(id, session !== undefined && (known === null || at > known) ? at : known);
   }
   if (times.size === 0) return { events: [], blocked: new Map() };
-  const created = await insertSeenAccounts(tx, tenantId, { ids: [...times.keys()], now });
-  const blocked = await saveSessionTimes(
-    tx,
-    tenantId,
-    [...times].map(([id, session_at]) => ({ id, session_at })),
-  );
+  const created: string[] = [];
+  const blocked = new Map<string, boolean>();
+  // An erasure that commits while we wait for its row takes the account away: then it is made again.
+  for (let missing = [...times].map(([id, session_at]) => ({ id, session_at })); missing.length > 0;) {
+    created.push(...(await insertSeenAccounts(tx, tenantId, { ids: missing.map(({ id }) => id), now })));
+    for (const [id, isBlocked] of await saveSessionTimes(tx, tenantId, missing)) blocked.set(id, isBlocked);
+    missing = missing.filter(({ id }) => !blocked.has(id));
+  }
   const events = created.map((id): DomainEvent => ({
     type: "account.created",
     occurred_at: now,

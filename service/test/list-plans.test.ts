@@ -1,0 +1,228 @@
+import { escapeLiteral } from "pg";
+import { beforeAll, expect, test } from "vitest";
+import type { Queryable, Row } from "../src/db/database.ts";
+import { caseSorts, listCases, type CaseFilter, type CasePage, type CaseSort } from "../src/db/lists.ts";
+import { statement, type Statement } from "../src/db/sql.ts";
+import type { CaseListItem } from "../src/domain/case.ts";
+import { TestTenant, useService } from "./harness.ts";
+
+const service = useService({ roles: new Set(["api"]) });
+const caseCount = 20_000;
+const casesPerAccount = 10;
+const minuteMs = 60_000;
+const limit = 25;
+const baseMs = Date.parse("2026-01-01T00:00:00.000Z");
+const atShare = (share: number) => baseMs + share * caseCount * minuteMs;
+let tenant: TestTenant;
+
+// A minute between two cases. Ten in eleven share one status, label, score and flag, so that a plan which reads past
+// what it was not asked for is seen; one in two hundred was changed, after the last one was created.
+async function seedCases(tenantId: string): Promise<void> {
+  const text = `
+    insert into cases (
+      tenant_id, case_id, subject, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at,
+      overall_risk_score, primary_fraud_label, recommended_action, document
+    )
+    select $1::uuid,
+      (lpad(to_hex(ms), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid,
+      'seed:' || n,
+      case when n % 10 = 1 then 'UNKNOWN' else 'user-' || n % 2000 end,
+      is_rare and n % 10 <> 1 and n % 7 = 0,
+      case when is_rare and n % 3 = 0 then 'OPEN' else 'CLOSED' end,
+      1,
+      to_timestamp(ms / 1000.0),
+      case when n % 200 = 0 then to_timestamp(($2::bigint + $3::int * $4::bigint + n) / 1000.0) end,
+      case when is_rare then 1 + n % 5 else 3 end,
+      case when is_rare then (array['Account Takeover', 'Bot', 'Synthetic', 'Organic'])[1 + n % 4] else 'Bot' end,
+      'MONITOR',
+      '{}'
+    from generate_series(1, $3::int) as n
+    cross join lateral (select $2::bigint + n * $4::bigint as ms, n % 11 = 0 as is_rare) as made`;
+  const values = [tenantId, baseMs, caseCount, minuteMs];
+  await service.current.database.transaction((tx) => tx.query(statement(text, values)));
+  await service.current.database.query(statement("analyze cases", []));
+}
+
+beforeAll(async () => {
+  tenant = await TestTenant.create(service.current);
+  await seedCases(tenant.tenantId);
+});
+
+// The page, and the very statements that it took.
+async function capture(page: CasePage): Promise<{ statements: Statement[]; found: CaseListItem[] }> {
+  const statements: Statement[] = [];
+  const recorder: Queryable = {
+    query: <R extends Row>(sent: Statement) => {
+      statements.push(sent);
+      return service.current.database.query<R>(sent);
+    },
+  };
+  return { found: await listCases(recorder, tenant.tenantId, page), statements };
+}
+
+type Plan = {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Actual Rows": number;
+  "Actual Loops": number;
+  "Rows Removed by Filter"?: number;
+  "Shared Hit Blocks": number;
+  "Shared Read Blocks": number;
+  Plans?: Plan[];
+};
+type PlanMode = "force_custom_plan" | "force_generic_plan";
+
+// A prepared statement runs with a plan for its values at first, and with one for any values later on.
+async function explain(sent: Statement, mode: PlanMode): Promise<Plan> {
+  const values = sent.values.map((value) => escapeLiteral(Array.isArray(value) ? `{${value.join(",")}}` : String(value)));
+  return service.current.database.transaction(async (tx) => {
+    const run = <R extends Row>(text: string) => tx.query<R>({ ...statement(text, []), name: "" });
+    await run(`set local plan_cache_mode = ${mode}`);
+    await run(`prepare listed as ${sent.text}`);
+    const [row] = await run<{ "QUERY PLAN": [{ Plan: Plan }] }>(
+      `explain (analyze, buffers, timing off, format json) execute listed(${values.join(", ")})`,
+    );
+    await run("deallocate listed");
+    if (!row) throw new Error("no plan was given");
+    return row["QUERY PLAN"][0].Plan;
+  });
+}
+
+function flatten(plan: Plan): Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(flatten)];
+}
+
+type Cost = { nodeTypes: string[]; branches: number; rowsRead: number; blocksRead: number };
+
+function costOf(plan: Plan): Cost {
+  const nodes = flatten(plan);
+  const scans = nodes.filter((node) => node["Relation Name"] === "cases");
+  const rows = scans.map((scan) => scan["Actual Loops"] * (scan["Actual Rows"] + (scan["Rows Removed by Filter"] ?? 0)));
+  return {
+    nodeTypes: [...new Set(nodes.map((node) => node["Node Type"]))],
+    branches: scans.length,
+    rowsRead: rows.reduce((sum, each) => sum + each, 0),
+    blocksRead: plan["Shared Hit Blocks"] + plan["Shared Read Blocks"],
+  };
+}
+
+// The first page planned for its values, the second one planned for any values.
+async function costs(filter: CaseFilter, sort: CaseSort): Promise<Cost[]> {
+  const first = await capture({ filter, sort, after: null, limit });
+  const last = first.found.at(-1);
+  if (!last) throw new Error("the filter must match something");
+  const touchedAt = last.updated_at ?? last.created_at;
+  const after = { case_id: last.case_id, touched_at: touchedAt, score: last.overall_risk_score };
+  const second = await capture({ filter, sort, after, limit });
+  const plans = [
+    ...(await Promise.all(first.statements.map((each) => explain(each, "force_custom_plan")))),
+    ...(await Promise.all(second.statements.map((each) => explain(each, "force_generic_plan")))),
+  ];
+  return plans.map(costOf);
+}
+
+const inOrder = new Set(["Limit", "Merge Append", "Append", "Subquery Scan", "Index Scan", "Index Only Scan"]);
+
+// A branch may be read a few rows ahead of what it gives, and getting to its first row takes a few blocks of its index.
+function expectPageCost({ nodeTypes, branches, rowsRead, blocksRead }: Cost): void {
+  expect(nodeTypes.filter((type) => !inOrder.has(type))).toEqual([]);
+  expect(rowsRead).toBeLessThanOrEqual(limit + 4 * branches);
+  expect(blocksRead).toBeLessThanOrEqual(limit + 8 * branches);
+}
+
+const iso = (ms: number) => new Date(ms).toISOString();
+const facets = { status: "CLOSED", user_is_blocked: false, label: "Bot", min_score: 5 };
+const filters: Record<string, CaseFilter> = {
+  "no filter": {},
+  "status OPEN": { status: "OPEN" },
+  "status CLOSED": { status: "CLOSED" },
+  "account UNKNOWN": { website_account_id: "UNKNOWN" },
+  "account UNKNOWN, status and label": { website_account_id: "UNKNOWN", status: "OPEN", label: "Bot" },
+  "blocked accounts": { user_is_blocked: true },
+  "accounts not blocked": { user_is_blocked: false },
+  label: { label: "Synthetic" },
+  "the lowest score or more": { min_score: 1 },
+  "the highest score": { min_score: 5 },
+  "every facet": facets,
+};
+const everySort = (names: string[], sorts: readonly CaseSort[]) => names.flatMap((name) => sorts.map((sort) => ({ name, sort })));
+
+test.each(everySort(Object.keys(filters), caseSorts))("list cases: $name by $sort reads no more than its page", async (each) => {
+  const found = await costs(filters[each.name] ?? {}, each.sort);
+  expect(found.length).toBeGreaterThan(1);
+  found.forEach(expectPageCost);
+});
+
+const byCreation: Record<string, CaseFilter> = {
+  "created_after late": { created_after_ms: atShare(0.9) },
+  "created_before early": { created_before_ms: atShare(0.1) },
+  "created within a span": { created_after_ms: atShare(0.4), created_before_ms: atShare(0.6) },
+  "created_before early, every facet": { ...facets, min_score: 3, created_before_ms: atShare(0.1) },
+};
+const byChange: Record<string, CaseFilter> = {
+  "updated_since late": { updated_since: iso(atShare(1)) },
+  "updated_since early": { updated_since: iso(atShare(0.1)) },
+  "updated_since late, status CLOSED": { status: "CLOSED", updated_since: iso(atShare(1)) },
+};
+const creationSorts = caseSorts.filter((sort) => sort !== "-updated_at");
+
+test.each([...everySort(Object.keys(byCreation), creationSorts), ...everySort(Object.keys(byChange), ["-updated_at"])])(
+  "list cases: $name by $sort, bounded along its order, reads no more than its page",
+  async ({ name, sort }) => {
+    const found = await costs({ ...byCreation[name], ...byChange[name] }, sort);
+    expect(found.length).toBeGreaterThan(1);
+    found.forEach(expectPageCost);
+  },
+);
+
+// No index has both orders, so that these cost more than their page. They are planned for their values each time, and
+// what they read is at the most what lies between the page's ends, never the table.
+test.each([...everySort(Object.keys(byCreation), ["-updated_at"]), ...everySort(Object.keys(byChange), creationSorts)])(
+  "list cases: $name by $sort, bounded across its order, is planned for its values and reads less than the table",
+  async ({ name, sort }) => {
+    const filter = { ...byCreation[name], ...byChange[name] };
+    const { statements, found } = await capture({ filter, sort, after: null, limit });
+    expect(found.length).toBeGreaterThan(0);
+    for (const each of statements) {
+      expect(each.name).toBe("");
+      const { nodeTypes, rowsRead } = costOf(await explain(each, "force_custom_plan"));
+      expect(nodeTypes).not.toContain("Seq Scan");
+      expect(rowsRead).toBeLessThan(caseCount / 2);
+    }
+  },
+);
+
+test.each(caseSorts)("list cases: one account by %s reads that account's cases alone", async (sort) => {
+  const account = { website_account_id: "user-77" };
+  for (const filter of [account, { ...account, status: "CLOSED", label: "Bot", min_score: 3, user_is_blocked: false }]) {
+    for (const { nodeTypes, rowsRead } of await costs(filter, sort)) {
+      expect(nodeTypes).not.toContain("Seq Scan");
+      expect(rowsRead).toBeLessThanOrEqual(casesPerAccount);
+    }
+  }
+});
+
+type Listed = { cases: CaseListItem[]; next_cursor: string | null };
+
+async function getPage(query: string): Promise<Listed> {
+  const answer = await tenant.call("GET", `/cases?${query}`);
+  return answer.json.data;
+}
+
+test("GET cases 200: the limit is 1,000 where none is given, and 1,000 at the most", async () => {
+  const given = await getPage("");
+  expect(given.cases).toHaveLength(1000);
+  expect(given.next_cursor).not.toBeNull();
+  expect(await getPage("limit=1000")).toEqual(given);
+});
+
+test.each(["-created_at", "-updated_at"])("GET cases 200: %s walks through twenty thousand, each once", async (sort) => {
+  const seen = new Set<string>();
+  let next = await getPage(`sort=${sort}`);
+  for (let pages = 1; pages <= caseCount / 1000; pages++) {
+    for (const each of next.cases) seen.add(each.case_id);
+    expect(seen.size).toBe(pages * 1000);
+    if (next.next_cursor !== null) next = await getPage(`sort=${sort}&cursor=${next.next_cursor}`);
+  }
+  expect(next.next_cursor).toBeNull();
+});
