@@ -17,12 +17,22 @@ export function parseJson(bytes: Buffer): unknown {
   } catch {
     throw new Failure("bad-request", "The body is not valid JSON.");
   }
-  refuseRepeatedNames(text);
+  const names = refuseRepeatedNames(text);
+  if (typeof value === "object" && value !== null) written.set(value, names);
   return value;
 }
 
+const written = new WeakMap<object, string[]>();
+
+// A parsed body's member names as they were written: an object of JavaScript puts those that are numbers first.
+export function memberNames(body: object): string[] {
+  return written.get(body) ?? Object.keys(body);
+}
+
 // The text is known to be valid, so that a scan of its strings and brackets is enough. JSON.parse alone keeps the last of two.
-function refuseRepeatedNames(text: string): void {
+// Returns the names of the outermost object.
+function refuseRepeatedNames(text: string): string[] {
+  let outermost: string[] = [];
   const open: (Set<string> | null)[] = [];
   for (let at = 0; at < text.length; at++) {
     switch (text[at]) {
@@ -33,9 +43,11 @@ function refuseRepeatedNames(text: string): void {
         open.push(null);
         break;
       case "}":
-      case "]":
-        open.pop();
+      case "]": {
+        const closed = open.pop();
+        if (open.length === 0) outermost = [...(closed ?? [])];
         break;
+      }
       case '"':
         at = readString(text, at, open.at(-1) ?? null);
         break;
@@ -43,6 +55,7 @@ function refuseRepeatedNames(text: string): void {
     }
     if (open.length > depthMax) throw new Failure("bad-request", `The body is nested deeper than ${depthMax} levels.`);
   }
+  return outermost;
 }
 
 // Returns the place of the closing quote. What follows a name is a colon, and after a value there never is one.

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { Failure, type FieldError } from "../domain/failure.ts";
+import { memberNames } from "./json.ts";
 import { characters, firstCharacters, isStorable, parseTime } from "../domain/field.ts";
 
 // Checks a value against the JSON Schemas that the nouns are made of: all faults at once, in the order of the body, with
@@ -26,7 +27,7 @@ export type Schema = {
 };
 
 const faultsMax = 1000;
-const nameCharactersShown = 200;
+const nameCharactersShown = 100;
 
 export function validate(schema: Schema, body: unknown, more?: (body: never) => FieldError[]): void {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
@@ -35,7 +36,7 @@ export function validate(schema: Schema, body: unknown, more?: (body: never) => 
   const faults: FieldError[] = [];
   // An object of any shape, which is all that such a check may count on.
   const further = new Map((more?.(body as never) ?? []).map((fault) => [fault.field, fault]));
-  checkObject(schema, { ...body }, "", faults, further);
+  checkObject(schema, { ...body }, "", faults, { names: memberNames(body), further });
   if (faults.length > 0) throw invalid(faults);
 }
 
@@ -140,16 +141,17 @@ function checkArray(schema: Schema, value: unknown, field: string, faults: Field
   if (items) value.forEach((item: unknown, index) => check(items, item, `${field}[${index}]`, faults));
 }
 
-type Further = Map<string, FieldError>;
+// Of the body itself: the order of its members, and what was found of them beyond the schema.
+type Outermost = { names: string[]; further: Map<string, FieldError> };
 
 function checkObject(
   schema: Schema,
   value: Record<string, unknown>,
   field: string,
   faults: FieldError[],
-  further?: Further,
+  outermost?: Outermost,
 ): void {
-  const names = Object.keys(value);
+  const names = outermost?.names ?? Object.keys(value);
   const path = (name: string) => (field === "" ? name : `${field}.${name}`);
   if (names.length > (schema.maxProperties ?? Infinity)) {
     faults.push({ field, message: `must have at most ${schema.maxProperties} members` });
@@ -157,8 +159,8 @@ function checkObject(
   }
   for (const name of names) {
     const before = faults.length;
-    checkMember(schema, { name, path: path(name), value: value[name] }, faults);
-    const fault = further?.get(name);
+    checkMember(schema, { name, path: path(shownName(name)), value: value[name] }, faults);
+    const fault = outermost?.further.get(name);
     if (fault && faults.length === before) faults.push(fault);
   }
   for (const name of schema.required ?? []) {
@@ -173,9 +175,9 @@ function checkMember(schema: Schema, { name, path, value }: Member, faults: Fiel
   if (known) check(known, value, path, faults);
   else if (typeof schema.additionalProperties === "object") {
     const message = schema.propertyNames ? faultOf(schema.propertyNames, name) : null;
-    if (message !== null) faults.push({ field: shownName(path), message: `has a name that ${message}` });
+    if (message !== null) faults.push({ field: path, message: `has a name that ${message}` });
     else check(schema.additionalProperties, value, path, faults);
-  } else if (faults.length < faultsMax) faults.push({ field: shownName(path), message: "is not a member that can be set" });
+  } else if (faults.length < faultsMax) faults.push({ field: path, message: "is not a member that can be set" });
 }
 
 // A name of the caller's own goes into our answer, so it is kept short and well formed.
