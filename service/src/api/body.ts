@@ -1,11 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { Failure } from "../domain/failure.ts";
+import { headerLines } from "./headers.ts";
 
 const overflowBytesMax = 16 * 1024 * 1024;
 const overflowMs = 2_000;
 
 export function requireMediaType(request: IncomingMessage, wanted: string): void {
-  const lines = request.headersDistinct["content-type"] ?? [];
+  const lines = headerLines(request, "content-type");
   const [type = "", ...parameters] = (lines[0] ?? "")
     .toLowerCase()
     .split(";")
@@ -45,7 +46,8 @@ export async function readBody(request: IncomingMessage, bytesMax: number, onRea
     }
     if (length <= bytesMax) return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length);
   }
-  if (!isWaiting) await passOver(request);
+  // A client that was never told to go on sends nothing.
+  if (!(isWaiting && isTooLarge)) await passOver(request);
   throw new Failure("payload-too-large", `The body may have at most ${bytesMax} bytes.`, { headers: { connection: "close" } });
 }
 

@@ -4,6 +4,7 @@ import { Failure } from "../domain/failure.ts";
 import { isStorable } from "../domain/field.ts";
 import { unauthorized, type Authenticator, type Identity } from "./auth.ts";
 import { hasBody, readBody, requireMediaType } from "./body.ts";
+import { headerLines } from "./headers.ts";
 import { parseJson } from "./json.ts";
 import { jsonMediaType, type Operation, type Services } from "./operation.ts";
 import { decodeSegment, parseQuery } from "./path.ts";
@@ -29,11 +30,11 @@ export async function runOperation(
   onBody: () => void,
 ): Promise<Reply> {
   const { operation } = routed;
-  const identity = await runtime.authenticator.identify(authorizationLines(request));
+  const identity = await runtime.authenticator.identify(headerLines(request, "authorization"));
   trace.actor = identity.actor;
   // An address ends up in logs and histories: a token there is given away, and never counts.
   if (/(^|&)access_token=/.test(routed.query)) throw unauthorized("The token must stand in the Authorization header alone.");
-  const tenant = requireTenant(identity, routed.slug, runtime.isStrictHost ? request.headers.host : undefined);
+  const tenant = requireTenant(identity, routed.slug, runtime.isStrictHost ? (request.headers.host ?? "") : undefined);
   trace.tenant = tenant.slug;
   if (!identity.scopes.has(operation.scope)) throw missingScope(operation.scope);
   const params = decodeParams(routed.params);
@@ -45,21 +46,11 @@ export async function runOperation(
   return operation.handle(runtime.services, { caller, params, query, body, key });
 }
 
-// Node keeps the first of two lines; the contract wants neither.
-function authorizationLines(request: IncomingMessage): string[] {
-  const lines: string[] = [];
-  const raw = request.rawHeaders;
-  for (let index = 0; index < raw.length; index += 2) {
-    if (raw[index]?.length === 13 && raw[index]?.toLowerCase() === "authorization") lines.push(raw[index + 1] ?? "");
-  }
-  return lines;
-}
-
 // The same answer for a slug that is foreign and for one that does not exist.
 function requireTenant(identity: Identity, rawSlug: string, host: string | undefined): { tenant_id: string; slug: string } {
   const { tenant } = identity;
   const isOwn = tenant !== null && tenant.slug === tryDecode(rawSlug);
-  const isOwnHost = host === undefined || host.split(".")[0] === tenant?.slug;
+  const isOwnHost = host === undefined || host.toLowerCase().split(/[.:]/)[0] === tenant?.slug;
   if (!isOwn || !isOwnHost) throw new Failure("access-denied", "The token is not for this tenant.");
   return tenant;
 }

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { Failure } from "../domain/failure.ts";
 import type { Authenticator } from "./auth.ts";
+import { headerLines } from "./headers.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Services } from "./operation.ts";
 import { parseTarget } from "./path.ts";
@@ -14,6 +15,8 @@ import { runOperation, type Trace } from "./run.ts";
 
 const headerBytesMax = 16 * 1024;
 const requestTimeoutMs = 30_000;
+const lingerMs = 1_000;
+const stopMs = 20_000;
 const keepAliveMs = 65_000;
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -25,6 +28,8 @@ export class ApiServer {
   readonly #log: Logger;
   readonly #metrics: Metrics;
   readonly #server: Server;
+  readonly #underWay = new WeakMap<Duplex, Set<ServerResponse>>();
+  readonly #refused = new WeakSet<Duplex>();
   isStopping = false;
 
   constructor(log: Logger, metrics: Metrics) {
@@ -38,18 +43,34 @@ export class ApiServer {
       // Node would answer with an empty body.
       requireHostHeader: false,
     });
-    this.#server.on("request", (request, response) => void this.#serve(request, response, () => {}));
+    this.#server.on("request", (request, response) => this.#take(request, response, () => {}));
     // Told to go on only once everything that can be refused without the body has been checked.
-    this.#server.on("checkContinue", (request, response) => void this.#serve(request, response, () => response.writeContinue()));
-    this.#server.on("checkExpectation", (request, response) => void this.#serve(request, response, () => {}));
+    this.#server.on("checkContinue", (request, response) => this.#take(request, response, () => response.writeContinue()));
+    this.#server.on("checkExpectation", (request, response) => this.#take(request, response, () => {}));
     this.#server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
       socket.on("error", () => {});
       endRaw(socket, new Failure("item-not-found", "There is nothing at this path."));
     });
-    this.#server.on("clientError", (error: Error & { code?: string }, socket) => {
-      if (!socket.writable || error.code === "ECONNRESET") socket.destroy();
-      else endRaw(socket, framingFailure(error.code));
-    });
+    this.#server.on("clientError", (error: Error & { code?: string }, socket) => this.#refuse(error.code, socket));
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse, onBody: () => void): void {
+    const underWay = this.#underWay.get(request.socket) ?? new Set();
+    this.#underWay.set(request.socket, underWay.add(response));
+    response.once("close", () => underWay.delete(response));
+    void this.#serve(request, response, onBody);
+  }
+
+  // Whole requests in front of the broken bytes are answered first, or a change that was applied would be told as refused.
+  #refuse(code: string | undefined, socket: Duplex): void {
+    // Told already: what still comes in is dropped, for a reset could take the answer with it.
+    if (this.#refused.has(socket)) return;
+    if (!socket.writable || code === "ECONNRESET") return void socket.destroy();
+    this.#refused.add(socket);
+    const last = [...(this.#underWay.get(socket) ?? [])].findLast((response) => response.req.complete);
+    const end = () => endRaw(socket, framingFailure(code));
+    if (last) last.once("close", end);
+    else end();
   }
 
   async listen(host: string, port: number): Promise<AddressInfo> {
@@ -69,7 +90,10 @@ export class ApiServer {
   // Stops accepting, and waits for what is under way.
   async stop(): Promise<void> {
     this.isStopping = true;
+    // To close ends Node's own watch over slow requests too, so a client that stalls would hold us for ever.
+    const timer = setTimeout(() => this.#server.closeAllConnections(), stopMs);
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    clearTimeout(timer);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse, onBody: () => void): Promise<void> {
@@ -91,8 +115,9 @@ export class ApiServer {
   }
 
   async #answer(request: IncomingMessage, trace: Trace, onBody: () => void): Promise<Reply> {
-    if (request.httpVersion === "1.1" && request.headers.host === undefined)
-      throw new Failure("bad-request", "The Host header is missing.");
+    const hosts = headerLines(request, "host").length;
+    if (hosts > 1 || (hosts === 0 && request.httpVersion !== "1.0"))
+      throw new Failure("bad-request", "There must be one Host header.", { headers: { connection: "close" } });
     const parts = this.#parts;
     if (!parts) throw new Failure("service-unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
     const match = parts.router.route(request.method ?? "", parseTarget(request.url ?? ""));
@@ -159,5 +184,10 @@ function endRaw(socket: Duplex, failure: Failure): void {
   const { status, body, headers } = problemReply(failure);
   const all = { ...headers, "content-length": String(Buffer.byteLength(body)), connection: "close" };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  // Read on for a while, so that a client that is still sending sees the answer and not a reset; then let go of it, though
+  // it may keep its half open.
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
+  socket.once("close", () => clearTimeout(timer));
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`);
 }

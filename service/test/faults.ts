@@ -1,0 +1,262 @@
+import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
+import { beforeAll } from "vitest";
+import type { Operation } from "../src/api/operation.ts";
+import { scopes } from "../src/domain/scope.ts";
+import type { Service } from "../src/service.ts";
+import { TestTenant, send, type Answer, type RawAnswer } from "./harness.ts";
+
+// A tenant with one open case, and all that a request needs to be right, or to be wrong in just one way.
+export type World = {
+  tenant: TestTenant;
+  other: TestTenant;
+  caseId: string;
+  account: string;
+  expiredToken: string;
+  // Bound to a request that no operation of the table makes.
+  knownKey: string;
+};
+
+export async function createWorld(service: Service): Promise<World> {
+  const [tenant, other] = await Promise.all([TestTenant.create(service), TestTenant.create(service)]);
+  const account = `account-${randomUUID()}`;
+  const opened = await tenant.openCase(account);
+  const knownKey = randomUUID();
+  // A stale version: refused, so the world stays as it is, yet the refusal is bound to the key.
+  await tenant.put(opened.case_id, { status: "CLOSED", case_version: 1_000_000 }, knownKey);
+  return { tenant, other, caseId: opened.case_id, account, expiredToken: await tenant.mint(undefined, -60), knownKey };
+}
+
+// One world for a file's refusals, for they change nothing: the tests hold them to that.
+export function useWorld(service: { current: Service }): { current: World } {
+  const holder: { current: World } = { current: undefined as never };
+  beforeAll(async () => {
+    holder.current = await createWorld(service.current);
+  });
+  return holder;
+}
+
+// A request before it is written down, so that several faults can be put into it.
+export type Draft = {
+  method: string;
+  slug: string;
+  // As they stand in the path, escapes and all.
+  params: Record<string, string>;
+  path: string;
+  suffix: string;
+  query: string;
+  token: string | null;
+  headers: Record<string, string>;
+  body: Record<string, unknown> | null;
+  spoils: Set<"empty" | "names" | "array" | "cut" | "byte" | "large">;
+  bodyBytesMax: number;
+};
+
+// The request that the operation answers with success.
+export function draftOf(operation: Operation, world: World): Draft {
+  return {
+    method: operation.method,
+    slug: world.tenant.slug,
+    params: { case_id: world.caseId, website_account_id: encodeURIComponent(world.account) },
+    path: operation.path,
+    suffix: "",
+    query: "",
+    token: world.tenant.token,
+    headers: {
+      ...(operation.body && { "content-type": "application/json" }),
+      ...(operation.wantsKey && { "idempotency-key": randomUUID() }),
+    },
+    body: operation.body ? bodyOf(operation, world) : null,
+    spoils: new Set(),
+    bodyBytesMax: operation.bodyBytesMax ?? 64 * 1024,
+  };
+}
+
+function bodyOf(operation: Operation, world: World): Record<string, unknown> {
+  // The document's example, so that an operation that joins the table joins the tests. These two would change nothing that can be seen.
+  if (operation.id === "closeCases") return { cases: [{ case_id: world.caseId, case_version: 1 }] };
+  if (operation.id === "rotateAuthSecret") return { revoke_now: true };
+  if (operation.example === undefined) throw new Error(`${operation.id} takes a body and has no example of one`);
+  return { ...(operation.example as Record<string, unknown>) };
+}
+
+export function pathOf(draft: Draft): string {
+  const path = draft.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+    const value = draft.params[name];
+    if (value === undefined) throw new Error(`no value is known for the path parameter ${name}`);
+    return value;
+  });
+  return `/v2/${draft.slug}${path}${draft.suffix}${draft.query}`;
+}
+
+function bytesOf({ body, spoils, bodyBytesMax }: Draft): Buffer<ArrayBuffer> {
+  let text = JSON.stringify(body);
+  if (spoils.has("names")) text = text.replace("{", '{"twice":1,"twice":1,').replace(",}", "}");
+  if (spoils.has("array")) text = `[${text}]`;
+  if (spoils.has("cut")) text = text.slice(0, -1);
+  if (spoils.has("empty")) text = "";
+  const bytes = Buffer.concat([Buffer.from(text), Buffer.from(spoils.has("byte") ? [0xff] : [])]);
+  return spoils.has("large") ? Buffer.concat([bytes, Buffer.alloc(bodyBytesMax + 1 - bytes.length, " ")]) : bytes;
+}
+
+export function sendDraft(service: Service, draft: Draft): Promise<Answer> {
+  const options = { token: draft.token, headers: draft.headers };
+  return send(service.port, draft.method, pathOf(draft), draft.body === null ? options : { ...options, rawBody: bytesOf(draft) });
+}
+
+// All that could have changed, as the API shows it.
+export async function snapshot({ tenant, caseId }: World): Promise<string> {
+  const paths = [`/cases/${caseId}`, "/cases", "/enduseraccounts", "/tenants"];
+  const answers = await Promise.all(paths.map((path) => tenant.call("GET", path)));
+  return answers.map((answer) => `${answer.status} ${answer.text}`).join("\n");
+}
+
+export type Fault = {
+  // The place in the contract's order of checks; a fraction where one row of it lists several.
+  check: number;
+  name: string;
+  answer: string;
+  applies: (operation: Operation) => boolean;
+  spoil: (draft: Draft, world: World, operation: Operation) => unknown;
+};
+
+const always = () => true;
+const hasBody = (operation: Operation) => operation.body !== undefined;
+const mustHaveBody = (operation: Operation) => hasBody(operation) && operation.isBodyOptional !== true;
+const hasParams = (operation: Operation) => operation.path.includes("{");
+const hasQuery = (operation: Operation) => operation.query !== undefined;
+const wantsKey = (operation: Operation) => operation.wantsKey === true;
+const wantsVersion = (operation: Operation) => operation.precondition !== undefined;
+
+function forParams(draft: Draft, change: (value: string) => string): void {
+  draft.params = Object.fromEntries(Object.entries(draft.params).map(([name, value]) => [name, change(value)]));
+}
+
+function firstParameter(operation: Operation): string {
+  return Object.keys(operation.query?.properties ?? {})[0] ?? "";
+}
+
+type Row = [Fault["check"], Fault["name"], Fault["answer"], Fault["applies"], Fault["spoil"]];
+
+const rows: Row[] = [
+  [1.1, "no such path", "404 item-not-found", always, (draft) => (draft.suffix = "/no/such/path")],
+  [1.2, "another method", "405 method-not-allowed", always, (draft) => (draft.method = "PATCH")],
+  [2, "no token", "401 unauthorized", always, (draft) => (draft.token = null)],
+  [2, "expired token", "401 unauthorized", always, (draft, world) => (draft.token = world.expiredToken)],
+  [2, "no token at all but text", "401 unauthorized", always, (draft) => (draft.token = "not-a-token")],
+  [3, "foreign slug", "403 access-denied", always, (draft, world) => (draft.slug = world.other.slug)],
+  [3, "unknown slug", "403 access-denied", always, (draft) => (draft.slug = "no-such-tenant")],
+  [
+    4,
+    "missing scope",
+    "403 access-denied",
+    always,
+    async (draft, world, { scope }) => (draft.token = await world.tenant.mint(scopes.filter((each) => each !== scope))),
+  ],
+  [5, "broken escape", "400 bad-request", hasParams, (draft) => forParams(draft, (value) => `${value}%zz`)],
+  [5, "U+0000 in an id", "400 bad-request", hasParams, (draft) => forParams(draft, (value) => `${value}%00`)],
+  [5, "empty parameter", "400 bad-request", hasQuery, (draft, _world, of) => (draft.query = `?${firstParameter(of)}=`)],
+  [6.1, "media type", "415 unsupported-media-type", hasBody, (draft) => (draft.headers["content-type"] = "text/plain")],
+  [6.1, "encoding", "415 unsupported-media-type", hasBody, (draft) => (draft.headers["content-encoding"] = "gzip")],
+  [6.2, "too large", "413 payload-too-large", hasBody, (draft) => draft.spoils.add("large")],
+  [6.3, "not UTF-8", "400 bad-request", hasBody, (draft) => draft.spoils.add("byte")],
+  [6.4, "broken JSON", "400 bad-request", hasBody, (draft) => draft.spoils.add("cut")],
+  [6.4, "no body", "400 bad-request", mustHaveBody, (draft) => draft.spoils.add("empty")],
+  [6.5, "a name twice", "400 bad-request", hasBody, (draft) => draft.spoils.add("names")],
+  [7, "no object", "422 validation-error", hasBody, (draft) => draft.spoils.add("array")],
+  [8, "no version", "428 precondition-required", wantsVersion, (draft) => delete draft.body?.["case_version"]],
+  [9, "no key", "400 invalid-operation-id", wantsKey, (draft) => delete draft.headers["idempotency-key"]],
+  [9, "bad key", "400 invalid-operation-id", wantsKey, (draft) => (draft.headers["idempotency-key"] = "a b")],
+  [10, "unknown member", "422 validation-error", hasBody, (draft) => Object.assign(draft.body ?? {}, { no_such_member: 1 })],
+  [
+    11,
+    "known key",
+    "409 operation-idempotency-conflict",
+    wantsKey,
+    (draft, world) => (draft.headers["idempotency-key"] = world.knownKey),
+  ],
+  [12, "absent id", "404 item-not-found", hasParams, (draft) => forParams(draft, () => randomUUID())],
+  [
+    13,
+    "stale version",
+    "409 item-version-conflict",
+    wantsVersion,
+    (draft) => Object.assign(draft.body ?? {}, { case_version: 7 }),
+  ],
+];
+
+const faults: Fault[] = rows.map(([check, name, answer, applies, spoil]) => ({ check, name, answer, applies, spoil }));
+
+export function faultsOf(operation: Operation): Fault[] {
+  return faults.filter((fault) => fault.applies(operation));
+}
+
+// Later checks first, so that of two faults in one place the one that answers stays.
+export async function spoil(draft: Draft, put: Fault[], world: World, operation: Operation): Promise<Draft> {
+  for (const fault of put.toSorted((a, b) => b.check - a.check)) await fault.spoil(draft, world, operation);
+  return draft;
+}
+
+export type Talk = { answers: RawAnswer[]; interim: number; isOpen: boolean };
+
+const probe = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+// Sends the very bytes and awaits as many answers as are named; then asks once more on the same connection, to learn whether
+// the server keeps it. With `half-close` the client's side ends after the bytes.
+export function talk(port: number, request: string | Buffer, wanted = 1, mode: "open" | "half-close" = "open"): Promise<Talk> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    let bytes = Buffer.alloc(0);
+    let isProbed = mode === "half-close";
+    const finish = () => {
+      socket.destroy();
+      const all = readAnswers(bytes);
+      const answers = all.filter((each) => each.status !== 100);
+      const isOpen = answers.length > wanted && answers.at(-1)?.text === '{"status":"ok"}';
+      resolve({ answers: isOpen ? answers.slice(0, -1) : answers, interim: all.length - answers.length, isOpen });
+    };
+    socket.setTimeout(10_000, () => reject(new Error(`neither answered nor closed in 10 s, after: ${bytes.toString()}`)));
+    socket.on("error", finish);
+    socket.on("end", finish);
+    socket.on("data", (chunk) => {
+      bytes = Buffer.concat([bytes, chunk]);
+      const { length } = readAnswers(bytes).filter((each) => each.status !== 100);
+      if (length > wanted) finish();
+      if (length < wanted || isProbed) return;
+      isProbed = true;
+      socket.write(probe);
+    });
+    socket.write(request);
+    if (mode === "half-close") socket.end();
+  });
+}
+
+function readAnswers(bytes: Buffer): RawAnswer[] {
+  const split = bytes.indexOf("\r\n\r\n");
+  if (split === -1) return [];
+  const [first = "", ...lines] = bytes.subarray(0, split).toString("latin1").split("\r\n");
+  const pairs = lines.map((line): [string, string] => [
+    line.split(":")[0]?.toLowerCase() ?? "",
+    line.slice(line.indexOf(":") + 1).trim(),
+  ]);
+  const headers = Object.fromEntries(pairs);
+  const end = split + 4 + Number(headers["content-length"] ?? 0);
+  if (bytes.length < end) return [];
+  const answer = { status: Number(first.split(" ")[1]), headers, text: bytes.subarray(split + 4, end).toString() };
+  return [answer, ...readAnswers(bytes.subarray(end))];
+}
+
+type RawRequest = { method?: string; path: string; headers?: string[]; body?: string | Buffer };
+
+// A request with a token, its length and whatever other header lines, in bytes.
+export function rawRequest(tenant: TestTenant, { method = "PUT", path, headers = [], body = "" }: RawRequest): Buffer {
+  const lines = [
+    `${method} /v2/${tenant.slug}${path} HTTP/1.1`,
+    "Host: localhost",
+    `Authorization: Bearer ${tenant.token}`,
+    "Content-Type: application/json",
+    ...headers,
+    ...(headers.some((line) => /^transfer-encoding/i.test(line)) ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]),
+  ];
+  return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), Buffer.from(body)]);
+}

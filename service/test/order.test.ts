@@ -1,0 +1,134 @@
+import { expect, test } from "vitest";
+import { operations } from "../src/api/operations.ts";
+import type { Operation } from "../src/api/operation.ts";
+import type { Schema } from "../src/api/validate.ts";
+import { createWorld, draftOf, faultsOf, sendDraft, snapshot, spoil, useWorld, type Fault } from "./faults.ts";
+import { expectProblem, send, useService, type TestTenant } from "./harness.ts";
+
+const service = useService();
+const world = useWorld(service);
+
+const table = operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
+
+// Null where the answer is that of the earliest fault, else what it was.
+async function miss(operation: Operation, put: Fault[]): Promise<string | null> {
+  const wanted = put.toSorted((a, b) => a.check - b.check)[0]?.answer ?? "";
+  const draft = draftOf(operation, world.current);
+  const answer = await sendDraft(service.current, await spoil(draft, put, world.current, operation));
+  const type = answer.status === 204 ? "" : answer.json.type;
+  if (`${answer.status} ${type}` !== wanted) return `${namesOf(put)}: ${answer.status} ${type}, not ${wanted}`;
+  expectProblem(answer, answer.status, type);
+  if (answer.status === 405) expect(answer.headers.get("allow")?.split(", ")).toContain(operation.method);
+  return null;
+}
+
+function namesOf(put: Fault[]): string {
+  return put.map((fault) => fault.name).join(" with ");
+}
+
+// Sent together, so that a change is pinned to one of a few requests.
+async function misses(operation: Operation, requests: Fault[][]): Promise<string[]> {
+  const before = await snapshot(world.current);
+  const answers = await Promise.all(requests.map((put) => miss(operation, put)));
+  expect(await snapshot(world.current), requests.map(namesOf).join(", ")).toBe(before);
+  return answers.filter((each) => each !== null);
+}
+
+// A rotation shows in no answer but the issuer's.
+async function isSecretKept(tenant: TestTenant): Promise<boolean> {
+  const basic = Buffer.from(`${tenant.clientId}:${tenant.clientSecret}`).toString("base64");
+  const headers = { "content-type": "application/x-www-form-urlencoded", authorization: `Basic ${basic}` };
+  const rawBody = "grant_type=client_credentials";
+  return (await send(service.current.port, "POST", "/v2/oauth/token", { rawBody, headers })).status === 200;
+}
+
+test.each(table)("%s: each fault alone has its own answer and changes nothing", async (_at, operation) => {
+  for (const fault of faultsOf(operation)) expect(await misses(operation, [[fault]])).toEqual([]);
+  expect(await isSecretKept(world.current.tenant)).toBe(true);
+});
+
+test.each(table)("%s: of two faults at once the earlier check answers, and nothing changes", async (_at, operation) => {
+  const all = faultsOf(operation);
+  for (const one of all) {
+    const pairs = all.filter((two) => one.check < two.check).map((two) => [one, two]);
+    expect(await misses(operation, pairs)).toEqual([]);
+  }
+  expect(await isSecretKept(world.current.tenant)).toBe(true);
+});
+
+test("every operation of the table succeeds without a fault, so it is the faults that are refused", async () => {
+  const own = await createWorld(service.current);
+  for (const operation of operations) {
+    const answer = await sendDraft(service.current, draftOf(operation, own));
+    expect(answer.status, `${operation.id}: ${answer.text}`).toBe(operation.success.status);
+  }
+});
+
+test("POST activities: what was refused was not kept, so its id is free", async () => {
+  const operation = operations.find((each) => each.id === "createActivities");
+  if (!operation) throw new Error("createActivities is in the table");
+  const own = await createWorld(service.current);
+  for (const fault of faultsOf(operation)) {
+    await sendDraft(service.current, await spoil(draftOf(operation, own), [fault], own, operation));
+  }
+  const answer = await sendDraft(service.current, draftOf(operation, own));
+  expect(answer.json.data).toEqual({ accepted: 1, duplicates: 0 });
+});
+
+const samples: Record<string, unknown> = {
+  string: "\t",
+  integer: 1,
+  number: 1.5,
+  boolean: true,
+  null: null,
+  array: [],
+  object: {},
+};
+
+function kindsOf(schema: Schema): string[] {
+  if (schema.anyOf) return schema.anyOf.flatMap(kindsOf);
+  // The sample text is in no enumeration and of no form that a pattern or format asks for.
+  if (schema.enum ?? schema.pattern ?? schema.format) return [];
+  return schema.type === "number" ? ["number", "integer"] : [schema.type ?? ""];
+}
+
+type Spot = { field: string; schema: Schema; set: (body: Record<string, unknown>, value: unknown) => void };
+
+// Every member of a body, of its objects and of its arrays' first entries.
+function spotsOf(schema: Schema, field: string, reach: (body: Record<string, unknown>) => Record<string, unknown>): Spot[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, member]): Spot[] => {
+    const path = field === "" ? name : `${field}.${name}`;
+    const here: Spot = { field: path, schema: member, set: (body, value) => (reach(body)[name] = value) };
+    // The example has an entry in each of its arrays of objects.
+    const entries = (body: Record<string, unknown>) => reach(body)[name] as Record<string, unknown>[];
+    const inner = member.items?.properties ? spotsOf(member.items, `${path}[0]`, (body) => entries(body)[0] ?? {}) : [];
+    const entry: Spot[] = member.items
+      ? [{ field: `${path}[0]`, schema: member.items, set: (body, value) => Object.assign(reach(body), { [name]: [value] }) }]
+      : [];
+    return [here, ...entry, ...inner];
+  });
+}
+
+const withBody = table.filter(([, operation]) => operation.body !== undefined);
+
+test.each(withBody)("%s 422: no member takes a value of another type, and it alone is named", async (_at, operation) => {
+  const before = await snapshot(world.current);
+  // typebox's schemas are JSON Schemas.
+  const whole = operation.body as Schema;
+  for (const { field, schema, set } of spotsOf(whole, "", (body) => body)) {
+    for (const kind of Object.keys(samples).filter((each) => !kindsOf(schema).includes(each))) {
+      const draft = draftOf(operation, world.current);
+      // Without the optional members, for those may be wrong where another one is.
+      const needed = Object.entries(draft.body ?? {}).filter(([name]) => whole.required?.includes(name));
+      const body = structuredClone(Object.fromEntries(needed));
+      set(body, samples[kind]);
+      const answer = await sendDraft(service.current, { ...draft, body });
+      const { errors } = expectProblem(answer, 422, "validation-error");
+      expect(
+        errors?.map((each) => each.field),
+        `${field} as ${kind}`,
+      ).toEqual([field]);
+    }
+  }
+  expect(await snapshot(world.current)).toBe(before);
+});

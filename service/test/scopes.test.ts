@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { operations } from "../src/api/operations.ts";
+import { scopes } from "../src/domain/scope.ts";
+import { createWorld, draftOf, sendDraft, snapshot, useWorld } from "./faults.ts";
+import { TestTenant, expectProblem, useService } from "./harness.ts";
+
+const service = useService();
+const world = useWorld(service);
+
+const table = operations.map((operation) => [`${operation.method} ${operation.path}`, operation.scope, operation] as const);
+
+// Texts that a careless comparison would take for the scope.
+function lookalikes(scope: string): string[] {
+  const [verb = "", noun = ""] = scope.split(":");
+  return [
+    "",
+    "*",
+    `${verb}:*`,
+    `*:${noun}`,
+    verb,
+    noun,
+    `${verb}:`,
+    scope.toUpperCase(),
+    `${scope[0]?.toUpperCase()}${scope.slice(1)}`,
+    scope.slice(0, -1),
+    `${scope}s`,
+    `${scope}:all`,
+    `x${scope}`,
+    scope.replace(":", "."),
+    `${noun}:${verb}`,
+    `${scope},${scope}`,
+    `"${scope}"`,
+    `${scope}\u0000`,
+    `${scope}\t`,
+    "admin",
+  ].filter((text) => text !== scope && !text.split(" ").includes(scope));
+}
+
+test.each(table)("%s 403: nothing but %s opens it", async (_at, scope, operation) => {
+  const { tenant } = world.current;
+  const before = await snapshot(world.current);
+  const others = scopes.filter((each) => each !== scope);
+  for (const granted of [...others.map((each) => [each]), ...lookalikes(scope).map((each) => [each]), others, []]) {
+    const draft = { ...draftOf(operation, world.current), token: await tenant.mint(granted) };
+    const answer = await sendDraft(service.current, draft);
+    expect(expectProblem(answer, 403, "access-denied").detail).toBe(`The token lacks the scope ${scope}.`);
+    const challenge = `Bearer realm="casehound", error="insufficient_scope", scope="${scope}"`;
+    expect(answer.headers.get("www-authenticate")).toBe(challenge);
+  }
+  expect(await snapshot(world.current)).toBe(before);
+});
+
+test("every operation of the table is open with its scope alone", async () => {
+  const own = await createWorld(service.current);
+  for (const operation of operations) {
+    const token = await own.tenant.mint([operation.scope]);
+    const answer = await sendDraft(service.current, { ...draftOf(operation, own), token });
+    expect(answer.status, `${operation.id}: ${answer.text}`).toBe(operation.success.status);
+  }
+});
+
+test("scopes: the table asks for no scope that the issuer cannot grant", () => {
+  expect(operations.map((operation) => operation.scope).filter((scope) => !scopes.includes(scope))).toEqual([]);
+});
+
+test("scopes: of several, each counts, wherever it stands", async () => {
+  const tenant = await TestTenant.create(service.current);
+  for (const granted of [
+    ["read:cases", "read:case"],
+    ["read:case", "read:cases"],
+    ["x", "read:cases", "y"],
+    ["", "read:cases", ""],
+  ]) {
+    expect((await tenant.call("GET", "/cases", { token: await tenant.mint(granted) })).status).toBe(200);
+  }
+});
+
+const challenge = 'Bearer realm="casehound"';
+const invalid = `${challenge}, error="invalid_token"`;
+
+test.each(table)(
+  "%s 401: the challenge names the realm, and the fault only where a token was sent",
+  async (_at, _scope, operation) => {
+    const { expiredToken } = world.current;
+    const { token } = world.current.tenant;
+    const before = await snapshot(world.current);
+    const good = draftOf(operation, world.current);
+    const ask = async (authorization: string | null) => {
+      const headers = { ...good.headers, ...(authorization !== null && { authorization }) };
+      const answer = await sendDraft(service.current, { ...good, token: null, headers });
+      expectProblem(answer, 401, "unauthorized");
+      return answer.headers.get("www-authenticate");
+    };
+    expect(await ask(null)).toBe(challenge);
+    const spoiled = [`Bearer ${expiredToken}`, "Bearer x", `Bearer ${token}x`, `Bearer ${token} ${token}`, `Bearer ${token},`];
+    for (const each of [...spoiled, "Bearer", token, `Basic ${token}`, `Token ${token}`, `Bearer: ${token}`, `Bearer=${token}`]) {
+      expect(await ask(each), each).toBe(invalid);
+    }
+    // A token anywhere but in the header is none.
+    const elsewhere = { ...good, token: null, query: `?access_token=${token}` };
+    expectProblem(await sendDraft(service.current, elsewhere), 401, "unauthorized");
+    expect(await snapshot(world.current)).toBe(before);
+  },
+);
+
+test("GET cases 200: Bearer in any letter case", async () => {
+  const tenant = await TestTenant.create(service.current);
+  for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR"]) {
+    const headers = { authorization: `${scheme} ${tenant.token}` };
+    expect((await tenant.call("GET", "/cases", { token: null, headers })).status).toBe(200);
+  }
+});
