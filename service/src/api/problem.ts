@@ -29,11 +29,11 @@ export const problemMediaType = "application/problem+json";
 
 export function problemReply(failure: Failure): Reply {
   const { status } = problems[failure.code];
-  return { status, body: problemBody(failure), headers: { "content-type": problemMediaType, ...failure.headers } };
-}
-
-export function problemBody(failure: Failure): string {
-  return JSON.stringify(problemMembers(failure));
+  return {
+    status,
+    body: JSON.stringify(problemMembers(failure)),
+    headers: { "content-type": problemMediaType, ...failure.headers },
+  };
 }
 
 export function problemMembers(failure: Failure) {

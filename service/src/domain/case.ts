@@ -9,8 +9,8 @@ export const statesShownMax = 500;
 export const occurrencesShownMax = 200;
 const highlightsMax = 20;
 
-export const CaseStatus = Type.Enum(["OPEN", "CLOSED"]);
-export const dispositions = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as const;
+const CaseStatus = Type.Enum(["OPEN", "CLOSED"]);
+const dispositions = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as const;
 const Disposition = Type.Enum([...dispositions]);
 const Version = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 const Reason = Type.String({ minLength: 1, maxLength: 1000 });
@@ -28,7 +28,7 @@ const CaseState = Type.Object(
   },
   { additionalProperties: false, $id: "CaseState" },
 );
-export type CaseState = Static<typeof CaseState>;
+type CaseState = Static<typeof CaseState>;
 
 const CaseDetails = Type.Object(
   {
@@ -151,7 +151,7 @@ export function changeStatus(found: CaseDocument, change: CaseChange, actor: Act
   return { document, events: [caseEvent(document, verb === "closed" ? "case.closed" : "case.reopened", state, data)] };
 }
 
-export function versionConflict(found: { case_id: string; case_version: number }): Failure {
+function versionConflict(found: { case_id: string; case_version: number }): Failure {
   return new Failure(
     "item-version-conflict",
     `Case ${found.case_id} has changed: its version is ${found.case_version}. Read it again before you change it.`,

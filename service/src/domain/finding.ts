@@ -6,7 +6,7 @@ export type Label = (typeof labels)[number];
 
 // In rising order: evidence that joins a case never lowers the recommendation.
 export const actions = ["MONITOR", "CHALLENGE", "BLOCK", "ESCALATE"] as const;
-export type Action = (typeof actions)[number];
+type Action = (typeof actions)[number];
 
 export const Score = Type.Integer({ minimum: 1, maximum: 5 });
 
