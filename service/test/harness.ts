@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
+import type { Problem } from "@casehound/client";
 import { afterAll, beforeAll, expect, inject, vi } from "vitest";
 import { readConfig, type Config } from "../src/config.ts";
 import type { Case, CaseListItem } from "../src/domain/case.ts";
@@ -9,14 +10,6 @@ import { startService, type Service } from "../src/service.ts";
 import { createTenant } from "../src/tenancy.ts";
 
 export type Answer = { status: number; headers: Headers; text: string; json: Problem & { data: never } };
-export type Problem = {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  errors: { field: string; message: string }[] | null;
-  current_version?: number;
-};
 export type Options = {
   body?: unknown;
   rawBody?: string | Uint8Array<ArrayBuffer>;

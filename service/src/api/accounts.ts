@@ -13,7 +13,7 @@ import type { DomainEvent, EventType } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { characters, idCharactersMax } from "../domain/field.ts";
 import { dataReply, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
-import { Cursor, Limit, listReply, listSignature } from "./page.ts";
+import { Cursor, Limit, listReply, listSignature, pageOf } from "./page.ts";
 import type { Reply } from "./problem.ts";
 
 const noun = "End-user account";
@@ -147,15 +147,7 @@ export const accountOperations: Operation[] = [
       limit: Limit,
       cursor: Cursor,
     }),
-    success: {
-      status: 200,
-      description: "A page of accounts, in order of their ids",
-      schema: Type.Object(
-        { end_user_accounts: Type.Array(Account), next_cursor: Type.Union([Type.String(), Type.Null()]) },
-        { additionalProperties: false },
-      ),
-      headers: { Link: 'The next page, rel="next", where there is one.' },
-    },
+    success: pageOf("end_user_accounts", Account, "A page of accounts, in order of their ids"),
     problems: ["bad-request"],
     handle: list,
   }),

@@ -13,7 +13,7 @@ import { labels } from "../domain/finding.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { canonicalJson } from "./json.ts";
 import { jsonMediaType, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
-import { Cursor, Limit, listReply, listSignature } from "./page.ts";
+import { Cursor, Limit, listReply, listSignature, pageOf } from "./page.ts";
 import { problemReply, type Reply } from "./problem.ts";
 
 const CaseQuery = Type.Object({
@@ -199,15 +199,7 @@ export const caseOperations: Operation[] = [
     summary: "List cases",
     description: "Newest first unless sorted otherwise. Filters combine; unknown parameters are ignored.",
     query: CaseQuery,
-    success: {
-      status: 200,
-      description: "A page of cases",
-      schema: Type.Object(
-        { cases: Type.Array(CaseListItem), next_cursor: Type.Union([Type.String(), Type.Null()]) },
-        { additionalProperties: false },
-      ),
-      headers: { Link: 'The next page, rel="next", where there is one.' },
-    },
+    success: pageOf("cases", CaseListItem, "A page of cases"),
     problems: ["bad-request"],
     handle: list,
   }),
