@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { ProblemError } from "@casehound/client";
 import { ConfigFault, readConfig } from "./config.ts";
-import { EmbeddedFault } from "./db/embedded.ts";
+import { EmbeddedFault } from "./db/cluster.ts";
 import { MigrationFault } from "./db/migrate.ts";
 import { Failure } from "./domain/failure.ts";
 import { UsageFault, dataCommands, type Command } from "./cli/command.ts";

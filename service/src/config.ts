@@ -42,7 +42,7 @@ export function readConfig(env: Environment = process.env): Config {
   return {
     host: text(env, "HOST") ?? "127.0.0.1",
     port: port(env, "PORT", 8080),
-    publicUrl: httpUrl(text(env, "PUBLIC_URL"), "PUBLIC_URL"),
+    publicUrl: baseUrl(text(env, "PUBLIC_URL"), "PUBLIC_URL"),
     databaseUrl,
     dataDir: resolve(text(env, "DATA_DIR") ?? "data"),
     hasDemo: oneOf(env, "DEMO", ["on", "off"], "on") === "on",
@@ -65,30 +65,40 @@ function port(env: Environment, name: string, fallback: number): number {
   const value = text(env, name);
   if (value === null) return fallback;
   const number = Number(value);
-  if (!/^\d{1,5}$/.test(value) || number > 65535) throw new ConfigFault(`${name} must be a port from 0 to 65535, not "${value}"`);
+  if (!/^\d{1,5}$/.test(value) || number > 65535)
+    throw new ConfigFault(`${name} must be a port from 0 to 65535, not ${JSON.stringify(value)}`);
   return number;
 }
 
 function oneOf(env: Environment, name: string, allowed: string[], fallback: string): string {
   const value = text(env, name) ?? fallback;
-  if (!allowed.includes(value)) throw new ConfigFault(`${name} must be one of ${allowed.join(", ")}, not "${value}"`);
+  if (!allowed.includes(value))
+    throw new ConfigFault(`${name} must be one of ${allowed.join(", ")}, not ${JSON.stringify(value)}`);
   return value;
 }
 
-function httpUrl(value: string | null, name: string): string | null {
+// In a form that paths can be put behind.
+function baseUrl(value: string | null, name: string): string | null {
   if (value === null) return null;
+  const url = httpUrl(value, name);
+  if (url.search !== "" || url.hash !== "")
+    throw new ConfigFault(`${name} must be an address without query, not ${JSON.stringify(value)}`);
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+function httpUrl(value: string, name: string): URL {
   const url = URL.parse(value);
-  if (!url || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
-    throw new ConfigFault(`${name} must be an http or https address without query, not "${value}"`);
-  }
-  return value.replace(/\/+$/, "");
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new ConfigFault(`${name} must be an http or https address, not ${JSON.stringify(value)}`);
+  return url;
 }
 
 function readRoles(value: string | null): Set<Role> {
   if (value === null) return new Set(roles);
   const named = value.split(",").map((role) => role.trim());
   const known = roles.filter((role) => named.includes(role));
-  if (known.length !== named.length) throw new ConfigFault(`ROLES must be a list of ${roles.join(", ")}, not "${value}"`);
+  if (known.length !== named.length)
+    throw new ConfigFault(`ROLES must be a list of ${roles.join(", ")}, not ${JSON.stringify(value)}`);
   return new Set(known);
 }
 

@@ -1,7 +1,8 @@
 import { ConfigFault, readConfig } from "./config.ts";
-import { EmbeddedFault } from "./db/embedded.ts";
+import { EmbeddedFault } from "./db/cluster.ts";
 import { MigrationFault } from "./db/migrate.ts";
 import { Failure } from "./domain/failure.ts";
+import { openLog } from "./log.ts";
 import { startService, type Service } from "./service.ts";
 
 const began = performance.now();
@@ -17,9 +18,13 @@ function stopWith(error: unknown): never {
   process.exit(isPlain ? 2 : 1);
 }
 
-function greet({ url, demo }: Service): void {
+function greet({ url, demo }: Service, isServing: boolean): void {
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  const lines = [`Casehound is up at ${url} (${seconds} s). API reference: ${url}/docs`];
+  const lines = [
+    isServing
+      ? `Casehound is up at ${url} (${seconds} s). API reference: ${url}/docs`
+      : `Casehound's engine is up (${seconds} s).`,
+  ];
   if (demo) {
     lines.push(
       "",
@@ -36,18 +41,25 @@ function greet({ url, demo }: Service): void {
   process.stdout.write(`${lines.join("\n")}\n`);
 }
 
-try {
-  const service = await startService(readConfig());
-  greet(service);
+// Heard from the first moment on, so that a stop during the start leaves no PostgreSQL behind.
+async function run(): Promise<void> {
+  const config = readConfig();
+  const log = openLog(config.logLevel);
+  // Node would write warnings of libraries between the log's lines as plain text.
+  process.removeAllListeners("warning");
+  process.on("warning", (warning) => log.warn({ err: warning }, "a library warns"));
+  const starting = startService(config, log);
   let isStopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
       // A second one means: now.
       if (isStopping) process.exit(1);
       isStopping = true;
-      service.stop().then(() => process.exit(0), stopWith);
+      starting.then((service) => service.stop()).then(() => process.exit(0), stopWith);
     });
   }
-} catch (error) {
-  stopWith(error);
+  const service = await starting;
+  if (!isStopping) greet(service, config.roles.has("api"));
 }
+
+await run().catch(stopWith);

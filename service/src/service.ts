@@ -13,13 +13,13 @@ import { Router } from "./api/router.ts";
 import { ApiServer } from "./api/server.ts";
 import { systemOperations } from "./api/system.ts";
 import { clock } from "./clock.ts";
-import type { Config } from "./config.ts";
+import { ConfigFault, type Config } from "./config.ts";
 import { findAccounts } from "./db/accounts.ts";
 import { findCases } from "./db/cases.ts";
 import { Database } from "./db/database.ts";
 import { EmbeddedPostgres } from "./db/embedded.ts";
 import { gatherReads } from "./db/gather.ts";
-import { migrate } from "./db/migrate.ts";
+import { MigrationFault, migrate } from "./db/migrate.ts";
 import { findOrMakeSecret, savePublicUrl } from "./db/settings.ts";
 import { Engine } from "./engine/loop.ts";
 import { openLog } from "./log.ts";
@@ -36,8 +36,7 @@ export type Service = {
 };
 
 // Everything of one process, put together. Stops in the opposite order of its start.
-export async function startService(config: Config): Promise<Service> {
-  const log = openLog(config.logLevel);
+export async function startService(config: Config, log: Logger = openLog(config.logLevel)): Promise<Service> {
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (const each of stops.splice(0).toReversed()) await each();
@@ -56,7 +55,9 @@ async function start(config: Config, log: Logger, stops: (() => Promise<void>)[]
   if (embedded) stops.push(() => embedded.stop());
   const database = new Database(embedded ? embedded.address : { connectionString: config.databaseUrl ?? "" });
   stops.push(() => database.end());
-  const applied = await migrate(database);
+  const applied = await migrate(database).catch((error: unknown) => {
+    throw embedded ? error : databaseFault(error);
+  });
   if (applied.length > 0) log.info({ applied }, "migrations applied");
   const metrics = new Metrics();
   if (config.roles.has("engine")) stops.push(startEngine(database, log, metrics));
@@ -64,7 +65,7 @@ async function start(config: Config, log: Logger, stops: (() => Promise<void>)[]
   if (config.bootstrap) await bootstrap(database, config.bootstrap, clock);
   const demo = embedded ? await demoCredentials(database, join(config.dataDir, "demo-credentials.json"), clock) : null;
   if (config.metricsPort !== null) {
-    await metrics.listen(config.metricsPort);
+    await metrics.listen(config.metricsPort).catch(asConfigFault("METRICS_PORT"));
     stops.push(() => metrics.stop());
   }
   log.info({ url, roles: [...config.roles] }, "casehound is up");
@@ -85,7 +86,7 @@ async function startApi(
 ): Promise<{ url: string; port: number; issuer: Issuer }> {
   const server = new ApiServer(log, metrics);
   const isServing = config.roles.has("api");
-  const { port } = isServing ? await server.listen(config.host, config.port) : config;
+  const { port } = isServing ? await server.listen(config.host, config.port).catch(asConfigFault("HOST and PORT")) : config;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   const publicUrl = config.publicUrl ?? `http://${host}:${port}`;
   const issuer = await Issuer.open(database, publicUrl);
@@ -117,4 +118,17 @@ async function startApi(
   server.open({ services, authenticator, router: new Router(operations, system), isStrictHost: config.isStrictHost });
   if (isServing) stops.push(() => server.stop());
   return { url: publicUrl, port, issuer };
+}
+
+// A database that was named to us, and what is wrong with it, is the operator's to mend.
+function databaseFault(cause: unknown): unknown {
+  if (!(cause instanceof Error) || cause instanceof MigrationFault) return cause;
+  const causes = cause instanceof AggregateError ? cause.errors.map((each: Error) => each.message).join(", ") : cause.message;
+  return new ConfigFault(`DATABASE_URL: ${causes.replaceAll("\n", " ")}`, { cause });
+}
+
+function asConfigFault(name: string): (error: Error) => never {
+  return (error) => {
+    throw new ConfigFault(`${name}: ${error.message}`, { cause: error });
+  };
 }

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { hashSecret, newSecret } from "./api/secret.ts";
 import { ConfigFault, type Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
@@ -95,13 +95,23 @@ function ignoreExisting(error: unknown): void {
 // The try-out tenant's credentials are kept beside its data, for only a hash of the secret is in the database. Where the
 // file is lost, or was never written because the first start was killed, the tenant gets a further client.
 export async function demoCredentials(database: Database, file: string, clock: Clock): Promise<DemoCredentials> {
-  // Written below, by an earlier start.
-  const kept = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as DemoCredentials) : null;
+  const kept = readKept(file);
   if (kept && (await findClient(database, kept.client_id))) return kept;
   const slug = "demo";
   const credentials = (await findTenant(database, slug))
     ? await createClient(database, { slug, scopes: [...scopes] }, clock)
     : await createTenant(database, { slug }, clock);
-  writeFileSync(file, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(`${file}.new`, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
+  // In one step, so that a kill leaves no half of a file.
+  renameSync(`${file}.new`, file);
   return credentials;
+}
+
+function readKept(file: string): DemoCredentials | null {
+  try {
+    // Written above, by an earlier start.
+    return JSON.parse(readFileSync(file, "utf8")) as DemoCredentials;
+  } catch {
+    return null;
+  }
 }

@@ -10,6 +10,7 @@ import { startService, type Service } from "../src/service.ts";
 import { createTenant } from "../src/tenancy.ts";
 
 export type Answer = { status: number; headers: Headers; text: string; json: Problem & { data: never } };
+export type { Problem };
 export type Options = {
   body?: unknown;
   rawBody?: string | Uint8Array<ArrayBuffer>;

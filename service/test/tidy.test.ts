@@ -46,7 +46,9 @@ test("tidy: imports go one way", () => {
 test("tidy: below main, only the types of the configuration are imported from above", () => {
   const lower = sources.filter((file) => ["api", "engine", "db", "domain", "detection"].includes(layerOf(file)));
   const wrong = lower.flatMap((file) =>
-    [...readFileSync(file, "utf8").matchAll(/import (?!type)[^;]* from "(\.\.\/[a-z]+\.ts)"/g)].map(([, path]) => `${relative(source, file)} imports ${path}`),
+    [...readFileSync(file, "utf8").matchAll(/import (?!type)[^;]* from "(\.\.\/[a-z]+\.ts)"/g)].map(
+      ([, path]) => `${relative(source, file)} imports ${path}`,
+    ),
   );
   expect(wrong).toEqual([]);
 });
@@ -59,7 +61,9 @@ test("tidy: SQL stands in db/ alone", () => {
 
 test("tidy: the domain and detection are pure: no clock, no randomness, no I/O", () => {
   const impure = /Date\.now\(|new Date\(\)|Math\.random|from "node:|process\./;
-  const wrong = sources.filter((file) => ["domain", "detection"].includes(layerOf(file)) && impure.test(readFileSync(file, "utf8")));
+  const wrong = sources.filter(
+    (file) => ["domain", "detection"].includes(layerOf(file)) && impure.test(readFileSync(file, "utf8")),
+  );
   expect(wrong.map((file) => relative(source, file))).toEqual([]);
 });
 
@@ -70,7 +74,9 @@ test("tidy: only the configuration reads the environment", () => {
 
 test(`tidy: no file is longer than ${linesMax} lines`, () => {
   const folders = ["service", "client", "console", "tag", "scripts"];
-  const written = folders.flatMap((folder) => filesBelow(join(root, folder))).filter((file) => !file.endsWith("client/src/operations.ts"));
+  const written = folders
+    .flatMap((folder) => filesBelow(join(root, folder)))
+    .filter((file) => !file.endsWith("client/src/operations.ts"));
   const long = written.filter((file) => readFileSync(file, "utf8").split("\n").length > linesMax + 1);
   expect(long.map((file) => relative(root, file))).toEqual([]);
 });

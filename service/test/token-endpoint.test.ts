@@ -5,8 +5,7 @@ import { beforeAll, expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { saveRevoked } from "../src/db/tenants.ts";
 import { createClient, createTenant } from "../src/tenancy.ts";
-import type { Problem } from "@casehound/client";
-import { TestTenant, expectProblem, send, useService, type Answer } from "./harness.ts";
+import { TestTenant, expectProblem, send, useService, type Answer, type Problem } from "./harness.ts";
 
 const service = useService();
 const path = "/v2/oauth/token";

