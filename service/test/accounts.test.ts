@@ -288,7 +288,7 @@ test("GET accounts 400: bad values, and a cursor that is tampered with or of ano
     "cursor=",
     `cursor=${cursor}`,
     `is_blocked=true&cursor=${cursor}`,
-    `is_blocked=false&cursor=A${cursor.slice(1)}`,
+    `is_blocked=false&cursor=${cursor.startsWith("A") ? "B" : "A"}${cursor.slice(1)}`,
   ];
   for (const query of [...values, ...limits, ...cursors]) {
     const problem = expectProblem(await tenant.call("GET", `/enduseraccounts?${query}`), 400, "bad-request");

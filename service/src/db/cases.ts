@@ -73,7 +73,7 @@ export async function lockCasesOfAccount(tx: Queryable, tenantId: string, websit
   const rows = await tx.query<LockRow>(sql`
     select document as text, subject, end_user_is_blocked
     from cases
-    where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}
+    where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId} and website_account_id <> 'UNKNOWN'
     order by case_id
     for update`);
   return rows.map(locked);
@@ -160,6 +160,7 @@ export async function saveBlockedFlag(
     set end_user_is_blocked = ${account.is_blocked}
     where tenant_id = ${tenantId}
       and website_account_id = ${account.website_account_id}
+      and website_account_id <> 'UNKNOWN'
       and end_user_is_blocked <> ${account.is_blocked}`);
 }
 

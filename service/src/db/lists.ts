@@ -34,6 +34,7 @@ const caseColumns =
 const scores = [5, 4, 3, 2, 1];
 
 type Slice = { conditions: string[] };
+type Bind = (value: unknown) => string;
 
 export async function listCases(database: Queryable, tenantId: string, page: CasePage): Promise<CaseListItem[]> {
   if (page.sort !== "-overall_risk_score") return listOrdered(database, tenantId, page, scoresFrom(page.filter));
@@ -58,10 +59,12 @@ async function listOrdered(
   const bind = (value: unknown) => `$${values.push(value)}`;
   const isByChange = page.sort === "-updated_at";
   const direction = page.sort === "created_at" ? "asc" : "desc";
-  const order = isByChange ? `touched_at ${direction}, case_id ${direction}` : `case_id ${direction}`;
-  const bounds = ["tenant_id = $1", ...rangeConditions(page, bind), ...positionCondition(page, bind)];
+  // The whole list walks along the primary key; a filtered one may not, see the table.
+  const id = isWhole(page, wantedScores) ? "case_id" : "sorted_id";
+  const order = isByChange ? `touched_at ${direction}, ${id} ${direction}` : `${id} ${direction}`;
+  const bounds = ["tenant_id = $1", ...rangeConditions(page, id, bind), ...positionCondition(page, id, bind)];
   const branches = caseSlices(page, wantedScores, bind).map(
-    (slice) => `(select ${caseColumns}, touched_at
+    (slice) => `(select ${caseColumns}, touched_at, sorted_id
       from cases
       where ${[...bounds, ...slice.conditions].join(" and ")}
       order by ${order}
@@ -84,31 +87,32 @@ function scoresFrom(filter: CaseFilter): number[] {
 }
 
 // A creation time is a bound on the id, and the last change is never before the creation.
-function rangeConditions({ filter }: CasePage, bind: (value: unknown) => string): string[] {
+function rangeConditions({ filter }: CasePage, id: string, bind: Bind): string[] {
   const conditions: string[] = [];
-  if (filter.created_after_ms !== undefined)
-    conditions.push(`case_id >= ${bind(uuidV7Floor(filter.created_after_ms + 1))}::uuid`);
-  if (filter.created_before_ms !== undefined) conditions.push(`case_id < ${bind(uuidV7Floor(filter.created_before_ms))}::uuid`);
+  if (filter.created_after_ms !== undefined) conditions.push(`${id} >= ${bind(uuidV7Floor(filter.created_after_ms + 1))}::uuid`);
+  if (filter.created_before_ms !== undefined) conditions.push(`${id} < ${bind(uuidV7Floor(filter.created_before_ms))}::uuid`);
   if (filter.updated_since !== undefined) conditions.push(`touched_at >= ${bind(filter.updated_since)}::timestamptz`);
   return conditions;
 }
 
-function positionCondition({ sort, after }: CasePage, bind: (value: unknown) => string): string[] {
+function positionCondition({ sort, after }: CasePage, id: string, bind: Bind): string[] {
   if (after === null) return [];
   if (sort === "-updated_at")
-    return [`(touched_at, case_id) < (${bind(after.touched_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
-  return [`case_id ${sort === "created_at" ? ">" : "<"} ${bind(after.case_id)}::uuid`];
+    return [`(touched_at, ${id}) < (${bind(after.touched_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
+  return [`${id} ${sort === "created_at" ? ">" : "<"} ${bind(after.case_id)}::uuid`];
 }
 
-function caseSlices(page: CasePage, wantedScores: number[], bind: (value: unknown) => string): Slice[] {
+function isWhole({ filter, sort }: CasePage, wantedScores: number[]): boolean {
+  const facets = [filter.status, filter.website_account_id, filter.user_is_blocked, filter.label];
+  return wantedScores.length === scores.length && facets.every((facet) => facet === undefined) && sort !== "-updated_at";
+}
+
+function caseSlices(page: CasePage, wantedScores: number[], bind: Bind): Slice[] {
   const { filter } = page;
   const account = filter.website_account_id;
   const isUnknown = account === unknownAccount;
   if (account !== undefined && !isUnknown) return [{ conditions: accountConditions(filter, wantedScores, bind) }];
-  const hasFacet =
-    Boolean(filter.status ?? filter.label ?? filter.user_is_blocked ?? isUnknown) || filter.user_is_blocked === false;
-  const isWhole = wantedScores.length === scores.length && !hasFacet && page.sort !== "-updated_at";
-  if (isWhole) return [{ conditions: [] }];
+  if (isWhole(page, wantedScores)) return [{ conditions: [] }];
   // No account, no block flag: the partial indexes leave it out.
   if (isUnknown && filter.user_is_blocked === true) return [{ conditions: ["false"] }];
   const dimensions: string[][] = [
@@ -125,8 +129,8 @@ function caseSlices(page: CasePage, wantedScores: number[], bind: (value: unknow
 }
 
 // One account has few cases: its own index, and the rest is looked at row by row.
-function accountConditions(filter: CaseFilter, wantedScores: number[], bind: (value: unknown) => string): string[] {
-  const conditions = [`website_account_id = ${bind(filter.website_account_id)}`];
+function accountConditions(filter: CaseFilter, wantedScores: number[], bind: Bind): string[] {
+  const conditions = [`website_account_id = ${bind(filter.website_account_id)}`, "website_account_id <> 'UNKNOWN'"];
   if (filter.status !== undefined) conditions.push(`status = ${bind(filter.status)}`);
   if (filter.user_is_blocked !== undefined) conditions.push(`end_user_is_blocked = ${bind(filter.user_is_blocked)}`);
   if (filter.label !== undefined) conditions.push(`primary_fraud_label = ${bind(filter.label)}`);
