@@ -58,7 +58,9 @@ function parseCommand(command: Command, rest: string[]) {
 }
 
 async function run(args: string[]): Promise<void> {
-  const isHelp = args.length === 0 || ["--help", "-h", "help"].includes(args[0] ?? "");
+  // Also behind half a command, as in "tenant --help".
+  const isHalf = args.length === 2 && commands.some(({ name }) => name.startsWith(`${args[0]} `)) && args[1] === "--help";
+  const isHelp = args.length === 0 || ["--help", "-h", "help"].includes(args[0] ?? "") || isHalf;
   if (isHelp) return print(help());
   const { command, rest } = findCommand(args);
   const { values, positionals } = parseCommand(command, rest);
@@ -66,7 +68,7 @@ async function run(args: string[]): Promise<void> {
   if (positionals.length < command.positionals.min || positionals.length > command.positionals.max) {
     throw new UsageFault(`usage: ${command.usage}`);
   }
-  const store = await openStore(readConfig(), command.wantsMigrations);
+  const store = await openStore(readConfig(), command.wants);
   try {
     const { result, text, isFailure } = await command.run({ store, positionals, options: values });
     print(values["json"] === true ? JSON.stringify(result) : text);

@@ -8,6 +8,7 @@ export function openLog(level: string): Logger {
   const options = {
     level,
     base: null,
+    formatters: { level: (label: string) => ({ level: label }) },
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: (error: unknown) => shown(error, causesMax) },
   };

@@ -4,6 +4,7 @@ import { MigrationFault } from "./db/migrate.ts";
 import { Failure } from "./domain/failure.ts";
 import { openLog } from "./log.ts";
 import { startService, type Service } from "./service.ts";
+import type { DemoCredentials } from "./tenancy.ts";
 
 const began = performance.now();
 
@@ -25,20 +26,23 @@ function greet({ url, demo }: Service, isServing: boolean): void {
       ? `Casehound is up at ${url} (${seconds} s). API reference: ${url}/docs`
       : `Casehound's engine is up (${seconds} s).`,
   ];
-  if (demo) {
-    lines.push(
-      "",
-      `  tenant         ${demo.tenant}`,
-      `  client_id      ${demo.client_id}`,
-      `  client_secret  ${demo.client_secret}`,
-      "",
-      "Try it:",
-      `  curl -s ${url}/v2/oauth/token -d grant_type=client_credentials -d client_id=${demo.client_id} -d client_secret=${demo.client_secret}`,
-      "",
-      "Ctrl+C stops it.",
-    );
-  }
+  if (demo) lines.push(...demoLines(url, demo));
   process.stdout.write(`${lines.join("\n")}\n`);
+}
+
+function demoLines(url: string, { tenant, client_id, client_secret }: DemoCredentials): string[] {
+  const who = ["", `  tenant         ${tenant}`, `  client_id      ${client_id}`];
+  if (client_secret === null) return [...who, "  client_secret  was rotated; a new client: npm run -s cli -- client create"];
+  const form = `-d grant_type=client_credentials -d client_id=${client_id} -d client_secret=${client_secret}`;
+  return [
+    ...who,
+    `  client_secret  ${client_secret}`,
+    "",
+    "Try it:",
+    `  curl -s ${url}/v2/oauth/token ${form}`,
+    "",
+    "Ctrl+C stops it.",
+  ];
 }
 
 // Heard from the first moment on, so that a stop during the start leaves no PostgreSQL behind.
@@ -47,14 +51,15 @@ async function run(): Promise<void> {
   const log = openLog(config.logLevel);
   // Node would write warnings of libraries between the log's lines as plain text.
   process.removeAllListeners("warning");
-  process.on("warning", (warning) => log.warn({ err: warning }, "a library warns"));
+  process.on("warning", (warning) => log.warn({ err: warning }, "warning"));
   const starting = startService(config, log);
   let isStopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
-      // A second one means: now.
-      if (isStopping) process.exit(1);
+      // Ctrl+C comes twice: from the terminal, and passed on by npm. The stop has time limits of its own.
+      if (isStopping) return;
       isStopping = true;
+      log.info({ signal }, "stopping");
       starting.then((service) => service.stop()).then(() => process.exit(0), stopWith);
     });
   }

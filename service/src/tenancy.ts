@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { hashSecret, newSecret } from "./api/secret.ts";
+import { hashSecret, isClientSecret, newSecret } from "./api/secret.ts";
 import { ConfigFault, type Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
 import { findClient, findTenant, insertClient, insertTenant } from "./db/tenants.ts";
@@ -9,7 +9,8 @@ import { scopes } from "./domain/scope.ts";
 
 type Credentials = { tenant: string; tenant_id: string; client_id: string; client_secret: string; app_key: string };
 
-export type DemoCredentials = Omit<Credentials, "app_key">;
+// Without the secret where it was rotated, for then nobody here knows it.
+export type DemoCredentials = { tenant: string; client_id: string; client_secret: string | null };
 
 type Clock = { now: () => string };
 
@@ -48,7 +49,7 @@ export async function createTenant(database: Database, wanted: NewTenant, clock:
 
 type NewClient = { slug: string; clientId?: string; scopes: string[] };
 
-export async function createClient(database: Database, wanted: NewClient, clock: Clock): Promise<DemoCredentials> {
+export async function createClient(database: Database, wanted: NewClient, clock: Clock): Promise<Omit<Credentials, "app_key">> {
   const tenant = await findTenant(database, wanted.slug);
   if (!tenant) throw new Failure("item-not-found", `there is no tenant ${wanted.slug}`);
   const secret = newSecret();
@@ -96,7 +97,8 @@ function ignoreExisting(error: unknown): void {
 // file is lost, or was never written because the first start was killed, the tenant gets a further client.
 export async function demoCredentials(database: Database, file: string, clock: Clock): Promise<DemoCredentials> {
   const kept = readKept(file);
-  if (kept && (await findClient(database, kept.client_id))) return kept;
+  const client = kept && (await findClient(database, kept.client_id));
+  if (kept && client) return (await isClientSecret(kept.client_secret, client)) ? kept : { ...kept, client_secret: null };
   const slug = "demo";
   const credentials = (await findTenant(database, slug))
     ? await createClient(database, { slug, scopes: [...scopes] }, clock)
@@ -107,10 +109,10 @@ export async function demoCredentials(database: Database, file: string, clock: C
   return credentials;
 }
 
-function readKept(file: string): DemoCredentials | null {
+function readKept(file: string): (DemoCredentials & { client_secret: string }) | null {
   try {
     // Written above, by an earlier start.
-    return JSON.parse(readFileSync(file, "utf8")) as DemoCredentials;
+    return JSON.parse(readFileSync(file, "utf8")) as DemoCredentials & { client_secret: string };
   } catch {
     return null;
   }

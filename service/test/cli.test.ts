@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeJwt } from "jose";
@@ -36,7 +36,7 @@ async function json(args: string[], env?: Record<string, string>): Promise<Recor
 }
 
 test("cli: --help lists every command and exit code", async () => {
-  for (const args of [[], ["--help"], ["help"]]) {
+  for (const args of [[], ["--help"], ["help"], ["tenant", "--help"]]) {
     const { code, out } = await run(args);
     expect(code).toBe(0);
     for (const word of [
@@ -152,6 +152,19 @@ test.each([
   expect(err).toContain(words);
   expect(out).toBe("");
   expect(code).toBe(2);
+});
+
+test("cli: what only looks or talks makes no database", async () => {
+  const none = join(folder, "none");
+  for (const args of [["doctor"], ["token"], ["cases"], ["keys", "rotate"]]) {
+    const { code, out, err } = await run(args, { DATABASE_URL: "", DATA_DIR: none });
+    expect({ code, out, err }).toEqual({
+      code: 2,
+      out: "",
+      err: `casehound: there is no database in DATA_DIR ${none}: start the service there first\n`,
+    });
+  }
+  expect(existsSync(none)).toBe(false);
 });
 
 test("cli: wrong configuration is one line and exit code 2", async () => {

@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
+import { launcher, serverUser } from "../src/db/privilege.ts";
 import { send } from "./harness.ts";
 import {
   Caller,
@@ -216,6 +218,24 @@ test("kill -9 while the database is being made: the half of it does not hinder t
   expect((await send(next.port, "GET", "/readyz")).status).toBe(200);
   expect(await next.stop()).toEqual(cleanExit);
 });
+
+test("start, exit 2: a DATA_DIR that cannot be made is named", async () => {
+  expect(await processes.launch({ DATA_DIR: "/proc/casehound" }).refusal()).toContain("DATA_DIR /proc/casehound cannot be made");
+});
+
+test.runIf(process.getuid?.() === 0)(
+  "root: binaries that the unprivileged user cannot reach are run all the same, and seen by access(2)",
+  () => {
+    const folder = processes.folder();
+    const file = join(folder, "binary");
+    writeFileSync(file, "#!/bin/sh\nid -u\n", { mode: 0o700 });
+    chmodSync(folder, 0o700);
+    const user = serverUser(join(folder, "none"));
+    const run = launcher([file], user).command("/bin/sh", ["-c", `test -x ${file} && ${file}`]);
+    const { stdout, stderr } = spawnSync(run.file, run.args, { ...run.options, encoding: "utf8" });
+    expect({ stdout, stderr }).toEqual({ stdout: `${user?.uid}\n`, stderr: "" });
+  },
+);
 
 test("start, exit 2: a folder of another PostgreSQL version is named and left as it is", async () => {
   const dataDir = processes.folder();

@@ -234,7 +234,7 @@ async function breakDatabase(): Promise<void> {
   expect((await caller.call("POST", "/enduseraccounts", { body })).status).toBe(500);
   await caller.report(`${mark}-late`);
   await eventually(() =>
-    expect(service.log).toContainEqual(expect.objectContaining({ level: 50, msg: expect.stringContaining("engine") })),
+    expect(service.log).toContainEqual(expect.objectContaining({ level: "error", msg: expect.stringContaining("engine") })),
   );
   await client.query("alter table cases drop constraint broken");
   await eventually(async () => expect(await caller.findCase(`${mark}-late`)).toBeDefined());
@@ -251,9 +251,9 @@ test("log: one JSON object a line, with who called and what came of it, and noth
     expect(line).toMatchObject({ operation: expect.any(String), method: expect.any(String), status: expect.any(Number) });
   const closed = requests.filter((line) => line["operation"] === "updateCase" && line["status"] === 200);
   expect(closed).toEqual([
-    expect.objectContaining({ level: 30, tenant: credentials.tenant, actor: credentials.client_id, method: "PUT" }),
+    expect.objectContaining({ level: "info", tenant: credentials.tenant, actor: credentials.client_id, method: "PUT" }),
   ]);
-  expect(requests).toContainEqual(expect.objectContaining({ level: 50, operation: "createEndUserAccount", status: 500 }));
+  expect(requests).toContainEqual(expect.objectContaining({ level: "error", operation: "createEndUserAccount", status: 500 }));
   const seen = operations.filter(
     ({ id }) => !requests.some((line) => line["operation"] === id && line["tenant"] === credentials.tenant),
   );

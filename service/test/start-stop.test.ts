@@ -121,6 +121,29 @@ test("SIGTERM: to npm alone, neither service nor PostgreSQL is left", async () =
   expect(readFileSync(join(dataDir, "postgres.log"), "utf8")).toContain("database system is shut down");
 });
 
+test("SIGINT, exit 0: Ctrl+C comes twice, from the terminal and from npm, and stops everything in good order all the same", async () => {
+  const folder = processes.folder();
+  const service = await processes.start({ DATA_DIR: folder });
+  service.signal("SIGINT");
+  service.signal("SIGINT");
+  expect(await service.exited).toEqual(cleanExit);
+  expect(processesOf(folder)).toEqual([]);
+  expect(service.log.map((line) => line["msg"])).toContain("stopping");
+});
+
+test("start: a demo secret that was rotated is no longer printed", async () => {
+  const folder = processes.folder();
+  const service = await processes.start({ DATA_DIR: folder });
+  const demo = readDemo(folder);
+  const caller = await Caller.signIn(service.port, demo);
+  expect((await caller.call("POST", "/tenants/rotate-auth-secret", { body: { revoke_now: true } })).status).toBe(200);
+  await service.stop();
+  const again = await processes.start({ DATA_DIR: folder });
+  expect(again.stdout).not.toContain(demo.client_secret);
+  expect(again.stdout).toContain("client_secret  was rotated");
+  await again.stop();
+});
+
 test("start: the demo tenant's credentials are printed each time, with a curl that works as pasted", async () => {
   const dataDir = processes.folder();
   const shown: string[] = [];

@@ -222,7 +222,7 @@ export const caseOperations: Operation[] = [
     tag: "Cases",
     summary: "Close or reopen a case",
     description:
-      "Applies only if case_version is the current one. A repeat with the same Idempotency-Key and body returns the first result, marked by Idempotent-Replayed, and applies nothing again.",
+      "Applies only if case_version is the current one. A repeat with the same Idempotency-Key and body returns the first result, marked by Idempotent-Replayed, and applies nothing again. A 409 that names a version or another case is bound to its key as well: after it, use a new one. To close a closed case, or to open an open one, changes nothing, not even its reason.",
     body: CaseChange,
     faults: dispositionFaults,
     wantsKey: true,

@@ -11,7 +11,7 @@ import { Failure } from "../domain/failure.ts";
 import { scopes } from "../domain/scope.ts";
 import { issuerAdapter, type ClientMetadata } from "./issuer-adapter.ts";
 import { problemMediaType, problemMembers, problems, type Reply } from "./problem.ts";
-import { isSecret } from "./secret.ts";
+import { isClientSecret } from "./secret.ts";
 
 export const audience = "casehound";
 export const tokenLifeSeconds = 86_400;
@@ -183,7 +183,7 @@ function configuration(database: Database, keys: Key[], cookieKey: string): Conf
           if (!client) throw new Error("a token without a client");
           const asked = ctx.oidc.params?.["scope"];
           if (asked !== undefined && jwt.payload.scope === undefined)
-            throw new errors.InvalidScope("requested scope is not known", JSON.stringify(asked));
+            throw new errors.InvalidScope("requested scope is not known", typeof asked === "string" ? asked : "");
           // No scope asked for means all that the client has.
           Object.assign(jwt.payload, { tenant_id: client.tenant_id, tenant_slug: client.tenant_slug });
           jwt.payload.scope ??= client.scope;
@@ -196,9 +196,8 @@ function configuration(database: Database, keys: Key[], cookieKey: string): Conf
 // Takes the place of the provider's own method, which compares clear text.
 async function compareSecret(this: object, actual: string): Promise<boolean> {
   // The metadata that issuerAdapter gave.
-  const { clientSecret, previous_secret_hash: previous, previous_secret_until: until } = this as ClientMetadata;
-  if (await isSecret(actual, clientSecret)) return true;
-  return previous !== null && until !== null && Date.parse(until) > Date.now() && isSecret(actual, previous);
+  const { clientSecret, ...previous } = this as ClientMetadata;
+  return isClientSecret(actual, { ...previous, secret_hash: clientSecret });
 }
 
 function makeProvider(url: string, settings: Configuration): Provider {
@@ -227,7 +226,12 @@ function tokenReply(status: number, body: unknown, challenge: string): Reply {
   const failure = new Failure(code, `${description[0]?.toUpperCase()}${description.slice(1)}.`.replace("..", "."));
   if (code === "unauthorized") headers["www-authenticate"] = challenge || 'Basic realm="casehound"';
   headers["content-type"] = problemMediaType;
-  return { status: problems[code].status, body: JSON.stringify({ ...members, ...problemMembers(failure) }), headers };
+  return {
+    status: problems[code].status,
+    body: JSON.stringify({ ...members, ...problemMembers(failure) }),
+    headers,
+    fault: failure,
+  };
 }
 
 export function tokenFailure(failure: Failure, error: string): Reply {

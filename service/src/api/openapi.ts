@@ -1,6 +1,6 @@
 import type { FailureCode } from "../domain/failure.ts";
 import { idCharactersMax } from "../domain/field.ts";
-import { scopes } from "../domain/scope.ts";
+import { scopeMeanings } from "../domain/scope.ts";
 import { slugCharacters, slugPattern } from "../domain/tenant.ts";
 import { tokenPath } from "./issuer.ts";
 import { Problem, headerOf, problemResponses, requestIdHeader, type Json } from "./openapi-responses.ts";
@@ -118,8 +118,7 @@ export function openapiDocument(publicUrl: string): Json {
     const path = `/v2/{tenant_slug}${operation.path}`;
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, named) };
   }
-  const scopeTexts = Object.fromEntries(scopes.map((scope) => [scope, scope]));
-  const flows = { clientCredentials: { tokenUrl: `${publicUrl}${tokenPath}`, scopes: scopeTexts } };
+  const flows = { clientCredentials: { tokenUrl: `${publicUrl}${tokenPath}`, scopes: scopeMeanings } };
   return {
     openapi: "3.1.0",
     info: {

@@ -107,6 +107,7 @@ async function readJson(request: IncomingMessage, operation: Operation, onBody: 
 
 function requireKey(request: IncomingMessage): string {
   const key = request.headers["idempotency-key"];
+  if (key === undefined) throw new Failure("invalid-operation-id", "The header Idempotency-Key is required.");
   if (typeof key !== "string" || !keyPattern.test(key)) {
     throw new Failure(
       "invalid-operation-id",

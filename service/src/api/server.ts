@@ -156,9 +156,11 @@ export class ApiServer {
       status: reply.status,
       ms: Math.round(tookMs * 10) / 10,
       ...(fault && { problem: fault.code }),
+      ...(reply.headers["idempotent-replayed"] !== undefined && { replayed: true }),
     };
     // What a caller did wrong is the caller's to see. What went wrong here is ours, with its cause.
-    if (reply.status >= 500) log.error({ ...line, err: fault?.cause ?? fault }, "request failed");
+    if (reply.status === 503) log.warn(line, "request");
+    else if (reply.status >= 500) log.error({ ...line, err: fault?.cause ?? fault }, "request failed");
     else log.info(line, "request");
   }
 }

@@ -64,7 +64,7 @@ export const tenantOperations: Operation[] = [
     tag: "Tenant",
     summary: "Rotate the client secret",
     description:
-      "A new secret for the client made with the tenant. The old one works for 24 hours more, unless revoke_now is true. Tokens stay good until they expire.",
+      "A new secret for the client made with the tenant. The one before it works for 24 hours more, unless revoke_now is true; older ones end at once. Tokens stay good until they expire.",
     body: Type.Object({ revoke_now: Type.Optional(Type.Boolean()) }, { additionalProperties: false, $id: "RotateAuthSecret" }),
     isBodyOptional: true,
     success: { status: 200, description: "The new secret, shown this once", schema: RotatedSecret },

@@ -73,6 +73,10 @@ export function faultOf(schema: Schema, value: unknown): string | null {
   }
 }
 
+function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun.replace(/y$/, "ie")}s`;
+}
+
 function kindOf(value: unknown): string {
   if (typeof value === "object" && value !== null && "type" in value)
     return String(value.type) === "integer" ? "number" : String(value.type);
@@ -111,8 +115,10 @@ function stringFault(schema: Schema, value: unknown): string | null {
   if (schema.not?.enum.includes(value)) return `must not be ${value}`;
   if (!isStorable(value)) return "must not hold U+0000 or a lone surrogate";
   const length = characters(value);
-  if (schema.minLength !== undefined && length < schema.minLength) return `must have at least ${schema.minLength} characters`;
-  if (schema.maxLength !== undefined && length > schema.maxLength) return `must have at most ${schema.maxLength} characters`;
+  if (schema.minLength !== undefined && length < schema.minLength)
+    return `must have at least ${counted(schema.minLength, "character")}`;
+  if (schema.maxLength !== undefined && length > schema.maxLength)
+    return `must have at most ${counted(schema.maxLength, "character")}`;
   if (schema.pattern !== undefined && !matches(schema.pattern, value)) return "is not one of the values or forms that are known";
   const format = schema.format === undefined ? undefined : formats[schema.format];
   return format && !format.test(value) ? format.message : null;
@@ -134,9 +140,9 @@ function check(schema: Schema, value: unknown, field: string, faults: FieldError
 function checkArray(schema: Schema, value: unknown, field: string, faults: FieldError[]): void {
   if (!Array.isArray(value)) return void faults.push({ field, message: "must be an array" });
   if (value.length < (schema.minItems ?? 0))
-    return void faults.push({ field, message: `must have at least ${schema.minItems} entries` });
+    return void faults.push({ field, message: `must have at least ${counted(schema.minItems ?? 0, "entry")}` });
   if (value.length > (schema.maxItems ?? Infinity))
-    return void faults.push({ field, message: `must have at most ${schema.maxItems} entries` });
+    return void faults.push({ field, message: `must have at most ${counted(schema.maxItems ?? 0, "entry")}` });
   const { items } = schema;
   if (items) value.forEach((item: unknown, index) => check(items, item, `${field}[${index}]`, faults));
 }

@@ -23,7 +23,7 @@ export type Command = {
   summary: string;
   positionals: { min: number; max: number };
   options: Record<string, Option>;
-  wantsMigrations: boolean;
+  wants: { migrations: boolean; newDatabase: boolean };
   run: (call: Call) => Promise<Outcome>;
 };
 
@@ -117,7 +117,7 @@ async function cases(call: Call): Promise<Outcome> {
       return { result: found, text: JSON.stringify(found, null, 2) };
     }
     const listed = await client.call("listCases", { query });
-    return { result: listed, text: listed.cases.length === 0 ? "no cases" : listed.cases.map(caseLine).join("\n") };
+    return { result: listed, text: caseTable(listed) };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new Failure("bad-gateway", `no service answers at ${baseUrl}: start it with npm start, or name it with --url`, {
@@ -137,6 +137,12 @@ function readLimit(options: Options): number {
   return limit;
 }
 
+function caseTable({ cases: listed, next_cursor: next }: Operations["listCases"]["data"]): string {
+  if (listed.length === 0) return "no cases";
+  const more = next === null ? [] : [`... and more: --limit, to 1000, shows them`];
+  return [...listed.map(caseLine), ...more].join("\n");
+}
+
 function caseLine(each: ListedCase): string {
   const blocked = each.end_user_is_blocked ? " (blocked)" : "";
   return `${each.case_id}  ${each.status.padEnd(6)}  v${each.case_version}  ${each.overall_risk_score}  ${each.primary_fraud_label.padEnd(16)}  ${each.created_at}  ${each.website_account_id}${blocked}`;
@@ -152,7 +158,7 @@ export const dataCommands: Command[] = [
       "client-id": { type: "string", describe: "the client's id (default: made up)" },
       origin: { type: "string", multiple: true, describe: "a web origin that may send browser events; may be given again" },
     },
-    wantsMigrations: true,
+    wants: { migrations: true, newDatabase: true },
     run: async ({ store, positionals, options }) => {
       const slug = readSlug(positionals[0] ?? "");
       const result = await createTenant(
@@ -165,7 +171,7 @@ export const dataCommands: Command[] = [
   },
   {
     name: "client create",
-    usage: "client create --tenant <slug>",
+    usage: "client create [--tenant <slug>] [--scope <scopes>]",
     summary: "a further client of a tenant",
     positionals: { min: 0, max: 0 },
     options: {
@@ -173,7 +179,7 @@ export const dataCommands: Command[] = [
       scope: scopeOption,
       "client-id": { type: "string", describe: "the client's id (default: made up)" },
     },
-    wantsMigrations: true,
+    wants: { migrations: true, newDatabase: false },
     run: async ({ store, options }) => {
       const slug = readSlug(textOption(options, "tenant") ?? "demo");
       const result = await createClient(store.database, { slug, scopes: readScopes(options), ...readClientId(options) }, clock);
@@ -186,7 +192,7 @@ export const dataCommands: Command[] = [
     summary: "ends a client: no new tokens, and those it has stop working",
     positionals: { min: 1, max: 1 },
     options: {},
-    wantsMigrations: true,
+    wants: { migrations: true, newDatabase: false },
     run: async ({ store, positionals }) => {
       const client = { client_id: positionals[0] ?? "", now: clock.now() };
       const isRevoked = await store.database.transaction((tx) => saveRevoked(tx, client));
@@ -205,7 +211,7 @@ export const dataCommands: Command[] = [
       "client-id": { type: "string", describe: "the client it is for (default: the tenant's first)" },
       "expires-in": { type: "string", describe: `seconds, 1 to ${tokenLifeSeconds} (default ${tokenLifeSeconds})` },
     },
-    wantsMigrations: true,
+    wants: { migrations: true, newDatabase: false },
     run: token,
   },
   {
@@ -219,7 +225,7 @@ export const dataCommands: Command[] = [
       limit: { type: "string", describe: "how many, 1 to 1000 (default 20)" },
       url: { type: "string", describe: "where the service answers" },
     },
-    wantsMigrations: true,
+    wants: { migrations: true, newDatabase: false },
     run: cases,
   },
   {
@@ -228,7 +234,7 @@ export const dataCommands: Command[] = [
     summary: "a new key signs tokens from now on; tokens of the old ones stay good",
     positionals: { min: 0, max: 0 },
     options: {},
-    wantsMigrations: true,
+    wants: { migrations: true, newDatabase: false },
     run: async ({ store }) => {
       const kid = await (await Issuer.open(store.database, await store.publicUrl())).rotate();
       return { result: { kid }, text: `tokens are signed with ${kid} now` };
@@ -240,7 +246,7 @@ export const dataCommands: Command[] = [
     summary: "brings the database's tables up to date, as a start of the service does",
     positionals: { min: 0, max: 0 },
     options: {},
-    wantsMigrations: false,
+    wants: { migrations: false, newDatabase: true },
     run: async ({ store }) => {
       const applied = await migrate(store.database);
       return {

@@ -60,7 +60,7 @@ export const doctor: Command = {
   summary: "checks what a running service needs, and says what is wrong",
   positionals: { min: 0, max: 0 },
   options: {},
-  wantsMigrations: false,
+  wants: { migrations: false, newDatabase: false },
   run: async ({ store }) => {
     const checks = await checkAll(store);
     const isHealthy = checks.every((check) => check.isOk);

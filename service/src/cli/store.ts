@@ -1,4 +1,7 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "../config.ts";
+import { EmbeddedFault } from "../db/cluster.ts";
 import { Database } from "../db/database.ts";
 import { EmbeddedPostgres } from "../db/embedded.ts";
 import { migrate } from "../db/migrate.ts";
@@ -7,7 +10,12 @@ import { findPublicUrl } from "../db/settings.ts";
 // The service's database, whether the service runs or not.
 export type Store = { config: Config; database: Database; publicUrl: () => Promise<string>; close: () => Promise<void> };
 
-export async function openStore(config: Config, wantsMigrations: boolean): Promise<Store> {
+type Wants = { migrations: boolean; newDatabase: boolean };
+
+export async function openStore(config: Config, wants: Wants): Promise<Store> {
+  const hasNone = config.databaseUrl === null && !existsSync(join(config.dataDir, "postgres"));
+  if (hasNone && !wants.newDatabase)
+    throw new EmbeddedFault(`there is no database in DATA_DIR ${config.dataDir}: start the service there first`);
   const embedded = config.databaseUrl === null ? await EmbeddedPostgres.forCommand(config.dataDir) : null;
   const database = new Database(embedded ? embedded.address : { connectionString: config.databaseUrl ?? "" }, { writersMax: 2 });
   const close = async () => {
@@ -15,7 +23,7 @@ export async function openStore(config: Config, wantsMigrations: boolean): Promi
     await embedded?.stop();
   };
   try {
-    if (wantsMigrations) await migrate(database);
+    if (wants.migrations) await migrate(database);
   } catch (error) {
     await close();
     throw error;

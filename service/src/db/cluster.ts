@@ -55,9 +55,21 @@ function removeHalves(dataDir: string): void {
   }
 }
 
+function makeOne(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(folder)) throw error;
+  }
+}
+
 export function makeFolder(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true });
+    // Step by step: below /proc, Node's own recursive way never ends.
+    const missing: string[] = [];
+    for (let folder = dataDir; !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
+    for (const folder of missing) makeOne(folder);
   } catch (cause) {
     throw new EmbeddedFault(`DATA_DIR ${dataDir} cannot be made: ${String(cause)}`, { cause });
   }

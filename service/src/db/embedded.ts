@@ -173,6 +173,7 @@ export class EmbeddedPostgres {
     this.#watching = true;
     this.#server?.once("exit", () => {
       if (this.#isStopping) return;
+      process.emitWarning("PostgreSQL ended by itself, and is started again", "CasehoundWarning");
       void this.#restart();
     });
   }

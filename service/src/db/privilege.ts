@@ -36,6 +36,8 @@ export function launcher(paths: string[], user: User | null): Launcher {
     `--reuid=${uid}`,
     `--regid=${gid}`,
     "--clear-groups",
+    // Without it, access(2), by which initdb looks for its binaries, would not count the capability.
+    "--securebits=+no_setuid_fixup",
     "--inh-caps=+dac_override",
     "--ambient-caps=+dac_override",
     "--",

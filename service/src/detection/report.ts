@@ -11,7 +11,7 @@ export function scoreReport(activity: Activity, nowMs: number): Finding | null {
   if (activity.type !== "fraud_report") return null;
   const reported = activity.attributes?.["label"];
   // The true owner disputing payments is what reports without a label mostly are.
-  const label: Label = labels.find((known) => known === reported) ?? "Organic";
+  const label: Label = labels.find((known) => known.toLowerCase() === String(reported).toLowerCase()) ?? "Organic";
   const note = activity.attributes?.["note"];
   const who = activity.website_account_id === undefined ? "activity without a known account" : "this account";
   const description = `Fraud was reported for ${who} at ${activity.occurred_at}.`;

@@ -44,7 +44,8 @@ export const Activity = Type.Object(
         additionalProperties: AttributeValue,
         propertyNames: { type: "string", minLength: 1, maxLength: 128 },
         maxProperties: 64,
-        description: "Flat: strings, numbers and booleans.",
+        description:
+          "Flat: strings, numbers and booleans. Of a fraud_report, `label` is what was reported (Account Takeover, Bot, Synthetic or Organic, which is also taken where it is none of these) and `note` is shown to the investigator; it stays in the case when the account is erased.",
       }),
     ),
   },

@@ -80,6 +80,8 @@ test("scoreReport: only reports are findings; a label that is not ours counts as
   const reported = scoreReport({ ...activity, type: "fraud_report", attributes: { label: "chargeback" } }, Date.parse(now));
   expect(reported).toMatchObject({ score: 5, label: "Organic", action: "ESCALATE" });
   expect(reported?.highlights).toContain("Reported as: chargeback");
+  const spelled = scoreReport({ ...activity, type: "fraud_report", attributes: { label: "account TAKEOVER" } }, Date.parse(now));
+  expect(spelled?.label).toBe("Account Takeover");
 });
 
 test("scoreReport: the session is ACTIVE for 30 minutes after the activity", () => {

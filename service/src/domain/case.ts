@@ -154,7 +154,7 @@ export function changeStatus(found: CaseDocument, change: CaseChange, actor: Act
 function versionConflict(found: { case_id: string; case_version: number }): Failure {
   return new Failure(
     "item-version-conflict",
-    `Case ${found.case_id} has changed: its version is ${found.case_version}. Read it again before you change it.`,
+    `Case ${found.case_id} is at version ${found.case_version}, not at the one that was sent. Read it again before you change it.`,
     { current_version: found.case_version },
   );
 }

@@ -1,26 +1,30 @@
-export const scopes = [
-  "read:cases",
-  "read:case",
-  "update:case",
-  "read:enduseraccount",
-  "update:enduseraccount",
-  "read:enduseraccounts",
-  "create:enduseraccount",
-  "delete:enduseraccount",
-  "create:activities",
-  "read:metrics",
-  "read:snippet",
-  "read:tenant",
-  "update:tenant",
-  "update:tenant_auth_secret",
-  "read:events",
-  "manage:webhooks",
-  "read:rules",
-  "manage:rules",
-] as const;
+// Each with what it grants. Those of parts that are still to come are given out already, so that clients need not change.
+export const scopeMeanings = {
+  "read:cases": "List cases",
+  "read:case": "Read one case",
+  "update:case": "Close and reopen cases",
+  "read:enduseraccount": "Read one end-user account",
+  "update:enduseraccount": "Change an account's flags and CRM id",
+  "read:enduseraccounts": "List end-user accounts",
+  "create:enduseraccount": "Create end-user accounts",
+  "delete:enduseraccount": "Erase end-user accounts",
+  "create:activities": "Send activity",
+  "read:metrics": "Read the tenant's metrics (to come)",
+  "read:snippet": "Read the web snippet (to come)",
+  "read:tenant": "Read the tenant",
+  "update:tenant": "Change the tenant (to come)",
+  "update:tenant_auth_secret": "Rotate the client secret",
+  "read:events": "Read the feed of changes (to come)",
+  "manage:webhooks": "Manage webhooks (to come)",
+  "read:rules": "Read the rules of detection (to come)",
+  "manage:rules": "Change the rules of detection (to come)",
+} as const;
 
-export type Scope = (typeof scopes)[number];
+export type Scope = keyof typeof scopeMeanings;
+
+// The keys of the table above, and nothing else.
+export const scopes = Object.keys(scopeMeanings) as Scope[];
 
 export function isScope(text: string): text is Scope {
-  return (scopes as readonly string[]).includes(text);
+  return Object.hasOwn(scopeMeanings, text);
 }
