@@ -173,6 +173,14 @@ test("cli: wrong configuration is one line and exit code 2", async () => {
   expect(err.trimEnd().split("\n")).toHaveLength(1);
 });
 
+test("cli: of commands at once on one embedded database each does its work, and the last one stops PostgreSQL", async () => {
+  const shared = join(folder, "shared");
+  const env = { DATABASE_URL: "", DATA_DIR: shared };
+  await Promise.all(["one", "two", "three", "four"].map((name) => json(["tenant", "create", `at-once-${name}`], env)));
+  await vi.waitFor(() => expect(existsSync(join(shared, "postgres", "postmaster.pid"))).toBe(false), { timeout: 10_000 });
+  await json(["token", "--tenant", "at-once-four"], env);
+});
+
 test("cli: on an embedded database of its own, one command after the other, and nothing is left running", async () => {
   const env = { DATABASE_URL: "", DATA_DIR: folder };
   await json(["tenant", "create", "alone"], env);

@@ -85,14 +85,14 @@ test("detect: a fraud_report opens a case with score 5, whole and by the system"
   expect(occurrence?.[1].explanation).toMatchObject({ fraud_types: ["Bot Creation"], model_behaviour: [{ type: "rule" }] });
 });
 
-test("detect: a report's label is the case's, and one that is not known is Organic", async () => {
+test("detect: a report's label, in any letter case, is the case's, and one that is not known is Organic", async () => {
   const tenant = await newTenant();
   const given = [...labels, "Nonsense", "bot", 7, true, undefined];
   for (const label of given) await tenant.report(`user-${String(label)}`, label === undefined ? {} : { attributes: { label } });
   await settle(tenant);
   for (const label of given) {
     const { details } = await only(tenant, `website_account_id=user-${String(label)}`);
-    const wanted = labels.find((each) => each === label) ?? "Organic";
+    const wanted = labels.find((each) => each.toLowerCase() === String(label).toLowerCase()) ?? "Organic";
     expect(details).toMatchObject({ primary_fraud_label: wanted, fraud_labels: [wanted], overall_risk_score: 5 });
   }
 });

@@ -151,6 +151,7 @@ const traffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
 // What no well-formed request brings about: faults of ours, of the network or of HTTP's framing, and held locks, which
 // the case update shows for all.
 const unprovokable = new Set<FailureCode>([
+  "rate-limited",
   "internal-error",
   "bad-gateway",
   "service-unavailable",

@@ -4,7 +4,6 @@ import { deleteActivitiesOfAccount } from "../db/activities.ts";
 import { lockCasesOfAccount, saveBlockedFlag, saveCases } from "../db/cases.ts";
 import type { Queryable } from "../db/database.ts";
 import { appendEvents, eraseAccountFromEvents } from "../db/events.ts";
-import { lockRepliesOfCases, saveReplyTexts } from "../db/keys.ts";
 import { listAccounts, type AccountFilter } from "../db/lists.ts";
 import { Account, AccountChange, NewAccount, changeAccount, isReservedAccountId, newAccount } from "../domain/account.ts";
 import { accountSubject } from "../domain/activity.ts";
@@ -112,23 +111,7 @@ async function pseudonymiseCases(tx: Queryable, { caller, id, pseudonym, now }: 
     caller.tenant_id,
     changed.map(({ document }) => ({ document, subject, end_user_is_blocked: false })),
   );
-  const replies = await lockRepliesOfCases(
-    tx,
-    caller.tenant_id,
-    found.map(({ document }) => document.case_id),
-  );
-  await saveReplyTexts(
-    tx,
-    caller.tenant_id,
-    replies.map(({ key, reply }) => ({ key, reply: withPseudonym(reply, pseudonym) })),
-  );
   return changed.flatMap((each) => each.events);
-}
-
-function withPseudonym(reply: string, pseudonym: string): string {
-  // Written by the case operations alone.
-  const { data } = JSON.parse(reply) as { data: Record<string, unknown> };
-  return JSON.stringify({ data: { ...data, website_account_id: pseudonym } });
 }
 
 export const accountOperations: Operation[] = [

@@ -27,6 +27,28 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
 }
 
+// Large bodies that are being read or worked on; beyond this, the sender is told to come back.
+const largeBytes = 64 * 1024;
+const largeBytesUnderWayMax = 32 * 1024 * 1024;
+let largeBytesUnderWay = 0;
+
+// Counts a large body against what this process can hold, until the call is over.
+export async function admitBody<T>(request: IncomingMessage, bytesMax: number, work: () => Promise<T>): Promise<T> {
+  const bytes = Math.min(Number(request.headers["content-length"] ?? bytesMax), bytesMax);
+  if (bytes <= largeBytes) return work();
+  if (largeBytesUnderWay + bytes > largeBytesUnderWayMax) {
+    throw new Failure("rate-limited", "Too much is being sent at once. Retry after a short delay.", {
+      headers: { "retry-after": "1" },
+    });
+  }
+  largeBytesUnderWay += bytes;
+  try {
+    return await work();
+  } finally {
+    largeBytesUnderWay -= bytes;
+  }
+}
+
 export async function readBody(request: IncomingMessage, bytesMax: number, onReady: () => void): Promise<Buffer> {
   const isTooLarge = Number(request.headers["content-length"] ?? 0) > bytesMax;
   if (!isTooLarge) onReady();

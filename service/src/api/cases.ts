@@ -8,13 +8,13 @@ import { caseSorts, listCases, type CaseFilter, type CasePosition, type CaseSort
 import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, changeStatus, dispositionFaults } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
-import { Time, parseTime } from "../domain/field.ts";
+import { Time, isFinerThanMs, parseTime } from "../domain/field.ts";
 import { labels } from "../domain/finding.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { canonicalJson } from "./json.ts";
 import { jsonMediaType, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
 import { Cursor, Limit, listReply, listSignature, pageOf } from "./page.ts";
-import { problemReply, type Reply } from "./problem.ts";
+import { problemMediaType, problemReply, type Reply } from "./problem.ts";
 
 const CaseQuery = Type.Object({
   status: Type.Optional(Type.Enum(["OPEN", "CLOSED"])),
@@ -53,7 +53,8 @@ function toFilter(given: Record<string, unknown>): CaseFilter {
   const { created_after, created_before, sort: _sort, limit: _limit, cursor: _cursor, ...plain } = given;
   const filter: CaseFilter = { ...plain };
   if (typeof created_after === "string") filter.created_after_ms = parseTime(created_after) ?? 0;
-  if (typeof created_before === "string") filter.created_before_ms = parseTime(created_before) ?? 0;
+  if (typeof created_before === "string")
+    filter.created_before_ms = (parseTime(created_before) ?? 0) + (isFinerThanMs(created_before) ? 1 : 0);
   return filter;
 }
 
@@ -80,9 +81,16 @@ function fingerprint(request: Request): Buffer {
     .digest();
 }
 
+// The account's id goes first, so that it can be left out of what is stored and put back in.
+function withAccount(body: string, websiteAccountId: string): string {
+  return body.replace('{"data":{', () => `{"data":{"website_account_id":${JSON.stringify(websiteAccountId)},`);
+}
+
 function replayed(stored: StoredReply): Reply {
-  const type = stored.status === 200 ? jsonMediaType : "application/problem+json";
-  return { ...stored, headers: { "content-type": type, "idempotent-replayed": "true" } };
+  const isCase = stored.status === 200 && stored.website_account_id !== null;
+  const body = isCase ? withAccount(stored.body, stored.website_account_id ?? "") : stored.body;
+  const type = stored.status === 200 ? jsonMediaType : problemMediaType;
+  return { status: stored.status, body, headers: { "content-type": type, "idempotent-replayed": "true" } };
 }
 
 async function update(services: Services, { caller, params, body, key }: Call<CaseChange>): Promise<Reply> {
@@ -102,13 +110,13 @@ async function update(services: Services, { caller, params, body, key }: Call<Ca
     const { reply, events } = await apply(tx, services, { found, change: body, caller, now });
     await saveReply(tx, caller.tenant_id, key, reply);
     await appendEvents(tx, caller.tenant_id, events);
-    return reply;
+    return reply.status === 200 ? { ...reply, body: withAccount(reply.body, found.document.website_account_id) } : reply;
   });
 }
 
 type Application = { found: LockedCase; change: CaseChange; caller: Caller; now: string };
 
-// The change, or the refusal that is bound to the key as well.
+// The change, its reply without the account's id, or the refusal that is bound to the key as well.
 async function apply(
   tx: Queryable,
   services: Services,
@@ -120,7 +128,8 @@ async function apply(
       if (document.status === "OPEN") await refuseSecondOpen(tx, found);
       await saveCases(tx, caller.tenant_id, [{ ...found, document }]);
     }
-    return { reply: caseReply({ text: JSON.stringify(document), end_user_is_blocked: found.end_user_is_blocked }), events };
+    const { website_account_id: _account, ...rest } = document;
+    return { reply: caseReply({ text: JSON.stringify(rest), end_user_is_blocked: found.end_user_is_blocked }), events };
   } catch (error) {
     const isBound = error instanceof Failure && (error.code === "item-version-conflict" || error.code === "item-already-exists");
     if (!isBound) throw error;

@@ -68,5 +68,5 @@ function narrowed(status: number, types: FailureCode[], more: Json, current_vers
 function problemHeaders(status: number, wantsKey: boolean): Json {
   if (status === 401 || status === 403) return headerOf("WWW-Authenticate", "The challenge; on 403 where a scope is missing.");
   if (status === 409 && wantsKey) return headerOf("Idempotent-Replayed", "`true` where this is a stored result.");
-  return status === 503 ? headerOf("Retry-After", "Seconds.") : {};
+  return status === 503 || status === 429 ? headerOf("Retry-After", "Seconds.") : {};
 }

@@ -62,7 +62,7 @@ export function servicePaths(): Json {
     id: "getToken",
     summary: "Get an access token",
     content: { "application/json": { schema: Token } },
-    problems: ["unauthorized", "payload-too-large", "unsupported-media-type", "bad-gateway"],
+    problems: ["unauthorized", "rate-limited", "payload-too-large", "unsupported-media-type", "bad-gateway"],
     refusal: OAuthError,
   });
   const keys = jsonOf({ keys: { type: "array", items: Jwk } });

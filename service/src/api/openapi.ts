@@ -14,6 +14,7 @@ const everyCall: FailureCode[] = [
   "bad-request",
   "unauthorized",
   "access-denied",
+  "rate-limited",
   "headers-too-large",
   "internal-error",
   "bad-gateway",

@@ -3,7 +3,7 @@ import type { TObject } from "typebox";
 import { Failure } from "../domain/failure.ts";
 import { isStorable } from "../domain/field.ts";
 import { unauthorized, type Authenticator, type Identity } from "./auth.ts";
-import { hasBody, readBody, requireMediaType } from "./body.ts";
+import { admitBody, hasBody, readBody, requireMediaType } from "./body.ts";
 import { headerLines } from "./headers.ts";
 import { parseJson } from "./json.ts";
 import { jsonMediaType, type Operation, type Services } from "./operation.ts";
@@ -39,11 +39,16 @@ export async function runOperation(
   if (!identity.scopes.has(operation.scope)) throw missingScope(operation.scope);
   const params = decodeParams(routed.params);
   const query = operation.query ? readQuery(operation.query, routed.query) : {};
-  const body = operation.body ? await readJson(request, operation, onBody) : undefined;
-  const key = operation.wantsKey ? requireKey(request) : "";
-  if (operation.body) validate(operation.body, body, operation.faults);
   const caller = { ...tenant, actor: identity.actor };
-  return operation.handle(runtime.services, { caller, params, query, body, key });
+  const { services } = runtime;
+  const schema = operation.body;
+  if (!schema) return operation.handle(services, { caller, params, query, body: undefined, key: "" });
+  return admitBody(request, operation.bodyBytesMax ?? bodyBytesDefault, async () => {
+    const body = await readJson(request, operation, onBody);
+    const key = operation.wantsKey ? requireKey(request) : "";
+    validate(schema, body, operation.faults);
+    return operation.handle(services, { caller, params, query, body, key });
+  });
 }
 
 // The same answer for a slug that is foreign and for one that does not exist.

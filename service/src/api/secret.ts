@@ -1,5 +1,6 @@
-import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
+import { Failure } from "../domain/failure.ts";
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number }, Buffer>(scrypt);
 const cost = { N: 16_384, r: 8, p: 1 };
@@ -16,12 +17,47 @@ export async function hashSecret(secret: string): Promise<string> {
   return `scrypt$${salt.toString("base64url")}$${hash.toString("base64url")}`;
 }
 
+const derivationsMax = 2;
+const waitingMax = 50;
+const rememberedMax = 1_000;
+const waiting: (() => void)[] = [];
+let derivations = 0;
+
+// The derivation fills threads that everything else needs too, so a flood of wrong secrets must not: few at a time, and
+// beyond a short queue the caller is told to come back.
+async function deriveInTurn(secret: string, salt: Buffer): Promise<Buffer> {
+  if (derivations >= derivationsMax) {
+    if (waiting.length >= waitingMax) {
+      throw new Failure("rate-limited", "Too many secrets are being checked. Retry after a short delay.", {
+        headers: { "retry-after": "1" },
+      });
+    }
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+  derivations++;
+  try {
+    return await derive(secret, salt, hashBytes, cost);
+  } finally {
+    derivations--;
+    waiting.shift()?.();
+  }
+}
+
+// Secrets that were right, under a key that only this process has: who knows the secret never waits behind who does not.
+const rememberKey = randomBytes(32);
+const remembered = new Map<string, Buffer>();
+
 async function isSecret(secret: string, stored: string): Promise<boolean> {
-  // To the hash a key is the same with zeros after it.
+  // The derivation pads with zeros: a secret followed by them would count as the same.
   if (secret.includes("\0")) return false;
+  const print = createHmac("sha256", rememberKey).update(secret).digest();
+  const known = remembered.get(stored);
+  if (known && timingSafeEqual(known, print)) return true;
   const [, salt = "", hash = ""] = stored.split("$");
-  const derived = await derive(secret, Buffer.from(salt, "base64url"), hashBytes, cost);
-  return timingSafeEqual(derived, Buffer.from(hash, "base64url"));
+  const derived = await deriveInTurn(secret, Buffer.from(salt, "base64url"));
+  const isRight = timingSafeEqual(derived, Buffer.from(hash, "base64url"));
+  if (isRight && remembered.size < rememberedMax) remembered.set(stored, print);
+  return isRight;
 }
 
 type Hashes = { secret_hash: string; previous_secret_hash: string | null; previous_secret_until: string | null };

@@ -18,6 +18,7 @@ const requestTimeoutMs = 30_000;
 const lingerMs = 1_000;
 const stopMs = 20_000;
 const keepAliveMs = 65_000;
+const inactivityMs = 60_000;
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
 type Parts = { services: Services; authenticator: Authenticator; router: Router; isStrictHost: boolean };
@@ -43,22 +44,31 @@ export class ApiServer {
       // Node would answer with an empty body.
       requireHostHeader: false,
     });
+    // A client that does not read its answer must not hold it for ever.
+    this.#server.setTimeout(inactivityMs);
+    // A client may end its half once it has asked, and is answered all the same.
+    Object.assign(this.#server, { httpAllowHalfOpen: true });
     this.#server.on("request", (request, response) => this.#take(request, response, () => {}));
     // Told to go on only once everything that can be refused without the body has been checked.
     this.#server.on("checkContinue", (request, response) => this.#take(request, response, () => response.writeContinue()));
     this.#server.on("checkExpectation", (request, response) => this.#take(request, response, () => {}));
     this.#server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
       socket.on("error", () => {});
-      endRaw(socket, new Failure("item-not-found", "There is nothing at this path."));
+      this.#endAfterAnswers(socket, new Failure("item-not-found", "There is nothing at this path."));
     });
     this.#server.on("clientError", (error: Error & { code?: string }, socket) => this.#refuse(error.code, socket));
   }
 
+  // One after the other on a connection: of two changes that were sent in a row, the second must win.
   #take(request: IncomingMessage, response: ServerResponse, onBody: () => void): void {
-    const underWay = this.#underWay.get(request.socket) ?? new Set();
-    this.#underWay.set(request.socket, underWay.add(response));
+    const { socket } = request;
+    const underWay = this.#underWay.get(socket) ?? new Set();
+    this.#underWay.set(socket, underWay.add(response));
+    const before = [...underWay].at(-2);
     response.once("close", () => underWay.delete(response));
-    void this.#serve(request, response, onBody);
+    const serve = () => void this.#serve(request, response, onBody);
+    if (before && !before.writableFinished) before.once("close", serve);
+    else serve();
   }
 
   // Whole requests in front of the broken bytes are answered first, or a change that was applied would be told as refused.
@@ -66,9 +76,13 @@ export class ApiServer {
     // Told already: what still comes in is dropped, for a reset could take the answer with it.
     if (this.#refused.has(socket)) return;
     if (!socket.writable || code === "ECONNRESET") return void socket.destroy();
+    this.#endAfterAnswers(socket, framingFailure(code));
+  }
+
+  #endAfterAnswers(socket: Duplex, failure: Failure): void {
     this.#refused.add(socket);
     const last = [...(this.#underWay.get(socket) ?? [])].findLast((response) => response.req.complete);
-    const end = () => endRaw(socket, framingFailure(code));
+    const end = () => endRaw(socket, failure);
     if (last) last.once("close", end);
     else end();
   }

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Database } from "../db/database.ts";
-import { Failure } from "../domain/failure.ts";
+import { Failure, type FailureCode } from "../domain/failure.ts";
+import { unauthorized } from "./auth.ts";
 import { readBody, requireMediaType } from "./body.ts";
+import { headerLines } from "./headers.ts";
 import type { Issuer } from "./issuer.ts";
 import { tokenFailure, tokenPath } from "./issuer.ts";
 import { jsonMediaType } from "./operation.ts";
@@ -62,14 +64,20 @@ export function systemOperations(parts: Parts): SystemOperation[] {
   ];
 }
 
+const oauthErrors: { [code in FailureCode]?: string } = {
+  "internal-error": "server_error",
+  "bad-gateway": "server_error",
+  "rate-limited": "temporarily_unavailable",
+};
+
 async function token(issuer: Issuer, request: IncomingMessage, onBody: () => void): Promise<Reply> {
   try {
+    if (headerLines(request, "authorization").length > 1) throw unauthorized("There must be one Authorization header.");
     requireMediaType(request, formMediaType);
     return await issuer.token(request, await readBody(request, formBytesMax, onBody));
   } catch (error) {
     const failure = toFailure(error);
-    const isOurs = failure.code === "internal-error" || failure.code === "bad-gateway";
-    return tokenFailure(failure, isOurs ? "server_error" : "invalid_request");
+    return tokenFailure(failure, oauthErrors[failure.code] ?? "invalid_request");
   }
 }
 

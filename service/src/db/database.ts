@@ -23,7 +23,7 @@ const contendedCodes = new Set(["40001", "40P01", "23505"]);
 export const lockTimeoutCode = "55P03";
 const statementTimeoutCode = "57014";
 // Connection exceptions, insufficient resources (too many connections, disk full) and an operator's shutdown.
-const awayCodes = /^(08|53|57P|58)/;
+const awayCodes = /^(08|53|57P|58|25P03)/;
 
 export class Database {
   readonly #address: DatabaseAddress;
@@ -147,7 +147,7 @@ async function lend(pool: Pool): Promise<PoolClient> {
   } catch (error) {
     // Every connection is busy with writes that wait for locks: the database is there, and nothing was tried.
     const isFull = pool.totalCount >= pool.options.max && /timeout exceeded/.test(String(error));
-    throw isFull ? contended(error) : error;
+    throw isFull ? busy(error) : error;
   }
 }
 
@@ -169,6 +169,14 @@ async function commit(client: PoolClient): Promise<void> {
     );
   }
   if (done.command !== "COMMIT") throw new Error(`commit was answered by ${done.command}`);
+}
+
+function busy(cause: unknown): Failure {
+  const headers = { "retry-after": "1" };
+  return new Failure("rate-limited", "Too many changes are waiting. Nothing was applied: retry after a short delay.", {
+    headers,
+    cause,
+  });
 }
 
 export function contended(cause?: unknown): Failure {

@@ -71,10 +71,11 @@ export class EmbeddedPostgres {
 
   async stop(): Promise<void> {
     this.#isStopping = true;
-    const wantsStop = this.#server !== null && (this.#watching || (await this.#isLastUser()));
+    const wantsStop = this.#watching || (await this.#isLastUser());
     await this.#guard?.end().catch(() => {});
-    if (wantsStop) await this.#stopServer();
-    else this.#server?.unref();
+    if (!wantsStop) this.#server?.unref();
+    else if (this.#server) await this.#stopServer();
+    else await this.#stopOther();
   }
 
   #watching = false;
@@ -149,13 +150,17 @@ export class EmbeddedPostgres {
 
   async #takeOver(dataDir: string): Promise<void> {
     await this.#guard?.end();
-    const pid = this.#serverPid();
-    if (pid !== null && isRunningIn(pid, this.#folder)) {
-      process.kill(pid, "SIGINT");
-      await until(() => !isRunningIn(pid, this.#folder), stopTimeoutMs);
-    }
+    await this.#stopOther();
     this.#guard = await this.#connectOrStart();
     await this.#guardWith("select pg_try_advisory_lock($1) as got", serviceLock, dataDir);
+  }
+
+  // One that another process has started.
+  async #stopOther(): Promise<void> {
+    const pid = this.#serverPid();
+    if (pid === null || !isRunningIn(pid, this.#folder)) return;
+    process.kill(pid, "SIGINT");
+    await until(() => !isRunningIn(pid, this.#folder), stopTimeoutMs);
   }
 
   async #shareUserLock(): Promise<void> {
@@ -163,7 +168,7 @@ export class EmbeddedPostgres {
   }
 
   async #isLastUser(): Promise<boolean> {
-    if (!this.#isOurs || !this.#guard) return false;
+    if (!this.#guard) return false;
     await this.#guard.query("select pg_advisory_unlock_shared($1)", [userLock]);
     const { rows } = await this.#guard.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [userLock]);
     return rows[0]?.got === true;

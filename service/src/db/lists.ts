@@ -71,8 +71,17 @@ async function listOrdered(
       limit $2)`,
   );
   const text = `select ${caseColumns} from (${branches.join(" union all ")}) as slices order by ${order} limit $2`;
-  const sent = statement(text, values);
-  return database.query<CaseListItem & Row>(isCrossing(page) ? { ...sent, name: "" } : sent);
+  const isPrepared = !isCrossing(page) && isCommon(text);
+  return database.query<CaseListItem & Row>(isPrepared ? statement(text, values) : { name: "", text, values });
+}
+
+const preparedMax = 64;
+const prepared = new Set<string>();
+
+// A prepared list of many branches keeps some 200 kB in every connection, so only the first shapes that are asked for are.
+function isCommon(text: string): boolean {
+  if (prepared.size < preparedMax) prepared.add(text);
+  return prepared.has(text);
 }
 
 // Ordered by one time and bounded by the other, no index serves both. Such a statement is planned for its values each

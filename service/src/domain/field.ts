@@ -24,6 +24,11 @@ export function parseTime(text: string): number | null {
   return Number.isNaN(ms) || new Date(ms).toISOString() !== exact ? null : ms;
 }
 
+// What parseTime cuts off: an exclusive bound from above must be rounded up instead.
+export function isFinerThanMs(text: string): boolean {
+  return /\.\d{3}0*[1-9]\d*Z$/.test(text);
+}
+
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }

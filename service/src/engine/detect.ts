@@ -1,14 +1,14 @@
 import { insertSeenAccounts, saveSessionTimes } from "../db/accounts.ts";
 import { claimActivities, saveScored } from "../db/activities.ts";
-import { insertCase, lockOpenCase, saveCases } from "../db/cases.ts";
+import { insertCase, lockOpenCase, saveCases, type LockedCase } from "../db/cases.ts";
 import type { Database, Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { scoreReport } from "../detection/report.ts";
 import { unknownAccount } from "../domain/account.ts";
 import { subjectOf, type Activity } from "../domain/activity.ts";
-import { joinCase, openCase } from "../domain/case.ts";
+import { joinCase, openCase, type Changed } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
-import type { Finding } from "../domain/finding.ts";
+import type { Finding, FindingIds } from "../domain/finding.ts";
 
 const batchMax = 200;
 const openAttemptsMax = 5;
@@ -29,11 +29,15 @@ export async function detectBatch(database: Database, tenantId: string, clock: C
     const now = clock.now();
     const batch = { tx, tenantId, clock, now };
     const { events, blocked } = await seeAccounts(batch, activities);
-    for (const found of findSuspicion(activities, Date.parse(now))) {
-      const { isNew, event } = await openOrJoin(batch, found, blocked.get(found.activity.website_account_id ?? "") ?? false);
-      events.push(...event);
-      pass[isNew ? "opened" : "joined"]++;
+    const joined: LockedCase[] = [];
+    for (const group of Map.groupBy(findSuspicion(activities, Date.parse(now)), ({ subject }) => subject).values()) {
+      const done = await openOrJoin(batch, group, blocked);
+      if (done.joined) joined.push(done.joined);
+      events.push(...done.events);
+      pass.opened += done.joined ? 0 : 1;
+      pass.joined += group.length - (done.joined ? 0 : 1);
     }
+    await saveCases(tx, tenantId, joined);
     await saveScored(tx, tenantId, { ids: activities.map((each) => each.activity_id), now });
     await appendEvents(tx, tenantId, events);
     return pass;
@@ -78,28 +82,35 @@ function findSuspicion(activities: Activity[], nowMs: number): Found[] {
   return found.toSorted((a, b) => (a.subject === b.subject ? 0 : a.subject < b.subject ? -1 : 1));
 }
 
-async function openOrJoin(
-  { tx, tenantId, clock, now }: Batch,
-  { activity, finding, subject }: Found,
-  isBlocked: boolean,
-): Promise<{ isNew: boolean; event: DomainEvent[] }> {
+type Done = { joined: LockedCase | null; events: DomainEvent[] };
+
+// All findings of one subject, folded into its case before it is written: an attack on one account is one write a batch.
+async function openOrJoin({ tx, tenantId, clock, now }: Batch, group: Found[], blocked: Map<string, boolean>): Promise<Done> {
+  const [first, ...others] = group;
+  if (!first) throw new Error("a group without findings");
+  const { activity, subject } = first;
+  const newIds = (): FindingIds => ({
+    case_id: clock.newId(now),
+    state_id: clock.newId(),
+    occurrence_id: clock.newId(),
+    prediction_id: clock.newId(),
+  });
+  const fold = (start: Changed, findings: Found[]): Changed =>
+    findings.reduce(({ document, events }, { finding }) => {
+      const next = joinCase(document, finding, newIds(), now);
+      return { document: next.document, events: [...events, ...next.events] };
+    }, start);
   // One that closes between our look and our lock is gone: then there is none to join, and a new one is opened.
   for (let attempt = 1; attempt <= openAttemptsMax; attempt++) {
-    const ids = {
-      case_id: clock.newId(now),
-      state_id: clock.newId(),
-      occurrence_id: clock.newId(),
-      prediction_id: clock.newId(),
-    };
     const open = await lockOpenCase(tx, tenantId, subject);
     if (open) {
-      const { document, events } = joinCase(open.document, finding, ids, now);
-      await saveCases(tx, tenantId, [{ ...open, document }]);
-      return { isNew: false, event: events };
+      const { document, events } = fold({ document: open.document, events: [] }, group);
+      return { joined: { ...open, document }, events };
     }
     const account = { tenant_id: tenantId, website_account_id: activity.website_account_id ?? unknownAccount };
-    const { document, events } = openCase(account, finding, ids, now);
-    if (await insertCase(tx, { document, subject, end_user_is_blocked: isBlocked })) return { isNew: true, event: events };
+    const { document, events } = fold(openCase(account, first.finding, newIds(), now), others);
+    const isBlocked = blocked.get(activity.website_account_id ?? "") ?? false;
+    if (await insertCase(tx, { document, subject, end_user_is_blocked: isBlocked })) return { joined: null, events };
   }
   throw new Error(`no case could be opened or joined in ${openAttemptsMax} attempts`);
 }
