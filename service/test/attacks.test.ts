@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test, vi } from "vitest";
 import type { Account } from "../src/domain/account.ts";
@@ -87,19 +88,14 @@ test("activities 429: more large bodies at once than the process can hold are tu
     attributes,
   }));
   const sendLarge = () => tenant.call("POST", "/activities", { body: { activities } });
-  // Sixteen that have announced two mebibytes each, and send none of it.
+  // One more than there is room for, each of which announces two mebibytes and sends none of it.
   const head = rawRequest(tenant, { method: "POST", path: "/activities", headers: ["Content-Length: 2097152"] });
   const announced = head.toString().replace("Content-Length: 0\r\n", "");
-  const sockets = Array.from({ length: 16 }, () =>
-    connect(port, "127.0.0.1", function send() {
-      this.write(announced);
-    }),
-  );
-  const refused = await vi.waitFor(async () => {
-    const answer = await sendLarge();
-    expectProblem(answer, 429, "rate-limited");
-    return answer;
-  });
+  const sockets = Array.from({ length: 17 }, () => connect(port, "127.0.0.1"));
+  for (const socket of sockets) socket.write(announced);
+  await Promise.race(sockets.map((socket) => once(socket, "data")));
+  const refused = await sendLarge();
+  expectProblem(refused, 429, "rate-limited");
   expect(refused.headers.get("retry-after")).toBe("1");
   expect((await tenant.call("PUT", "/enduseraccounts/nobody", { body: {} })).status).toBe(404);
   for (const socket of sockets) socket.destroy();
