@@ -245,8 +245,8 @@ test("DELETE account 204: the id is nowhere any more, and the cases stay under o
   await tenant.call("PUT", `/enduseraccounts/${id}`, { body: { is_blocked: true, crm_account_id: `crm-of-${id}` } });
   await post(tenant, [activity({ website_account_id: id })]);
   const before = await Promise.all((await tenant.list()).map((item) => tenant.read(item.case_id)));
-  const tables = ["accounts", "activities", "cases", "events", "idempotency_keys"];
-  expect(await tablesWith(id)).toEqual(expect.arrayContaining(tables));
+  // Stored replies never hold it: it is put in when they are replayed.
+  expect((await tablesWith(id)).toSorted()).toEqual(["accounts", "activities", "cases", "events"]);
 
   const answer = await tenant.call("DELETE", `/enduseraccounts/${id}`);
   expect([answer.status, answer.text]).toEqual([204, ""]);

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -70,6 +70,7 @@ export function makeFolder(dataDir: string): void {
     const missing: string[] = [];
     for (let folder = dataDir; !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
     for (const folder of missing) makeOne(folder);
+    if (!statSync(dataDir).isDirectory()) throw new Error("it is a file");
   } catch (cause) {
     throw new EmbeddedFault(`DATA_DIR ${dataDir} cannot be made: ${String(cause)}`, { cause });
   }
