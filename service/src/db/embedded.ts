@@ -36,7 +36,6 @@ export class EmbeddedPostgres {
   #server: ChildProcess | null = null;
   #guard: Client | null = null;
   #isStopping = false;
-  #isOurs = false;
 
   private constructor(dataDir: string) {
     this.#folder = join(dataDir, "postgres");
@@ -54,7 +53,7 @@ export class EmbeddedPostgres {
     await embedded.#prepare();
     if (await embedded.#guardWith("select pg_try_advisory_lock($1) as got", serviceLock, dataDir)) {
       // The PostgreSQL of a service that was killed: its child no more, so it is stopped and started as ours.
-      if (!embedded.#isOurs) await embedded.#takeOver(dataDir);
+      if (!embedded.#isOurs()) await embedded.#takeOver(dataDir);
     }
     await embedded.#shareUserLock();
     embedded.#watch();
@@ -73,9 +72,10 @@ export class EmbeddedPostgres {
     this.#isStopping = true;
     const wantsStop = this.#watching || (await this.#isLastUser());
     await this.#guard?.end().catch(() => {});
-    if (!wantsStop) this.#server?.unref();
-    else if (this.#server) await this.#stopServer();
-    else await this.#stopOther();
+    if (!wantsStop) return void this.#server?.unref();
+    // Ours, which may not have got as far as its pid file yet; then another's, where ours gave way to it.
+    await this.#stopServer();
+    await this.#stopOther();
   }
 
   #watching = false;
@@ -100,7 +100,6 @@ export class EmbeddedPostgres {
           if (!this.#isServedByAnother() && !this.#isBlocked())
             throw new EmbeddedFault(`PostgreSQL did not start: ${this.#lastLog()}`);
           this.#server = null;
-          this.#isOurs = false;
         }
         if (this.#server === null && !this.#isServedByAnother()) this.#spawnServer();
         await sleep(pollMs);
@@ -118,8 +117,12 @@ export class EmbeddedPostgres {
     // A group of its own, so that Ctrl+C reaches the service alone, which then stops it in good order.
     this.#server = spawn(run.file, run.args, { ...run.options, stdio: ["ignore", log, log], detached: true });
     this.#server.on("error", () => {});
-    this.#isOurs = true;
     closeSync(log);
+  }
+
+  // Not ours where the one that we started gave way to another's that was faster.
+  #isOurs(): boolean {
+    return this.#server !== null && this.#server.pid === this.#serverPid();
   }
 
   #isServedByAnother(): boolean {
