@@ -72,7 +72,10 @@ export class EmbeddedPostgres {
     this.#isStopping = true;
     const wantsStop = this.#watching || (await this.#isLastUser());
     await this.#guard?.end().catch(() => {});
-    if (!wantsStop) return void this.#server?.unref();
+    if (!wantsStop) {
+      this.#server?.unref();
+      return;
+    }
     // Ours, which may not have got as far as its pid file yet; then another's, where ours gave way to it.
     await this.#stopServer();
     await this.#stopOther();
