@@ -1,0 +1,51 @@
+import { randomUUID } from "node:crypto";
+import { expect, inject, test } from "vitest";
+import { Database, type Queryable } from "../src/db/database.ts";
+import { caseSorts, listCases } from "../src/db/lists.ts";
+import { sql } from "../src/db/sql.ts";
+import { labels } from "../src/domain/finding.ts";
+
+test("transaction 429: where every connection is busy nothing is tried, and the caller is told to come back", async () => {
+  const database = new Database({ connectionString: inject("databaseUrl") }, { writersMax: 1 });
+  const gate = Promise.withResolvers<void>();
+  const began = Promise.withResolvers<void>();
+  const holding = database.transaction(async (tx) => {
+    await tx.query(sql`select 1 as held`);
+    began.resolve();
+    await gate.promise;
+  });
+  await began.promise;
+  let wasTried = false;
+  const refused = database.transaction(() => {
+    wasTried = true;
+    return Promise.resolve();
+  });
+  await expect(refused).rejects.toMatchObject({ code: "rate-limited", headers: { "retry-after": "1" } });
+  expect(wasTried).toBe(false);
+  gate.resolve();
+  await holding;
+  await database.end();
+});
+
+test("list cases: only the first 64 shapes are prepared, whatever callers combine", async () => {
+  const named = new Set<string>();
+  let sent = 0;
+  const recorder: Queryable = {
+    query: (statement) => {
+      sent++;
+      if (statement.name !== "") named.add(statement.name);
+      return Promise.resolve([]);
+    },
+  };
+  for (const sort of caseSorts) {
+    for (const label of labels) {
+      for (const min_score of [1, 2, 3, 4, 5]) {
+        for (const status of ["OPEN", "CLOSED"]) {
+          await listCases(recorder, randomUUID(), { filter: { label, min_score, status }, sort, after: null, limit: 1 });
+        }
+      }
+    }
+  }
+  expect(sent).toBeGreaterThan(160);
+  expect(named.size).toBe(64);
+});
