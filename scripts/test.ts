@@ -1,5 +1,6 @@
 // Every check and every test, in the order of how fast they fail.
 import { spawnSync } from "node:child_process";
+import { NoBrowser, ensureChromium } from "./browser.ts";
 
 const steps = [
   { name: "format", file: "oxfmt", args: ["--check"] },
@@ -8,6 +9,14 @@ const steps = [
   { name: "dead code", file: "knip", args: ["--treat-config-hints-as-errors"] },
   { name: "tests", file: "vitest", args: ["run", ...process.argv.slice(2)] },
 ];
+
+try {
+  ensureChromium();
+} catch (error) {
+  if (!(error instanceof NoBrowser)) throw error;
+  console.error(`casehound: ${error.message}`);
+  process.exit(2);
+}
 
 let failed = 0;
 for (const { name, file, args } of steps) {

@@ -7,8 +7,9 @@ import { Failure } from "./domain/failure.ts";
 import { UsageFault, dataCommands, type Command } from "./cli/command.ts";
 import { doctor } from "./cli/doctor.ts";
 import { openStore } from "./cli/store.ts";
+import { tenantCommands } from "./cli/tenants.ts";
 
-const commands = [...dataCommands, doctor];
+const commands = [...tenantCommands, ...dataCommands, doctor];
 const exitFailed = 1;
 const exitUsage = 2;
 

@@ -1,3 +1,4 @@
+import { BlockList, isIP } from "node:net";
 import { resolve } from "node:path";
 import { slugFault } from "./domain/tenant.ts";
 
@@ -12,7 +13,7 @@ export type TrustedIssuer = {
   scope_claim: string;
 };
 
-const roles = ["api", "engine"] as const;
+const roles = ["api", "collector", "engine"] as const;
 type Role = (typeof roles)[number];
 
 export type Config = {
@@ -28,6 +29,11 @@ export type Config = {
   isStrictHost: boolean;
   bootstrap: { tenant: string; clientId: string; clientSecret: string } | null;
   trustedIssuers: TrustedIssuer[];
+  // Databases of addresses in the MaxMind format.
+  mmdbFiles: string[];
+  retentionDays: number;
+  // Those whose word on where a request comes from is believed.
+  trustedProxies: BlockList;
 };
 
 type Environment = Record<string, string | undefined>;
@@ -52,6 +58,9 @@ export function readConfig(env: Environment = process.env): Config {
     isStrictHost: oneOf(env, "STRICT_HOST", ["on", "off"], "off") === "on",
     bootstrap: readBootstrap(env),
     trustedIssuers: readIssuers(text(env, "TRUSTED_ISSUERS")),
+    mmdbFiles: (text(env, "MMDB_FILES") ?? "").split(",").filter((path) => path.trim() !== ""),
+    retentionDays: days(env, "RETENTION_DAYS", 90),
+    trustedProxies: readProxies(text(env, "TRUSTED_PROXIES") ?? loopback),
   };
 }
 
@@ -67,6 +76,14 @@ function port(env: Environment, name: string, fallback: number): number {
   const number = Number(value);
   if (!/^\d{1,5}$/.test(value) || number > 65535)
     throw new ConfigFault(`${name} must be a port from 0 to 65535, not ${JSON.stringify(value)}`);
+  return number;
+}
+
+function days(env: Environment, name: string, fallback: number): number {
+  const value = text(env, name) ?? String(fallback);
+  const number = Number(value);
+  if (!/^\d{1,4}$/.test(value) || number < 1 || number > 3650)
+    throw new ConfigFault(`${name} must be a number of days from 1 to 3650, not ${JSON.stringify(value)}`);
   return number;
 }
 
@@ -100,6 +117,24 @@ function readRoles(value: string | null): Set<Role> {
   if (known.length !== named.length)
     throw new ConfigFault(`ROLES must be a list of ${roles.join(", ")}, not ${JSON.stringify(value)}`);
   return new Set(known);
+}
+
+const loopback = "127.0.0.0/8, ::1";
+
+function readProxies(value: string): BlockList {
+  const list = new BlockList();
+  if (value.trim() === "none") return list;
+  for (const entry of value.split(",").map((each) => each.trim())) {
+    const [address = "", bits] = entry.split("/", 2);
+    const version = isIP(address);
+    const bitsMax = version === 4 ? 32 : 128;
+    const isBlock = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax);
+    if (version === 0 || !isBlock || entry.split("/").length > 2 || address.includes("%")) {
+      throw new ConfigFault(`TRUSTED_PROXIES must be a list of addresses and CIDR blocks, or none, not ${JSON.stringify(value)}`);
+    }
+    list.addSubnet(address, Number(bits ?? bitsMax), version === 4 ? "ipv4" : "ipv6");
+  }
+  return list;
 }
 
 function readBootstrap(env: Environment): Config["bootstrap"] {

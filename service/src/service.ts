@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { tagScript } from "@casehound/tag";
 import { Authenticator } from "./api/auth.ts";
+import { Collector } from "./api/collector.ts";
 import { CursorSeal } from "./api/cursor.ts";
 import { docsPage } from "./api/docs.ts";
 import { Issuer } from "./api/issuer.ts";
@@ -12,7 +14,7 @@ import { operations } from "./api/operations.ts";
 import { Router } from "./api/router.ts";
 import { ApiServer } from "./api/server.ts";
 import { systemOperations } from "./api/system.ts";
-import { clock } from "./clock.ts";
+import { clock as realClock } from "./clock.ts";
 import { ConfigFault, type Config } from "./config.ts";
 import { findAccounts } from "./db/accounts.ts";
 import { findCases } from "./db/cases.ts";
@@ -21,9 +23,13 @@ import { EmbeddedPostgres } from "./db/embedded.ts";
 import { gatherReads } from "./db/gather.ts";
 import { MigrationFault, migrate } from "./db/migrate.ts";
 import { findOrMakeSecret, savePublicUrl } from "./db/settings.ts";
-import { Engine } from "./engine/loop.ts";
+import { findTenantsByKeys } from "./db/tenants.ts";
+import { demoEnrichment, demoOrigin, startDemo } from "./demo.ts";
+import type { Clock } from "./engine/cases.ts";
+import { Enrichment } from "./engine/enrichment.ts";
 import { openLog } from "./log.ts";
-import { bootstrap, demoCredentials, type DemoCredentials } from "./tenancy.ts";
+import { startWorkers } from "./workers.ts";
+import { allowOrigin, bootstrap, demoCredentials, seedRules, type DemoCredentials } from "./tenancy.ts";
 
 export type Service = {
   url: string;
@@ -35,21 +41,33 @@ export type Service = {
   stop: () => Promise<void>;
 };
 
+// What a simulation brings along: its own time, and its own map of addresses.
+type World = { clock: Clock; enrichment?: Enrichment };
+
 // Everything of one process, put together. Stops in the opposite order of its start.
-export async function startService(config: Config, log: Logger = openLog(config.logLevel)): Promise<Service> {
+export async function startService(
+  config: Config,
+  log: Logger = openLog(config.logLevel),
+  world: World = { clock: realClock },
+): Promise<Service> {
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (const each of stops.splice(0).toReversed()) await each();
   };
   try {
-    return { ...(await start(config, log, stops)), stop };
+    return { ...(await start(config, log, world, stops)), stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function start(config: Config, log: Logger, stops: (() => Promise<void>)[]): Promise<Omit<Service, "stop">> {
+async function start(
+  config: Config,
+  log: Logger,
+  { clock, enrichment = openEnrichment(config, clock) }: World,
+  stops: (() => Promise<void>)[],
+): Promise<Omit<Service, "stop">> {
   stops.push(async () => log.flush());
   const embedded = config.databaseUrl === null ? await EmbeddedPostgres.forService(config.dataDir) : null;
   if (embedded) stops.push(() => embedded.stop());
@@ -60,10 +78,18 @@ async function start(config: Config, log: Logger, stops: (() => Promise<void>)[]
   });
   if (applied.length > 0) log.info({ applied }, "migrations applied");
   const metrics = new Metrics();
-  if (config.roles.has("engine")) stops.push(startEngine(database, log, metrics));
-  const { url, port, issuer } = await startApi(config, { database, log, metrics, stops });
+  await seedRules(database, clock);
+  if (config.roles.has("engine")) {
+    stops.push(startWorkers({ database, clock, enrichment, log, metrics, retentionDays: config.retentionDays }));
+  }
+  const { url, localUrl, port, issuer } = await startApi(config, { database, clock, log, metrics, stops });
   if (config.bootstrap) await bootstrap(database, config.bootstrap, clock);
   const demo = embedded ? await demoCredentials(database, join(config.dataDir, "demo-credentials.json"), clock) : null;
+  if (demo && demo.client_secret !== null && hasDemo(config)) {
+    const { tenant, client_id: clientId, client_secret: clientSecret } = demo;
+    const appKey = await allowOrigin(database, tenant, demoOrigin);
+    stops.push(startDemo({ url: localUrl, tenant, clientId, clientSecret, appKey }, log));
+  }
   if (config.metricsPort !== null) {
     await metrics.listen(config.metricsPort).catch(asConfigFault("METRICS_PORT"));
     stops.push(() => metrics.stop());
@@ -72,29 +98,39 @@ async function start(config: Config, log: Logger, stops: (() => Promise<void>)[]
   return { url, port, database, issuer, metrics, demo };
 }
 
-function startEngine(database: Database, log: Logger, metrics: Metrics): () => Promise<void> {
-  const engine = new Engine({ database, clock, log, onPass: (pass) => metrics.observePass(pass) });
-  engine.start();
-  return () => engine.stop();
+// The simulated shop's visitors come from a simulated internet, of which no real file knows.
+function hasDemo({ databaseUrl, hasDemo, roles }: Config): boolean {
+  return databaseUrl === null && hasDemo && roles.has("api") && roles.has("collector") && roles.has("engine");
 }
 
-type Shared = { database: Database; log: Logger; metrics: Metrics; stops: (() => Promise<void>)[] };
+function openEnrichment(config: Config, clock: Clock): Enrichment {
+  if (config.mmdbFiles.length === 0 && hasDemo(config)) return demoEnrichment(Date.parse(clock.now()));
+  try {
+    return Enrichment.open(config.mmdbFiles);
+  } catch (error) {
+    throw new ConfigFault(`MMDB_FILES: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+type Shared = { database: Database; clock: Clock; log: Logger; metrics: Metrics; stops: (() => Promise<void>)[] };
 
 async function startApi(
   config: Config,
-  { database, log, metrics, stops }: Shared,
-): Promise<{ url: string; port: number; issuer: Issuer }> {
+  { database, clock, log, metrics, stops }: Shared,
+): Promise<{ url: string; localUrl: string; port: number; issuer: Issuer }> {
   const server = new ApiServer(log, metrics);
-  const isServing = config.roles.has("api");
+  const isApi = config.roles.has("api");
+  const isServing = isApi || config.roles.has("collector");
   const { port } = isServing ? await server.listen(config.host, config.port).catch(asConfigFault("HOST and PORT")) : config;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
-  const publicUrl = config.publicUrl ?? `http://${host}:${port}`;
+  const localUrl = `http://${host}:${port}`;
+  const publicUrl = config.publicUrl ?? localUrl;
   const issuer = await Issuer.open(database, publicUrl);
   const authenticator = new Authenticator(database, issuer, config.trustedIssuers);
   await authenticator.start();
   stops.push(() => authenticator.stop());
   const sealKey = await database.transaction(async (tx) => {
-    if (isServing) await savePublicUrl(tx, publicUrl);
+    if (isApi) await savePublicUrl(tx, publicUrl);
     return findOrMakeSecret(tx, "cursors", randomBytes(32));
   });
   const services: Services = {
@@ -108,16 +144,23 @@ async function startApi(
   };
   const openapi = JSON.stringify(openapiDocument(publicUrl));
   const docs = docsPage(publicUrl);
-  const system = systemOperations({
+  const tag = tagScript();
+  const isStopping = () => server.isStopping;
+  const findTenant = gatherReads((_all, keys) => findTenantsByKeys(database, keys));
+  const collector = new Collector({
     database,
-    issuer,
-    isStopping: () => server.isStopping,
-    openapi: () => openapi,
-    docs: () => docs,
+    findTenant: (key) => findTenant("", key),
+    trustedProxies: config.trustedProxies,
+    isStopping,
+    onStored: (collected) => metrics.observeCollected(collected),
+    ...clock,
   });
-  server.open({ services, authenticator, router: new Router(operations, system), isStrictHost: config.isStrictHost });
+  const all = systemOperations({ database, issuer, collector, isStopping, openapi: () => openapi, docs: () => docs, tag: () => tag });
+  const system = all.filter(({ role }) => role === undefined || config.roles.has(role));
+  const router = new Router(isApi ? operations : [], system);
+  server.open({ services, authenticator, router, isStrictHost: config.isStrictHost });
   if (isServing) stops.push(() => server.stop());
-  return { url: publicUrl, port, issuer };
+  return { url: publicUrl, localUrl, port, issuer };
 }
 
 // A database that was named to us, and what is wrong with it, is the operator's to mend.

@@ -3,11 +3,25 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { hashSecret, isClientSecret, newSecret } from "./api/secret.ts";
 import { ConfigFault, type Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
-import { findClient, findTenant, insertClient, insertTenant } from "./db/tenants.ts";
+import { insertDefaults, listTenantsWithoutRules } from "./db/rules.ts";
+import { findClient, findTenant, insertClient, insertTenant, lockTenant, saveTenant } from "./db/tenants.ts";
+import { defaultRules } from "./detection/default-rules.ts";
 import { Failure } from "./domain/failure.ts";
 import { scopes } from "./domain/scope.ts";
 
 type Credentials = { tenant: string; tenant_id: string; client_id: string; client_secret: string; app_key: string };
+
+// The simulated shop's pages may send to the tenant. Returns the key that they send under.
+export async function allowOrigin(database: Database, slug: string, origin: string): Promise<string> {
+  return database.transaction(async (tx) => {
+    const tenant = await lockTenant(tx, slug);
+    if (!tenant) throw new Failure("item-not-found", `there is no tenant ${slug}`);
+    if (!tenant.allowed_origins.includes(origin)) {
+      await saveTenant(tx, { ...tenant, allowed_origins: [...tenant.allowed_origins, origin] });
+    }
+    return tenant.app_key;
+  });
+}
 
 // Without the secret where it was rotated, for then nobody here knows it.
 export type DemoCredentials = { tenant: string; client_id: string; client_secret: string | null };
@@ -37,6 +51,7 @@ export async function createTenant(database: Database, wanted: NewTenant, clock:
   await database.transaction(async (tx) => {
     if (!(await insertTenant(tx, tenant))) throw new Failure("item-already-exists", `the tenant ${wanted.slug} exists already`);
     if (!(await insertClient(tx, client))) throw new Failure("item-already-exists", `the client id ${client.client_id} is taken`);
+    await insertDefaults(tx, tenant.tenant_id, defaultRules, tenant.created_at);
   });
   return {
     tenant: tenant.slug,
@@ -45,6 +60,13 @@ export async function createTenant(database: Database, wanted: NewTenant, clock:
     client_secret: secret,
     app_key: tenant.app_key,
   };
+}
+
+// For tenants that were made by an earlier release.
+export async function seedRules(database: Database, clock: Clock): Promise<void> {
+  for (const tenantId of await listTenantsWithoutRules(database)) {
+    await database.transaction((tx) => insertDefaults(tx, tenantId, defaultRules, clock.now()));
+  }
 }
 
 type NewClient = { slug: string; clientId?: string; scopes: string[] };

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { expect, test, vi } from "vitest";
-import { clock } from "../src/clock.ts";
 import { statement } from "../src/db/sql.ts";
 import { activityTypes } from "../src/domain/activity.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { detectBatch } from "../src/engine/detect.ts";
-import { TestTenant, expectProblem, useService, type Answer } from "./harness.ts";
+import { TestTenant, newDetector, expectProblem, useService, type Answer } from "./harness.ts";
 
 const service = useService();
 const newTenant = () => TestTenant.create(service.current);
@@ -23,9 +22,12 @@ const post = (tenant: TestTenant, activities: unknown): Promise<Answer> =>
   tenant.call("POST", "/activities", { body: { activities } });
 
 async function stored(tenant: TestTenant): Promise<Fields[]> {
-  const text = "select activity from activities where tenant_id = $1 order by activity_id";
+  const text = "select activity::json from inbox where tenant_id = $1 order by activity::json ->> 'activity_id'";
   const rows = await tenant.service.database.query<{ activity: Fields }>(statement(text, [tenant.tenantId]));
-  return rows.map((row) => row.activity);
+  return rows.map(({ activity: { origin, received_at, ...activity } }) => {
+    expect({ origin, received_at }).toEqual({ origin: "server", received_at: expect.stringMatching(/Z$/) });
+    return activity;
+  });
 }
 
 async function expectRefused(tenant: TestTenant, activities: unknown, fields: string[]): Promise<void> {
@@ -208,9 +210,9 @@ async function tablesWith(text: string): Promise<string[]> {
 
 // Any engine on this database may have taken it first, so what counts is that nothing is left.
 async function settle(tenant: TestTenant): Promise<void> {
-  const text = "select count(*) as count from activities where tenant_id = $1 and scored_at is null";
+  const text = "select count(*) as count from inbox where tenant_id = $1";
   await vi.waitFor(async () => {
-    await detectBatch(tenant.service.database, tenant.tenantId, clock);
+    await detectBatch(newDetector(tenant.service.database), tenant.tenantId);
     const [row] = await tenant.service.database.query<{ count: number }>(statement(text, [tenant.tenantId]));
     expect(row?.count).toBe(0);
   }, 15_000);

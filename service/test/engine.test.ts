@@ -11,7 +11,7 @@ import { openCase, type Case } from "../src/domain/case.ts";
 import { labels, type Finding } from "../src/domain/finding.ts";
 import { detectBatch } from "../src/engine/detect.ts";
 import { startService, type Service } from "../src/service.ts";
-import { TestTenant, send, testConfig, useService } from "./harness.ts";
+import { TestTenant, newDetector, send, testConfig, useService } from "./harness.ts";
 
 // Two whole services behind one address and on one database, each with its engine.
 const service = useService();
@@ -27,7 +27,7 @@ const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 type Fields = Record<string, unknown>;
 
 async function settle(tenant: TestTenant): Promise<void> {
-  const text = "select count(*) as count from activities where tenant_id = $1 and scored_at is null";
+  const text = "select count(*) as count from inbox where tenant_id = $1";
   const isDone = async () => {
     const [row] = await tenant.service.database.query<{ count: number }>(statement(text, [tenant.tenantId]));
     expect(row?.count).toBe(0);
@@ -268,7 +268,7 @@ async function scoreAgainst(
     await hold({ query: async <R extends Row>(sent: Statement) => (await other.query<R>(sent)).rows });
     const { rows } = await other.query<{ pid: number }>("select pg_backend_pid() as pid");
     await tenant.report(undefined, activity);
-    void detectBatch(database, tenant.tenantId, clock).catch(() => {});
+    void detectBatch(newDetector(database), tenant.tenantId).catch(() => {});
     const waiting = statement("select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", [rows[0]?.pid]);
     await vi.waitFor(async () => expect(await database.query(waiting)).not.toEqual([]), { timeout: 10_000, interval: 10 });
     await other.query(`${end}; commit`);

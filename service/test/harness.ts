@@ -6,6 +6,10 @@ import { readConfig, type Config } from "../src/config.ts";
 import type { Case, CaseListItem } from "../src/domain/case.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { clock } from "../src/clock.ts";
+import type { Database } from "../src/db/database.ts";
+import type { Detector } from "../src/engine/detect.ts";
+import { Enrichment } from "../src/engine/enrichment.ts";
+import { RuleSets } from "../src/engine/rule-sets.ts";
 import { startService, type Service } from "../src/service.ts";
 import { createTenant } from "../src/tenancy.ts";
 
@@ -31,6 +35,14 @@ export function useService(overrides: Partial<Config> = {}): { current: Service 
   });
   afterAll(() => holder.current.stop());
   return holder;
+}
+
+// An engine's own parts, to be run by hand.
+export function newDetector(database: Database, more: Partial<Detector> = {}): Detector {
+  const ruleSets = new RuleSets((rule, fault) => {
+    throw new Error(`the rule ${rule.rule_id} does not compile`, { cause: fault });
+  });
+  return { database, clock, enrichment: new Enrichment([]), ruleSets, ...more };
 }
 
 export class TestTenant {

@@ -1,11 +1,10 @@
 import { randomInt } from "node:crypto";
 import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { clock } from "../src/clock.ts";
 import { statement } from "../src/db/sql.ts";
 import type { Case, CaseListItem } from "../src/domain/case.ts";
 import { detectBatch } from "../src/engine/detect.ts";
-import { TestTenant, useService, type Answer } from "./harness.ts";
+import { TestTenant, newDetector, useService, type Answer } from "./harness.ts";
 
 const service = useService();
 const runs = 30;
@@ -38,9 +37,9 @@ function expectAnswer(answer: Answer, status: number, type?: string): void {
 // Any engine on this database may have taken it first, so what counts is that nothing is left.
 async function settle(tenant: TestTenant): Promise<void> {
   const { database } = tenant.service;
-  const text = "select count(*) as count from activities where tenant_id = $1 and scored_at is null";
+  const text = "select count(*) as count from inbox where tenant_id = $1";
   const isDone = async () => {
-    await detectBatch(database, tenant.tenantId, clock);
+    await detectBatch(newDetector(database), tenant.tenantId);
     const [row] = await database.query<{ count: number }>(statement(text, [tenant.tenantId]));
     expect(row?.count).toBe(0);
   };

@@ -1,10 +1,11 @@
 import { Type } from "typebox";
-import { deleteAccount, insertAccount, lockAccount, saveAccount } from "../db/accounts.ts";
-import { deleteActivitiesOfAccount } from "../db/activities.ts";
+import { deleteAccount, findAccounts, insertAccount, lockAccount, saveAccount } from "../db/accounts.ts";
+import { lockTurn } from "../db/activities.ts";
 import { lockCasesOfAccount, saveBlockedFlag, saveCases } from "../db/cases.ts";
 import type { Queryable } from "../db/database.ts";
 import { appendEvents, eraseAccountFromEvents } from "../db/events.ts";
 import { listAccounts, type AccountFilter } from "../db/lists.ts";
+import { eraseAccountTraces } from "../db/retention.ts";
 import { Account, AccountChange, NewAccount, changeAccount, isReservedAccountId, newAccount } from "../domain/account.ts";
 import { accountSubject } from "../domain/activity.ts";
 import { pseudonymiseCase } from "../domain/case.ts";
@@ -90,9 +91,12 @@ async function erase(services: Services, { caller, params }: Call): Promise<Repl
   const now = services.now();
   const pseudonym = `erased-${services.newId()}`;
   return services.database.transaction(async (tx) => {
+    if (!(await findAccounts(tx, caller.tenant_id, [id])).has(id)) throw notFound(noun, id);
+    // Before the account's row, as the engine does it.
+    await lockTurn(tx, caller.tenant_id);
     if (!(await lockAccount(tx, caller.tenant_id, id))) throw notFound(noun, id);
     const events = await pseudonymiseCases(tx, { caller, id, pseudonym, now });
-    await deleteActivitiesOfAccount(tx, caller.tenant_id, id);
+    await eraseAccountTraces(tx, caller.tenant_id, { id, pseudonym });
     await eraseAccountFromEvents(tx, caller.tenant_id, { id, pseudonym });
     await deleteAccount(tx, caller.tenant_id, id);
     await appendEvents(tx, caller.tenant_id, [...events, accountEvent("account.erased", caller, { id: pseudonym, now })]);

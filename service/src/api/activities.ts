@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { insertActivities } from "../db/activities.ts";
-import { ActivityBatch } from "../domain/activity.ts";
+import { ActivityBatch, type RecordedActivity } from "../domain/activity.ts";
 import { parseTime } from "../domain/field.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./problem.ts";
@@ -8,14 +8,16 @@ import type { Reply } from "./problem.ts";
 const bodyBytesMax = 2 * 1024 * 1024;
 
 async function accept(services: Services, { caller, body }: Call<ActivityBatch>): Promise<Reply> {
+  const receivedAt = services.now();
   // Times are kept as they are shown, to the millisecond.
-  const activities = body.activities.map((each) => ({
+  const activities = body.activities.map((each): RecordedActivity => ({
     ...each,
     occurred_at: new Date(parseTime(each.occurred_at) ?? 0).toISOString(),
+    origin: "server",
+    received_at: receivedAt,
   }));
-  const batch = { activities, now: services.now() };
-  const accepted = await services.database.transaction((tx) => insertActivities(tx, caller.tenant_id, batch));
-  return dataReply({ accepted, duplicates: activities.length - accepted }, 202);
+  const inserted = await services.database.transaction((tx) => insertActivities(tx, caller.tenant_id, activities));
+  return dataReply({ accepted: inserted.accepted, duplicates: inserted.duplicates }, 202);
 }
 
 export const activityOperations: Operation[] = [

@@ -30,22 +30,28 @@ export function hasBody(request: IncomingMessage): boolean {
 // Large bodies that are being read or worked on; beyond this, the sender is told to come back.
 const largeBytes = 64 * 1024;
 const largeBytesUnderWayMax = 32 * 1024 * 1024;
-let largeBytesUnderWay = 0;
+const largeOfApi = { bytes: 0 };
 
-// Counts a large body against what this process can hold, until the call is over.
-export async function admitBody<T>(request: IncomingMessage, bytesMax: number, work: () => Promise<T>): Promise<T> {
+// Counts a large body against what this process can hold, until the call is over. Those who need no token count apart, so
+// that they cannot crowd out those who have one.
+export async function admitBody<T>(
+  request: IncomingMessage,
+  bytesMax: number,
+  work: () => Promise<T>,
+  underWay = largeOfApi,
+): Promise<T> {
   const bytes = Math.min(Number(request.headers["content-length"] ?? bytesMax), bytesMax);
   if (bytes <= largeBytes) return work();
-  if (largeBytesUnderWay + bytes > largeBytesUnderWayMax) {
+  if (underWay.bytes + bytes > largeBytesUnderWayMax) {
     throw new Failure("rate-limited", "Too much is being sent at once. Retry after a short delay.", {
       headers: { "retry-after": "1" },
     });
   }
-  largeBytesUnderWay += bytes;
+  underWay.bytes += bytes;
   try {
     return await work();
   } finally {
-    largeBytesUnderWay -= bytes;
+    underWay.bytes -= bytes;
   }
 }
 

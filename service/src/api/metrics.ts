@@ -1,7 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import { Failure } from "../domain/failure.ts";
+import { keptReasons, type Rejection } from "../domain/quarantine.ts";
 import { problemReply } from "./problem.ts";
+
+export type Collected = { accepted: number; duplicates: number; rejections: Rejection[] };
 
 type Request = { operation: string; method: string; status: number; seconds: number };
 
@@ -31,6 +34,18 @@ export class Metrics {
     help: "When the engine last looked for work, as Unix time",
     registers: [this.#registry],
   });
+  readonly #collected = new Counter({
+    name: "casehound_collector_events_total",
+    help: "Events that browsers sent, by what became of them",
+    labelNames: ["result"],
+    registers: [this.#registry],
+  });
+  readonly #quarantined = new Counter({
+    name: "casehound_quarantined_total",
+    help: "What the collector did not take as it came, by the reason",
+    labelNames: ["reason"],
+    registers: [this.#registry],
+  });
   #server: Server | null = null;
 
   constructor() {
@@ -46,6 +61,15 @@ export class Metrics {
     this.#scored.inc(pass.scored);
     if (pass.opened > 0) this.#cases.inc({ change: "opened" }, pass.opened);
     if (pass.joined > 0) this.#cases.inc({ change: "joined" }, pass.joined);
+  }
+
+  observeCollected({ accepted, duplicates, rejections }: Collected): void {
+    this.#collected.inc({ result: "accepted" }, accepted);
+    this.#collected.inc({ result: "duplicate" }, duplicates);
+    for (const { reason, count } of rejections) {
+      this.#quarantined.inc({ reason }, count);
+      if (!keptReasons.has(reason)) this.#collected.inc({ result: "quarantined" }, count);
+    }
   }
 
   text(): Promise<string> {

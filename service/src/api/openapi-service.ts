@@ -57,6 +57,53 @@ function jsonOf(properties: Json): Json {
   return { "application/json": { schema: { type: "object", required: Object.keys(properties), properties } } };
 }
 
+// What the SDK sends beside the events.
+const collectParameters = [
+  { name: "app_key", in: "path", required: true, description: "The tenant's `clickstream_app_id`.", schema: { type: "string" } },
+  ...[
+    ["upload_timestamp", "When it was sent, in milliseconds, by the sender's clock."],
+    ["hashCode", "The first 8 hexadecimal digits of the body's SHA-256."],
+    ["compression", "`gzip` where the body is base64 of gzip, as mobile SDKs send it."],
+  ].map(([name, description]) => ({ name, in: "query", required: false, description, schema: { type: "string" } })),
+];
+
+const exampleEvent = {
+  event_type: "add_to_cart",
+  event_id: "39fcef9f-6642-4a1c-94fc-ca949b670c41",
+  device_id: "bedac25e-e11d-417e-8a7a-25f1c899520b",
+  timestamp: 1_794_703_559_739,
+  user: { _user_id: { value: "user-42" } },
+  attributes: { _session_id: "a13e16e2-20261115-004554475", _page_url: "https://shop.example/shoes" },
+};
+
+function collectorPaths(): Json {
+  const collect = plain({
+    id: "collectEvents",
+    summary: "Send a browser's events",
+    content: { "application/json": { schema: { type: "object", additionalProperties: false } } },
+    problems: ["access-denied", "payload-too-large"],
+  });
+  const events = { type: "array", items: { type: "object" }, description: "Events of the Clickstream SDK, to 2,000 and 2 MiB." };
+  return {
+    "/collect/{app_key}": {
+      post: {
+        ...collect,
+        description:
+          "The endpoint of the Clickstream web SDK and of the browser tag. 200 means that all that is good was stored; the rest is in the tenant's quarantine. A page's origin must be among the tenant's `allowed_origins`.",
+        parameters: collectParameters,
+        requestBody: { required: true, content: { "application/json": { schema: events, example: [exampleEvent] } } },
+      },
+    },
+    "/tag.js": {
+      get: plain({
+        id: "getTag",
+        summary: "The browser tag",
+        content: { "text/javascript": { schema: { type: "string" } } },
+      }),
+    },
+  };
+}
+
 export function servicePaths(): Json {
   const token = plain({
     id: "getToken",
@@ -87,6 +134,7 @@ export function servicePaths(): Json {
         content: { "text/html": { schema: { type: "string" } } },
       }),
     },
+    ...collectorPaths(),
     "/livez": {
       get: plain({ id: "getLiveness", summary: "Whether the process lives", content: jsonOf({ status: { const: "ok" } }) }),
     },

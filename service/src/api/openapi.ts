@@ -25,9 +25,9 @@ const everyBody: FailureCode[] = ["payload-too-large", "unsupported-media-type",
 const tags = [
   { name: "Cases", description: "Opened by detection, worked and closed by people and systems." },
   { name: "End-user accounts", description: "The website's accounts: flags and CRM link." },
-  { name: "Activity", description: "What the website's servers report." },
+  { name: "Activity", description: "What the website's servers report, and what came of its browsers' events." },
   { name: "Tenant", description: "Your own tenant and its credentials." },
-  { name: "Service", description: "Tokens, documents and health. No token needed." },
+  { name: "Service", description: "Tokens, browsers' events, documents and health. No token needed." },
 ];
 
 // Replaces every named schema by a reference, and collects it.

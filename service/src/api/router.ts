@@ -1,11 +1,11 @@
 import { Failure } from "../domain/failure.ts";
 import type { Operation } from "./operation.ts";
 import { isDotSegment, type Target } from "./path.ts";
-import type { SystemOperation } from "./system.ts";
+import type { SystemCall, SystemOperation } from "./system.ts";
 
 export type Match =
   | { kind: "tenant"; operation: Operation; slug: string; params: Record<string, string>; query: string }
-  | { kind: "system"; operation: SystemOperation };
+  | { kind: "system"; operation: SystemOperation; call: SystemCall };
 
 type Route = { segments: string[]; method: string; match: (raw: string[], query: string) => Match };
 
@@ -19,11 +19,11 @@ export class Router {
       this.#add({ segments, method: operation.method, match: (raw, query) => tenantMatch(operation, segments, raw, query) });
     }
     for (const operation of system) {
-      this.#add({
-        segments: operation.path.slice(1).split("/"),
-        method: operation.method,
-        match: () => ({ kind: "system", operation }),
-      });
+      const segments = operation.path.slice(1).split("/");
+      const match = (raw: string[], query: string): Match => {
+        return { kind: "system", operation, call: { params: paramsOf(segments, raw), query } };
+      };
+      this.#add({ segments, method: operation.method, match });
     }
     for (const routes of this.#routes.values()) routes.sort((a, b) => parametersOf(a) - parametersOf(b));
   }
@@ -59,10 +59,14 @@ function fits(wanted: string[], raw: string[]): boolean {
 }
 
 function tenantMatch(operation: Operation, segments: string[], raw: string[], query: string): Match {
-  const params: Record<string, string> = {};
-  for (let index = 2; index < segments.length; index++) {
-    const segment = segments[index] ?? "";
-    if (segment.startsWith("{")) params[segment.slice(1, -1)] = raw[index] ?? "";
-  }
-  return { kind: "tenant", operation, slug: raw[1] ?? "", params, query };
+  const { tenant_slug: slug = "", ...params } = paramsOf(segments, raw);
+  return { kind: "tenant", operation, slug, params, query };
+}
+
+// As they stand in the path, escapes and all.
+function paramsOf(segments: string[], raw: string[]): Record<string, string> {
+  const given = segments.map((segment, index) => [segment, raw[index] ?? ""] as const);
+  return Object.fromEntries(
+    given.filter(([segment]) => segment.startsWith("{")).map(([segment, value]) => [segment.slice(1, -1), value]),
+  );
 }

@@ -19,6 +19,7 @@ const lingerMs = 1_000;
 const stopMs = 20_000;
 const keepAliveMs = 65_000;
 const inactivityMs = 60_000;
+const ofPages = new Set(["collectEvents", "preflightEvents", "getTag"]);
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
 type Parts = { services: Services; authenticator: Authenticator; router: Router; isStrictHost: boolean };
@@ -136,7 +137,7 @@ export class ApiServer {
     if (!parts) throw new Failure("service-unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
     const match = parts.router.route(request.method ?? "", parseTarget(request.url ?? ""));
     trace.operation = match.operation.id;
-    if (match.kind === "system") return match.operation.handle(request, onBody);
+    if (match.kind === "system") return match.operation.handle(request, onBody, match.call);
     if (this.isStopping)
       throw new Failure("service-unavailable", "The service is shutting down.", { headers: { "retry-after": "1" } });
     return runOperation(parts, request, match, trace, onBody);
@@ -175,6 +176,8 @@ export class ApiServer {
     // What a caller did wrong is the caller's to see. What went wrong here is ours, with its cause.
     if (reply.status === 503) log.warn(line, "request");
     else if (reply.status >= 500) log.error({ ...line, err: fault?.cause ?? fault }, "request failed");
+    // A site's pages ask thousands of times a second: the metrics count them.
+    else if (ofPages.has(trace.operation) && reply.status < 400) log.debug(line, "request");
     else log.info(line, "request");
   }
 }
@@ -182,7 +185,7 @@ export class ApiServer {
 function send(response: ServerResponse, reply: Reply, requestId: string, isLast: boolean): void {
   const { status, body } = reply;
   const headers: Record<string, string | number> = { "cache-control": "no-store", "x-request-id": requestId, ...reply.headers };
-  if (status !== 204) headers["content-length"] = Buffer.byteLength(body);
+  if (status !== 204 && status !== 304) headers["content-length"] = Buffer.byteLength(body);
   if (isLast) headers["connection"] = "close";
   response.writeHead(status, headers);
   response.end(body);

@@ -1,32 +1,47 @@
+import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Database } from "../db/database.ts";
 import { Failure, type FailureCode } from "../domain/failure.ts";
 import { unauthorized } from "./auth.ts";
 import { readBody, requireMediaType } from "./body.ts";
+import type { Collector } from "./collector.ts";
 import { headerLines } from "./headers.ts";
 import type { Issuer } from "./issuer.ts";
 import { tokenFailure, tokenPath } from "./issuer.ts";
 import { jsonMediaType } from "./operation.ts";
 import { toFailure, type Reply } from "./problem.ts";
 
-// What belongs to no tenant: no token, no scope.
+// The path's parameters and the query, as they were sent.
+export type SystemCall = { params: Record<string, string>; query: string };
+
+// What needs no token and no scope. Each belongs to one of the process's roles, or is there in any.
 export type SystemOperation = {
   id: string;
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "OPTIONS";
   path: string;
   summary: string;
-  handle: (request: IncomingMessage, onBody: () => void) => Promise<Reply> | Reply;
+  role?: "api" | "collector";
+  handle: (request: IncomingMessage, onBody: () => void, call: SystemCall) => Promise<Reply> | Reply;
 };
 
 const formMediaType = "application/x-www-form-urlencoded";
 const formBytesMax = 16 * 1024;
 
-type Parts = { database: Database; issuer: Issuer; isStopping: () => boolean; openapi: () => string; docs: () => string };
+type Parts = {
+  database: Database;
+  issuer: Issuer;
+  collector: Collector;
+  isStopping: () => boolean;
+  openapi: () => string;
+  docs: () => string;
+  tag: () => string;
+};
 
 export function systemOperations(parts: Parts): SystemOperation[] {
   return [
     {
       id: "getToken",
+      role: "api",
       method: "POST",
       path: tokenPath,
       summary: "Get an access token",
@@ -34,6 +49,7 @@ export function systemOperations(parts: Parts): SystemOperation[] {
     },
     {
       id: "getKeys",
+      role: "api",
       method: "GET",
       path: "/.well-known/jwks.json",
       summary: "The keys that sign access tokens",
@@ -41,12 +57,21 @@ export function systemOperations(parts: Parts): SystemOperation[] {
     },
     {
       id: "getOpenapi",
+      role: "api",
       method: "GET",
       path: "/openapi.json",
       summary: "This API's OpenAPI document",
       handle: () => text(parts.openapi(), jsonMediaType),
     },
-    { id: "getDocs", method: "GET", path: "/docs", summary: "This API's reference, as a page", handle: () => page(parts.docs()) },
+    {
+      id: "getDocs",
+      role: "api",
+      method: "GET",
+      path: "/docs",
+      summary: "This API's reference, as a page",
+      handle: () => page(parts.docs()),
+    },
+    ...collectorOperations(parts),
     {
       id: "getLiveness",
       method: "GET",
@@ -60,6 +85,36 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       path: "/readyz",
       summary: "Whether requests can be served",
       handle: () => readiness(parts),
+    },
+  ];
+}
+
+function collectorOperations({ collector, tag }: Parts): SystemOperation[] {
+  const path = "/collect/{app_key}";
+  return [
+    {
+      id: "collectEvents",
+      role: "collector",
+      method: "POST",
+      path,
+      summary: "Send a browser's events",
+      handle: (request, onBody, call) => collector.collect(request, onBody, call),
+    },
+    {
+      id: "preflightEvents",
+      role: "collector",
+      method: "OPTIONS",
+      path,
+      summary: "Whether a page may send events",
+      handle: (request, _onBody, call) => collector.preflight(request, call),
+    },
+    {
+      id: "getTag",
+      role: "collector",
+      method: "GET",
+      path: "/tag.js",
+      summary: "The browser tag",
+      handle: (request) => script(request, tag()),
     },
   ];
 }
@@ -94,6 +149,16 @@ function json(value: unknown): Reply {
 
 function text(body: string, type: string): Reply {
   return { status: 200, body, headers: { "content-type": type } };
+}
+
+// For every page of every site, and the same for all of them.
+function script(request: IncomingMessage, body: string): Reply {
+  const etag = `"${hash("sha256", body, "base64url").slice(0, 22)}"`;
+  const headers = { etag, "cache-control": "public, max-age=3600", "access-control-allow-origin": "*" };
+  const known = (request.headers["if-none-match"] ?? "").split(",").map((each) => each.trim().replace(/^W\//, ""));
+  if (known.includes(etag)) return { status: 304, body: "", headers };
+  const type = { "content-type": "text/javascript; charset=utf-8", "x-content-type-options": "nosniff" };
+  return { status: 200, body, headers: { ...headers, ...type, "cross-origin-resource-policy": "cross-origin" } };
 }
 
 // No script at all, so nothing can be loaded from anywhere.

@@ -1,8 +1,9 @@
 import { Type } from "typebox";
+import type { Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
-import { findPrimaryClientId, findTenant, saveRotatedSecret } from "../db/tenants.ts";
+import { findPrimaryClientId, findTenant, lockTenant, saveRotatedSecret, saveTenant, type TenantRow } from "../db/tenants.ts";
 import { notFound } from "../domain/failure.ts";
-import { RotatedSecret, Tenant, previousSecretMs } from "../domain/tenant.ts";
+import { RotatedSecret, Tenant, TenantChange, changeTenant, previousSecretMs, tenantChangeFaults } from "../domain/tenant.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./problem.ts";
 import { hashSecret, newSecret } from "./secret.ts";
@@ -11,14 +12,42 @@ async function read(services: Services, { caller }: Call): Promise<Reply> {
   const tenant = await findTenant(services.database, caller.slug);
   if (!tenant) throw notFound("Tenant", caller.slug);
   const clientId = await findPrimaryClientId(services.database, caller.tenant_id);
-  return dataReply({
+  return dataReply(shownTenant(tenant, clientId));
+}
+
+export function shownTenant(tenant: TenantRow, clientId: string | undefined): Tenant {
+  return {
     tenant_name: tenant.slug,
     tenant_id: tenant.tenant_id,
     ...(clientId !== undefined && { client_id: clientId }),
     clickstream_app_id: tenant.app_key,
     allowed_origins: tenant.allowed_origins,
+    ip_policy: tenant.ip_policy,
+    url_parameters: tenant.url_parameters,
     created_at: tenant.created_at,
+  };
+}
+
+async function update(services: Services, { caller, body }: Call<TenantChange>): Promise<Reply> {
+  const by = { actor: caller.actor, now: services.now() };
+  return services.database.transaction(async (tx) => {
+    const tenant = await saveTenantChange(tx, caller.slug, { change: body, ...by });
+    return dataReply(shownTenant(tenant, await findPrimaryClientId(tx, caller.tenant_id)));
   });
+}
+
+type Changing = { change: TenantChange; actor: string; now: string };
+
+// The tenant after the change, which is in its events where it changed anything.
+export async function saveTenantChange(tx: Queryable, slug: string, { change, actor, now }: Changing): Promise<TenantRow> {
+  const tenant = await lockTenant(tx, slug);
+  if (!tenant) throw notFound("Tenant", slug);
+  const changed = changeTenant(tenant, change);
+  if (changed === tenant) return tenant;
+  await saveTenant(tx, changed);
+  const resource = { type: "tenant" as const, id: tenant.tenant_id };
+  await appendEvents(tx, tenant.tenant_id, [{ type: "tenant.updated", occurred_at: now, actor, resource, data: { ...change } }]);
+  return changed;
 }
 
 async function rotateSecret(services: Services, { caller, body }: Call<{ revoke_now?: boolean }>): Promise<Reply> {
@@ -55,6 +84,21 @@ export const tenantOperations: Operation[] = [
     success: { status: 200, description: "The tenant", schema: Tenant },
     problems: ["item-not-found"],
     handle: read,
+  }),
+  operation({
+    id: "updateTenant",
+    method: "PUT",
+    path: "/tenants",
+    scope: "update:tenant",
+    tag: "Tenant",
+    summary: "Change your own tenant",
+    description: "Members that are left out stay as they are. A list that is given replaces the one before it.",
+    body: TenantChange,
+    faults: tenantChangeFaults,
+    success: { status: 200, description: "The tenant after the change", schema: Tenant },
+    problems: ["bad-request", "item-not-found", "transaction-contended"],
+    example: { allowed_origins: ["https://shop.example"], ip_policy: "truncate", url_parameters: ["utm_source"] },
+    handle: update,
   }),
   operation({
     id: "rotateAuthSecret",

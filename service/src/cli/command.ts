@@ -7,15 +7,15 @@ import { Failure } from "../domain/failure.ts";
 import { isScope, scopes } from "../domain/scope.ts";
 import { slugFault } from "../domain/tenant.ts";
 import { clock } from "../clock.ts";
-import { createClient, createTenant } from "../tenancy.ts";
+import { createClient } from "../tenancy.ts";
 import type { Store } from "./store.ts";
 
 export class UsageFault extends Error {}
 
 type Option = { type: "string" | "boolean"; multiple?: boolean; describe: string };
-type Options = Record<string, string | boolean | (string | boolean)[] | undefined>;
-type Call = { store: Store; positionals: string[]; options: Options };
-type Outcome = { result: unknown; text: string; isFailure?: boolean };
+export type Options = Record<string, string | boolean | (string | boolean)[] | undefined>;
+export type Call = { store: Store; positionals: string[]; options: Options };
+export type Outcome = { result: unknown; text: string; isFailure?: boolean };
 
 export type Command = {
   name: string;
@@ -30,7 +30,7 @@ export type Command = {
 const tenantOption: Option = { type: "string", describe: "the tenant's slug (default demo)" };
 const scopeOption: Option = { type: "string", describe: "scopes, separated by spaces (default all)" };
 
-function textOption(options: Options, name: string): string | undefined {
+export function textOption(options: Options, name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;
 }
@@ -45,28 +45,20 @@ function readScopes(options: Options): string[] {
   return named;
 }
 
-function readSlug(slug: string): string {
+export function readSlug(slug: string): string {
   const fault = slugFault(slug);
   if (fault !== null) throw new UsageFault(fault);
   return slug;
 }
 
-function readClientId(options: Options): { clientId?: string } {
+export function readClientId(options: Options): { clientId?: string } {
   const clientId = textOption(options, "client-id");
   const fault = clientId === undefined ? null : clientIdFault(clientId);
   if (fault !== null) throw new UsageFault(fault);
   return clientId === undefined ? {} : { clientId };
 }
 
-function readOrigins(options: Options): string[] {
-  const given = options["origin"];
-  const origins = Array.isArray(given) ? given.map(String) : [];
-  const wrong = origins.find((origin) => URL.parse(origin)?.origin !== origin);
-  if (wrong !== undefined) throw new UsageFault(`"${wrong}" is no origin: it is like https://shop.example`);
-  return origins;
-}
-
-function rows(result: Record<string, unknown>): string {
+export function rows(result: Record<string, unknown>): string {
   const width = Math.max(...Object.keys(result).map((name) => name.length));
   return Object.entries(result)
     .map(([name, value]) => `${name.padEnd(width)}  ${String(value)}`)
@@ -149,26 +141,6 @@ function caseLine(each: ListedCase): string {
 }
 
 export const dataCommands: Command[] = [
-  {
-    name: "tenant create",
-    usage: "tenant create <slug> [--origin <origin>]...",
-    summary: "a new tenant, with a client that has every scope",
-    positionals: { min: 1, max: 1 },
-    options: {
-      "client-id": { type: "string", describe: "the client's id (default: made up)" },
-      origin: { type: "string", multiple: true, describe: "a web origin that may send browser events; may be given again" },
-    },
-    wants: { migrations: true, newDatabase: true },
-    run: async ({ store, positionals, options }) => {
-      const slug = readSlug(positionals[0] ?? "");
-      const result = await createTenant(
-        store.database,
-        { slug, allowedOrigins: readOrigins(options), ...readClientId(options) },
-        clock,
-      );
-      return { result, text: `${rows(result)}\nThe secret is shown this once.` };
-    },
-  },
   {
     name: "client create",
     usage: "client create [--tenant <slug>] [--scope <scopes>]",

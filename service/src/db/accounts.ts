@@ -83,18 +83,20 @@ export async function insertSeenAccounts(
   return rows.map((row) => row.website_account_id);
 }
 
+export type Flags = { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean };
+
 // The time of the last session never goes backwards. The rows stay locked, so that a flag and a new case agree.
 export async function saveSessionTimes(
   tx: Queryable,
   tenantId: string,
   times: { id: string; session_at: string | null }[],
-): Promise<Map<string, boolean>> {
+): Promise<Map<string, Flags>> {
   const sorted = times.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const locked = await tx.query<{ website_account_id: string; is_blocked: boolean }>(sql`
-    select a.website_account_id, a.is_blocked
+  const locked = await tx.query<{ website_account_id: string } & Flags>(sql`
+    select a.website_account_id, a.is_blocked, a.is_quarantined, a.is_fraudulent
     from unnest(${sorted.map((each) => each.id)}::text[]) with ordinality as t (id, position)
     cross join lateral (
-      select website_account_id, is_blocked
+      select website_account_id, is_blocked, is_quarantined, is_fraudulent
       from accounts
       where tenant_id = ${tenantId} and website_account_id = t.id
       for update
@@ -110,5 +112,5 @@ export async function saveSessionTimes(
         and a.website_account_id = t.id
         and (a.last_session_updated_on is null or a.last_session_updated_on < t.session_at)`);
   }
-  return new Map(locked.map((row) => [row.website_account_id, row.is_blocked]));
+  return new Map(locked.map(({ website_account_id: id, ...flags }) => [id, flags]));
 }

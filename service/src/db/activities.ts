@@ -1,38 +1,94 @@
-import type { Activity } from "../domain/activity.ts";
+import { hash } from "node:crypto";
+import type { BrowserFacts, RecordedActivity } from "../domain/activity.ts";
 import type { Queryable } from "./database.ts";
-import { sql } from "./sql.ts";
+import { joinJson, plainArray, sql, statement } from "./sql.ts";
 
-// Returns how many were new: an activity that was stored before is not stored again.
-export async function insertActivities(
-  tx: Queryable,
-  tenantId: string,
-  batch: { activities: Activity[]; now: string },
-): Promise<number> {
-  const sorted = batch.activities.toSorted((a, b) => (a.activity_id < b.activity_id ? -1 : 1));
-  const rows = await tx.query(sql`
-    insert into activities (tenant_id, activity_id, website_account_id, received_at, activity)
-    select ${tenantId}::uuid, a.activity_id, a.website_account_id, ${batch.now}::timestamptz, a.activity
-    from unnest(
-      ${sorted.map((each) => each.activity_id)}::text[],
-      ${sorted.map((each) => each.website_account_id ?? null)}::text[],
-      ${sorted.map((each) => JSON.stringify(each))}::jsonb[]
-    ) as a (activity_id, website_account_id, activity)
-    on conflict (tenant_id, activity_id) do nothing
-    returning 1 as inserted`);
-  return rows.length;
+// An activity as it lies in the inbox, with the key under which it is known.
+export type ClaimedActivity = { id_key: string; activity: RecordedActivity };
+
+export type Inserted = { accepted: number; duplicates: number; reused: RecordedActivity[] };
+
+// Ids of a browser and of a server are apart: a page must not be able to take the id of a server's activity first.
+export function activityKey({ origin, activity_id }: Pick<RecordedActivity, "origin" | "activity_id">): string {
+  return uuidOf(hash("sha256", `${origin}:${activity_id}`, "hex"));
 }
 
-// Jumps from tenant to tenant along the index of what is unscored, so that a long backlog of one costs no more than a short one.
+export function uuidOf(hex: string): string {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}
+
+// What makes an activity the same one, sent again: not when it came, nor what its clock was corrected to.
+function contentOf({ type, occurred_at, claimed_at, website_account_id, session_id, device_id, attributes }: RecordedActivity) {
+  const same = [type, claimed_at ?? occurred_at, website_account_id, session_id, device_id, attributes];
+  return Number.parseInt(hash("sha256", JSON.stringify(same), "hex").slice(0, 8), 16) | 0;
+}
+
+// Into the inbox, once each. What was stored before is not stored again; `reused` are those that came under a known id with
+// other content.
+export async function insertActivities(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<Inserted> {
+  const byKey = new Map<string, { key: string; content: number; activity: RecordedActivity }>();
+  const reused: RecordedActivity[] = [];
+  for (const activity of activities) {
+    const key = activityKey(activity);
+    const content = contentOf(activity);
+    const first = byKey.get(key);
+    if (!first) byKey.set(key, { key, content, activity });
+    else if (first.content !== content) reused.push(activity);
+  }
+  // In one order, so that two senders of the same activities wait for each other instead of blocking each other.
+  const sorted = [...byKey.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const rows = await tx.query<{ id_key: string }>(sql`
+    with given as (
+      select *
+      from unnest(
+        ${plainArray(sorted.map((each) => each.key))}::uuid[],
+        ${plainArray(sorted.map((each) => each.content))}::int[],
+        ${plainArray(sorted.map((each) => each.activity.received_at))}::timestamptz[],
+        ${sorted.map((each) => each.activity.website_account_id ?? null)}::text[],
+        string_to_array(${joinJson(sorted.map((each) => JSON.stringify(each.activity)))}, chr(1))
+      ) as g (id_key, content, received_at, website_account_id, activity)
+    ), fresh as (
+      insert into activity_ids (tenant_id, id_key, received_on, content)
+      select ${tenantId}::uuid, id_key, (received_at at time zone 'UTC')::date, content
+      from given
+      on conflict (tenant_id, id_key) do nothing
+      returning id_key
+    )
+    insert into inbox (tenant_id, received_at, id_key, website_account_id, activity)
+    select ${tenantId}::uuid, g.received_at, g.id_key, g.website_account_id, g.activity
+    from given as g
+    join fresh using (id_key)
+    returning id_key`);
+  const fresh = new Set(rows.map((row) => row.id_key));
+  const known = sorted.filter((each) => !fresh.has(each.key));
+  if (known.length > 0) reused.push(...(await findReused(tx, tenantId, known)));
+  return { accepted: fresh.size, duplicates: activities.length - fresh.size, reused };
+}
+
+async function findReused(
+  tx: Queryable,
+  tenantId: string,
+  known: { key: string; content: number; activity: RecordedActivity }[],
+): Promise<RecordedActivity[]> {
+  const rows = await tx.query<{ id_key: string; content: number }>(sql`
+    select id_key, content
+    from activity_ids
+    where tenant_id = ${tenantId} and id_key = any(${known.map((each) => each.key)}::uuid[]) and content <> 0`);
+  const contents = new Map(rows.map((row) => [row.id_key, row.content]));
+  return known.filter((each) => (contents.get(each.key) ?? each.content) !== each.content).map((each) => each.activity);
+}
+
+// Jumps from tenant to tenant along the inbox's key, so that a long backlog of one costs no more than a short one.
 export async function listTenantsWithWork(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ tenant_id: string }>(sql`
     with recursive waiting as (
-      (select tenant_id from activities where scored_at is null order by tenant_id limit 1)
+      (select tenant_id from inbox order by tenant_id limit 1)
       union all
       select (
-        select a.tenant_id
-        from activities as a
-        where a.scored_at is null and a.tenant_id > w.tenant_id
-        order by a.tenant_id
+        select i.tenant_id
+        from inbox as i
+        where i.tenant_id > w.tenant_id
+        order by i.tenant_id
         limit 1
       )
       from waiting as w
@@ -45,32 +101,168 @@ export async function listTenantsWithWork(database: Queryable): Promise<string[]
 }
 
 export async function countUnscored(database: Queryable): Promise<number> {
-  const [row] = await database.query<{ unscored: number }>(
-    sql`select count(*) as unscored from activities where scored_at is null`,
-  );
+  const [row] = await database.query<{ unscored: number }>(sql`select count(*) as unscored from inbox`);
   return row?.unscored ?? 0;
 }
 
-// Skip locked, so that two engines share a backlog instead of queueing behind each other.
-export async function claimActivities(tx: Queryable, tenantId: string, batchMax: number): Promise<Activity[]> {
-  const rows = await tx.query<{ activity: Activity }>(sql`
-    select activity
-    from activities
-    where tenant_id = ${tenantId} and scored_at is null
-    order by received_at, activity_id
-    limit ${batchMax}
-    for update skip locked`);
-  return rows.map((row) => row.activity);
+export type Turn = { browser_at: string | null; ip_policy: "full" | "truncate" | "hash" };
+
+// Null where another engine has the tenant now. Held to the end of the transaction.
+export async function claimTurn(tx: Queryable, tenantId: string): Promise<Turn | null> {
+  const [row] = await tx.query<Turn>(sql`
+    select e.browser_at, t.ip_policy
+    from engine_turns as e
+    join tenants as t using (tenant_id)
+    where e.tenant_id = ${tenantId}
+    for update of e skip locked`);
+  return row ?? null;
 }
 
-export async function saveScored(tx: Queryable, tenantId: string, scored: { ids: string[]; now: string }): Promise<void> {
+// Waits for the engine: what is taken away while it holds the tenant's states in memory would be written again.
+export async function lockTurn(tx: Queryable, tenantId: string): Promise<void> {
   await tx.query(sql`
-    update activities
-    set scored_at = ${scored.now}
-    where tenant_id = ${tenantId} and activity_id = any(${scored.ids}::text[])`);
+    select 1 as locked
+    from engine_turns
+    where tenant_id = ${tenantId}
+    for update`);
+}
+
+export async function saveBrowserSeen(tx: Queryable, tenantId: string, at: string): Promise<void> {
+  await tx.query(sql`
+    update engine_turns
+    set browser_at = ${at}
+    where tenant_id = ${tenantId}`);
+}
+
+// Takes the oldest out of the inbox, as received. An erasure holds those of its account, and takes them away itself.
+export async function claimActivities(tx: Queryable, tenantId: string, batchMax: number): Promise<ClaimedActivity[]> {
+  const rows = await tx.query<{ id_key: string; activity: string }>(sql`
+    with claimed as (
+      select tenant_id, received_at, id_key
+      from inbox
+      where tenant_id = ${tenantId}
+      order by received_at, id_key
+      limit ${batchMax}
+      for update skip locked
+    )
+    delete from inbox as i
+    using claimed as c
+    where i.tenant_id = ${tenantId} and i.received_at = c.received_at and i.id_key = c.id_key
+    returning i.id_key, i.activity`);
+  // Written by insertActivities alone.
+  return rows.map((row) => ({ id_key: row.id_key, activity: JSON.parse(row.activity) as RecordedActivity }));
+}
+
+export type ScoredActivity = ClaimedActivity & {
+  ip: string | null;
+  score: number;
+  prediction_id: string | null;
+  case_id: string | null;
+  decision: string;
+};
+
+// Into the log, with what was decided. The day's partition must be there.
+export async function appendScored(tx: Queryable, tenantId: string, scored: ScoredActivity[]): Promise<void> {
+  const column = <T>(pick: (each: ScoredActivity) => T) => scored.map(pick);
+  const agents = await insertAgents(tx, tenantId, new Set(scored.flatMap(({ activity }) => activity.user_agent ?? [])));
+  await tx.query(sql`
+    insert into activities (
+      tenant_id, received_at, id_key, occurred_at, score, origin, type, activity_id, website_account_id, session_id, device_id,
+      ip, agent_key, prediction_id, case_id, document, decision
+    )
+    select ${tenantId}::uuid, s.*
+    from unnest(
+      ${plainArray(column((each) => each.activity.received_at))}::timestamptz[],
+      ${plainArray(column((each) => each.id_key))}::uuid[],
+      ${plainArray(column((each) => each.activity.occurred_at))}::timestamptz[],
+      ${plainArray(column((each) => each.score))}::smallint[],
+      ${plainArray(column((each) => each.activity.origin))}::text[],
+      ${column((each) => each.activity.type)}::text[],
+      ${column((each) => each.activity.activity_id)}::text[],
+      ${column((each) => each.activity.website_account_id ?? null)}::text[],
+      ${column((each) => each.activity.session_id ?? null)}::text[],
+      ${column((each) => each.activity.device_id ?? null)}::text[],
+      ${column((each) => each.ip)}::text[],
+      ${plainArray(column((each) => agents.get(each.activity.user_agent ?? "") ?? null))}::bigint[],
+      ${plainArray(column((each) => each.prediction_id))}::uuid[],
+      ${plainArray(column((each) => each.case_id))}::uuid[],
+      string_to_array(${joinJson(column((each) => documentOf(each.activity)))}, chr(1)),
+      string_to_array(${joinJson(column((each) => each.decision))}, chr(1))
+    ) as s`);
+}
+
+// The keys of these user agents, all of which are known from then on.
+async function insertAgents(tx: Queryable, tenantId: string, agents: Set<string>): Promise<Map<string, string>> {
+  const keys = new Map([...agents].map((agent) => [agent, BigInt.asIntN(64, BigInt(`0x${hash("sha256", agent, "hex").slice(0, 16)}`)).toString()]));
+  if (keys.size === 0) return keys;
+  const sorted = [...keys].toSorted(([, a], [, b]) => (a < b ? -1 : 1));
+  await tx.query(sql`
+    insert into user_agents (tenant_id, agent_key, user_agent)
+    select ${tenantId}::uuid, a.*
+    from unnest(${plainArray(sorted.map(([, key]) => key))}::bigint[], ${sorted.map(([agent]) => agent)}::text[]) as a
+    on conflict (tenant_id, agent_key) do nothing`);
+  return keys;
+}
+
+// What has no column of its own. What stays the same for a session is with the session.
+function documentOf({ session_id, attributes, claimed_at, browser }: RecordedActivity): string {
+  return JSON.stringify({ attributes, claimed_at, browser: session_id === undefined ? browser : browser && changing(browser) });
+}
+
+function changing({ page_title, page_url, engagement_ms, inputs, input_spread, is_webdriver, signs }: BrowserFacts): BrowserFacts {
+  const facts = { page_title, page_url, engagement_ms, inputs, input_spread, is_webdriver, signs };
+  // Undefined members are left out as it is written.
+  return facts as BrowserFacts;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+export function partitionOf(day: string): string {
+  return `activities_${day.replaceAll("-", "")}`;
+}
+
+// The partition of a UTC day, `YYYY-MM-DD`. Others that make it at the same time wait, and find it there.
+export async function makePartition(tx: Queryable, day: string): Promise<void> {
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) throw new Error(`${day} is no day`);
+  const next = new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);
+  await tx.query(sql`select pg_advisory_xact_lock(4812204)`);
+  await tx.query(
+    statement(
+      `create table if not exists ${partitionOf(day)} partition of activities for values from ('${day} 00:00+00') to ('${next} 00:00+00')`,
+      [],
+    ),
+  );
+}
+
+export const noPartitionCode = "23514";
+
+// The days of what is waiting, oldest first, of as much as a batch can take.
+export async function listWaitingDays(database: Queryable, tenantId: string): Promise<string[]> {
+  const rows = await database.query<{ day: string }>(sql`
+    select distinct to_char(received_at at time zone 'UTC', 'YYYY-MM-DD') as day
+    from (
+      select received_at
+      from inbox
+      where tenant_id = ${tenantId}
+      order by received_at
+      limit 2000
+    ) as oldest`);
+  return rows.map((row) => row.day);
+}
+
+export async function listPartitions(database: Queryable): Promise<string[]> {
+  const rows = await database.query<{ day: string }>(sql`
+    select to_char(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
+    from pg_inherits
+    where inhparent = 'activities'::regclass
+    order by 1`);
+  return rows.map((row) => row.day);
 }
 
 export async function deleteActivitiesOfAccount(tx: Queryable, tenantId: string, websiteAccountId: string): Promise<void> {
+  await tx.query(sql`
+    delete from inbox
+    where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}`);
   await tx.query(sql`
     delete from activities
     where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}`);

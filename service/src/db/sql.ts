@@ -22,3 +22,14 @@ export function statement(text: string, values: unknown[]): Statement {
   }
   return { name, text, values };
 }
+
+// Arrays of ids, numbers and times, whose texts hold nothing that an array literal would have to quote. The driver's own way
+// looks at every character: it was a tenth of the engine's time.
+export function plainArray(values: readonly (string | number | boolean | null)[]): string {
+  return `{${values.map((value) => value ?? "null").join(",")}}`;
+}
+
+// Many JSON texts as one, to be cut up by string_to_array(..., chr(1)): JSON writes that character as an escape.
+export function joinJson(texts: readonly string[]): string {
+  return texts.join("\u0001");
+}

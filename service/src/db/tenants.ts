@@ -1,7 +1,9 @@
+import type { TenantSettings } from "../domain/tenant.ts";
 import type { Queryable, Row } from "./database.ts";
 import { sql } from "./sql.ts";
 
-export type TenantRow = Row & { tenant_id: string; slug: string; app_key: string; allowed_origins: string[]; created_at: string };
+export type NewTenant = { tenant_id: string; slug: string; app_key: string; allowed_origins: string[]; created_at: string };
+export type TenantRow = Row & NewTenant & TenantSettings;
 
 export type ClientRow = Row & {
   tenant_id: string;
@@ -24,7 +26,7 @@ export type NewClient = {
   created_at: string;
 };
 
-export async function insertTenant(tx: Queryable, tenant: TenantRow): Promise<boolean> {
+export async function insertTenant(tx: Queryable, tenant: NewTenant): Promise<boolean> {
   const rows = await tx.query(sql`
     insert into tenants (tenant_id, slug, app_key, allowed_origins, created_at)
     values (${tenant.tenant_id}, ${tenant.slug}, ${tenant.app_key}, ${tenant.allowed_origins}, ${tenant.created_at})
@@ -37,10 +39,38 @@ export async function insertTenant(tx: Queryable, tenant: TenantRow): Promise<bo
 
 export async function findTenant(database: Queryable, slug: string): Promise<TenantRow | undefined> {
   const [row] = await database.query<TenantRow>(sql`
-    select tenant_id, slug, app_key, allowed_origins, created_at
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, created_at
     from tenants
     where slug = ${slug}`);
   return row;
+}
+
+// What the collector needs to know of a tenant, by the keys in its path.
+export type KeyedTenant = Pick<TenantRow, "tenant_id" | "slug" | "app_key" | "allowed_origins" | "url_parameters">;
+
+export async function findTenantsByKeys(database: Queryable, keys: string[]): Promise<Map<string, KeyedTenant>> {
+  const rows = await database.query<KeyedTenant & Row>(sql`
+    select tenant_id, slug, app_key, allowed_origins, url_parameters
+    from tenants
+    where app_key = any(${keys}::text[])`);
+  return new Map(rows.map((row) => [row.app_key, row]));
+}
+
+// Not against those who only point to the tenant: every write does.
+export async function lockTenant(tx: Queryable, slug: string): Promise<TenantRow | undefined> {
+  const [row] = await tx.query<TenantRow>(sql`
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, created_at
+    from tenants
+    where slug = ${slug}
+    for no key update`);
+  return row;
+}
+
+export async function saveTenant(tx: Queryable, tenant: TenantRow): Promise<void> {
+  await tx.query(sql`
+    update tenants
+    set allowed_origins = ${tenant.allowed_origins}, ip_policy = ${tenant.ip_policy}, url_parameters = ${tenant.url_parameters}
+    where tenant_id = ${tenant.tenant_id}`);
 }
 
 // False where the client id is taken, by any tenant.

@@ -26,6 +26,7 @@ export function scoreReport(activity: Activity, nowMs: number): Finding | null {
     highlights,
     session_id: activity.session_id,
     session_status: isSessionActive(activity, nowMs) ? "ACTIVE" : "FINISHED",
+    isReport: true,
     explanation: {
       fraud_reason: "Reported fraud",
       fraud_reason_description: description,

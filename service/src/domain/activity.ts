@@ -60,13 +60,49 @@ export const ActivityBatch = Type.Object(
 export type ActivityBatch = Static<typeof ActivityBatch>;
 
 export const sessionIdleMs = 30 * 60 * 1000;
+// How far a sender's clock may be off before it is not believed.
+export const clockToleranceMs = 10 * 60 * 1000;
+
+// What only a browser can tell. All of it is the page's claim, and none of it is believed alone.
+export type BrowserFacts = {
+  sdk?: string;
+  locale?: string;
+  accept_language?: string;
+  zone_offset_minutes?: number;
+  screen?: string;
+  viewport?: string;
+  page_title?: string;
+  page_url?: string;
+  referrer?: string;
+  session_started_at?: string;
+  engagement_ms?: number;
+  // The tag's summary of pointer, key, touch and scroll input since the last one.
+  inputs?: number;
+  input_spread?: number;
+  is_webdriver?: boolean;
+  // Weak signs that something is off: wrong-hash, foreign-tenant-id, session-id-mismatch, ...
+  signs?: string[];
+};
+
+// One canonical event, whoever sent it. A browser's ids are apart from the servers': a page cannot take a server's id first.
+export type RecordedActivity = Activity & {
+  origin: "server" | "browser";
+  received_at: string;
+  // What the sender's clock said, where occurred_at was shifted.
+  claimed_at?: string;
+  browser?: BrowserFacts;
+};
 
 // Whom a case from this activity is about. At most one case per subject is OPEN.
 export function subjectOf(activity: Activity): string {
-  if (activity.website_account_id !== undefined) return accountSubject(activity.website_account_id);
+  return activity.website_account_id === undefined ? sourceOf(activity) : accountSubject(activity.website_account_id);
+}
+
+// Where it came from, for a case without an account.
+export function sourceOf(activity: Activity): string {
   if (activity.device_id !== undefined) return `device:${activity.device_id}`;
   if (activity.session_id !== undefined) return `session:${activity.session_id}`;
-  return `activity:${activity.activity_id}`;
+  return activity.ip === undefined ? `activity:${activity.activity_id}` : `ip:${activity.ip}`;
 }
 
 export function accountSubject(websiteAccountId: string): string {

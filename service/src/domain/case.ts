@@ -227,6 +227,29 @@ export function joinCase(open: CaseDocument, finding: Finding, ids: FindingIds, 
   return { document, events: [caseEvent(document, "case.evidence_added", state)] };
 }
 
+const repeatMs = 10 * 60 * 1000;
+
+// The same reasons in the same session, a moment later and no stronger, tell an investigator nothing: a case under attack
+// would change its version with every event, and nobody could close it.
+export function isRepeat(open: CaseDocument, finding: Finding, nowMs: number): boolean {
+  if (finding.isReport) return false;
+  const reasons = reasonsOf(finding.explanation);
+  return Object.values(open.fraud_occurrences).some(
+    (known) =>
+      known.session_id === finding.session_id &&
+      known.risk_score >= finding.score &&
+      nowMs - Date.parse(known.generated_at) < repeatMs &&
+      reasonsOf(known.explanation) === reasons,
+  );
+}
+
+function reasonsOf({ model_behaviour: models }: Finding["explanation"]): string {
+  return (models ?? [])
+    .map((model) => model.model_name)
+    .toSorted()
+    .join(" ");
+}
+
 // Erasure of the account: the case stays, under a name that leads to nobody.
 export function pseudonymiseCase(found: CaseDocument, pseudonym: string, actor: Omit<Actor, "state_id">): Changed {
   const document = {

@@ -8,12 +8,15 @@ export type EventType =
   | "account.created"
   | "account.updated"
   | "account.erased"
-  | "tenant.secret_rotated";
+  | "tenant.secret_rotated"
+  | "tenant.updated"
+  | "rule.updated"
+  | "thresholds.updated";
 
 export type DomainEvent = {
   type: EventType;
   occurred_at: string;
   actor: string;
-  resource: { type: "case" | "end_user_account" | "tenant"; id: string; version?: number };
+  resource: { type: "case" | "end_user_account" | "tenant" | "rule"; id: string; version?: number };
   data?: Record<string, unknown>;
 };

@@ -73,6 +73,8 @@ export type Finding = {
   explanation: Static<typeof Explanation>;
   session_id: string | undefined;
   session_status: "ACTIVE" | "FINISHED";
+  // Somebody said so: each report is evidence of its own.
+  isReport?: true;
 };
 
 export type FindingIds = { case_id: string; state_id: string; occurrence_id: string; prediction_id: string };

@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
-import { Time, Uuid } from "./field.ts";
+import type { FieldError } from "./failure.ts";
+import { Time, Uuid, firstCharacters } from "./field.ts";
 
 export const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const slugCharacters = { min: 3, max: 100 };
@@ -13,6 +14,65 @@ export function slugFault(slug: string): string | null {
   return reservedSlugs.has(slug) ? `the slug "${slug}" is reserved` : null;
 }
 
+const originPattern = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/;
+const originsMax = 100;
+const parametersMax = 50;
+
+const settings = {
+  allowed_origins: Type.Array(Type.String({ maxLength: 300 }), {
+    maxItems: originsMax,
+    description: "Where browsers may send events from: exact origins, as `https://shop.example`.",
+  }),
+  ip_policy: Type.Enum(["full", "truncate", "hash"], {
+    description: "What is kept of an address once it was looked up: all of it, its network, or a hash.",
+  }),
+  url_parameters: Type.Array(Type.String({ pattern: "^[A-Za-z0-9_.:~\\[\\]-]{1,64}$" }), {
+    maxItems: parametersMax,
+    description: "The parameters of page addresses that are kept; all others are cut.",
+  }),
+};
+
+export const TenantChange = Type.Object(
+  {
+    allowed_origins: Type.Optional(settings.allowed_origins),
+    ip_policy: Type.Optional(settings.ip_policy),
+    url_parameters: Type.Optional(settings.url_parameters),
+  },
+  { additionalProperties: false, $id: "TenantChange" },
+);
+export type TenantChange = Static<typeof TenantChange>;
+export type TenantSettings = Required<TenantChange>;
+
+// Null where browsers send just this text as their Origin, else what is wrong with it.
+export function originFault(origin: string): string | null {
+  const isOrigin = originPattern.test(origin) && URL.parse(origin)?.origin === origin;
+  return isOrigin ? null : "is no origin as browsers send it, like https://shop.example";
+}
+
+// What the schema cannot say of a change.
+export function tenantChangeFaults({ allowed_origins, url_parameters }: TenantChange): FieldError[] {
+  const faults: FieldError[] = [];
+  const origins = texts(allowed_origins);
+  const wrong = origins.find((origin) => originFault(origin) !== null);
+  if (wrong !== undefined)
+    faults.push({ field: "allowed_origins", message: `holds one that ${originFault(wrong)}: ${firstCharacters(wrong, 100)}` });
+  else if (new Set(origins).size < origins.length) faults.push({ field: "allowed_origins", message: "must not hold one twice" });
+  const parameters = texts(url_parameters);
+  if (new Set(parameters).size < parameters.length) faults.push({ field: "url_parameters", message: "must not hold one twice" });
+  return faults;
+}
+
+// Asked of any object, whether its schema holds or not.
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each: unknown) => typeof each === "string").slice(0, originsMax) : [];
+}
+
+// The settings after the change, or the very same object where nothing differs.
+export function changeTenant<T extends TenantSettings>(tenant: T, change: TenantChange): T {
+  const changed = { ...tenant, ...change };
+  return JSON.stringify(changed) === JSON.stringify(tenant) ? tenant : changed;
+}
+
 export const Tenant = Type.Object(
   {
     tenant_name: Type.String({ description: "The tenant's slug." }),
@@ -20,6 +80,8 @@ export const Tenant = Type.Object(
     client_id: Type.Optional(Type.String({ description: "The client made with the tenant, whose secret can be rotated." })),
     clickstream_app_id: Type.String(),
     allowed_origins: Type.Array(Type.String()),
+    ip_policy: settings.ip_policy,
+    url_parameters: Type.Array(Type.String()),
     created_at: Time,
   },
   { additionalProperties: false, $id: "Tenant" },

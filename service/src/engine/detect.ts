@@ -1,68 +1,89 @@
-import { insertSeenAccounts, saveSessionTimes } from "../db/accounts.ts";
-import { claimActivities, saveScored } from "../db/activities.ts";
-import { insertCase, lockOpenCase, saveCases, type LockedCase } from "../db/cases.ts";
-import type { Database, Queryable } from "../db/database.ts";
+import { insertSeenAccounts, saveSessionTimes, type Flags } from "../db/accounts.ts";
+import { appendScored, claimActivities, claimTurn, saveBrowserSeen, type ClaimedActivity } from "../db/activities.ts";
+import { saveCases } from "../db/cases.ts";
+import type { Database } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
-import { scoreReport } from "../detection/report.ts";
-import { unknownAccount } from "../domain/account.ts";
-import { subjectOf, type Activity } from "../domain/activity.ts";
-import { joinCase, openCase, type Changed } from "../domain/case.ts";
+import { addRuleHits, addRuleSubjects } from "../db/rules.ts";
+import { observe } from "../detection/features.ts";
+import { findingsOf, type Found } from "../detection/finding.ts";
+import type { EnrichedActivity } from "../detection/scene.ts";
+import { decisionText, judge, type RuleSet, type Verdict } from "../detection/score.ts";
+import type { RuleContext } from "../detection/vector.ts";
+import type { RecordedActivity } from "../domain/activity.ts";
 import type { DomainEvent } from "../domain/event.ts";
-import type { Finding, FindingIds } from "../domain/finding.ts";
+import { hitSubject } from "../domain/rule.ts";
+import { openOrJoin, type Batch, type Clock } from "./cases.ts";
+import { keptIp, type Enrichment } from "./enrichment.ts";
+import { Memory } from "./memory.ts";
+import type { RuleSets } from "./rule-sets.ts";
+import { tallyBatch } from "./tally.ts";
 
-const batchMax = 200;
-const openAttemptsMax = 5;
+const batchMax = 500;
+const browserFreshMs = 24 * 60 * 60 * 1000;
+const browserNotedMs = 60 * 60 * 1000;
 
-// `newId(at)`: a case id carries the time at which the case was created.
-export type Clock = { now: () => string; newId: (at?: string) => string };
 export type Pass = { scored: number; opened: number; joined: number };
+export type Detector = { database: Database; clock: Clock; enrichment: Enrichment; ruleSets: RuleSets };
 
-type Found = { activity: Activity; finding: Finding; subject: string };
-type Batch = { tx: Queryable; tenantId: string; clock: Clock; now: string };
+type Judged = {
+  claimed: ClaimedActivity;
+  // As it is kept: its address by the tenant's policy.
+  activity: RecordedActivity;
+  verdict: Verdict;
+  context: RuleContext;
+  network: string;
+  found: Found[];
+};
 
-// One batch of one tenant in one transaction: a crash anywhere runs it again, and it comes out the same.
-export async function detectBatch(database: Database, tenantId: string, clock: Clock): Promise<Pass> {
+// One batch of one tenant in one transaction: a crash anywhere runs it again, and it comes out the same. Null where another
+// engine has the tenant.
+export async function detectBatch(detector: Detector, tenantId: string): Promise<Pass | null> {
+  const { database, clock } = detector;
   return database.transaction(async (tx) => {
-    const activities = await claimActivities(tx, tenantId, batchMax);
-    const pass = { scored: activities.length, opened: 0, joined: 0 };
-    if (activities.length === 0) return pass;
+    const turn = await claimTurn(tx, tenantId);
+    if (!turn) return null;
+    const claimed = await claimActivities(tx, tenantId, batchMax);
+    if (claimed.length === 0) return { scored: 0, opened: 0, joined: 0 };
     const now = clock.now();
-    const batch = { tx, tenantId, clock, now };
-    const { events, blocked } = await seeAccounts(batch, activities);
-    const joined: LockedCase[] = [];
-    for (const group of Map.groupBy(findSuspicion(activities, Date.parse(now)), ({ subject }) => subject).values()) {
-      const done = await openOrJoin(batch, group, blocked);
-      if (done.joined) joined.push(done.joined);
-      events.push(...done.events);
-      pass.opened += done.joined ? 0 : 1;
-      pass.joined += group.length - (done.joined ? 0 : 1);
-    }
-    await saveCases(tx, tenantId, joined);
-    await saveScored(tx, tenantId, { ids: activities.map((each) => each.activity_id), now });
-    await appendEvents(tx, tenantId, events);
-    return pass;
+    const batch: Batch = { tx, tenantId, clock, now };
+    const activities = claimed.map((each) => each.activity);
+    const { events, flags } = await seeAccounts(batch, activities);
+    const tenantHasBrowser = await seeBrowsers(batch, activities, turn.browser_at);
+    const set = await detector.ruleSets.current(tx, tenantId);
+    const keepIp = (ip: string) => keptIp(ip, turn.ip_policy);
+    const enriched = inOrder(claimed.map((each) => ({ claimed: each, event: detector.enrichment.enrich(each.activity) })));
+    const memory = await Memory.load({ tx, tenantId, flags, tenantHasBrowser, keepIp }, enriched.map(({ event }) => event));
+    const judged = enriched.map((each) => judgeOne(memory, set, each, { keepIp, nowMs: Date.parse(now) }));
+    const cases = await openOrJoin(batch, judged.flatMap((each) => each.found), flags);
+    await memory.save(now);
+    await tallyBatch(tx, tenantId, activities, memory.started);
+    await saveHits(batch, judged);
+    await saveCases(tx, tenantId, cases.joined);
+    await appendScored(tx, tenantId, judged.map((each) => toScored(each, cases.made)));
+    await appendEvents(tx, tenantId, [...events, ...cases.events]);
+    return { scored: claimed.length, opened: cases.opened, joined: cases.joinedFindings };
   });
 }
 
 // The first activity that names an account creates it.
 async function seeAccounts(
   { tx, tenantId, now }: Batch,
-  activities: Activity[],
-): Promise<{ events: DomainEvent[]; blocked: Map<string, boolean> }> {
+  activities: RecordedActivity[],
+): Promise<{ events: DomainEvent[]; flags: Map<string, Flags> }> {
   const times = new Map<string, string | null>();
   for (const { website_account_id: id, session_id: session, occurred_at: at } of activities) {
     if (id === undefined) continue;
     const known = times.get(id) ?? null;
     times.set(id, session !== undefined && (known === null || at > known) ? at : known);
   }
-  if (times.size === 0) return { events: [], blocked: new Map() };
+  if (times.size === 0) return { events: [], flags: new Map() };
   const created: string[] = [];
-  const blocked = new Map<string, boolean>();
+  const flags = new Map<string, Flags>();
   // An erasure that commits while we wait for its row takes the account away: then it is made again.
   for (let missing = [...times].map(([id, session_at]) => ({ id, session_at })); missing.length > 0;) {
     created.push(...(await insertSeenAccounts(tx, tenantId, { ids: missing.map(({ id }) => id), now })));
-    for (const [id, isBlocked] of await saveSessionTimes(tx, tenantId, missing)) blocked.set(id, isBlocked);
-    missing = missing.filter(({ id }) => !blocked.has(id));
+    for (const [id, each] of await saveSessionTimes(tx, tenantId, missing)) flags.set(id, each);
+    missing = missing.filter(({ id }) => !flags.has(id));
   }
   const events = created.map((id): DomainEvent => ({
     type: "account.created",
@@ -70,47 +91,77 @@ async function seeAccounts(
     actor: "system",
     resource: { type: "end_user_account", id },
   }));
-  return { events, blocked };
+  return { events, flags };
 }
 
-// In order of the subject, so that two engines lock cases in one order.
-function findSuspicion(activities: Activity[], nowMs: number): Found[] {
-  const found = activities.flatMap((activity): Found[] => {
-    const finding = scoreReport(activity, nowMs);
-    return finding ? [{ activity, finding, subject: subjectOf(activity) }] : [];
-  });
-  return found.toSorted((a, b) => (a.subject === b.subject ? 0 : a.subject < b.subject ? -1 : 1));
+// Whether the tenant's pages send events at all: without, that a session has none means nothing.
+async function seeBrowsers({ tx, tenantId, now }: Batch, activities: RecordedActivity[], lastAt: string | null): Promise<boolean> {
+  const ageMs = lastAt === null ? Infinity : Date.parse(now) - Date.parse(lastAt);
+  const isHere = activities.some((activity) => activity.origin === "browser");
+  if (isHere && ageMs > browserNotedMs) await saveBrowserSeen(tx, tenantId, now);
+  return isHere || ageMs < browserFreshMs;
 }
 
-type Done = { joined: LockedCase | null; events: DomainEvent[] };
+type Enriched = { claimed: ClaimedActivity; event: EnrichedActivity };
 
-// All findings of one subject, folded into its case before it is written: an attack on one account is one write a batch.
-async function openOrJoin({ tx, tenantId, clock, now }: Batch, group: Found[], blocked: Map<string, boolean>): Promise<Done> {
-  const [first, ...others] = group;
-  if (!first) throw new Error("a group without findings");
-  const { activity, subject } = first;
-  const newIds = (): FindingIds => ({
-    case_id: clock.newId(now),
-    state_id: clock.newId(),
-    occurrence_id: clock.newId(),
-    prediction_id: clock.newId(),
-  });
-  const fold = (start: Changed, findings: Found[]): Changed =>
-    findings.reduce(({ document, events }, { finding }) => {
-      const next = joinCase(document, finding, newIds(), now);
-      return { document: next.document, events: [...events, ...next.events] };
-    }, start);
-  // One that closes between our look and our lock is gone: then there is none to join, and a new one is opened.
-  for (let attempt = 1; attempt <= openAttemptsMax; attempt++) {
-    const open = await lockOpenCase(tx, tenantId, subject);
-    if (open) {
-      const { document, events } = fold({ document: open.document, events: [] }, group);
-      return { joined: { ...open, document }, events };
-    }
-    const account = { tenant_id: tenantId, website_account_id: activity.website_account_id ?? unknownAccount };
-    const { document, events } = fold(openCase(account, first.finding, newIds(), now), others);
-    const isBlocked = blocked.get(activity.website_account_id ?? "") ?? false;
-    if (await insertCase(tx, { document, subject, end_user_is_blocked: isBlocked })) return { joined: null, events };
-  }
-  throw new Error(`no case could be opened or joined in ${openAttemptsMax} attempts`);
+// By time, whatever order they came in.
+function inOrder(events: Enriched[]): Enriched[] {
+  return events.toSorted((a, b) => a.event.at - b.event.at || (a.claimed.id_key < b.claimed.id_key ? -1 : 1));
+}
+
+function judgeOne(
+  memory: Memory,
+  set: RuleSet,
+  { claimed, event }: Enriched,
+  { keepIp, nowMs }: { keepIp: (ip: string) => string; nowMs: number },
+): Judged {
+  const { context, ratio } = observe(memory.scene(event));
+  const verdict = judge(context, set, ratio);
+  memory.learnLogin(event);
+  const { ip } = event.activity;
+  const activity = ip === undefined ? event.activity : { ...event.activity, ip: keepIp(ip) };
+  const found = findingsOf(verdict, { activity, at: event.at, network: event.network, context }, nowMs);
+  return { claimed, activity, verdict, context, network: event.network, found };
+}
+
+async function saveHits({ tx, tenantId, now }: Batch, judged: Judged[]): Promise<void> {
+  const hits = judged.flatMap(({ activity, verdict, context, network }) =>
+    [...verdict.fired.map((active) => ({ active, is_shadow: false })), ...verdict.shadow.map((active) => ({ active, is_shadow: true }))].map(
+      ({ active, is_shadow }) => ({ activity, context, network, active, is_shadow, rule_id: active.rule.rule_id }),
+    ),
+  );
+  if (hits.length === 0) return;
+  const day = now.slice(0, 10);
+  await addRuleHits(tx, tenantId, hits.map(({ rule_id, is_shadow }) => ({ rule_id, is_shadow, day, hits: 1 })));
+  await addRuleSubjects(
+    tx,
+    tenantId,
+    hits.map(({ rule_id, is_shadow, activity, active, context, network }) => ({
+      rule_id,
+      is_shadow,
+      subject: hitSubject(activity, active.rule.about, network),
+      hits: 1,
+      at: activity.occurred_at,
+      last_activity: {
+        activity_id: activity.activity_id,
+        ...(activity.website_account_id !== undefined && { website_account_id: activity.website_account_id }),
+        occurred_at: activity.occurred_at,
+        sentence: active.sentence.render(context),
+      },
+    })),
+  );
+}
+
+function toScored({ claimed, activity, verdict, context, found }: Judged, made: Map<Found, { case_id: string; prediction_id: string }>) {
+  const [first] = found.flatMap((each) => made.get(each) ?? []);
+  const score = Math.max(verdict.score, ...found.map(({ finding }) => finding.score));
+  return {
+    id_key: claimed.id_key,
+    activity,
+    ip: activity.ip ?? null,
+    score,
+    prediction_id: first?.prediction_id ?? null,
+    case_id: first?.case_id ?? null,
+    decision: decisionText(verdict, context),
+  };
 }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { listTenantsWithWork } from "../db/activities.ts";
-import type { Database } from "../db/database.ts";
-import { detectBatch, type Clock, type Pass } from "./detect.ts";
+import { listTenantsWithWork, listWaitingDays, makePartition, noPartitionCode } from "../db/activities.ts";
+import { codeOf } from "../db/database.ts";
+import { detectBatch, type Detector, type Pass } from "./detect.ts";
 
 const idleMs = 100;
 const faultMs = 1_000;
 
-type Parts = { database: Database; clock: Clock; log: Logger; onPass: (pass: Pass) => void };
+type Parts = { detector: Detector; log: Logger; onPass: (pass: Pass) => void };
 
 // Asks which tenants have work, and gives each of them one batch before any gets a second: a flood of one does not starve another.
 export class Engine {
@@ -35,17 +35,18 @@ export class Engine {
 
   // Returns how long to rest before the next one.
   async #pass(): Promise<number> {
-    const { database, onPass } = this.#parts;
+    const { detector, onPass } = this.#parts;
+    const { database } = detector;
     const total: Pass = { scored: 0, opened: 0, joined: 0 };
     const tenants = await listTenantsWithWork(database).catch((error: unknown) => this.#failed(error));
     let hasFailed = tenants === null;
     for (const tenantId of tenants ?? []) {
       if (this.#stopping.signal.aborted) break;
       // What fails for one tenant must not hold up the next.
-      const pass = await detectBatch(database, tenantId, this.#parts.clock).catch((error: unknown) =>
-        this.#failed(error, tenantId),
-      );
-      hasFailed ||= pass === null;
+      const pass = await scoreBatch(detector, tenantId).catch((error: unknown) => {
+        hasFailed = true;
+        return this.#failed(error, tenantId);
+      });
       total.scored += pass?.scored ?? 0;
       total.opened += pass?.opened ?? 0;
       total.joined += pass?.joined ?? 0;
@@ -59,4 +60,18 @@ export class Engine {
     this.#parts.log.error({ err: error, tenant_id: tenantId }, "a pass of the engine failed; it is run again");
     return null;
   }
+}
+
+// A day's partition is made ahead of time; one that is missing all the same is made now, outside of the batch, for its lock
+// would wait for every other engine's batch.
+async function scoreBatch(detector: Detector, tenantId: string): Promise<Pass | null> {
+  try {
+    return await detectBatch(detector, tenantId);
+  } catch (error) {
+    if (codeOf(error) !== noPartitionCode) throw error;
+  }
+  for (const day of await listWaitingDays(detector.database, tenantId)) {
+    await detector.database.transaction((tx) => makePartition(tx, day));
+  }
+  return detectBatch(detector, tenantId);
 }

@@ -1,0 +1,88 @@
+// The Chromium that the tests drive: found where it is, or brought by Debian's package. Only `npm test` comes here.
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+
+type Environment = Record<string, string | undefined>;
+
+const names = [
+  "chromium",
+  "chromium-browser",
+  "google-chrome",
+  "google-chrome-stable",
+  "chromium-headless-shell",
+  "chrome-headless-shell",
+];
+// A lock that another apt-get holds is waited for; a mirror that fails is asked again; and nothing takes for ever.
+const aptGet = ["apt-get", "-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::Retries=3"];
+const stepMsMax = 15 * 60_000;
+const remedy = "install Debian's package chromium, or name a Chromium's path in CHROMIUM";
+
+export class NoBrowser extends Error {}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function findInPath(name: string, env: Environment): string | null {
+  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
+  return folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
+}
+
+// Where a Chromium is, or null. One that is named and is not there is an error: another would be tested than was meant.
+export function findChromium(env: Environment = process.env): string | null {
+  const named = env["CHROMIUM"];
+  if (named !== undefined && named !== "") {
+    if (!isProgram(named)) throw new NoBrowser(`CHROMIUM names ${named}, which is not a program`);
+    return named;
+  }
+  for (const name of names) {
+    const found = findInPath(name, env);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+// What stands before a command so that it runs as root; null where there is no way.
+function rootPrefix(env: Environment): string[] | null {
+  if (process.getuid?.() === 0) return [];
+  const asked = spawnSync("sudo", ["-n", "true"], { env, stdio: "ignore" });
+  return asked.status === 0 ? ["sudo", "-n"] : null;
+}
+
+function runAsRoot(prefix: string[], command: string[], env: Environment): boolean {
+  // Through env(1), since sudo does not hand on its caller's environment.
+  const [file = "", ...args] = [...prefix, "env", "DEBIAN_FRONTEND=noninteractive", ...command];
+  // The packages' words are hundreds of lines that nobody reads when it works, and the only clue when it does not.
+  const run = spawnSync(file, args, { env, encoding: "utf8", timeout: stepMsMax, maxBuffer: 64 * 1024 * 1024 });
+  if (run.status !== 0) process.stderr.write(`${run.stdout ?? ""}${run.stderr ?? ""}`);
+  return run.status === 0;
+}
+
+function install(env: Environment): void {
+  if (findInPath("apt-get", env) === null)
+    throw new NoBrowser(`the tests need a Chromium and there is no apt-get here: ${remedy}`);
+  const prefix = rootPrefix(env);
+  if (prefix === null) throw new NoBrowser(`the tests need a Chromium, and installing it takes root: ${remedy}`);
+  process.stderr.write("casehound: installing Debian's package chromium for the tests, once (about 100 MB)\n");
+  const began = Date.now();
+  // An update that fails, as for a further source out of reach, may still have brought the list that matters.
+  runAsRoot(prefix, [...aptGet, "update"], env);
+  const isDone = runAsRoot(prefix, [...aptGet, "install", "-y", "--no-install-recommends", "chromium"], env);
+  if (!isDone) throw new NoBrowser(`chromium could not be installed (apt-get's words are above): ${remedy}`);
+  process.stderr.write(`casehound: installed chromium in ${Math.round((Date.now() - began) / 1000)} s\n`);
+}
+
+export function ensureChromium(env: Environment = process.env): string {
+  const found = findChromium(env);
+  if (found !== null) return found;
+  install(env);
+  const installed = findChromium(env);
+  if (installed === null) throw new NoBrowser(`chromium was installed and is not in PATH: ${remedy}`);
+  return installed;
+}

@@ -1,0 +1,104 @@
+import { Failure } from "../domain/failure.ts";
+import type { RecordedActivity } from "../domain/activity.ts";
+import type { Rejection } from "../domain/quarantine.ts";
+
+// What one request brought: to be made durable as a whole, before it is answered.
+export type Parcel = { activities: RecordedActivity[]; rejections: Rejection[]; bytes: number };
+
+type Waiting = { parcel: Parcel; resolve: () => void; reject: (error: unknown) => void };
+
+const bytesWaitingMax = 16 * 1024 * 1024;
+const eventsTogetherMax = 4000;
+// So many tenants are written for at once, that the API's own writes find a connection too.
+const writersMax = 4;
+
+// While one write of a tenant runs, what comes in meanwhile waits, and goes together: a commit costs the same for a hundred
+// requests as for one. Tenants take turns, and no more waits than this process can hold.
+export class Intake {
+  readonly #write: (tenantId: string, parcels: Parcel[]) => Promise<void>;
+  // In the order of their turns.
+  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #busy = new Set<string>();
+  #bytes = 0;
+
+  constructor(write: (tenantId: string, parcels: Parcel[]) => Promise<void>) {
+    this.#write = write;
+  }
+
+  // Throws where there is too much to hold already, so that a sender can be told before its body is read.
+  requireRoom(): void {
+    if (this.#bytes >= bytesWaitingMax)
+      throw new Failure("service-unavailable", "Too much is waiting to be stored. Send it again later.", {
+        headers: { "retry-after": "5" },
+      });
+  }
+
+  async add(tenantId: string, parcel: Parcel): Promise<void> {
+    if (parcel.activities.length === 0 && parcel.rejections.length === 0) return;
+    this.requireRoom();
+    this.#bytes += parcel.bytes;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const waiting = this.#waiting.get(tenantId) ?? [];
+        this.#waiting.set(tenantId, waiting);
+        waiting.push({ parcel, resolve, reject });
+        this.#begin();
+      });
+    } finally {
+      this.#bytes -= parcel.bytes;
+    }
+  }
+
+  #begin(): void {
+    for (const [tenantId, waiting] of this.#waiting) {
+      if (this.#busy.size >= writersMax) return;
+      if (this.#busy.has(tenantId)) continue;
+      const together = takeTogether(waiting);
+      this.#waiting.delete(tenantId);
+      // Behind all the others, with what did not fit.
+      if (waiting.length > 0) this.#waiting.set(tenantId, waiting);
+      this.#busy.add(tenantId);
+      void this.#run(tenantId, together);
+    }
+  }
+
+  async #run(tenantId: string, together: Waiting[]): Promise<void> {
+    const error = await this.#attempt(tenantId, together);
+    if (error === null || together.length === 1 || error instanceof Failure) settle(together, error);
+    // Not the store's fault, so it is one request's: it must not take the others with it.
+    else for (const each of together) settle([each], await this.#attempt(tenantId, [each]));
+    this.#busy.delete(tenantId);
+    this.#begin();
+  }
+
+  async #attempt(tenantId: string, together: Waiting[]): Promise<unknown> {
+    try {
+      await this.#write(
+        tenantId,
+        together.map((each) => each.parcel),
+      );
+      return null;
+    } catch (error) {
+      return error;
+    }
+  }
+}
+
+function settle(together: Waiting[], error: unknown): void {
+  for (const { resolve, reject } of together) {
+    if (error === null) resolve();
+    else reject(error);
+  }
+}
+
+// One at the least.
+function takeTogether(waiting: Waiting[]): Waiting[] {
+  let events = 0;
+  let count = 0;
+  for (const { parcel } of waiting) {
+    events += parcel.activities.length;
+    if (count > 0 && events > eventsTogetherMax) break;
+    count++;
+  }
+  return waiting.splice(0, count);
+}

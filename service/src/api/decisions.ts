@@ -1,0 +1,58 @@
+import { findDecision, type DecidedActivity } from "../db/decisions.ts";
+import { findRuleVersions } from "../db/rules.ts";
+import { attributesOf } from "../detection/draft.ts";
+import { explain } from "../detection/explanation.ts";
+import { Decision, type StoredDecision } from "../domain/decision.ts";
+import { notFound } from "../domain/failure.ts";
+import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
+import type { Reply } from "./problem.ts";
+
+async function read(services: Services, { caller, params }: Call): Promise<Reply> {
+  const id = params["prediction_id"] ?? "";
+  const found = await findDecision(services.database, caller.tenant_id, id);
+  if (!found) throw notFound("Decision", id);
+  // Written by the engine.
+  const decision = JSON.parse(found.decision) as StoredDecision;
+  const named = [...Object.entries(decision.r ?? {}), ...Object.entries(decision.s ?? {})];
+  const wanted = named.map(([rule_id, rule_version]) => ({ rule_id, rule_version }));
+  const versions = await findRuleVersions(services.database, caller.tenant_id, wanted);
+  const { type, document } = found;
+  return dataReply({
+    prediction_id: id,
+    ...(found.case_id !== null && { case_id: found.case_id }),
+    activity: activityOf(found),
+    score: found.score,
+    ...explain({ decision, attributes: attributesOf(document), type, versions }),
+  });
+}
+
+function activityOf(found: DecidedActivity): Decision["activity"] {
+  const { activity_id, type, origin, occurred_at, received_at, website_account_id, session_id, device_id, ip } = found;
+  return {
+    activity_id,
+    type,
+    origin,
+    occurred_at,
+    received_at,
+    ...(website_account_id !== null && { website_account_id }),
+    ...(session_id !== null && { session_id }),
+    ...(device_id !== null && { device_id }),
+    ...(ip !== null && { ip }),
+  };
+}
+
+export const decisionOperations: Operation[] = [
+  operation({
+    id: "getDecision",
+    method: "GET",
+    path: "/decisions/{prediction_id}",
+    scope: "read:case",
+    tag: "Detection",
+    summary: "Explain a decision",
+    description:
+      "Why an activity got its score: by an occurrence's prediction_id. It is made from what was stored with the decision, and says the same after the rules have changed.",
+    success: { status: 200, description: "The decision", schema: Decision },
+    problems: ["bad-request", "item-not-found"],
+    handle: read,
+  }),
+];

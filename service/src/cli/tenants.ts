@@ -1,0 +1,98 @@
+import type { TSchema } from "typebox";
+import { saveTenantChange, shownTenant } from "../api/tenants.ts";
+import { validate } from "../api/validate.ts";
+import { clock } from "../clock.ts";
+import { findPrimaryClientId } from "../db/tenants.ts";
+import { Failure } from "../domain/failure.ts";
+import { TenantChange, tenantChangeFaults } from "../domain/tenant.ts";
+import { createTenant } from "../tenancy.ts";
+import {
+  UsageFault,
+  readClientId,
+  readSlug,
+  rows,
+  textOption,
+  type Call,
+  type Command,
+  type Options,
+  type Outcome,
+} from "./command.ts";
+
+const originOption = {
+  type: "string",
+  multiple: true,
+  describe: "a web origin that may send browser events; may be given again",
+} as const;
+const schema: TSchema = TenantChange;
+// Who the tenant's events say it was.
+const actor = "command line";
+
+function readChange(options: Options): TenantChange {
+  const [origins, parameters] = [texts(options, "origin"), texts(options, "url-parameter")];
+  const policy = textOption(options, "ip-policy");
+  const change = {
+    ...(origins && { allowed_origins: origins }),
+    ...(policy !== undefined && { ip_policy: policy }),
+    ...(parameters && { url_parameters: parameters }),
+  };
+  try {
+    validate(schema, change, tenantChangeFaults);
+  } catch (error) {
+    const [fault] = (error instanceof Failure && error.errors) || [];
+    throw fault ? new UsageFault(`${fault.field} ${fault.message}`) : error;
+  }
+  // It fits the schema.
+  return change as TenantChange;
+}
+
+// Undefined where it was not given; an empty text empties the list.
+function texts(options: Options, name: string): string[] | undefined {
+  const given = options[name];
+  return Array.isArray(given) ? given.map(String).filter((text) => text !== "") : undefined;
+}
+
+async function create({ store, positionals, options }: Call): Promise<Outcome> {
+  const slug = readSlug(positionals[0] ?? "");
+  const wanted = { slug, allowedOrigins: readChange(options).allowed_origins ?? [], ...readClientId(options) };
+  const result = await createTenant(store.database, wanted, clock);
+  return { result, text: `${rows(result)}\nThe secret is shown this once.` };
+}
+
+async function update({ store, positionals, options }: Call): Promise<Outcome> {
+  const slug = readSlug(positionals[0] ?? "");
+  const change = readChange(options);
+  if (Object.keys(change).length === 0) throw new UsageFault("there is nothing to change: give an option");
+  const result = await store.database.transaction(async (tx) => {
+    const tenant = await saveTenantChange(tx, slug, { change, actor, now: clock.now() });
+    return shownTenant(tenant, await findPrimaryClientId(tx, tenant.tenant_id));
+  });
+  return { result, text: rows(result) };
+}
+
+export const tenantCommands: Command[] = [
+  {
+    name: "tenant create",
+    usage: "tenant create <slug> [--origin <origin>]...",
+    summary: "a new tenant, with a client that has every scope",
+    positionals: { min: 1, max: 1 },
+    options: {
+      "client-id": { type: "string", describe: "the client's id (default: made up)" },
+      origin: originOption,
+    },
+    wants: { migrations: true, newDatabase: true },
+    run: create,
+  },
+  {
+    name: "tenant update",
+    usage: "tenant update <slug> [--origin <origin>]... [--ip-policy <policy>]",
+    summary: "changes what is given, and leaves the rest; a list replaces the one before it",
+    positionals: { min: 1, max: 1 },
+    options: {
+      origin: originOption,
+      "ip-policy": { type: "string", describe: "what is kept of addresses: full, truncate or hash" },
+      "url-parameter": { type: "string", multiple: true, describe: "a parameter of page addresses to keep; may be given again" },
+    },
+    wants: { migrations: true, newDatabase: false },
+    run: update,
+  },
+];

@@ -1,0 +1,179 @@
+import type { BacktestListItem, BacktestProgress, BacktestRequest, StoredResult } from "../domain/backtest.ts";
+import { isCanonicalUuid } from "../domain/uuid.ts";
+import type { Queryable, Row } from "./database.ts";
+import { sql } from "./sql.ts";
+
+export type StoredBacktest = BacktestListItem & { result?: StoredResult };
+
+// begun: how often it was taken up. One that takes its process down with it must not do so for ever.
+type StoredProgress = BacktestProgress & { begun: number };
+
+type BacktestRow = Row & {
+  backtest_id: string;
+  status: BacktestListItem["status"];
+  request: BacktestRequest;
+  progress: StoredProgress;
+  result: StoredResult | null;
+  fault: string | null;
+  created_at: string;
+  created_by: string;
+  finished_at: string | null;
+};
+
+function toBacktest({ request, progress, result, fault, finished_at, ...row }: BacktestRow): StoredBacktest {
+  const { begun: _begun, ...shown } = progress;
+  const { expression, label, about, days, from, until } = request;
+  return {
+    backtest_id: row.backtest_id,
+    status: row.status,
+    expression,
+    ...(label !== undefined && { label }),
+    about,
+    days,
+    from,
+    until,
+    progress: shown,
+    ...(fault !== null && { fault }),
+    created_at: row.created_at,
+    created_by: row.created_by,
+    ...(finished_at !== null && { finished_at }),
+    ...(result && { result }),
+  };
+}
+
+export async function countWaiting(tx: Queryable, tenantId: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(sql`
+    select count(*) as count
+    from backtests
+    where tenant_id = ${tenantId} and status in ('QUEUED', 'RUNNING')`);
+  return row?.count ?? 0;
+}
+
+type NewRow = { backtest_id: string; request: BacktestRequest; created_at: string; created_by: string };
+
+export async function insertBacktest(tx: Queryable, tenantId: string, added: NewRow): Promise<StoredBacktest> {
+  const progress: StoredProgress = { done: 0, total: 0, percent: 0, begun: 0 };
+  const [row] = await tx.query<BacktestRow>(sql`
+    insert into backtests (tenant_id, backtest_id, status, request, progress, created_at, created_by)
+    values (
+      ${tenantId}, ${added.backtest_id}, 'QUEUED', ${JSON.stringify(added.request)}, ${JSON.stringify(progress)},
+      ${added.created_at}, ${added.created_by}
+    )
+    returning backtest_id, status, request, progress, result, fault, created_at, created_by, finished_at`);
+  if (!row) throw new Error("an insert without a row");
+  return toBacktest(row);
+}
+
+export async function deleteBacktestsBeyond(tx: Queryable, tenantId: string, keptMax: number): Promise<void> {
+  await tx.query(sql`
+    delete from backtests
+    where tenant_id = ${tenantId}
+      and status not in ('QUEUED', 'RUNNING')
+      and backtest_id < (
+        select backtest_id
+        from backtests
+        where tenant_id = ${tenantId}
+        order by backtest_id desc
+        offset ${keptMax - 1}
+        limit 1
+      )`);
+}
+
+// Newest first: the ids carry their times.
+export async function listBacktests(database: Queryable, tenantId: string, limit: number): Promise<BacktestListItem[]> {
+  const rows = await database.query<BacktestRow>(sql`
+    select backtest_id, status, request, progress, null as result, fault, created_at, created_by, finished_at
+    from backtests
+    where tenant_id = ${tenantId}
+    order by backtest_id desc
+    limit ${limit}`);
+  return rows.map(toBacktest);
+}
+
+export async function findBacktest(database: Queryable, tenantId: string, id: string): Promise<StoredBacktest | undefined> {
+  if (!isCanonicalUuid(id)) return undefined;
+  const [row] = await database.query<BacktestRow>(sql`
+    select backtest_id, status, request, progress, result, fault, created_at, created_by, finished_at
+    from backtests
+    where tenant_id = ${tenantId} and backtest_id = ${id}`);
+  return row && toBacktest(row);
+}
+
+// What has ended stays as it is.
+export async function cancelBacktest(tx: Queryable, tenantId: string, cancelled: { id: string; now: string }): Promise<void> {
+  await tx.query(sql`
+    update backtests
+    set status = 'CANCELLED', finished_at = ${cancelled.now}, lease_until = null
+    where tenant_id = ${tenantId} and backtest_id = ${cancelled.id} and status in ('QUEUED', 'RUNNING')`);
+}
+
+// The lease's end is also its name: who takes up what another one left has a later one.
+export type Lease = { tenant_id: string; backtest_id: string; lease_until: string };
+export type ClaimedBacktest = Lease & { request: BacktestRequest; begun: number };
+
+// The oldest that waits, or that was left by a process that is gone. By the database's clock, which all processes share.
+export async function claimBacktest(tx: Queryable, leaseSeconds: number): Promise<ClaimedBacktest | undefined> {
+  const [row] = await tx.query<Row & ClaimedBacktest>(sql`
+    with claimed as (
+      select tenant_id, backtest_id
+      from backtests
+      where status in ('QUEUED', 'RUNNING') and (lease_until is null or lease_until < clock_timestamp())
+      order by backtest_id
+      limit 1
+      for update skip locked
+    )
+    update backtests as b
+    set status = 'RUNNING',
+      lease_until = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
+      progress = jsonb_build_object('done', 0, 'total', 0, 'percent', 0, 'begun', (b.progress ->> 'begun')::int + 1)
+    from claimed as c
+    where b.tenant_id = c.tenant_id and b.backtest_id = c.backtest_id
+    returning b.tenant_id, b.backtest_id, b.lease_until, b.request, (b.progress ->> 'begun')::int as begun`);
+  return row;
+}
+
+// Null where it was cancelled, or is another process's by now.
+export async function saveProgress(
+  tx: Queryable,
+  lease: Lease,
+  saved: { progress: BacktestProgress; leaseSeconds: number },
+): Promise<Lease | null> {
+  const [row] = await tx.query<Row & Lease>(sql`
+    update backtests
+    set progress = progress || ${JSON.stringify(saved.progress)}::jsonb,
+      lease_until = clock_timestamp() + make_interval(secs => ${saved.leaseSeconds})
+    where tenant_id = ${lease.tenant_id}
+      and backtest_id = ${lease.backtest_id}
+      and status = 'RUNNING'
+      and lease_until = ${lease.lease_until}
+    returning tenant_id, backtest_id, lease_until`);
+  return row ?? null;
+}
+
+export type Ending =
+  | { status: "DONE"; result: StoredResult; now: string }
+  | { status: "FAILED"; fault: string; now: string }
+  | { status: "QUEUED"; begun: number };
+
+// Back to the queue where a process stops in the middle, or fails: the next one begins anew.
+export async function saveEnding(tx: Queryable, lease: Lease, ending: Ending): Promise<void> {
+  const result = ending.status === "DONE" ? ending.result : null;
+  await tx.query(sql`
+    update backtests
+    set status = ${ending.status},
+      result = ${result && JSON.stringify(result)},
+      fault = ${ending.status === "FAILED" ? ending.fault : null},
+      progress = progress || ${JSON.stringify(lastProgress(ending))}::jsonb,
+      finished_at = ${ending.status === "QUEUED" ? null : ending.now},
+      lease_until = null
+    where tenant_id = ${lease.tenant_id}
+      and backtest_id = ${lease.backtest_id}
+      and status = 'RUNNING'
+      and lease_until = ${lease.lease_until}`);
+}
+
+function lastProgress(ending: Ending): Partial<StoredProgress> {
+  if (ending.status === "QUEUED") return { done: 0, total: 0, percent: 0, begun: ending.begun };
+  if (ending.status === "FAILED") return {};
+  return { done: ending.result.decisions, total: ending.result.decisions, percent: 100 };
+}

@@ -1,0 +1,156 @@
+import type { ExampleKey } from "../domain/backtest.ts";
+import { isCanonicalUuid } from "../domain/uuid.ts";
+import type { Queryable, Row } from "./database.ts";
+import { sql } from "./sql.ts";
+
+// A scored activity, as its decision was stored with it. The document holds what has no column.
+export type DecidedActivity = {
+  received_at: string;
+  id_key: string;
+  occurred_at: string;
+  score: number;
+  origin: string;
+  type: string;
+  activity_id: string;
+  website_account_id: string | null;
+  session_id: string | null;
+  device_id: string | null;
+  ip: string | null;
+  case_id: string | null;
+  document: string;
+  decision: string;
+};
+
+export async function findDecision(
+  database: Queryable,
+  tenantId: string,
+  predictionId: string,
+): Promise<DecidedActivity | undefined> {
+  if (!isCanonicalUuid(predictionId)) return undefined;
+  const [row] = await database.query<Row & DecidedActivity>(sql`
+    select received_at, id_key, occurred_at, score, origin, type, activity_id, website_account_id, session_id, device_id, ip,
+      case_id, document, decision
+    from activities
+    where tenant_id = ${tenantId} and prediction_id = ${predictionId}`);
+  return row;
+}
+
+// In the order of the keys; what is no longer there is left out.
+export async function findDecided(database: Queryable, tenantId: string, keys: ExampleKey[]): Promise<DecidedActivity[]> {
+  if (keys.length === 0) return [];
+  return database.query<Row & DecidedActivity>(sql`
+    select a.received_at, a.id_key, a.occurred_at, a.score, a.origin, a.type, a.activity_id, a.website_account_id, a.session_id,
+      a.device_id, a.ip, a.case_id, a.document, a.decision
+    from unnest(${keys.map((each) => each.received_at)}::timestamptz[], ${keys.map((each) => each.id_key)}::uuid[])
+      with ordinality as k (received_at, id_key, position)
+    join activities as a on a.tenant_id = ${tenantId} and a.received_at = k.received_at and a.id_key = k.id_key
+    order by k.position`);
+}
+
+// A part of the log, from its end at `until` or from where an earlier stretch ended.
+type Span = { from: string; until: string; before: ExampleKey };
+
+// Before every row of that moment.
+export function endOf(moment: string): ExampleKey {
+  return { received_at: moment, id_key: "00000000-0000-0000-0000-000000000000" };
+}
+
+const keyCharacters = 36;
+
+// A stretch of the log, newest first, in columns. Texts and keys lie one after the other, for thousands of values in one
+// cost less to send and to read than thousands of rows.
+export type Chunk = {
+  count: number;
+  decisions: string[];
+  documents: string[];
+  scoreOf: (index: number) => number;
+  keyOf: (index: number) => string;
+  // Where the next stretch begins; null at the end.
+  next: ExampleKey | null;
+};
+
+type ChunkRow = Row & {
+  count: number;
+  decisions: string | null;
+  documents: string | null;
+  scores: string | null;
+  keys: string | null;
+  last_at: string | null;
+};
+
+// Planned for its values each time: a plan for any values would sort the whole span for every stretch of it.
+export async function readDecisions(
+  reader: Queryable,
+  tenantId: string,
+  span: Span & { limit: number; hasDocuments: boolean },
+): Promise<Chunk> {
+  const { text, values } = sql`
+    select count(*) as count,
+      string_agg(decision, E'\n') as decisions,
+      string_agg(document, E'\n') as documents,
+      string_agg(score::text, '') as scores,
+      string_agg(id_key::text, '') as keys,
+      min(received_at) as last_at
+    from (
+      select received_at, id_key, score, decision, case when ${span.hasDocuments} then document end as document
+      from activities
+      where tenant_id = ${tenantId}
+        and received_at >= ${span.from}
+        and received_at < ${span.until}
+        and (received_at, id_key) < (${span.before.received_at}::timestamptz, ${span.before.id_key}::uuid)
+      order by received_at desc, id_key desc
+      limit ${span.limit}
+    ) as stretch`;
+  const [row] = await reader.query<ChunkRow>({ name: "", text, values });
+  if (!row || row.count === 0) return { ...noChunk };
+  const { count, scores, keys, last_at } = row;
+  // JSON escapes line breaks, so these are between the texts and never in one.
+  const decisions = row.decisions?.split("\n") ?? [];
+  const documents = row.documents?.split("\n") ?? [];
+  if (decisions.length !== count || (span.hasDocuments && documents.length !== count)) throw new Error("a stored decision holds a line break");
+  const keyOf = (index: number) => keys?.slice(index * keyCharacters, (index + 1) * keyCharacters) ?? "";
+  const next = count < span.limit || last_at === null ? null : { received_at: last_at, id_key: keyOf(count - 1) };
+  return { count, decisions, documents, scoreOf: (index) => Number(scores?.[index]), keyOf, next };
+}
+
+const noChunk: Chunk = { count: 0, decisions: [], documents: [], scoreOf: () => 0, keyOf: () => "", next: null };
+
+export type HitRow = Pick<
+  DecidedActivity,
+  "received_at" | "id_key" | "occurred_at" | "type" | "activity_id" | "website_account_id" | "session_id" | "device_id" | "ip"
+>;
+
+// Who those activities of a stretch were about. By their keys, for an erasure may have taken others away since.
+export async function listSubjects(
+  reader: Queryable,
+  tenantId: string,
+  span: Span & { last: ExampleKey | null; keys: string[] },
+): Promise<HitRow[]> {
+  if (span.keys.length === 0) return [];
+  const { text, values } = sql`
+    select received_at, id_key, occurred_at, type, activity_id, website_account_id, session_id, device_id, ip
+    from activities
+    where tenant_id = ${tenantId}
+      and received_at >= ${span.last?.received_at ?? span.from}
+      and received_at <= ${span.before.received_at}
+      and id_key = any(${span.keys}::uuid[])
+    order by received_at desc, id_key desc`;
+  return reader.query<Row & HitRow>({ name: "", text, values });
+}
+
+type Plan = { Plan: { "Plan Rows": number } };
+
+// By the planner's statistics, for to count millions takes as long as to look at them.
+export async function estimateDecisions(
+  reader: Queryable,
+  tenantId: string,
+  span: { from: string; until: string },
+): Promise<number> {
+  const { text, values } = sql`
+    explain (format json)
+    select 1
+    from activities
+    where tenant_id = ${tenantId} and received_at >= ${span.from} and received_at < ${span.until}`;
+  const [row] = await reader.query<{ "QUERY PLAN": Plan[] }>({ name: "", text, values });
+  return Math.round(row?.["QUERY PLAN"][0]?.Plan["Plan Rows"] ?? 0);
+}

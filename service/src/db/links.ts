@@ -1,0 +1,79 @@
+import type { Queryable } from "./database.ts";
+import { sql } from "./sql.ts";
+
+// What an account was active with. `b` is a device's id, or an address as the tenant's policy keeps it.
+export type Link = { kind: "account-device" | "account-ip"; a: string; b: string };
+export type SeenLink = Link & { first_seen: string; last_seen: string };
+
+export async function findLinks(tx: Queryable, tenantId: string, links: Link[]): Promise<SeenLink[]> {
+  return tx.query<SeenLink>(sql`
+    select i.kind, i.a, i.b, l.first_seen, l.last_seen
+    from unnest(
+      ${links.map((link) => link.kind)}::text[],
+      ${links.map((link) => link.a)}::text[],
+      ${links.map((link) => link.b)}::text[]
+    ) as i (kind, a, b)
+    cross join lateral (
+      select first_seen, last_seen
+      from links
+      where tenant_id = ${tenantId} and kind = i.kind and a = i.a and b = i.b
+    ) as l`);
+}
+
+export async function saveLinks(tx: Queryable, tenantId: string, links: SeenLink[]): Promise<void> {
+  const sorted = links.toSorted((a, b) => (`${a.kind}\0${a.a}\0${a.b}` < `${b.kind}\0${b.a}\0${b.b}` ? -1 : 1));
+  await tx.query(sql`
+    insert into links (tenant_id, kind, a, b, first_seen, last_seen)
+    select ${tenantId}::uuid, s.*
+    from unnest(
+      ${sorted.map((link) => link.kind)}::text[],
+      ${sorted.map((link) => link.a)}::text[],
+      ${sorted.map((link) => link.b)}::text[],
+      ${sorted.map((link) => link.first_seen)}::timestamptz[],
+      ${sorted.map((link) => link.last_seen)}::timestamptz[]
+    ) as s
+    on conflict (tenant_id, kind, a, b) do update
+    set first_seen = least(links.first_seen, excluded.first_seen),
+      last_seen = greatest(links.last_seen, excluded.last_seen)`);
+}
+
+// By account: how often its cases were confirmed as fraud, and how often they were false.
+export async function findOutcomeCounts(
+  tx: Queryable,
+  tenantId: string,
+  subjects: string[],
+): Promise<Map<string, { confirmed: number; false_positives: number }>> {
+  const rows = await tx.query<{ subject: string; confirmed: number; false_positives: number }>(sql`
+    select subject,
+      count(*) filter (where disposition = 'CONFIRMED_FRAUD') as confirmed,
+      count(*) filter (where disposition = 'FALSE_POSITIVE') as false_positives
+    from (
+      select distinct on (case_id) subject, disposition
+      from outcomes
+      where tenant_id = ${tenantId} and subject = any(${subjects}::text[])
+      order by case_id, case_version desc
+    ) as latest
+    group by subject`);
+  return new Map(rows.map((row) => [row.subject, row]));
+}
+
+// By device: which accounts that were active on it have a confirmed fraud.
+export async function findConfirmedOnDevices(
+  tx: Queryable,
+  tenantId: string,
+  devices: string[],
+): Promise<{ device_id: string; website_account_id: string }[]> {
+  return tx.query<{ device_id: string; website_account_id: string }>(sql`
+    select distinct l.b as device_id, l.a as website_account_id
+    from outcomes as o
+    join links as l on l.tenant_id = ${tenantId} and l.kind = 'account-device' and l.a = o.website_account_id
+    where o.tenant_id = ${tenantId}
+      and o.disposition = 'CONFIRMED_FRAUD'
+      and l.b = any(${devices}::text[])
+      and not exists (
+        select 1
+        from outcomes as later
+        where later.tenant_id = ${tenantId} and later.case_id = o.case_id and later.case_version > o.case_version
+      )
+    limit 1000`);
+}

@@ -1,0 +1,141 @@
+import type { LevelRange, MetricLevel, TimeRange } from "../domain/metric.ts";
+import type { Queryable } from "./database.ts";
+import { sql } from "./sql.ts";
+
+const sketchNames = ["sessions", "identified", "ids"] as const;
+export type SketchName = (typeof sketchNames)[number];
+type Sketches = Record<SketchName, Uint8Array>;
+
+export type BucketKey = { level: MetricLevel; at: number };
+export type MetricBucket = BucketKey & { total_events: number; session_starts: number } & Sketches;
+
+type BucketRow = Sketches & { level: MetricLevel; bucket: string; total_events: number; session_starts: number };
+
+function toBucket({ bucket, ...row }: BucketRow): MetricBucket {
+  return { ...row, at: Date.parse(bucket) };
+}
+
+// Not locked: whoever writes them has the tenant's turn, and nobody else writes.
+export async function findBuckets(tx: Queryable, tenantId: string, keys: BucketKey[]): Promise<MetricBucket[]> {
+  const rows = await tx.query<BucketRow>(sql`
+    select m.level, m.bucket, m.total_events, m.session_starts, m.sessions, m.identified, m.ids
+    from unnest(${keys.map((key) => key.level)}::text[], ${keys.map((key) => time(key.at))}::timestamptz[]) as k (level, bucket)
+    cross join lateral (
+      select level, bucket, total_events, session_starts, sessions, identified, ids
+      from metric_buckets
+      where tenant_id = ${tenantId} and level = k.level and bucket = k.bucket
+    ) as m`);
+  return rows.map(toBucket);
+}
+
+export async function insertBuckets(tx: Queryable, tenantId: string, buckets: MetricBucket[]): Promise<void> {
+  if (buckets.length === 0) return;
+  const { bytes, places } = joinSketches(buckets);
+  await tx.query(sql`
+    insert into metric_buckets (tenant_id, level, bucket, total_events, session_starts, sessions, identified, ids)
+    select ${tenantId}::uuid, n.level, n.bucket, n.total_events, n.session_starts,
+      substring(b.bytes from n.sessions for n.sessions_length),
+      substring(b.bytes from n.identified for n.identified_length),
+      substring(b.bytes from n.ids for n.ids_length)
+    from (select ${bytes}::bytea as bytes) as b, unnest(
+      ${buckets.map((each) => each.level)}::text[],
+      ${buckets.map((each) => time(each.at))}::timestamptz[],
+      ${buckets.map((each) => each.total_events)}::bigint[],
+      ${buckets.map((each) => each.session_starts)}::bigint[],
+      ${places.sessions.starts}::int[],
+      ${places.sessions.lengths}::int[],
+      ${places.identified.starts}::int[],
+      ${places.identified.lengths}::int[],
+      ${places.ids.starts}::int[],
+      ${places.ids.lengths}::int[]
+    ) as n (
+      level, bucket, total_events, session_starts, sessions, sessions_length, identified, identified_length, ids, ids_length
+    )`);
+}
+
+export type BucketChange = BucketKey & { total_events: number; session_starts: number } & Record<SketchName, Uint8Array | null>;
+
+// Counts are added. A sketch that is null stays as it is, and so do the pages that it lies on.
+export async function saveBuckets(tx: Queryable, tenantId: string, changes: BucketChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  const { bytes, places } = joinSketches(changes);
+  await tx.query(sql`
+    update metric_buckets as m
+    set total_events = m.total_events + n.total_events,
+      session_starts = m.session_starts + n.session_starts,
+      sessions = coalesce(substring(b.bytes from n.sessions for n.sessions_length), m.sessions),
+      identified = coalesce(substring(b.bytes from n.identified for n.identified_length), m.identified),
+      ids = coalesce(substring(b.bytes from n.ids for n.ids_length), m.ids)
+    from (select ${bytes}::bytea as bytes) as b, unnest(
+      ${changes.map((each) => each.level)}::text[],
+      ${changes.map((each) => time(each.at))}::timestamptz[],
+      ${changes.map((each) => each.total_events)}::bigint[],
+      ${changes.map((each) => each.session_starts)}::bigint[],
+      ${places.sessions.starts}::int[],
+      ${places.sessions.lengths}::int[],
+      ${places.identified.starts}::int[],
+      ${places.identified.lengths}::int[],
+      ${places.ids.starts}::int[],
+      ${places.ids.lengths}::int[]
+    ) as n (
+      level, bucket, total_events, session_starts, sessions, sessions_length, identified, identified_length, ids, ids_length
+    )
+    where m.tenant_id = ${tenantId} and m.level = n.level and m.bucket = n.bucket`);
+}
+
+type Places = { starts: number[]; lengths: (number | null)[] };
+
+// All sketches as one run of bytes, cut up by the server: an array of them would be sent as text, twice as long.
+function joinSketches(changes: Record<SketchName, Uint8Array | null>[]): { bytes: Buffer; places: Record<SketchName, Places> } {
+  const pieces: Uint8Array[] = [];
+  let end = 1;
+  const place = (name: SketchName): Places => {
+    const placed = changes.map(({ [name]: sketch }) => {
+      const start = end;
+      if (sketch) pieces.push(sketch);
+      end += sketch?.length ?? 0;
+      return { start, length: sketch?.length ?? null };
+    });
+    return { starts: placed.map((each) => each.start), lengths: placed.map((each) => each.length) };
+  };
+  const places = { sessions: place("sessions"), identified: place("identified"), ids: place("ids") };
+  return { bytes: Buffer.concat(pieces), places };
+}
+
+// In one statement, so that buckets of several levels fit together. Of each sketch only the first bytes, as many as are named:
+// the large ones lie apart from the row, and are read no further than that.
+export async function listBuckets(
+  database: Queryable,
+  tenantId: string,
+  { ranges, bytes }: { ranges: LevelRange[]; bytes: Record<SketchName, number> },
+): Promise<MetricBucket[]> {
+  const rows = await database.query<BucketRow>(sql`
+    select m.level, m.bucket, m.total_events, m.session_starts, m.sessions, m.identified, m.ids
+    from unnest(
+      ${ranges.map((range) => range.level)}::text[],
+      ${ranges.map((range) => time(range.from))}::timestamptz[],
+      ${ranges.map((range) => time(range.to))}::timestamptz[]
+    ) as r (level, since, before)
+    cross join lateral (
+      select level, bucket, total_events, session_starts,
+        substring(sessions from 1 for ${bytes.sessions}::int) as sessions,
+        substring(identified from 1 for ${bytes.identified}::int) as identified,
+        substring(ids from 1 for ${bytes.ids}::int) as ids
+      from metric_buckets
+      where tenant_id = ${tenantId} and level = r.level and bucket >= r.since and bucket < r.before
+    ) as m`);
+  return rows.map(toBucket);
+}
+
+export async function hasEvents(database: Queryable, tenantId: string, { from, to }: TimeRange): Promise<boolean> {
+  const rows = await database.query(sql`
+    select 1 as found
+    from metric_buckets
+    where tenant_id = ${tenantId} and level = 'day' and bucket >= ${time(from)} and bucket < ${time(to)}
+    limit 1`);
+  return rows.length > 0;
+}
+
+function time(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,94 @@
+import { accountSubject } from "../domain/activity.ts";
+import { noOutcomes, type Outcomes } from "../domain/rule.ts";
+import type { Queryable, Row } from "./database.ts";
+import { sql } from "./sql.ts";
+
+// What an investigator said of a case when closing it, and of whom.
+export type Outcome = {
+  case_id: string;
+  case_version: number;
+  subject: string;
+  website_account_id: string;
+  disposition: string;
+  decided_at: string;
+  decided_by: string;
+};
+
+export async function insertOutcomes(tx: Queryable, tenantId: string, outcomes: Outcome[]): Promise<void> {
+  if (outcomes.length === 0) return;
+  await tx.query(sql`
+    insert into outcomes (tenant_id, case_id, case_version, subject, website_account_id, disposition, decided_at, decided_by)
+    select ${tenantId}::uuid, o.*
+    from unnest(
+      ${outcomes.map((each) => each.case_id)}::uuid[],
+      ${outcomes.map((each) => each.case_version)}::int[],
+      ${outcomes.map((each) => each.subject)}::text[],
+      ${outcomes.map((each) => each.website_account_id)}::text[],
+      ${outcomes.map((each) => each.disposition)}::text[],
+      ${outcomes.map((each) => each.decided_at)}::timestamptz[],
+      ${outcomes.map((each) => each.decided_by)}::text[]
+    ) as o`);
+}
+
+type CountRow = Row & Outcomes & { rule_id: string; is_shadow: boolean };
+
+// By rule, on and in shadow. Each subject counts once, by the last outcome after its first hit. Begins at the outcomes, for
+// they are few: one needs a person.
+export async function countOutcomes(
+  database: Queryable,
+  tenantId: string,
+  wanted: { rule_ids: string[]; hit_since: string | null },
+): Promise<(rule: { rule_id: string; is_shadow: boolean }) => Outcomes> {
+  const rows = await database.query<CountRow>(sql`
+    with verdicts as (
+      select distinct on (s.rule_id, s.is_shadow, s.subject) s.rule_id, s.is_shadow, o.disposition
+      from outcomes as o
+      join rule_subjects as s on s.tenant_id = o.tenant_id and s.subject = o.subject and s.first_at <= o.decided_at
+      where o.tenant_id = ${tenantId}
+        and s.rule_id = any(${wanted.rule_ids}::text[])
+        and (${wanted.hit_since}::timestamptz is null or s.last_at >= ${wanted.hit_since}::timestamptz)
+      order by s.rule_id, s.is_shadow, s.subject, o.decided_at desc, o.case_version desc
+    )
+    select rule_id, is_shadow,
+      count(*) filter (where disposition = 'CONFIRMED_FRAUD') as confirmed,
+      count(*) filter (where disposition = 'FALSE_POSITIVE') as false_positives,
+      count(*) filter (where disposition = 'INCONCLUSIVE') as inconclusive
+    from verdicts
+    group by rule_id, is_shadow`);
+  const counted = new Map(
+    rows.map(({ rule_id, is_shadow, ...outcomes }) => [`${rule_id} ${is_shadow}`, outcomes satisfies Outcomes]),
+  );
+  return ({ rule_id, is_shadow }) => counted.get(`${rule_id} ${is_shadow}`) ?? noOutcomes;
+}
+
+// The same for subjects that no table holds: those that a draft would have hit.
+export async function countOutcomesOf(
+  database: Queryable,
+  tenantId: string,
+  subjects: ReadonlyMap<string, string>,
+): Promise<Outcomes> {
+  const [row] = await database.query<Row & Outcomes>(sql`
+    with verdicts as (
+      select distinct on (o.subject) o.disposition
+      from unnest(${[...subjects.keys()]}::text[], ${[...subjects.values()]}::timestamptz[]) as s (subject, first_at)
+      join outcomes as o on o.tenant_id = ${tenantId} and o.subject = s.subject and s.first_at <= o.decided_at
+      order by o.subject, o.decided_at desc, o.case_version desc
+    )
+    select count(*) filter (where disposition = 'CONFIRMED_FRAUD') as confirmed,
+      count(*) filter (where disposition = 'FALSE_POSITIVE') as false_positives,
+      count(*) filter (where disposition = 'INCONCLUSIVE') as inconclusive
+    from verdicts`);
+  return row ?? noOutcomes;
+}
+
+// Labels stay, under the name that the account's cases have from now on.
+export async function eraseAccountFromOutcomes(
+  tx: Queryable,
+  tenantId: string,
+  erased: { id: string; pseudonym: string },
+): Promise<void> {
+  await tx.query(sql`
+    update outcomes
+    set subject = ${accountSubject(erased.pseudonym)}, website_account_id = ${erased.pseudonym}
+    where tenant_id = ${tenantId} and subject = ${accountSubject(erased.id)}`);
+}

@@ -1,0 +1,87 @@
+import { daysKept, shownOnceADay, type QuarantineCount, type QuarantineEntry, type Rejection } from "../domain/quarantine.ts";
+import { uuidV7Floor } from "../domain/uuid.ts";
+import type { Queryable, Row } from "./database.ts";
+import { sql } from "./sql.ts";
+
+// A page that sends nothing but rubbish must not fill the store. Beyond this, the day's rest is only counted. Processes that
+// write at the same moment may go over it by what they write.
+const entriesADayMax = 1000;
+const dayMs = 24 * 60 * 60 * 1000;
+
+export type NewEntry = Rejection & { quarantine_id: string };
+
+// Counts all of it, and keeps what there is room for. What is older than the list shows goes.
+export async function insertQuarantine(tx: Queryable, tenantId: string, entries: NewEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const first = await addCounts(tx, tenantId, entries);
+  const shown = entries.filter((entry) => !shownOnceADay.has(entry.reason) || first.delete(entry.reason));
+  const nowMs = Math.max(...entries.map((entry) => Date.parse(entry.received_at)));
+  await tx.query(sql`
+    delete from quarantine
+    where tenant_id = ${tenantId} and quarantine_id < ${uuidV7Floor(nowMs - daysKept * dayMs)}::uuid`);
+  await tx.query(sql`
+    insert into quarantine (tenant_id, quarantine_id, received_at, reason, detail, excerpt)
+    select ${tenantId}::uuid, e.quarantine_id, e.received_at, e.reason, e.detail, e.excerpt
+    from unnest(
+      ${shown.map((entry) => entry.quarantine_id)}::uuid[],
+      ${shown.map((entry) => entry.received_at)}::timestamptz[],
+      ${shown.map((entry) => entry.reason)}::text[],
+      ${shown.map((entry) => entry.detail)}::text[],
+      ${shown.map((entry) => entry.excerpt)}::text[]
+    ) with ordinality as e (quarantine_id, received_at, reason, detail, excerpt, position)
+    where e.position <= ${entriesADayMax} - (
+      select count(*)
+      from quarantine
+      where tenant_id = ${tenantId} and quarantine_id >= ${uuidV7Floor(nowMs - (nowMs % dayMs))}::uuid
+    )`);
+}
+
+// Returns the reasons that were the day's first. In one order, so that two writers wait for each other instead of blocking
+// each other.
+async function addCounts(tx: Queryable, tenantId: string, entries: NewEntry[]): Promise<Set<string>> {
+  const rows = await tx.query<{ reason: string; is_first: boolean }>(sql`
+    with given as (
+      select (received_at at time zone 'UTC')::date as day, reason, sum(count) as count
+      from unnest(
+        ${entries.map((entry) => entry.received_at)}::timestamptz[],
+        ${entries.map((entry) => entry.reason)}::text[],
+        ${entries.map((entry) => entry.count)}::int[]
+      ) as g (received_at, reason, count)
+      group by 1, 2
+    ), added as (
+      insert into quarantine_counts as q (tenant_id, day, reason, count)
+      select ${tenantId}::uuid, day, reason, count
+      from given
+      order by day, reason
+      on conflict (tenant_id, day, reason) do update
+      set count = q.count + excluded.count
+      returning q.day, q.reason, q.count
+    )
+    select a.reason, a.count = g.count as is_first
+    from added as a
+    join given as g using (day, reason)`);
+  return new Set(rows.filter((row) => row.is_first).map((row) => row.reason));
+}
+
+export type QuarantinePage = { reason?: string; before: string | null; limit: number };
+
+// Newest first: the id is made from the time. A tenant has few enough entries that a reason needs no index.
+export async function listQuarantine(database: Queryable, tenantId: string, page: QuarantinePage): Promise<QuarantineEntry[]> {
+  return database.query<QuarantineEntry & Row>(sql`
+    select quarantine_id, received_at, reason, detail, excerpt
+    from quarantine
+    where tenant_id = ${tenantId}
+      and (${page.before}::uuid is null or quarantine_id < ${page.before}::uuid)
+      and (${page.reason ?? null}::text is null or reason = ${page.reason ?? null}::text)
+    order by quarantine_id desc
+    limit ${page.limit}`);
+}
+
+export async function listQuarantineCounts(database: Queryable, tenantId: string, now: string): Promise<QuarantineCount[]> {
+  const since = new Date(Date.parse(now) - (daysKept - 1) * dayMs).toISOString().slice(0, 10);
+  return database.query<QuarantineCount & Row>(sql`
+    select to_char(day, 'YYYY-MM-DD') as day, reason, count
+    from quarantine_counts
+    where tenant_id = ${tenantId} and day >= ${since}::date
+    order by quarantine_counts.day desc, reason`);
+}

@@ -1,0 +1,94 @@
+import { hash } from "node:crypto";
+import { uuidOf } from "./activities.ts";
+import type { Queryable } from "./database.ts";
+import { joinJson, plainArray, sql } from "./sql.ts";
+
+export type EntityKind = "account" | "device" | "ip" | "network" | "value";
+export type EntityId = { kind: EntityKind; key: string };
+export type StoredState = EntityId & { ring: Uint8Array; facts: string };
+
+// Names of any length and kind become 16 bytes.
+export function entityKey(kind: EntityKind, name: string): string {
+  return uuidOf(hash("sha256", `${kind}:${name}`, "hex"));
+}
+
+// In a loop over the ids and not by `any`: that is what the planner gets right on a fresh table too (3 to 4 times faster there).
+export async function findStates(tx: Queryable, tenantId: string, ids: EntityId[]): Promise<StoredState[]> {
+  const sorted = ids.toSorted(byKey);
+  return tx.query<StoredState>(sql`
+    select i.kind, i.key, s.ring, s.facts
+    from unnest(${plainArray(sorted.map((id) => id.kind))}::text[], ${plainArray(sorted.map((id) => id.key))}::uuid[]) as i (kind, key)
+    cross join lateral (
+      select ring, facts
+      from entity_states
+      where tenant_id = ${tenantId} and kind = i.kind and key = i.key
+    ) as s`);
+}
+
+// The rings go as one run of bytes, cut up by the server: an array of them would be sent as text, twice as long.
+export async function saveStates(tx: Queryable, tenantId: string, saved: { states: StoredState[]; day: string }): Promise<void> {
+  const sorted = saved.states.toSorted(byKey);
+  let end = 1;
+  const starts = sorted.map(({ ring }) => {
+    const start = end;
+    end += ring.byteLength;
+    return start;
+  });
+  await tx.query(sql`
+    insert into entity_states (tenant_id, kind, key, touched_on, ring, facts)
+    select ${tenantId}::uuid, s.kind, s.key, ${saved.day}::date, substring(${Buffer.concat(sorted.map((each) => each.ring))}::bytea from s.start for s.length), s.facts
+    from unnest(
+      ${plainArray(sorted.map((each) => each.kind))}::text[],
+      ${plainArray(sorted.map((each) => each.key))}::uuid[],
+      ${plainArray(starts)}::int[],
+      ${plainArray(sorted.map((each) => each.ring.byteLength))}::int[],
+      string_to_array(${joinJson(sorted.map((each) => each.facts))}, chr(1))
+    ) as s (kind, key, start, length, facts)
+    on conflict (tenant_id, kind, key) do update
+    set touched_on = excluded.touched_on, ring = excluded.ring, facts = excluded.facts`);
+}
+
+function byKey(a: EntityId, b: EntityId): number {
+  return a.key < b.key ? -1 : a.key > b.key ? 1 : a.kind < b.kind ? -1 : 1;
+}
+
+export type StoredSession = {
+  session_id: string;
+  website_account_id: string | null;
+  device_id: string | null;
+  started_at: string;
+  last_at: string;
+  facts: string;
+};
+
+export async function findSessions(tx: Queryable, tenantId: string, ids: string[]): Promise<StoredSession[]> {
+  return tx.query<StoredSession>(sql`
+    select s.session_id, s.website_account_id, s.device_id, s.started_at, s.last_at, s.facts
+    from unnest(${ids.toSorted()}::text[]) as i (session_id)
+    cross join lateral (
+      select session_id, website_account_id, device_id, started_at, last_at, facts
+      from sessions
+      where tenant_id = ${tenantId} and session_id = i.session_id
+    ) as s`);
+}
+
+export async function saveSessions(tx: Queryable, tenantId: string, saved: StoredSession[]): Promise<void> {
+  const sorted = saved.toSorted((a, b) => (a.session_id < b.session_id ? -1 : 1));
+  await tx.query(sql`
+    insert into sessions (tenant_id, session_id, website_account_id, device_id, started_at, last_at, facts)
+    select ${tenantId}::uuid, s.*
+    from unnest(
+      ${sorted.map((each) => each.session_id)}::text[],
+      ${sorted.map((each) => each.website_account_id)}::text[],
+      ${sorted.map((each) => each.device_id)}::text[],
+      ${plainArray(sorted.map((each) => each.started_at))}::timestamptz[],
+      ${plainArray(sorted.map((each) => each.last_at))}::timestamptz[],
+      string_to_array(${joinJson(sorted.map((each) => each.facts))}, chr(1))
+    ) as s
+    on conflict (tenant_id, session_id) do update
+    set website_account_id = excluded.website_account_id,
+      device_id = excluded.device_id,
+      started_at = excluded.started_at,
+      last_at = excluded.last_at,
+      facts = excluded.facts`);
+}

@@ -1,0 +1,40 @@
+import type { Logger } from "pino";
+import { Enrichment } from "./engine/enrichment.ts";
+import { clientTokens, deliver } from "./simulator/courier.ts";
+import { demoTimeline } from "./simulator/demo.ts";
+import { networkDatabases } from "./simulator/mmdb.ts";
+import { Network } from "./simulator/network.ts";
+
+// Where the simulated shop's pages claim to be.
+export const demoOrigin = "https://shop.example";
+const lateMaxMs = 30_000;
+
+type Target = { url: string; tenant: string; clientId: string; clientSecret: string; appKey: string };
+
+// The simulated shop's own internet: no real address is in it.
+export function demoEnrichment(nowMs: number): Enrichment {
+  const { city, asn } = networkDatabases(new Network(), nowMs);
+  return new Enrichment([city, asn]);
+}
+
+// A shop that sends a month of history, and then lives on: over HTTP, through the collector and the API, as any other would.
+// Every start is another shop, for the ids of the one before have been seen. Returns what stops it.
+export function startDemo({ url, tenant, clientId, clientSecret, appKey }: Target, log: Logger): () => Promise<void> {
+  const stopping = new AbortController();
+  const target = { baseUrl: url, tenant, token: clientTokens({ baseUrl: url, clientId, clientSecret }) };
+  const { signal } = stopping;
+  const run = async () => {
+    const startMs = Date.now();
+    const demo = demoTimeline({ seed: `demo-${startMs}`, startMs, appKey, origin: demoOrigin });
+    const history = await deliver(demo.backlog(), target, { signal });
+    log.info({ ...history }, "the simulated shop has sent its history");
+    const pace = { now: () => Date.now(), lateMaxMs };
+    const { problem } = await deliver(demo.live(Date.now()), target, { signal, pace });
+    if (problem !== undefined) log.warn({ problem }, "the simulated shop stopped");
+  };
+  const running = run().catch((error: unknown) => log.warn({ err: error }, "the simulated shop stopped"));
+  return async () => {
+    stopping.abort();
+    await running;
+  };
+}

@@ -1,0 +1,114 @@
+import { compare, isInAttributes, isInList } from "./comparison.ts";
+import { RuleFault } from "./fault.ts";
+import { callMethod, refuseUnknownMethod, unknownCall } from "./functions.ts";
+import { calculate, choose, combine, negate, not } from "./operators.ts";
+import { has, read } from "./reading.ts";
+import { parseExpression, type Syntax } from "./syntax.ts";
+import { plainTypes, type Term } from "./term.ts";
+import type { RuleContext } from "./vector.ts";
+
+export { RuleFault } from "./fault.ts";
+
+export type CompiledRule = {
+  // Names of the catalogue, in the order of their first appearance.
+  reads: string[];
+  // Never throws: what cannot be known for an event is false.
+  test: (context: RuleContext) => boolean;
+};
+
+type Scope = { reads: Set<string>; patterns: number };
+const patternsMax = 5;
+
+// CEL over the catalogue's fields, with numbers of one kind and a closed list of functions. Names and types are settled here, so
+// that a rule that was saved can only be true or false. Throws RuleFault.
+export function compileRule(expression: string): CompiledRule {
+  const scope: Scope = { reads: new Set(), patterns: 0 };
+  const syntax = parseExpression(expression);
+  const term = compile(syntax, scope);
+  if (term.type !== "boolean" && term.type !== "attribute") {
+    throw new RuleFault(`A rule is true or false, and this is ${plainTypes[term.type]}.`, syntax, "Compare it with something.");
+  }
+  if (scope.reads.size === 0) throw new RuleFault("The rule reads no field, so it is the same for every event.", syntax);
+  return { reads: [...scope.reads], test: (context) => term.run(context) === true };
+}
+
+// As deep as the syntax tree, which its number of nodes limits.
+function compile(syntax: Syntax, scope: Scope): Term {
+  const two = ([left, right]: [Syntax, Syntax]) => ({ left: compile(left, scope), right: compile(right, scope), syntax });
+  switch (syntax.op) {
+    case "value":
+      return literal(syntax, syntax.args);
+    case "id":
+    case ".":
+    case "[]":
+      return read(syntax, scope.reads);
+    case "==":
+    case "!=":
+    case "<":
+    case "<=":
+    case ">":
+    case ">=":
+      return compare(syntax.op, two(syntax.args));
+    case "+":
+    case "-":
+    case "*":
+    case "/":
+    case "%":
+      return calculate(syntax.op, two(syntax.args));
+    case "&&":
+    case "||":
+      return combine(syntax.op, two(syntax.args));
+    case "!_":
+      return not(compile(syntax.args, scope), syntax);
+    case "-_":
+      return negate(compile(syntax.args, scope), syntax);
+    case "?:":
+      return choose(compile(syntax.args[0], scope), two([syntax.args[1], syntax.args[2]]));
+    case "in":
+      return isIn(syntax, syntax.args, scope);
+    case "call":
+      return callFunction(syntax, syntax.args, scope);
+    case "rcall":
+      return callOn(syntax, syntax.args, scope);
+    default:
+      throw new RuleFault("Lists are for the right side of `in`, and maps are not part of rules.", syntax);
+  }
+}
+
+function literal(syntax: Syntax, value: unknown): Term {
+  if (typeof value === "string") return { type: "string", syntax, constant: value, run: () => value };
+  if (typeof value === "boolean") return { type: "boolean", syntax, constant: value, run: () => value };
+  if (typeof value === "number" || typeof value === "bigint") {
+    const number = Number(value);
+    if (typeof value === "bigint" && !Number.isSafeInteger(number)) throw new RuleFault("The number is too large.", syntax);
+    return { type: "number", syntax, constant: number, run: () => number };
+  }
+  throw new RuleFault("A value is a number, a string in quotes, true or false.", syntax);
+}
+
+function isIn(syntax: Syntax, [left, right]: [Syntax, Syntax], scope: Scope): Term {
+  const subject = compile(left, scope);
+  if (right.op === "list") {
+    const values = right.args.map((value) => compile(value, scope));
+    return isInList(subject, values, right);
+  }
+  const container = compile(right, scope);
+  if (container.type === "map") return isInAttributes(subject, syntax);
+  throw new RuleFault("`in` needs a list or `event.attributes` to its right.", right, 'As `event.country in ["DE", "FR"]`.');
+}
+
+function callFunction(syntax: Syntax, [name, args]: [string, Syntax[]], scope: Scope): Term {
+  const [argument] = args;
+  if (!argument || args.length > 1 || (name !== "has" && name !== "size")) throw unknownCall(name, syntax);
+  return name === "has" ? has(argument, scope.reads) : callMethod(name, [compile(argument, scope)], syntax);
+}
+
+function callOn(syntax: Syntax, [name, receiver, args]: [string, Syntax, Syntax[]], scope: Scope): Term {
+  const place = { input: syntax.input, start: syntax.input.indexOf(name, receiver.end) };
+  refuseUnknownMethod(name, args.length, place);
+  if (name === "matches" && ++scope.patterns > patternsMax) {
+    throw new RuleFault(`The rule has more than ${patternsMax} patterns.`, place, "Join them with `|`, or make two rules of it.");
+  }
+  const [argument] = args;
+  return callMethod(name, [compile(receiver, scope), argument && compile(argument, scope)], syntax);
+}

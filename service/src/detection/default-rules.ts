@@ -1,0 +1,206 @@
+import type { RuleDefinition } from "../domain/rule.ts";
+
+export type DefaultRule = RuleDefinition & { rule_id: string };
+
+const isLogin = `event.type in ["login_failed", "login_succeeded"]`;
+const isChange = `event.type in ["password_changed", "email_changed", "mfa_changed", "payee_added"]`;
+const isMoney = `event.type in ["payment", "transfer"]`;
+
+// What a new tenant begins with. They were chosen on reasons and tuned on simulated shops, and belong to the tenant from then on.
+const stuffing: DefaultRule[] = [
+  {
+    rule_id: "stuffing_device",
+    name: "Credential stuffing from one device",
+    expression: `${isLogin} && device.failed_accounts_1h >= 5`,
+    sentence: "Log-ins to {device.failed_accounts_1h} accounts failed on one device within an hour.",
+    label: "Bot",
+    weight: 3.5,
+    about: "device",
+    state: "on",
+  },
+  {
+    rule_id: "stuffing_address",
+    name: "Credential stuffing from one address",
+    expression: `${isLogin} && ip.failed_accounts_10m >= 8 && ip.failed_logins_1h > 2 * ip.logins_1h`,
+    sentence: "Log-ins to {ip.failed_accounts_10m} accounts failed from one address within 10 minutes; {ip.logins_1h} succeeded in the hour.",
+    label: "Bot",
+    weight: 3.2,
+    about: "address",
+    state: "on",
+  },
+  {
+    rule_id: "stuffing_slow",
+    name: "Slow guessing from many addresses",
+    expression: `${isLogin} && account.failed_ips_24h >= 4`,
+    sentence: "Log-ins to this account failed from {account.failed_ips_24h} addresses within a day.",
+    label: "Bot",
+    weight: 2.8,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "password_spraying",
+    name: "Password spraying",
+    expression: `${isLogin} && network.failed_accounts_1h >= 20 && network.ips_1h >= 3 && network.failed_logins_1h < 2 * network.failed_accounts_1h && network.failed_logins_1h > 3 * network.logins_1h`,
+    sentence: "One or two tries each on {network.failed_accounts_1h} accounts failed from {network.ips_1h} addresses of one network within an hour.",
+    label: "Bot",
+    weight: 3.2,
+    about: "network",
+    state: "on",
+  },
+];
+
+const takeover: DefaultRule[] = [
+  {
+    rule_id: "success_after_failures",
+    name: "Log-in after many failures",
+    expression: `event.type == "login_succeeded" && (account.failed_logins_10m >= 10 || (account.failed_logins_1h >= 5 && account.device_is_new))`,
+    sentence: "A log-in succeeded after {account.failed_logins_1h} failures within an hour; new device: {account.device_is_new}.",
+    label: "Account Takeover",
+    weight: 3,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "stranger_changes_account",
+    name: "Sensitive change from a new device in a new country",
+    expression: `${isChange} && (session.began_on_new_device || account.device_is_new) && (session.began_in_new_country || account.country_is_new)`,
+    sentence: "A sensitive change ({event.type}) was made from a device and a country ({event.country}) that this account never logged in from.",
+    label: "Account Takeover",
+    weight: 4.2,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "impossible_travel",
+    name: "Impossible travel",
+    expression: `event.type == "login_succeeded" && !(device.is_known && !account.device_is_new) && (account.travel_kmh > 1000 || account.minutes_since_other_country < 60)`,
+    sentence: "Since the last log-in somebody would have travelled at {account.travel_kmh} km/h (minutes since another country: {account.minutes_since_other_country}), and the device is not known.",
+    label: "Account Takeover",
+    weight: 3.2,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "change_then_value",
+    name: "Sensitive change, then a high amount",
+    expression: `${isMoney} && account.minutes_since_sensitive_change <= 120 && (account.value_ratio >= 4 || (account.values < 3 && event.value >= 1000) || (session.began_on_new_device && account.value_ratio >= 2))`,
+    sentence: "{event.value} was sent {account.minutes_since_sensitive_change} minutes after a sensitive change: {account.value_ratio} times this account's median.",
+    label: "Account Takeover",
+    weight: 3.2,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "value_far_above_own",
+    name: "Amount far above the account's own",
+    expression: `${isMoney} && account.value_ratio >= 10 && event.value >= 100`,
+    sentence: "{event.value} is {account.value_ratio} times this account's median of {account.values} amounts.",
+    label: "Account Takeover",
+    weight: 2.6,
+    about: "account",
+    state: "on",
+  },
+];
+
+const identities: DefaultRule[] = [
+  {
+    rule_id: "signups_device",
+    name: "Many sign-ups on one device",
+    expression: `event.type == "signup" && device.signups_24h >= 4`,
+    sentence: "{device.signups_24h} sign-ups were made on one device within a day.",
+    label: "Synthetic",
+    weight: 3,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "signups_address",
+    name: "Many sign-ups from one address",
+    expression: `event.type == "signup" && ip.signups_1h >= 8`,
+    sentence: "{ip.signups_1h} sign-ups were made from one address within an hour.",
+    label: "Synthetic",
+    weight: 2.7,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "signups_disposable",
+    name: "Sign-ups with throw-away e-mail",
+    expression: `event.type == "signup" && event.email_is_disposable && (device.signups_24h >= 2 || ip.signups_24h >= 3)`,
+    sentence: "A sign-up with a throw-away e-mail address; sign-ups within a day on its device: {device.signups_24h}, from its address: {ip.signups_24h}.",
+    label: "Synthetic",
+    weight: 2.8,
+    about: "account",
+    state: "on",
+  },
+];
+
+const automation: DefaultRule[] = [
+  {
+    rule_id: "scripted_rhythm",
+    name: "Scripted rhythm",
+    expression: `event.origin == "browser" && session.gaps >= 8 && session.gap_spread < 0.2 && session.gap_mean_ms < 20000`,
+    sentence: "{session.gaps} gaps between actions vary by {session.gap_spread} of their mean of {session.gap_mean_ms} ms; people are above 0.4.",
+    label: "Bot",
+    weight: 2.8,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "bot_past_login",
+    name: "Automated browser past the log-in",
+    expression: `account.is_known && event.type != "login_failed" && (event.is_bot_agent || session.is_webdriver)`,
+    sentence: "An account is in use by a program: bot user agent: {event.is_bot_agent}, driven browser: {session.is_webdriver}.",
+    label: "Bot",
+    weight: 2.8,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "no_browser",
+    name: "Session without a browser",
+    expression: `event.origin == "server" && account.is_known && tenant.has_browser && !session.has_browser && (${isMoney} || ${isChange})`,
+    sentence: "Nothing was heard from a browser in this session, though the site's pages send their events.",
+    label: "Bot",
+    // An ad blocker looks the same: it adds to other reasons, and is none by itself.
+    weight: 1,
+    about: "account",
+    state: "on",
+  },
+];
+
+const history: DefaultRule[] = [
+  {
+    rule_id: "flagged_account_active",
+    name: "Activity of a blocked or fraudulent account",
+    expression: `(account.is_blocked || account.is_fraudulent) && (event.type == "login_succeeded" || ${isMoney} || ${isChange})`,
+    sentence: "The account is active ({event.type}) though it is flagged; blocked: {account.is_blocked}, fraudulent: {account.is_fraudulent}.",
+    label: "Organic",
+    weight: 3,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "linked_fraud",
+    name: "Device of a confirmed fraud",
+    expression: `device.confirmed_frauds >= 1 && (event.type in ["login_succeeded", "signup"] || ${isMoney} || ${isChange})`,
+    sentence: "The device was used by {device.confirmed_frauds} other accounts with a confirmed fraud.",
+    label: "Synthetic",
+    weight: 3,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "reported_fraud",
+    name: "Reported fraud",
+    expression: `event.type == "fraud_report"`,
+    sentence: "Fraud was reported. A report opens a case whatever this rule's state is.",
+    label: "Organic",
+    weight: 6,
+    about: "account",
+    state: "on",
+  },
+];
+
+export const defaultRules: readonly DefaultRule[] = [...stuffing, ...takeover, ...identities, ...automation, ...history];

@@ -1,0 +1,22 @@
+// Where in the author's text, for an editor to underline. Offset and column count UTF-16 units, as editors do.
+type Position = { offset: number; line: number; column: number };
+
+type Place = { input: string; start: number };
+
+// What is wrong with a rule, said to the person who writes it.
+export class RuleFault extends Error {
+  readonly position: Position;
+  readonly hint: string | null;
+
+  constructor(message: string, place: Place, hint: string | null = null, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "RuleFault";
+    this.position = positionOf(place);
+    this.hint = hint;
+  }
+}
+
+function positionOf({ input, start }: Place): Position {
+  const lines = input.slice(0, start).split("\n");
+  return { offset: start, line: lines.length, column: (lines.at(-1) ?? "").length + 1 };
+}

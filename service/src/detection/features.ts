@@ -1,0 +1,275 @@
+import type { BrowserFacts } from "../domain/activity.ts";
+import { never } from "./catalogue.ts";
+import { addCount, type AccountFacts, type LoginRatio, type Place, type SessionFacts } from "./entity.ts";
+import { loginRatio, valueKinds, type LoginValues } from "./login-ratio.ts";
+import { countryNumber, hash24, hash32, type RingEntry } from "./ring.ts";
+import { isSensitive, isValue, kindBits, kindOf, type EnrichedActivity, type Scene } from "./scene.ts";
+import { contextOf, type RuleContext } from "./vector.ts";
+import { countWindows, windows } from "./windows.ts";
+
+const minuteMs = 60_000;
+const valuesMax = 16;
+const valuesMin = 3;
+const timesMax = 32;
+const gapsMin = 8;
+// What a page records in one go is one action of its user.
+const sameActionMs = 50;
+const accountsMax = 1000;
+const sessionAccountsMax = 16;
+const travelKmMin = 200;
+const earthKm = 6371;
+
+type Values = RuleContext["account"];
+export type Observed = { context: RuleContext; ratio: LoginRatio | null };
+
+// Enters the activity into its entities' rings and facts, and reads off what rules and scorers may know of it.
+export function observe(scene: Scene): Observed {
+  const { event, device, ip, network, session } = scene;
+  const { at } = event;
+  const context = contextOf({}, event.activity.attributes ?? {});
+  addToRings(scene);
+  readEvent(context.event, event);
+  if (scene.account) readAccount(context.account, scene, scene.account);
+  if (device) {
+    device.facts.first = Math.min(device.facts.first, at);
+    if (scene.isNewPair) device.facts.accounts = Math.min(device.facts.accounts + 1, accountsMax);
+    Object.assign(context.device, {
+      is_known: true,
+      age_minutes: minutes(at - device.facts.first),
+      accounts_total: device.facts.accounts,
+      confirmed_frauds: device.confirmed,
+    });
+    countWindows(context.device, windows.device, device.ring, at);
+  }
+  if (ip) countWindows(context.ip, windows.ip, ip.ring, at);
+  if (network) countWindows(context.network, windows.network, network.ring, at);
+  const isLoggedIn = event.activity.type === "login_succeeded" && scene.account !== null && !isHearsay(scene);
+  const fresh = isLoggedIn && scene.account ? loginRatio(scene.account.facts, loginValues(event), scene.shares) : null;
+  if (session) readSession(context, event, session, fresh);
+  const ratio = fresh ?? session?.ratio ?? null;
+  context.login["ratio"] = ratio?.total ?? 0;
+  context.login["history"] = ratio?.history ?? 0;
+  if (scene.account) learn(scene.account.facts, event, isHearsay(scene));
+  context.tenant["has_browser"] = scene.tenantHasBrowser;
+  return { context, ratio };
+}
+
+// A log-in, or the failure of one, that a page tells of though the servers do: it was counted, or it never was. Anybody can send
+// a page's events, and could make his device a known one before he uses it.
+function isHearsay({ event, account }: Scene): boolean {
+  const { type, origin } = event.activity;
+  return origin === "browser" && (type === "login_succeeded" || type === "login_failed") && account?.facts.isVouched === true;
+}
+
+function addToRings(scene: Scene): void {
+  const { event, account, device, ip, network } = scene;
+  const { activity, at } = event;
+  const kind = isHearsay(scene) ? kindBits.other | kindBits.browser : kindOf(activity);
+  const accountHash = activity.website_account_id === undefined ? 0 : hash32(activity.website_account_id);
+  const deviceHash = activity.device_id === undefined ? 0 : hash32(activity.device_id);
+  const address = activity.ip === undefined ? 0 : hash24(activity.ip);
+  const base: RingEntry = { at, kind, peer: accountHash, address, country: countryNumber(event.country) };
+  account?.ring.add({ ...base, peer: deviceHash }, kindBits.other);
+  device?.ring.add(base, kindBits.other);
+  ip?.ring.add({ ...base, address: activity.device_id === undefined ? 0 : hash24(activity.device_id) }, kindBits.other);
+  network?.ring.add(base, kindBits.other);
+}
+
+function readEvent(into: Values, event: EnrichedActivity): void {
+  const { activity } = event;
+  into["type"] = activity.type;
+  into["origin"] = activity.origin;
+  into["value"] = event.value;
+  into["country"] = event.country;
+  into["asn"] = event.asn;
+  into["browser"] = event.browser;
+  into["os"] = event.os;
+  into["is_bot_agent"] = event.isBotAgent;
+  into["email_is_disposable"] = event.isDisposableEmail;
+  into["signs"] = activity.browser?.signs?.length ?? 0;
+}
+
+function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene["account"]>): void {
+  const { facts, flags } = account;
+  const { at, country, asn, activity } = event;
+  facts.first = Math.min(facts.first, at);
+  const isNew = (counts: Record<string, number>, value: string) =>
+    facts.logins > 0 && value !== "" && !Object.hasOwn(counts, value) && Object.keys(counts).some((known) => !isBlock(known));
+  Object.assign(into, {
+    is_known: true,
+    age_minutes: minutes(at - facts.first),
+    ...flags,
+    logins: facts.logins,
+    device_is_new: isNew(facts.seen.device, activity.device_id === undefined ? "" : shortKey(activity.device_id)),
+    country_is_new: isNew(facts.seen.country, country),
+    asn_is_new: isNew(facts.seen.asn, asn === 0 ? "" : String(asn)),
+    travel_kmh: travelSpeed(facts.last, event),
+    minutes_since_other_country: minutesSinceOther(facts, event),
+    values: facts.values.length,
+    value_ratio: valueRatio(facts.values, event.value),
+    minutes_since_sensitive_change: facts.sensitive === 0 || facts.sensitive > at ? never : minutes(at - facts.sensitive),
+    reports: facts.reports,
+    confirmed_frauds: account.confirmed,
+    false_positives: account.falsePositives,
+  });
+  countWindows(into, windows.account, account.ring, at);
+}
+
+// `fresh`: the ratio of the log-in that this very event is. It stands for the rest of the session.
+function readSession(context: RuleContext, event: EnrichedActivity, session: SessionFacts, fresh: LoginRatio | null): void {
+  const { at } = event;
+  updateSession(session, event);
+  if (fresh) {
+    session.login ??= at;
+    session.isNewDevice ||= context.account["device_is_new"] === true;
+    session.isNewCountry ||= context.account["country_is_new"] === true;
+    session.ratio = fresh;
+  }
+  const gaps = gapsOf(session.times);
+  const hasGaps = gaps.length >= gapsMin;
+  Object.assign(context.session, {
+    is_known: true,
+    has_browser: session.hasBrowser,
+    age_seconds: Math.round((at - session.started) / 1000),
+    events: session.events,
+    pages: session.pages,
+    scrolls: session.scrolls,
+    engagement_seconds: Math.round(session.engagement / 1000),
+    gaps: gaps.length,
+    ...(hasGaps && spreadOf(gaps)),
+    seconds_to_login: session.login === null ? never : Math.max(Math.round((session.login - session.started) / 1000), 0),
+    accounts: session.accounts.length,
+    sensitive_changes: session.sensitive,
+    is_webdriver: session.isWebdriver,
+    has_inputs: session.inputs !== null,
+    inputs: session.inputs ?? 0,
+    began_on_new_device: session.isNewDevice,
+    began_in_new_country: session.isNewCountry,
+  });
+}
+
+function updateSession(session: SessionFacts, { activity, at }: EnrichedActivity): void {
+  const { type, browser, origin } = activity;
+  session.started = Math.min(session.started, at);
+  session.last = Math.max(session.last, at);
+  session.events++;
+  session.hasBrowser ||= origin === "browser";
+  session.client ??= browser ? clientOf(browser) : null;
+  if (type === "page_view") session.pages++;
+  if (type === "custom:_scroll") session.scrolls++;
+  if (isSensitive(type)) session.sensitive++;
+  session.engagement += browser?.engagement_ms ?? 0;
+  session.isWebdriver ||= browser?.is_webdriver === true;
+  if (browser?.inputs !== undefined) session.inputs = (session.inputs ?? 0) + browser.inputs;
+  // A page's presets fire together as it loads: only what the site itself records has a person's rhythm.
+  if (origin === "browser" && type !== "page_view" && !type.startsWith("custom:_")) {
+    if (session.times.every((time) => Math.abs(time - at) >= sameActionMs)) session.times.push(at);
+    session.times.sort((a, b) => a - b);
+    if (session.times.length > timesMax) session.times.shift();
+  }
+  const account = activity.website_account_id === undefined ? 0 : hash32(activity.website_account_id);
+  if (account !== 0 && !session.accounts.includes(account) && session.accounts.length < sessionAccountsMax)
+    session.accounts.push(account);
+}
+
+function clientOf(facts: BrowserFacts): SessionFacts["client"] {
+  const {
+    page_title: _title,
+    page_url: _url,
+    engagement_ms: _ms,
+    inputs: _in,
+    input_spread: _spread,
+    is_webdriver: _driver,
+    signs: _signs,
+    ...client
+  } = facts;
+  return client;
+}
+
+// What the account does from now on is compared with this. A failed log-in teaches nothing: it may be anybody's.
+function learn(facts: AccountFacts, event: EnrichedActivity, isHearsayLogin: boolean): void {
+  const { activity, at, country, lat, lon, value } = event;
+  if (activity.type === "fraud_report") facts.reports++;
+  if (isSensitive(activity.type)) facts.sensitive = Math.max(facts.sensitive, at);
+  if (isValue(activity.type) && value > 0) {
+    facts.values.push(value);
+    if (facts.values.length > valuesMax) facts.values.shift();
+  }
+  if (activity.type !== "login_succeeded" || isHearsayLogin) return;
+  if (activity.origin === "server" && activity.device_id !== undefined) facts.isVouched = true;
+  facts.logins++;
+  const values = loginValues(event);
+  for (const kind of valueKinds) if (values[kind] !== "") addCount(facts.seen[kind], values[kind]);
+  if (country === "" && lat === null) return;
+  if (facts.last && facts.last.at > at) return;
+  if (facts.last && facts.last.country !== "" && facts.last.country !== country) facts.elsewhere = facts.last;
+  facts.last = { at, country, lat, lon };
+}
+
+export function loginValues(event: EnrichedActivity): LoginValues {
+  const { activity } = event;
+  return {
+    country: event.country,
+    asn: event.asn === 0 ? event.network : String(event.asn),
+    ip: activity.ip === undefined ? "" : shortKey(activity.ip),
+    os: event.os,
+    browser: event.browser,
+    agent: activity.user_agent === undefined ? "" : shortKey(activity.user_agent),
+    device: activity.device_id === undefined ? "" : shortKey(activity.device_id),
+  };
+}
+
+// Where no autonomous system is known, a log-in's network is a block of addresses.
+function isBlock(network: string): boolean {
+  return network.includes("/");
+}
+
+// The same text in few characters, and without the text.
+function shortKey(text: string): string {
+  return hash32(text).toString(36);
+}
+
+function minutes(ms: number): number {
+  return Math.round(ms / minuteMs);
+}
+
+function minutesSinceOther({ last, elsewhere }: AccountFacts, { at, country }: EnrichedActivity): number {
+  if (country === "") return never;
+  const other =
+    last && last.country !== "" && last.country !== country ? last : elsewhere?.country === country ? null : elsewhere;
+  return other ? minutes(Math.abs(at - other.at)) : never;
+}
+
+function valueRatio(values: number[], value: number): number {
+  if (values.length < valuesMin || value <= 0) return 0;
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const high = sorted[middle] ?? 0;
+  const median = sorted.length % 2 === 1 ? high : ((sorted[middle - 1] ?? 0) + high) / 2;
+  return median > 0 ? Math.round((value / median) * 100) / 100 : 0;
+}
+
+// Places within one metropolitan area are often told apart wrongly by address, so short ways do not count.
+function travelSpeed(last: Place | null, { at, lat, lon }: EnrichedActivity): number {
+  if (!last || last.lat === null || last.lon === null || lat === null || lon === null) return 0;
+  const km = distanceKm(last.lat, last.lon, lat, lon);
+  if (km < travelKmMin) return 0;
+  return Math.round(km / Math.max(Math.abs(at - last.at) / 3_600_000, 1 / 60));
+}
+
+function distanceKm(latA: number, lonA: number, latB: number, lonB: number): number {
+  const radians = Math.PI / 180;
+  const half = (degrees: number) => Math.sin((degrees * radians) / 2) ** 2;
+  const chord = half(latB - latA) + Math.cos(latA * radians) * Math.cos(latB * radians) * half(lonB - lonA);
+  return 2 * earthKm * Math.asin(Math.min(Math.sqrt(chord), 1));
+}
+
+function gapsOf(times: number[]): number[] {
+  return times.slice(1).map((time, index) => time - (times[index] ?? time));
+}
+
+function spreadOf(gaps: number[]): { gap_spread: number; gap_mean_ms: number } {
+  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
+  const variance = gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / gaps.length;
+  return { gap_spread: mean === 0 ? 0 : Math.round((Math.sqrt(variance) / mean) * 100) / 100, gap_mean_ms: Math.round(mean) };
+}

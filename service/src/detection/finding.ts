@@ -1,0 +1,192 @@
+import { sessionIdleMs, sourceOf, subjectOf, type RecordedActivity } from "../domain/activity.ts";
+import { fraudTypeOf, type Finding, type Label } from "../domain/finding.ts";
+import { fields, never, zeroOf, type Field, type FeatureValue } from "./catalogue.ts";
+import { scoreReport } from "./report.ts";
+import { scoreOf, type ActiveRule, type Part, type Score, type Verdict } from "./score.ts";
+import { findPlace, type RuleContext } from "./vector.ts";
+
+// A finding, and whose case it belongs to. `account` is null where the case has none.
+export type Found = { finding: Finding; subject: string; account: string | null; activity: RecordedActivity };
+
+type Observed = { activity: RecordedActivity; at: number; network: string; context: RuleContext };
+
+const contributorsMax = 8;
+const fieldOf = new Map(fields.map((field) => [field.name, field]));
+const fraudHistory = new Set(["account.reports", "account.confirmed_frauds", "account.is_fraudulent", "device.confirmed_frauds"]);
+
+// None, one or two. A failed log-in names an account that is not known to be its sender's: what is suspicious of the source is
+// the source's case, what is suspicious of the account is the account's.
+export function findingsOf(verdict: Verdict, observed: Observed, nowMs: number): Found[] {
+  const { activity } = observed;
+  const report = scoreReport(activity, nowMs);
+  const account = activity.website_account_id ?? null;
+  if (report) return [{ finding: report, subject: subjectOf(activity), account, activity }];
+  if (activity.type !== "login_failed" || account === null) {
+    const finding = verdict.score >= 3 ? makeFinding(verdict, observed, nowMs) : null;
+    return finding ? [{ finding, subject: subjectOf(activity), account, activity }] : [];
+  }
+  const ofAccount = partOf(verdict, ({ rule }) => rule.about === "account");
+  const ofSource = partOf(verdict, ({ rule }) => rule.about !== "account");
+  const found: Found[] = [];
+  if (ofAccount.score >= 3)
+    found.push({ finding: makeFinding(ofAccount, observed, nowMs), subject: subjectOf(activity), account, activity });
+  if (ofSource.score >= 3)
+    found.push({
+      finding: makeFinding(ofSource, observed, nowMs),
+      subject: sourceSubject(ofSource, observed),
+      account: null,
+      activity,
+    });
+  return found;
+}
+
+// The narrowest that a rule speaks of. An attack that uses a fresh device for every try shows only by its address or network,
+// and is one case all the same.
+function sourceSubject({ fired }: Verdict, { activity, network }: Observed): string {
+  const about = new Set(fired.map(({ rule }) => rule.about));
+  if (about.has("device")) return sourceOf(activity);
+  if (about.has("address") && activity.ip !== undefined) return `ip:${activity.ip}`;
+  return about.has("network") && network !== "" ? `network:${network}` : sourceOf(activity);
+}
+
+function partOf(verdict: Verdict, isIncluded: (active: ActiveRule) => boolean): Verdict {
+  const fired = verdict.fired.filter(isIncluded);
+  const logOdds = fired.reduce((sum, { rule }) => sum + rule.weight, 0);
+  return { ...verdict, fired, ratio: null, ratioParts: [], logOdds, score: scoreOf(logOdds, verdict.thresholds) };
+}
+
+function makeFinding(verdict: Verdict, { activity, at, context }: Observed, nowMs: number): Finding {
+  const { score } = verdict;
+  const rules = verdict.fired.toSorted((a, b) => b.rule.weight - a.rule.weight);
+  const label = heaviestLabel(verdict);
+  const sentences = rules.map(({ sentence }) => sentence.render(context));
+  // A log-in that is usual for the account speaks for its owner, and is no reason.
+  const ratioSentence = ratioOf(verdict) > 0 ? ratioWords(verdict) : null;
+  const reasons = [...sentences, ...(ratioSentence === null ? [] : [ratioSentence])];
+  const [first = ""] = reasons;
+  const others = reasons.length - 1;
+  const labels = new Set<Label>([label, ...rules.map(({ rule }) => rule.label)]);
+  return {
+    score,
+    label,
+    action: actionOf(
+      score,
+      label,
+      rules.some(({ compiled }) => compiled.reads.some((name) => isFraudHistory(context, name))),
+    ),
+    summary: others === 0 ? first : `${first} And ${others} more ${others === 1 ? "reason" : "reasons"}.`,
+    highlights: reasons,
+    session_id: activity.session_id,
+    session_status: activity.session_id !== undefined && nowMs - at < sessionIdleMs ? "ACTIVE" : "FINISHED",
+    explanation: {
+      fraud_reason: rules[0]?.rule.name ?? "Unusual log-in",
+      fraud_reason_description: first,
+      fraud_types: [...labels].map((each) => fraudTypeOf[each]),
+      model_behaviour: [...rules.map((active) => ruleModel(active, context)), ...ratioModel(verdict)],
+    },
+  };
+}
+
+// The likelihood ratio speaks of strangers in an account and of nothing else.
+function heaviestLabel(verdict: Verdict): Label {
+  const weights = new Map<Label, number>();
+  for (const { rule } of verdict.fired) weights.set(rule.label, (weights.get(rule.label) ?? 0) + rule.weight);
+  const ratio = ratioOf(verdict);
+  if (ratio > 0) weights.set("Account Takeover", (weights.get("Account Takeover") ?? 0) + ratio);
+  const [heaviest] = [...weights].toSorted(([, a], [, b]) => b - a);
+  return heaviest?.[0] ?? "Account Takeover";
+}
+
+function ratioOf({ ratioParts }: Verdict): number {
+  return ratioParts.reduce((sum, [, part]) => sum + part, 0);
+}
+
+// A rule may ask for fraud and fire for want of it.
+function isFraudHistory(context: RuleContext, name: string): boolean {
+  const value = fraudHistory.has(name) && valueOf(context, name);
+  return value === true || (typeof value === "number" && value > 0);
+}
+
+function actionOf(score: Score, label: Label, hasFraudHistory: boolean): Finding["action"] {
+  if (hasFraudHistory) return "ESCALATE";
+  if (score === 5) return "BLOCK";
+  if (score === 4) return "CHALLENGE";
+  return label === "Account Takeover" ? "CHALLENGE" : "MONITOR";
+}
+
+type Model = NonNullable<Finding["explanation"]["model_behaviour"]>[number];
+type Contributor = Model["top_contributors"][number];
+
+function ruleModel({ rule, compiled }: ActiveRule, context: RuleContext): Model {
+  // Of what kind the event is says when the rule applies, not why it fired.
+  const told = compiled.reads.filter((name) => name !== "event.attributes" && name !== "event.type");
+  const reads = (told.length === 0 ? ["event.type"] : told).slice(0, contributorsMax);
+  const share = rule.weight / Math.max(reads.length, 1);
+  return {
+    type: "rule",
+    model_name: rule.rule_id,
+    top_contributors: reads.map((name) =>
+      contributor(fieldOf.get(name), { name, value: valueOf(context, name), logOdds: share }),
+    ),
+  };
+}
+
+function ratioModel({ ratio, ratioParts }: Verdict): Model[] {
+  if (!ratio) return [];
+  const top = ratioParts.toSorted(([, a], [, b]) => Math.abs(b) - Math.abs(a)).slice(0, contributorsMax);
+  const contributors = top.map(([name, logOdds]) => {
+    const kind = name.slice("login.".length);
+    const words = ratioNames[kind] ?? kind;
+    return { ...contributor(undefined, { name, value: logOdds > 0 ? "unusual" : "usual", logOdds }), plain_name: words };
+  });
+  return [{ type: "likelihood_ratio", model_name: "login_ratio", top_contributors: contributors }];
+}
+
+const ratioNames: Record<string, string> = {
+  country: "Country",
+  asn: "Network",
+  ip: "Address",
+  os: "Operating system",
+  browser: "Browser",
+  agent: "User agent",
+  device: "Device",
+  usual: "What is usual for everybody",
+};
+
+function ratioWords({ ratio }: Verdict): string {
+  const isNew = (ratio?.parts ?? [])
+    .filter(([, part]: Part) => part > 0.5)
+    .map(([name]) => (ratioNames[name] ?? name).toLowerCase());
+  const what = isNew.length === 0 ? "Its combination" : sentenceCase(listed(isNew));
+  return `${what} ${isNew.length > 1 ? "are" : "is"} unusual for this account, compared with its ${ratio?.history ?? 0} earlier log-ins.`;
+}
+
+function listed(names: string[]): string {
+  return names.length === 1 ? (names[0] ?? "") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
+function sentenceCase(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function contributor(
+  field: Field | undefined,
+  { name, value, logOdds }: { name: string; value: FeatureValue; logOdds: number },
+): Contributor {
+  const size = Math.abs(logOdds);
+  return {
+    feature: name,
+    plain_name: field?.plain ?? name,
+    feature_value: value === never && field && zeroOf(field) === never ? "never" : value,
+    shap_value: Math.round(logOdds * 1000) / 1000,
+    direction: logOdds >= 0 ? "toward_fraud" : "toward_safe",
+    impact_level: size >= 2 ? "HIGH" : size >= 0.75 ? "MEDIUM" : "LOW",
+    description: field?.description ?? "How usual it is for the account, against how usual it is for everybody.",
+  };
+}
+
+function valueOf(context: RuleContext, name: string): FeatureValue {
+  const place = findPlace(name);
+  const value = place && context[place.group][place.key];
+  return typeof value === "object" || value === undefined ? "" : value;
+}

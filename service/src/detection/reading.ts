@@ -1,0 +1,65 @@
+import { RuleFault } from "./fault.ts";
+import { findField, hintFor, isGroup } from "./field-name.ts";
+import type { Syntax } from "./syntax.ts";
+import { plainTypes, type Run, type Term } from "./term.ts";
+import { findPlace } from "./vector.ts";
+
+type Step = { name: string; start: number };
+
+export function read(syntax: Syntax, reads: Set<string>): Term {
+  const { input } = syntax;
+  const [group, key, part, tooDeep] = stepsOf(syntax);
+  if (!group) throw new RuleFault("Only the groups of fields have parts.", syntax);
+  const name = key ? `${group.name}.${key.name}` : group.name;
+  const field = findField(name);
+  if (!field) {
+    const start = key && isGroup(group.name) ? key.start : group.start;
+    throw new RuleFault(`There is no field \`${name}\`.`, { input, start }, hintFor(name));
+  }
+  reads.add(name);
+  const { type, isRing = false } = field;
+  const isMap = type === "map";
+  const wrong = isMap ? tooDeep : part;
+  if (wrong) throw new RuleFault(`${isMap ? "An attribute" : `\`${name}\``} has no parts.`, { input, start: wrong.start });
+  if (part) return { type: "attribute", syntax, run: attributeReader(part.name) };
+  return { type, syntax, isRing, run: fieldReader(name) };
+}
+
+// True where the event has the attribute. The other fields always have a value.
+export function has(syntax: Syntax, reads: Set<string>): Term {
+  const [, , attribute] = stepsOf(syntax);
+  const { type } = read(syntax, reads);
+  if (type !== "attribute" || !attribute) {
+    const hint = "Every field has a value on every event; `has` asks for attributes, as `has(event.attributes.plan)`.";
+    throw new RuleFault(`\`has\` needs an attribute, and this is ${plainTypes[type]}.`, syntax, hint);
+  }
+  return { type: "boolean", syntax, run: ({ event }) => Object.hasOwn(event.attributes, attribute.name) };
+}
+
+// `a.b["c"]` as its three names; none where it does not begin with a name.
+function stepsOf(syntax: Syntax): Step[] {
+  if (syntax.op === "id") return [{ name: syntax.args, start: syntax.start }];
+  if (syntax.op !== "." && syntax.op !== "[]") return [];
+  const steps = stepsOf(syntax.args[0]);
+  if (steps.length === 0) return [];
+  if (syntax.op === ".") return [...steps, { name: syntax.args[1], start: syntax.pos }];
+  const key = syntax.args[1];
+  if (key.op !== "value" || typeof key.args !== "string") throw new RuleFault("Only a name in quotes stands in `[ ]`.", key);
+  return [...steps, { name: key.args, start: key.start }];
+}
+
+// Own properties only: `constructor` and `__proto__` are attributes where the event has such, and nothing else.
+function attributeReader(name: string): Run {
+  return ({ event }) => (Object.hasOwn(event.attributes, name) ? event.attributes[name] : undefined);
+}
+
+// The map of attributes has no place, and no value of its own: `in` and `size` look at it themselves.
+function fieldReader(name: string): Run {
+  const place = findPlace(name);
+  if (!place) return () => undefined;
+  const { group, key } = place;
+  return (context) => {
+    const value = context[group][key];
+    return typeof value === "object" ? undefined : value;
+  };
+}

@@ -1,0 +1,166 @@
+import { ringSize } from "./catalogue.ts";
+
+// What an entity's ring keeps of an event. `peer`, `address`: hashes, 0 for none. `country`: two letters as a number, 0 for none.
+export type RingEntry = { at: number; kind: number; peer: number; address: number; country: number };
+type RingColumn = "peer" | "address" | "country";
+
+const entryBytes = 15;
+// Times are kept as milliseconds since then, in five bytes: enough until 2054.
+const epochMs = Date.UTC(2020, 0, 1);
+const timeMax = 2 ** 40 - 1;
+const longestWindowMs = 24 * 60 * 60 * 1000;
+const reserved = ringSize / 2;
+
+// The entity's last 64 events by event time, late ones in their place. A window is exact until the ring is full; then it
+// saturates, and never counts too many. It works on the bytes as they are stored: a batch touches a thousand rings, and to make
+// objects of their entries took more time than all the rules.
+export class Ring {
+  #bytes: Uint8Array;
+  #view: DataView;
+
+  private constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = viewOf(bytes);
+  }
+
+  static empty(): Ring {
+    return new Ring(new Uint8Array(0));
+  }
+
+  static decode(bytes: Uint8Array): Ring {
+    return new Ring(bytes);
+  }
+
+  encode(): Uint8Array {
+    return this.#bytes;
+  }
+
+  get length(): number {
+    return this.#bytes.byteLength / entryBytes;
+  }
+
+  // In order of time. Of a full ring the oldest goes, which may be this one. Kinds in `yielding` (a set of bits) go before others
+  // do, down to half of the ring: a few failed log-ins would else be lost among the pages that everybody loads meanwhile.
+  add(entry: RingEntry, yielding = 0): void {
+    const time = Math.min(Math.max(entry.at - epochMs, 0), timeMax);
+    const { length } = this;
+    let index = length;
+    while (index > 0 && this.#time(index - 1) > time) index--;
+    this.#insert(entry, time, index);
+    if (length < ringSize) return;
+    const dropped = this.#oldest(yielding) * entryBytes;
+    this.#bytes.copyWithin(dropped, dropped + entryBytes);
+    this.#bytes = this.#bytes.subarray(0, ringSize * entryBytes);
+    this.#view = viewOf(this.#bytes);
+  }
+
+  // Which one goes. What no window reaches from the newest any more goes first, whatever it is.
+  #oldest(yielding: number): number {
+    if (yielding === 0 || this.#time(0) <= this.#time(this.length - 1) - longestWindowMs) return 0;
+    let first = -1;
+    let others = 0;
+    for (let index = 0; index < this.length; index++) {
+      const isYielding = (this.#view.getUint8(index * entryBytes + 5) & yielding) !== 0;
+      if (!isYielding) others++;
+      else if (first === -1) first = index;
+    }
+    return first === -1 || others > reserved ? 0 : first;
+  }
+
+  #insert(entry: RingEntry, time: number, index: number): void {
+    const before = this.#bytes;
+    const start = index * entryBytes;
+    const bytes = new Uint8Array(before.byteLength + entryBytes);
+    bytes.set(before.subarray(0, start));
+    bytes.set(before.subarray(start), start + entryBytes);
+    const view = viewOf(bytes);
+    view.setUint8(start, Math.floor(time / 2 ** 32));
+    view.setUint32(start + 1, time % 2 ** 32);
+    view.setUint8(start + 5, entry.kind);
+    view.setUint32(start + 6, entry.peer);
+    view.setUint8(start + 10, entry.address >>> 16);
+    view.setUint16(start + 11, entry.address & 0xffff);
+    view.setUint16(start + 13, entry.country);
+    this.#bytes = bytes;
+    this.#view = view;
+  }
+
+  // How many events of `kinds` (a set of bits; all where it is 0), or how many distinct values of `column` among them, stand in a
+  // window of that length that holds the time `at`. For the newest event that is the window up to it. For a late one it is the
+  // fullest window around it, so that whichever event of a burst is scored last sees all of the burst.
+  count(at: number, windowMs: number, kinds: number, column?: RingColumn): number {
+    const time = Math.min(Math.max(at - epochMs, 0), timeMax);
+    const newest = this.length - 1;
+    let most = this.#countUpTo(newest, time, windowMs, kinds, column);
+    for (let last = newest; last >= 0; last--) {
+      const end = this.#time(last);
+      if (end <= time) break;
+      if (end - windowMs < time) most = Math.max(most, this.#countUpTo(last, end, windowMs, kinds, column));
+    }
+    return most;
+  }
+
+  #time(index: number): number {
+    const start = index * entryBytes;
+    return this.#view.getUint8(start) * 2 ** 32 + this.#view.getUint32(start + 1);
+  }
+
+  #countUpTo(last: number, end: number, windowMs: number, kinds: number, column: RingColumn | undefined): number {
+    let count = 0;
+    for (let index = last; index >= 0; index--) {
+      const time = this.#time(index);
+      if (time > end) continue;
+      if (time <= end - windowMs) break;
+      const start = index * entryBytes;
+      if (kinds !== 0 && (kinds & this.#view.getUint8(start + 5)) === 0) continue;
+      if (column === undefined) {
+        count++;
+        continue;
+      }
+      const value = this.#value(start, column);
+      if (value === 0 || isSeen(value, count)) continue;
+      seen[count++] = value;
+    }
+    return count;
+  }
+
+  #value(start: number, column: RingColumn): number {
+    if (column === "peer") return this.#view.getUint32(start + 6);
+    if (column === "address") return this.#view.getUint8(start + 10) * 2 ** 16 + this.#view.getUint16(start + 11);
+    return this.#view.getUint16(start + 13);
+  }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+// One for all calls: a ring is read some thirty times an event.
+const seen = new Uint32Array(ringSize);
+
+function isSeen(value: number, count: number): boolean {
+  for (let index = 0; index < count; index++) if (seen[index] === value) return true;
+  return false;
+}
+
+// FNV-1a, 32 bits, never 0. Two of the at most 64 values of a ring collide once in two million rings.
+export function hash32(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    hash ^= text.charCodeAt(index);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  // FNV's low bits follow its last characters: mixed, or numbered ids would meet in the shorter hash.
+  hash ^= hash >>> 16;
+  hash = Math.imul(hash, 0x85ebca6b);
+  hash ^= hash >>> 13;
+  return hash >>> 0 || 1;
+}
+
+export function hash24(text: string): number {
+  return hash32(text) >>> 8 || 1;
+}
+
+export function countryNumber(country: string): number {
+  return country.length === 2 ? country.charCodeAt(0) * 256 + country.charCodeAt(1) : 0;
+}

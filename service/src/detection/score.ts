@@ -1,0 +1,93 @@
+import { defaultThresholds, type Rule, type Thresholds } from "../domain/rule.ts";
+import type { CompiledRule } from "./compile.ts";
+import type { LoginRatio } from "./entity.ts";
+import { isSensitive, isValue } from "./scene.ts";
+import type { compileSentence } from "./sentence.ts";
+import { packed, type RuleContext } from "./vector.ts";
+
+export type ActiveRule = { rule: Rule; compiled: CompiledRule; sentence: ReturnType<typeof compileSentence> };
+export type RuleSet = { revision: number; thresholds: Thresholds; rules: ActiveRule[] };
+
+// Additive: the sum of the parts is the log-odds, so that each part can be shown as what it did.
+export type Part = [name: string, logOdds: number];
+export type Verdict = {
+  revision: number;
+  thresholds: Thresholds;
+  fired: ActiveRule[];
+  shadow: ActiveRule[];
+  ratio: LoginRatio | null;
+  ratioParts: Part[];
+  logOdds: number;
+  score: Score;
+};
+export type Score = 1 | 2 | 3 | 4 | 5;
+
+// The ratio is in its own unit, and is high for many genuine log-ins with a new phone or from a holiday: this much of it
+// counts, from where a stranger is clearly the likelier, and no more than makes a case of score 3 by itself.
+const ratioWeight = 0.6;
+const ratioFrom = 2;
+const ratioParts = { min: -1.5, max: 2.8 };
+
+export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | null): Verdict {
+  const fired: ActiveRule[] = [];
+  const shadow: ActiveRule[] = [];
+  for (const active of set.rules) {
+    if (active.compiled.test(context)) (active.rule.state === "on" ? fired : shadow).push(active);
+  }
+  const type = String(context.event["type"]);
+  const counts = ratio !== null && ratio.parts.length > 0 && isRated(type);
+  const parts = counts ? scaledParts(ratio) : [];
+  const logOdds = rounded(sumOf(fired.map(({ rule }) => rule.weight)) + sumOf(parts.map(([, part]) => part)));
+  const { revision, thresholds } = set;
+  return { revision, thresholds, fired, shadow, ratio: counts ? ratio : null, ratioParts: parts, logOdds, score: scoreOf(logOdds, thresholds) };
+}
+
+// What a stranger would be after. A page view of an unusual log-in's session tells nothing that the log-in did not.
+function isRated(type: string): boolean {
+  return type === "login_succeeded" || isSensitive(type) || isValue(type);
+}
+
+function scaledParts({ total, parts }: LoginRatio): Part[] {
+  const scaled = parts.map(([name, part]): Part => [`login.${name}`, rounded(ratioWeight * part)]);
+  const wanted = Math.min(Math.max(ratioWeight * (total - ratioFrom), ratioParts.min), ratioParts.max);
+  const rest = rounded(wanted - sumOf(scaled.map(([, part]) => part)));
+  return rest === 0 ? scaled : [...scaled, ["login.usual", rest]];
+}
+
+export function scoreOf(logOdds: number, thresholds: Thresholds): Score {
+  if (logOdds >= thresholds.score_5) return 5;
+  if (logOdds >= thresholds.score_4) return 4;
+  if (logOdds >= thresholds.score_3) return 3;
+  return logOdds >= thresholds.score_2 ? 2 : 1;
+}
+
+// As it is stored with the activity: enough to explain it later, to replay other rules on it, and to learn from it.
+export function decisionText(verdict: Verdict, context: RuleContext): string {
+  const { revision, logOdds, fired, shadow, ratioParts: parts, thresholds } = verdict;
+  const head = {
+    v: revision,
+    l: logOdds,
+    ...(!isDefault(thresholds) && { t: thresholds }),
+    ...(fired.length > 0 && { r: versionsOf(fired) }),
+    ...(shadow.length > 0 && { s: versionsOf(shadow) }),
+    ...(parts.length > 0 && { c: parts }),
+  };
+  return `${JSON.stringify(head).slice(0, -1)},"f":${packed(context)}}`;
+}
+
+function versionsOf(rules: ActiveRule[]): Record<string, number> {
+  return Object.fromEntries(rules.map(({ rule }) => [rule.rule_id, rule.rule_version]));
+}
+
+function isDefault(given: Thresholds): boolean {
+  const { score_2, score_3, score_4, score_5 } = defaultThresholds;
+  return given.score_2 === score_2 && given.score_3 === score_3 && given.score_4 === score_4 && given.score_5 === score_5;
+}
+
+function sumOf(values: number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

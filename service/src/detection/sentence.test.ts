@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { never, type Features } from "./catalogue.ts";
+import { RuleFault } from "./compile.ts";
+import { compileSentence } from "./sentence.ts";
+import { contextOf } from "./vector.ts";
+
+function render(template: string, features: Features = {}): string {
+  return compileSentence(template).render(contextOf(features, {}));
+}
+
+test("compileSentence: placeholders stand for the values, and the rest is kept as it is", () => {
+  const template = "{device.accounts_1h} accounts on {event.browser} within an hour; {device.accounts_1h} in all.";
+  const { reads, render } = compileSentence(template);
+  expect(reads).toEqual(["device.accounts_1h", "event.browser"]);
+  const context = contextOf({ "device.accounts_1h": 40, "event.browser": "Chrome" }, {});
+  expect(render(context)).toBe("40 accounts on Chrome within an hour; 40 in all.");
+  expect(compileSentence("No field at all.")).toMatchObject({ reads: [] });
+  expect(compileSentence("").render(context)).toBe("");
+});
+
+test.each([
+  [0, "0"],
+  [7, "7"],
+  [999, "999"],
+  [1000, "1,000"],
+  [1_234_567, "1,234,567"],
+  [0.5, "0.5"],
+  [12.345, "12.35"],
+  [1234.5, "1,234.5"],
+  [3.0001, "3"],
+  [-2.5, "-2.5"],
+  [-0.001, "0"],
+  [never, "999,999"],
+])("compileSentence: the number %s is shown as %s", (value, shown) => {
+  expect(render("{event.value}", { "event.value": value })).toBe(shown);
+});
+
+test("compileSentence: what has not happened is never, for the fields that have it", () => {
+  expect(render("{account.minutes_since_sensitive_change}, {session.seconds_to_login}")).toBe("never, never");
+  expect(render("{account.minutes_since_sensitive_change}", { "account.minutes_since_sensitive_change": 1500 })).toBe("1,500");
+});
+
+test("compileSentence: booleans are yes and no, unknown texts are called so, and long ones are cut between characters", () => {
+  expect(render("{account.device_is_new} {device.is_known}", { "device.is_known": true })).toBe("no yes");
+  expect(render("{event.country}")).toBe("unknown");
+  expect(render("{event.browser}", { "event.browser": "😀".repeat(150) })).toBe("😀".repeat(100));
+  expect(render("{event.browser}", { "event.browser": "a".repeat(100) })).toBe("a".repeat(100));
+});
+
+test("compileSentence: a value that looks like a placeholder is text", () => {
+  expect(render("{event.browser}", { "event.browser": "{event.os} $& $1" })).toBe("{event.os} $& $1");
+});
+
+test.each([
+  ["On {device.acounts_1h}.", { offset: 4, line: 1, column: 5 }, "Did you mean `device.accounts_1h`?"],
+  ["One\nand {login.score}", { offset: 9, line: 2, column: 6 }, "Fields of `login`: ratio, history."],
+  [
+    "{}",
+    { offset: 1, line: 1, column: 2 },
+    "A field begins with one of: event, account, device, ip, network, session, login, tenant.",
+  ],
+  [
+    "{__proto__}",
+    { offset: 1, line: 1, column: 2 },
+    "A field begins with one of: event, account, device, ip, network, session, login, tenant.",
+  ],
+  ["{ event.os }", { offset: 1, line: 1, column: 2 }, "Did you mean `event.os`?"],
+  ["To {event.os", { offset: 3, line: 1, column: 4 }, "A field stands in braces, as `{event.country}`."],
+  ["To event.os}", { offset: 11, line: 1, column: 12 }, "A field stands in braces, as `{event.country}`."],
+  ["To {{event.os}}", { offset: 3, line: 1, column: 4 }, "A field stands in braces, as `{event.country}`."],
+  ["{event.attributes}", { offset: 1, line: 1, column: 2 }, null],
+])("compileSentence: %s is refused at its place", (template, position, hint) => {
+  const expected = { name: "RuleFault", position, hint };
+  expect(() => compileSentence(template)).toThrow(RuleFault);
+  expect(() => compileSentence(template)).toThrow(expect.objectContaining(expected));
+});

@@ -1,0 +1,54 @@
+import { firstCharacters } from "../domain/field.ts";
+import { never, zeroOf, type FeatureValue } from "./catalogue.ts";
+import { RuleFault } from "./fault.ts";
+import { findField, hintFor } from "./field-name.ts";
+import { findPlace, type RuleContext } from "./vector.ts";
+
+type Sentence = { reads: string[]; render: (context: RuleContext) => string };
+type Part = (context: RuleContext) => string;
+
+const textCharactersShown = 100;
+const forPeople = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2, signDisplay: "negative" });
+
+// `{device.accounts_1h}` stands for that field's value. Throws RuleFault.
+export function compileSentence(template: string): Sentence {
+  const reads = new Set<string>();
+  const parts: Part[] = [];
+  let from = 0;
+  for (const { 0: text, 1: name, index } of template.matchAll(/\{([^{}]*)\}|[{}]/g)) {
+    if (name === undefined) {
+      throw new RuleFault(
+        `\`${text}\` has no partner.`,
+        { input: template, start: index },
+        "A field stands in braces, as `{event.country}`.",
+      );
+    }
+    const before = template.slice(from, index);
+    parts.push(() => before, valuePart(name, { input: template, start: index + 1 }));
+    reads.add(name);
+    from = index + text.length;
+  }
+  const rest = template.slice(from);
+  return { reads: [...reads], render: (context) => parts.map((part) => part(context)).join("") + rest };
+}
+
+function valuePart(name: string, place: { input: string; start: number }): Part {
+  const field = findField(name);
+  if (!field) throw new RuleFault(`There is no field \`${name}\`.`, place, hintFor(name));
+  const at = findPlace(name);
+  // A sentence stays in its case when the account is erased, and attributes may say who somebody is.
+  if (!at) throw new RuleFault("Attributes cannot be shown in a sentence.", place);
+  const { group, key } = at;
+  const mayBeNever = zeroOf(field) === never;
+  return (context) => {
+    const value = context[group][key];
+    if (value === undefined || typeof value === "object") return "unknown";
+    return mayBeNever && value === never ? "never" : shown(value);
+  };
+}
+
+function shown(value: FeatureValue): string {
+  if (typeof value === "number") return forPeople.format(value);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return value === "" ? "unknown" : firstCharacters(value, textCharactersShown);
+}

@@ -1,0 +1,82 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { fields, zeroOf, type FeatureValue, type Features, type Field } from "./catalogue.ts";
+import { contextOf, packed, sparse, unpack } from "./vector.ts";
+
+const stored = fields.filter(({ type }) => type !== "map");
+
+// Every field, as its zero or not.
+const features = fc.record(
+  Object.fromEntries(stored.map((field) => [field.name, fc.oneof(fc.constant(zeroOf(field)), valueOf(field))])),
+);
+const attributes = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.boolean()));
+
+function valueOf({ type }: Field): fc.Arbitrary<FeatureValue> {
+  if (type === "string") return fc.string();
+  // JSON, and so the store, knows neither infinity nor -0.
+  return type === "boolean" ? fc.boolean() : fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+}
+
+function withoutZeros(given: Features): Features {
+  const zeros: Features = Object.fromEntries(stored.map((field) => [field.name, zeroOf(field)]));
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== zeros[name]));
+}
+
+test("contextOf: without features every field of the catalogue has its zero", () => {
+  const context = new Map<string, unknown>(Object.entries(contextOf({}, { plan: "trial" })));
+  for (const field of fields) {
+    const [group = "", key = ""] = field.name.split(".");
+    const value = field.type === "map" ? { plan: "trial" } : zeroOf(field);
+    expect(context.get(group), field.name).toHaveProperty([key], value);
+  }
+});
+
+test("contextOf: events do not share what they hold", () => {
+  const first = contextOf({ "device.accounts_1h": 5, "account.is_known": true }, {});
+  expect(first.device).toMatchObject({ accounts_1h: 5, accounts_24h: 0 });
+  expect(contextOf({}, {}).device).toMatchObject({ accounts_1h: 0 });
+});
+
+test("contextOf: a name that is in no catalogue is passed over, and no prototype is touched", () => {
+  const odd: Features = JSON.parse(
+    `{"__proto__": 1, "device.__proto__": 2, "device.gone": 3, "toString": 4, "event.attributes": 5, "ip.logins_1h": 6}`,
+  );
+  const context = contextOf(odd, {});
+  expect(sparse(context)).toEqual({ "ip.logins_1h": 6 });
+  expect(context.event.attributes).toEqual({});
+  expect(Object.getPrototypeOf(context.device)).toBe(Object.prototype);
+});
+
+test("sparse: gives back the features that are not zero, and no attributes", () => {
+  fc.assert(
+    fc.property(features, attributes, (features, attributes) => {
+      expect(sparse(contextOf(features, attributes))).toEqual(withoutZeros(features));
+    }),
+  );
+});
+
+test("sparse: what it stores makes the same context again, also after JSON", () => {
+  fc.assert(
+    fc.property(features, attributes, (features, attributes) => {
+      const context = contextOf(features, attributes);
+      const stored: Features = JSON.parse(JSON.stringify(sparse(context)));
+      expect(contextOf(stored, attributes)).toEqual(context);
+    }),
+  );
+});
+
+test("packed: makes the same context again, in short", () => {
+  fc.assert(
+    fc.property(features, attributes, (features, attributes) => {
+      const context = contextOf(features, attributes);
+      const text = packed(context);
+      expect(contextOf(JSON.parse(text), attributes)).toEqual(context);
+      expect(unpack(JSON.parse(text))).toEqual(sparse(context));
+    }),
+  );
+});
+
+test("packed: the place of a field in the catalogue is its name in store, for ever", () => {
+  const text = packed(contextOf({ "event.type": "x", "account.is_known": true, "device.is_known": true, "session.is_known": true }, {}));
+  expect(JSON.parse(text)).toEqual({ 0: "x", b: true, 13: true, "1v": true });
+});

@@ -1,0 +1,60 @@
+import type { Ring } from "./ring.ts";
+import { kindBits } from "./scene.ts";
+import type { RuleContext } from "./vector.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+type Window = [name: string, windowMs: number, kinds: number, column?: "peer" | "address" | "country"];
+
+// In an account's ring the peer is the device; in the others it is the account.
+const accountWindows: Window[] = [
+  ["events_1h", hourMs, 0],
+  ["events_24h", dayMs, 0],
+  ["failed_logins_10m", 10 * minuteMs, kindBits.failed],
+  ["failed_logins_1h", hourMs, kindBits.failed],
+  ["failed_logins_24h", dayMs, kindBits.failed],
+  ["failed_ips_24h", dayMs, kindBits.failed, "address"],
+  ["devices_1h", hourMs, 0, "peer"],
+  ["devices_24h", dayMs, 0, "peer"],
+  ["ips_1h", hourMs, 0, "address"],
+  ["ips_24h", dayMs, 0, "address"],
+  ["countries_24h", dayMs, 0, "country"],
+];
+const deviceWindows: Window[] = [
+  ["accounts_10m", 10 * minuteMs, 0, "peer"],
+  ["accounts_1h", hourMs, 0, "peer"],
+  ["accounts_24h", dayMs, 0, "peer"],
+  ["failed_logins_10m", 10 * minuteMs, kindBits.failed],
+  ["failed_logins_1h", hourMs, kindBits.failed],
+  ["failed_accounts_1h", hourMs, kindBits.failed, "peer"],
+  ["signups_1h", hourMs, kindBits.signup],
+  ["signups_24h", dayMs, kindBits.signup],
+  ["ips_1h", hourMs, 0, "address"],
+  ["countries_24h", dayMs, 0, "country"],
+];
+const ipWindows: Window[] = [
+  ["accounts_10m", 10 * minuteMs, 0, "peer"],
+  ["accounts_1h", hourMs, 0, "peer"],
+  ["devices_1h", hourMs, 0, "address"],
+  ["logins_1h", hourMs, kindBits.login],
+  ["failed_logins_10m", 10 * minuteMs, kindBits.failed],
+  ["failed_logins_1h", hourMs, kindBits.failed],
+  ["failed_accounts_10m", 10 * minuteMs, kindBits.failed, "peer"],
+  ["failed_accounts_1h", hourMs, kindBits.failed, "peer"],
+  ["signups_1h", hourMs, kindBits.signup],
+  ["signups_24h", dayMs, kindBits.signup],
+];
+const networkWindows: Window[] = [
+  ["failed_accounts_1h", hourMs, kindBits.failed, "peer"],
+  ["failed_logins_1h", hourMs, kindBits.failed],
+  ["logins_1h", hourMs, kindBits.login],
+  ["ips_1h", hourMs, 0, "address"],
+];
+
+export const windows = { account: accountWindows, device: deviceWindows, ip: ipWindows, network: networkWindows };
+
+export function countWindows(into: RuleContext["account"], counted: Window[], ring: Ring, at: number): void {
+  for (const [name, windowMs, kinds, column] of counted) into[name] = ring.count(at, windowMs, kinds, column);
+}

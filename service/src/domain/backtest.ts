@@ -1,0 +1,172 @@
+import { Type, type Static } from "typebox";
+import { ReadValue } from "./decision.ts";
+import type { FieldError } from "./failure.ts";
+import { Score } from "./finding.ts";
+import { Time, Uuid } from "./field.ts";
+import { Day } from "./rule-report.ts";
+import { Precision, RuleDefinition } from "./rule.ts";
+
+export const backtestDaysMax = 90;
+export const backtestsWaitingMax = 3;
+export const backtestsShownMax = 50;
+export const backtestExamplesMax = 10;
+// Distinct ones are remembered while it runs, so there is an end to them.
+export const backtestAccountsMax = 100_000;
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+const Expression = Type.String({
+  minLength: 1,
+  maxLength: 2000,
+  description: "The draft: CEL over the fields of `GET /features`.",
+});
+const Label = Type.String({ minLength: 1, maxLength: 100, description: "A few words by which to find it again." });
+const { about: About } = RuleDefinition.properties;
+const Days = Type.Integer({ minimum: 1, maximum: backtestDaysMax, default: 30 });
+
+export const NewBacktest = Type.Object(
+  {
+    expression: Expression,
+    label: Type.Optional(Label),
+    about: Type.Optional(About),
+    days: Type.Optional(Days),
+    from: Type.Optional(
+      Type.String({ ...Day, description: "The first day, in UTC. Where it is left out, the days end with today." }),
+    ),
+  },
+  { additionalProperties: false, $id: "NewBacktest" },
+);
+export type NewBacktest = Static<typeof NewBacktest>;
+
+// What is stored: the draft, and the time in which activity must have been received. `until` is not later than the request, so
+// that every run over it gives the same.
+export type BacktestRequest = {
+  expression: string;
+  label?: string;
+  about: RuleDefinition["about"];
+  days: number;
+  from: string;
+  until: string;
+};
+
+export function backtestFaults({ from }: { from?: unknown }): FieldError[] {
+  if (typeof from !== "string" || isDay(from)) return [];
+  return [{ field: "from", message: "must be a day as YYYY-MM-DD" }];
+}
+
+function isDay(text: string): boolean {
+  const ms = Date.parse(`${text}T00:00:00.000Z`);
+  return !Number.isNaN(ms) && dayOf(ms) === text;
+}
+
+export function requestOf({ expression, label, about = "account", days = 30, from }: NewBacktest, now: string): BacktestRequest {
+  const first = from === undefined ? Date.parse(now.slice(0, 10)) - (days - 1) * dayMs : Date.parse(from);
+  const until = new Date(Math.min(first + days * dayMs, Date.parse(now))).toISOString();
+  return { expression, ...(label !== undefined && { label }), about, days, from: dayOf(first), until };
+}
+
+// Each with the bounds of its part in the request, newest first. Days that are still to come have none.
+export function daysOf({ days, from, until }: BacktestRequest): { day: string; from: string; until: string }[] {
+  const first = Date.parse(from);
+  const end = Date.parse(until);
+  return Array.from({ length: days }, (_, index) => first + index * dayMs)
+    .filter((start) => start < end)
+    .map((start) => ({
+      day: dayOf(start),
+      from: new Date(start).toISOString(),
+      until: new Date(Math.min(start + dayMs, end)).toISOString(),
+    }))
+    .toReversed();
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+const BacktestProgress = Type.Object(
+  {
+    done: Type.Integer({ description: "Decisions looked at." }),
+    total: Type.Integer({ description: "How many there are, about." }),
+    percent: Type.Integer({ minimum: 0, maximum: 100 }),
+  },
+  { additionalProperties: false },
+);
+export type BacktestProgress = Static<typeof BacktestProgress>;
+
+// A hundred only when it is done, for the total is an estimate.
+export function progressOf(done: number, estimate: number): BacktestProgress {
+  const total = Math.max(done, estimate);
+  return { done, total, percent: total === 0 ? 0 : Math.min(99, Math.floor((100 * done) / total)) };
+}
+
+const BacktestExample = Type.Object(
+  {
+    activity_id: Type.String(),
+    type: Type.String(),
+    occurred_at: Time,
+    website_account_id: Type.Optional(Type.String()),
+    score: Score,
+    values: Type.Array(ReadValue, { description: "The fields that the draft reads, as they were then." }),
+  },
+  { additionalProperties: false },
+);
+export type BacktestExample = Static<typeof BacktestExample>;
+
+const measured = {
+  decisions: Type.Integer({ description: "Stored decisions that the draft was tried on." }),
+  hits: Type.Integer(),
+  hits_per_day: Type.Array(
+    Type.Object({ day: Day, hits: Type.Integer(), decisions: Type.Integer() }, { additionalProperties: false }),
+    { description: "By the day of receipt, oldest first, days without any included." },
+  ),
+  accounts: Type.Integer({ description: `Distinct accounts that were hit, to ${backtestAccountsMax}.` }),
+  overlap: Type.Array(Type.Object({ rule_id: Type.String(), hits: Type.Integer() }, { additionalProperties: false }), {
+    description: "Which rules that were on then hit the same activity.",
+  }),
+  caught_already: Type.Union([Type.Number(), Type.Null()], {
+    description: "The share of the hits whose score was 3 or more as it was; null where there was no hit.",
+  }),
+  precision: Precision,
+};
+
+const BacktestResult = Type.Object(
+  {
+    ...measured,
+    examples: Type.Array(BacktestExample, {
+      description: `The latest hit of each of ${backtestExamplesMax} subjects. Read from the log of activity: what was erased since is not among them.`,
+    }),
+  },
+  { additionalProperties: false, $id: "BacktestResult" },
+);
+export type BacktestResult = Static<typeof BacktestResult>;
+
+// Where an example lies in the log of activity.
+export type ExampleKey = { received_at: string; id_key: string };
+export type StoredResult = Omit<BacktestResult, "examples"> & { examples: ExampleKey[] };
+
+export const backtestStatuses = ["QUEUED", "RUNNING", "DONE", "CANCELLED", "FAILED"] as const;
+
+const listed = {
+  backtest_id: Uuid,
+  status: Type.Enum([...backtestStatuses]),
+  expression: Expression,
+  label: Type.Optional(Label),
+  about: About,
+  days: Days,
+  from: Day,
+  until: Type.String({ ...Time, description: "Activity received before this time is looked at." }),
+  progress: BacktestProgress,
+  fault: Type.Optional(Type.String({ description: "Why it failed." })),
+  created_at: Time,
+  created_by: Type.String(),
+  finished_at: Type.Optional(Time),
+};
+
+export const BacktestListItem = Type.Object(listed, { additionalProperties: false, $id: "BacktestListItem" });
+export type BacktestListItem = Static<typeof BacktestListItem>;
+
+export const Backtest = Type.Object(
+  { ...listed, result: Type.Optional(BacktestResult) },
+  { additionalProperties: false, $id: "Backtest" },
+);
+export type Backtest = Static<typeof Backtest>;

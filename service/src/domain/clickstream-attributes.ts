@@ -1,0 +1,66 @@
+import { characters } from "./field.ts";
+import { isObject, storableText } from "./raw-value.ts";
+
+export type Attributes = Record<string, string | number | boolean>;
+
+const attributesMax = 64;
+const nameCharacters = 128;
+const valueCharacters = 1024;
+const itemsMax = 100;
+
+// Presets that have a place of their own in the canonical event.
+const placed = new Set([
+  "_session_id",
+  "_session_start_timestamp",
+  "_page_title",
+  "_page_url",
+  "_latest_referrer",
+  "_page_referrer",
+  "_engagement_time_msec",
+  "_casehound_inputs",
+  "_casehound_input_spread",
+  "_casehound_webdriver",
+]);
+
+// Flat, as everywhere: objects and lists in attributes, which the SDK does not know either, are left out. What is over a
+// limit is cut, and told.
+export function readAttributes(given: Record<string, unknown>, items: unknown): { attributes: Attributes; isOversized: boolean } {
+  const kept: [string, string | number | boolean][] = Object.entries(summariseItems(items));
+  let isOversized = false;
+  for (const [name, value] of Object.entries(given)) {
+    if (name === "" || placed.has(name) || !isScalar(value)) continue;
+    if (kept.length === attributesMax || isUnsafe(value)) {
+      isOversized = true;
+      continue;
+    }
+    const isLong = characters(name) > nameCharacters || (typeof value === "string" && characters(value) > valueCharacters);
+    isOversized ||= isLong;
+    const cut = typeof value === "string" ? storableText(value, valueCharacters) : value;
+    kept.push([storableText(name, nameCharacters), cut]);
+  }
+  // Not by assignment: a member called __proto__ is one like any other.
+  return { attributes: Object.fromEntries(kept), isOversized };
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+// A number that does not come back as it was written, or not as a number at all.
+function isUnsafe(value: string | number | boolean): boolean {
+  return typeof value === "number" && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER);
+}
+
+function summariseItems(items: unknown): Attributes {
+  if (!Array.isArray(items) || items.length === 0) return {};
+  const first: unknown[] = items.slice(0, itemsMax);
+  const total = first.reduce((sum: number, item) => sum + valueOf(item), 0);
+  const value = Math.round(total * 100) / 100;
+  return { _items_count: items.length, ...(!isUnsafe(value) && { _items_value: value }) };
+}
+
+function valueOf(item: unknown): number {
+  if (!isObject(item)) return 0;
+  const { price, quantity = 1 } = item;
+  return typeof price === "number" && typeof quantity === "number" ? price * quantity : 0;
+}

@@ -1,0 +1,202 @@
+import { isReservedAccountId } from "./account.ts";
+import { activityTypes, clockToleranceMs, type BrowserFacts, type RecordedActivity } from "./activity.ts";
+import { readAttributes, type Attributes } from "./clickstream-attributes.ts";
+import { isAgentOff, isLocaleOff, isSessionIdOff, type AgentHeaders, type BrowserSign } from "./browser-signs.ts";
+import { characters, firstCharacters, idCharactersMax, isStorable } from "./field.ts";
+import type { QuarantineReason } from "./quarantine.ts";
+import { isObject, storableText } from "./raw-value.ts";
+
+// What is known of the request that an event came in.
+export type Delivery = {
+  tenant: { tenant_id: string; slug: string; app_key: string; url_parameters: string[] };
+  received_at: string;
+  // By the sender's clock, where it said so.
+  uploaded_ms?: number;
+  isHashWrong: boolean;
+  ip?: string;
+  accept_language?: string;
+  agent: AgentHeaders;
+};
+
+const eventIdCharacters = 64;
+const idCharacters = 128;
+const agentCharacters = 1024;
+const addressCharacters = 1024;
+const titleCharacters = 256;
+const factCharacters = 64;
+const nameCharacters = 64;
+const latestMs = Date.UTC(9999, 11, 31);
+const ageMsMax = 90 * 24 * 60 * 60 * 1000;
+const sizeMax = 100_000;
+const zoneMinutesMax = 18 * 60;
+
+// One event of the Clickstream protocol as the canonical event, or why it is none. Nothing in it is believed: the tenant is
+// the key's, the account is the page's claim, and the address and user agent are those of the request.
+export function readEvent(raw: unknown, delivery: Delivery): RecordedActivity | QuarantineReason {
+  if (!isObject(raw)) return "not-an-object";
+  const { event_id: id, event_type: name, timestamp } = raw;
+  if (typeof id !== "string" || id === "" || characters(id) > eventIdCharacters) return "no-event-id";
+  if (!isStorable(id)) return "unstorable";
+  if (typeof name !== "string" || name.trim() === "") return "no-event-type";
+  if (!isTime(timestamp)) return "bad-timestamp";
+  const claimedMs = Math.floor(timestamp);
+  const receivedMs = Date.parse(delivery.received_at);
+  const shiftMs = shiftOf(claimedMs, receivedMs, delivery.uploaded_ms);
+  const occurredMs = claimedMs + shiftMs;
+  if (occurredMs < receivedMs - ageMsMax) return "too-old";
+  const given = isObject(raw["attributes"]) ? raw["attributes"] : {};
+  const { attributes, isOversized } = readAttributes(given, raw["items"]);
+  const account = accountOf(raw["user"]);
+  const facts = factsOf(raw, { given, delivery, shiftMs, name });
+  const signs = signsOf({ given, delivery, facts });
+  if (Math.abs(shiftMs) > clockToleranceMs) signs.push("clock-shifted");
+  if (isOversized) signs.push("oversized");
+  if (account.isBad) signs.push("bad-account-id");
+  const { agent } = delivery;
+  return pruned<RecordedActivity>({
+    activity_id: id,
+    type: typeOf(name, attributes),
+    occurred_at: new Date(occurredMs).toISOString(),
+    website_account_id: account.id,
+    session_id: textOf(given["_session_id"], idCharacters),
+    device_id: textOf(raw["device_id"], idCharacters),
+    ip: delivery.ip,
+    user_agent: textOf(agent.user_agent, agentCharacters),
+    attributes: Object.keys(attributes).length === 0 ? undefined : attributes,
+    origin: "browser",
+    received_at: delivery.received_at,
+    claimed_at: shiftMs === 0 ? undefined : new Date(claimedMs).toISOString(),
+    browser: signs.length === 0 ? facts : { ...facts, signs },
+  });
+}
+
+// Where the sender's clock is off by more than the tolerance, or the event lies ahead of us, by the difference of the clocks;
+// where that is not known, or does not help, to now.
+function shiftOf(claimedMs: number, receivedMs: number, uploadedMs: number | undefined): number {
+  const offMs = uploadedMs === undefined ? 0 : receivedMs - uploadedMs;
+  const isShifted = Math.abs(offMs) > clockToleranceMs || claimedMs > receivedMs;
+  return isShifted ? Math.min(offMs, receivedMs - claimedMs) : 0;
+}
+
+const aliases: Record<string, string> = {
+  _page_view: "page_view",
+  login: "login_succeeded",
+  sign_in: "login_succeeded",
+  sign_up: "signup",
+  purchase: "payment",
+  sign_out: "logout",
+};
+// Only the tenant's servers can report fraud: a page that could would open cases at will.
+const plainTypes = new Set<string>(activityTypes.filter((type) => type !== "fraud_report"));
+const failures = new Set<unknown>(["failure", "failed", "error", false]);
+
+function typeOf(name: string, attributes: Attributes): string {
+  const type = Object.hasOwn(aliases, name) ? aliases[name] : name;
+  // A site that records log-ins under one name says in `result` how they went.
+  const isFailedLogin = type === "login_succeeded" && type !== name && failures.has(attributes["result"]);
+  if (isFailedLogin) return "login_failed";
+  if (type !== undefined && plainTypes.has(type)) return type;
+  return `custom:${firstCharacters(name, nameCharacters).replaceAll(/[^A-Za-z0-9_.-]/gu, "_")}`;
+}
+
+function accountOf(user: unknown): { id?: string; isBad: boolean } {
+  const held = isObject(user) ? user["_user_id"] : undefined;
+  const value = isObject(held) ? held["value"] : undefined;
+  if (value === undefined || value === null || value === "") return { isBad: false };
+  const id = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
+  const isGood = typeof id === "string" && isStorable(id) && !isReservedAccountId(id) && characters(id) <= idCharactersMax;
+  return isGood ? { id, isBad: false } : { isBad: true };
+}
+
+type Within = { given: Record<string, unknown>; delivery: Delivery; shiftMs: number; name: string };
+
+function factsOf(raw: Record<string, unknown>, { given, delivery, shiftMs, name }: Within): BrowserFacts {
+  const { url_parameters: kept } = delivery.tenant;
+  const sdk = [raw["sdk_name"], raw["sdk_version"]].filter((each) => typeof each === "string" && each !== "").join(" ");
+  const started = given["_session_start_timestamp"];
+  const referrer = addressOf(given["_latest_referrer"], kept) ?? addressOf(given["_page_referrer"], kept);
+  return pruned<BrowserFacts>({
+    sdk: textOf(sdk, factCharacters),
+    locale: textOf(raw["locale"], factCharacters),
+    accept_language: textOf(delivery.accept_language, 2 * factCharacters),
+    zone_offset_minutes: zoneOf(raw["zone_offset"]),
+    screen: sizeOf(raw["screen_width"], raw["screen_height"]),
+    viewport: sizeOf(raw["viewport_width"], raw["viewport_height"]),
+    page_title: textOf(given["_page_title"], titleCharacters),
+    page_url: addressOf(given["_page_url"], kept),
+    referrer,
+    session_started_at: isTime(started) && isTime(started + shiftMs) ? new Date(started + shiftMs).toISOString() : undefined,
+    // A scroll tells how long the page has been read so far, which the page's own summary will tell again.
+    engagement_ms: name === "_user_engagement" ? countOf(given["_engagement_time_msec"]) : undefined,
+    inputs: countOf(given["_casehound_inputs"]),
+    input_spread: amountOf(given["_casehound_input_spread"]),
+    is_webdriver: typeof given["_casehound_webdriver"] === "boolean" ? given["_casehound_webdriver"] : undefined,
+  });
+}
+
+type Seen = { given: Record<string, unknown>; delivery: Delivery; facts: BrowserFacts };
+
+function signsOf({ given, delivery, facts }: Seen): BrowserSign[] {
+  const { _session_id: session, _session_start_timestamp: started, tenant_id: named } = given;
+  const { tenant_id: id, slug, app_key: key } = delivery.tenant;
+  const signs: BrowserSign[] = [];
+  if (delivery.isHashWrong) signs.push("wrong-hash");
+  const isNamed = typeof named === "string" || typeof named === "number";
+  if (isNamed && !["", id, slug, key].includes(String(named))) signs.push("foreign-tenant-id");
+  if (typeof session === "string" && isSessionIdOff(session, isTime(started) ? started : undefined))
+    signs.push("session-id-mismatch");
+  if (facts.screen !== undefined && facts.screen === facts.viewport) signs.push("screen-equals-viewport");
+  const { locale, accept_language: accepted } = facts;
+  if (locale !== undefined && accepted !== undefined && isLocaleOff(locale, accepted)) signs.push("locale-differs");
+  if (isAgentOff(delivery.agent)) signs.push("agent-differs");
+  return signs;
+}
+
+// Query and fragment may hold tokens and personal data: only what the tenant asked for is kept of them. Credentials never.
+export function cutAddress(address: string, kept: readonly string[]): string {
+  const [beforeFragment = ""] = address.split("#", 1);
+  const mark = beforeFragment.indexOf("?");
+  const path = (mark === -1 ? beforeFragment : beforeFragment.slice(0, mark)).replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, "$1");
+  if (mark === -1 || kept.length === 0) return path;
+  const pairs = beforeFragment
+    .slice(mark + 1)
+    .split("&")
+    .filter((pair) => kept.includes(pair.split("=", 1)[0] ?? ""));
+  return pairs.length === 0 ? path : `${path}?${pairs.join("&")}`;
+}
+
+function addressOf(value: unknown, kept: readonly string[]): string | undefined {
+  return typeof value === "string" ? textOf(cutAddress(value, kept), addressCharacters) : undefined;
+}
+
+function textOf(value: unknown, charactersMax: number): string | undefined {
+  return typeof value === "string" && value !== "" ? storableText(value, charactersMax) : undefined;
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && value > 0 && value <= latestMs;
+}
+
+function countOf(value: unknown): number | undefined {
+  return typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? Math.floor(value) : undefined;
+}
+
+function amountOf(value: unknown): number | undefined {
+  return typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : undefined;
+}
+
+function zoneOf(offsetMs: unknown): number | undefined {
+  const minutes = typeof offsetMs === "number" ? Math.round(offsetMs / 60_000) : Number.NaN;
+  return Math.abs(minutes) <= zoneMinutesMax ? minutes : undefined;
+}
+
+function sizeOf(width: unknown, height: unknown): string | undefined {
+  const isSize = [width, height].every((side) => typeof side === "number" && side >= 0 && side <= sizeMax);
+  return isSize ? `${Math.round(Number(width))}x${Math.round(Number(height))}` : undefined;
+}
+
+// Members that are not set are left out.
+function pruned<T extends object>(given: { [name in keyof T]: T[name] | undefined }): T {
+  // What is left has a value where the type wants one, for the required members are never undefined.
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
+}

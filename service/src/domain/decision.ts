@@ -1,0 +1,88 @@
+import { Type, type Static } from "typebox";
+import { Time } from "./field.ts";
+import { Score } from "./finding.ts";
+import { RuleVersion, Thresholds } from "./rule.ts";
+
+const FeatureScalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
+
+// A field of `GET /features` with its value at that time.
+export const ReadValue = Type.Object(
+  { name: Type.String(), plain_name: Type.String(), value: FeatureScalar },
+  { additionalProperties: false, $id: "FeatureValue" },
+);
+export type ReadValue = Static<typeof ReadValue>;
+
+const { rule_id, rule_version, name, label, weight, expression } = RuleVersion.properties;
+
+const FiredRule = Type.Object(
+  {
+    rule_id,
+    rule_version,
+    name,
+    label,
+    weight,
+    expression,
+    sentence: Type.String({ description: "With the values that were stored." }),
+    values: Type.Array(ReadValue, { description: "What the expression read." }),
+  },
+  { additionalProperties: false, $id: "FiredRule" },
+);
+export type FiredRule = Static<typeof FiredRule>;
+
+const LogOdds = Type.Number();
+
+export const Decision = Type.Object(
+  {
+    prediction_id: Type.String(),
+    case_id: Type.Optional(Type.String()),
+    activity: Type.Object(
+      {
+        activity_id: Type.String(),
+        type: Type.String(),
+        origin: Type.String({ description: "`server` or `browser`." }),
+        occurred_at: Time,
+        received_at: Time,
+        website_account_id: Type.Optional(Type.String()),
+        session_id: Type.Optional(Type.String()),
+        device_id: Type.Optional(Type.String()),
+        ip: Type.Optional(Type.String({ description: "As the tenant's policy for addresses keeps it." })),
+      },
+      { additionalProperties: false },
+    ),
+    score: Score,
+    log_odds: LogOdds,
+    thresholds: Type.Object(Thresholds.properties, {
+      additionalProperties: false,
+      description: "Those that counted at that time.",
+    }),
+    revision: Type.Integer({ description: "Of the rules and thresholds together; every change of one raises it." }),
+    features: Type.Array(ReadValue, { description: "All that differed from their zero." }),
+    rules: Type.Array(FiredRule, { description: "Those that fired, as they were then, heaviest first." }),
+    shadow_rules: Type.Array(FiredRule, { description: "Those that would have. They add nothing." }),
+    contributions: Type.Array(
+      Type.Object({ name: Type.String(), plain_name: Type.String(), log_odds: LogOdds }, { additionalProperties: false }),
+      { description: "What the comparison with the account's earlier log-ins added or took away." },
+    ),
+    recomputed: Type.Object(
+      { log_odds: LogOdds, score: Score },
+      {
+        additionalProperties: false,
+        description:
+          "Made anew from the rules' weights and the contributions. A reported fraud has the score 5 whatever they say.",
+      },
+    ),
+  },
+  { additionalProperties: false, $id: "Decision" },
+);
+export type Decision = Static<typeof Decision>;
+
+// As it lies in the log, members that would be empty left out; those from before there were rules are empty altogether.
+export type StoredDecision = {
+  v?: number;
+  l?: number;
+  t?: Thresholds;
+  r?: Record<string, number>;
+  s?: Record<string, number>;
+  c?: [name: string, logOdds: number][];
+  f?: Record<string, string | number | boolean>;
+};

@@ -1,0 +1,107 @@
+import { Type, type Static } from "typebox";
+import { Time, Uuid } from "./field.ts";
+import { isObject, storableText } from "./raw-value.ts";
+
+export const eventsMax = 2000;
+export const depthMax = 32;
+export const unpackedMiBMax = 8;
+export const daysKept = 14;
+
+// The closed list of what the collector does not take as it came, each with the sentence that its entry begins with.
+export const quarantineMeanings = {
+  "bad-gzip": "The body is said to be base64 of gzip, and is not.",
+  "unpacked-too-large": `The body unpacks to more than ${unpackedMiBMax} MiB.`,
+  "too-deep": `The body is nested deeper than ${depthMax} levels.`,
+  "not-json": "The body is no JSON.",
+  "not-an-array": "The body is no array of events.",
+  "too-many-events": `Of one request the first ${eventsMax} events are taken.`,
+  "not-an-object": "The event is no object.",
+  "no-event-id": "The event has no event_id of 1 to 64 characters.",
+  "no-event-type": "The event has no event_type.",
+  "bad-timestamp": "The event has no timestamp in milliseconds.",
+  "too-old": "The event is more than 90 days old.",
+  unstorable: "The event_id holds U+0000 or a lone surrogate.",
+  "id-reused": "Another event came under this event_id before.",
+  "wrong-hash": "The hashCode is not that of the body. Its events are kept, with a sign.",
+  "foreign-tenant-id": "The attribute tenant_id is not yours. The events are kept, with a sign; the first of each day is shown.",
+} as const;
+
+export type QuarantineReason = keyof typeof quarantineMeanings;
+
+// The keys of the table above, and nothing else.
+export const quarantineReasons = Object.keys(quarantineMeanings) as QuarantineReason[];
+
+// Where a site sets an id of its own on every event, one entry for each would push everything else out of sight.
+export const shownOnceADay: ReadonlySet<QuarantineReason> = new Set(["foreign-tenant-id"]);
+
+// The events stay, so that nothing was held back.
+export const keptReasons: ReadonlySet<QuarantineReason> = new Set(["wrong-hash", "foreign-tenant-id"]);
+
+// What is wrong, and of how many events. The excerpt is of the first.
+export type Rejection = { reason: QuarantineReason; detail: string; excerpt: string; received_at: string; count: number };
+
+export const QuarantineEntry = Type.Object(
+  {
+    quarantine_id: Uuid,
+    received_at: Time,
+    reason: Type.Enum(quarantineReasons),
+    detail: Type.String(),
+    excerpt: Type.String({
+      description: "The beginning of the event or the body, without users and without addresses' queries.",
+    }),
+  },
+  { additionalProperties: false, $id: "QuarantineEntry" },
+);
+export type QuarantineEntry = Static<typeof QuarantineEntry>;
+
+export const QuarantineCount = Type.Object(
+  {
+    day: Type.String({ format: "date", description: "UTC, YYYY-MM-DD" }),
+    reason: Type.Enum(quarantineReasons),
+    count: Type.Integer(),
+  },
+  { additionalProperties: false, $id: "QuarantineCount" },
+);
+export type QuarantineCount = Static<typeof QuarantineCount>;
+
+const excerptCharacters = 500;
+const textCharacters = 200;
+const membersMax = 40;
+const excerptDepth = 3;
+
+// The beginning of a text that can be stored and shown: queries of addresses may hold tokens.
+export function excerptOfText(text: string): string {
+  const beginning = storableText(text, 8 * excerptCharacters);
+  return storableText(beginning.replace(/(https?:\/\/[^\s"'?#]*)[?#][^\s"']*/gi, "$1"), excerptCharacters);
+}
+
+// Who the user is stays out, for what is quarantined is not found again when an account is erased. What tells the most
+// stands first: the site's own attributes, and the SDK's only where there is room.
+export function excerptOfEvent(event: unknown): string {
+  if (!isObject(event)) return excerptOfText(shown(event, excerptDepth));
+  const { event_id, event_type, timestamp, attributes, user: _user, website_account_id: _account, ...rest } = event;
+  const own = isObject(attributes) ? ownFirst(attributes) : attributes;
+  const ordered = Object.entries({ event_id, event_type, timestamp, attributes: own, ...rest });
+  return excerptOfText(shown(Object.fromEntries(ordered.filter(([, value]) => value !== undefined)), excerptDepth));
+}
+
+function ownFirst(attributes: Record<string, unknown>): Record<string, unknown> {
+  const [presets, own] = [true, false].map((isPreset) =>
+    Object.entries(attributes).filter(([name]) => name.startsWith("_") === isPreset),
+  );
+  return Object.fromEntries([...(own ?? []), ...(presets ?? [])]);
+}
+
+// JSON's form, but no deeper and no longer than an excerpt needs: an event may be nested so deep that JSON itself gives up.
+function shown(value: unknown, depth: number): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, textCharacters));
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  if (depth === 0) return Array.isArray(value) ? "[...]" : "{...}";
+  if (Array.isArray(value))
+    return `[${value
+      .slice(0, membersMax)
+      .map((each: unknown) => shown(each, depth - 1))
+      .join(",")}]`;
+  const members = Object.entries(value).slice(0, membersMax);
+  return `{${members.map(([name, member]) => `${shown(name, 0)}:${shown(member, depth - 1)}`).join(",")}}`;
+}

@@ -1,0 +1,12 @@
+import { firstCharacters } from "./field.ts";
+
+// Values as a page sent them: of any type, and any text.
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+// The beginning of a text, without what PostgreSQL cannot store: U+0000 and lone surrogates.
+export function storableText(text: string, charactersMax: number): string {
+  const beginning = text.length <= charactersMax ? text : firstCharacters(text, charactersMax);
+  return beginning.toWellFormed().replaceAll("\0", "\ufffd");
+}

@@ -1,0 +1,181 @@
+import { Type, type Static } from "typebox";
+import { sourceOf, subjectOf, type Activity } from "./activity.ts";
+import { Failure, notFound, type FieldError } from "./failure.ts";
+import { Time } from "./field.ts";
+import { labels } from "./finding.ts";
+
+export const ruleIdPattern = "^[a-z][a-z0-9_]{0,63}$";
+export const ruleStates = ["on", "shadow", "off"] as const;
+export const rulesMax = 200;
+
+const definition = {
+  name: Type.String({ minLength: 1, maxLength: 100, description: "A few words: the reason that a case shows." }),
+  expression: Type.String({
+    minLength: 1,
+    maxLength: 2000,
+    description: "CEL over the fields of `GET /features`; true means suspicious.",
+  }),
+  sentence: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description: "What an investigator reads. `{device.accounts_1h}` stands for that field's value.",
+  }),
+  label: Type.Enum([...labels]),
+  weight: Type.Number({
+    minimum: 0.1,
+    maximum: 10,
+    description: "What the rule adds to the log-odds of fraud. With the default thresholds 2.5 alone makes a case.",
+  }),
+  about: Type.Enum(["account", "device", "address", "network"], {
+    description:
+      "Whose case a failed log-in makes: the named account's, or its source's (then without an account), so that one attack on many accounts is one case. Other activity that names an account is always the account's.",
+  }),
+  state: Type.Enum([...ruleStates], { description: "`shadow` records hits and acts on nothing." }),
+};
+
+export const RuleDefinition = Type.Object(definition, { additionalProperties: false });
+export type RuleDefinition = Static<typeof RuleDefinition>;
+
+export const RuleChange = Type.Object(
+  {
+    ...definition,
+    rule_version: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "The version that was read; 0 makes a new rule.",
+    }),
+  },
+  { additionalProperties: false, $id: "RuleChange" },
+);
+export type RuleChange = Static<typeof RuleChange>;
+
+const versioned = {
+  rule_id: Type.String({ pattern: ruleIdPattern }),
+  ...definition,
+  rule_version: Type.Integer({ minimum: 1 }),
+  updated_at: Time,
+  updated_by: Type.String({ description: "`system` for the rules that a tenant begins with." }),
+};
+
+export const RuleVersion = Type.Object(versioned, { additionalProperties: false, $id: "RuleVersion" });
+export type RuleVersion = Static<typeof RuleVersion>;
+export type Rule = RuleVersion;
+
+// Whom a hit of a rule is about, as detection opens its cases: what investigators say of that subject is said of the hit.
+export function hitSubject(activity: Activity, about: RuleDefinition["about"], network: string): string {
+  const isOfSource = activity.type === "login_failed" && activity.website_account_id !== undefined && about !== "account";
+  if (!isOfSource) return subjectOf(activity);
+  if (about === "network" && network !== "") return `network:${network}`;
+  return about === "address" && activity.ip !== undefined ? `ip:${activity.ip}` : sourceOf(activity);
+}
+
+export const Precision = Type.Object(
+  {
+    confirmed: Type.Integer({ description: "Subjects whose last outcome after the first hit was confirmed fraud." }),
+    false_positives: Type.Integer(),
+    inconclusive: Type.Integer(),
+    precision: Type.Union([Type.Number(), Type.Null()], {
+      description: "confirmed / (confirmed + false_positives); null where there is neither.",
+    }),
+  },
+  { additionalProperties: false, $id: "Precision" },
+);
+export type Precision = Static<typeof Precision>;
+export type Outcomes = Omit<Precision, "precision">;
+
+export const noOutcomes: Outcomes = { confirmed: 0, false_positives: 0, inconclusive: 0 };
+
+export function precisionOf(outcomes: Outcomes): Precision {
+  const decided = outcomes.confirmed + outcomes.false_positives;
+  return { ...outcomes, precision: decided === 0 ? null : outcomes.confirmed / decided };
+}
+
+// A rule with how it does.
+export const MeasuredRule = Type.Object(
+  {
+    ...versioned,
+    hits_7d: Type.Integer({ description: "Hits on today and the 6 days before it, in UTC, while it was on." }),
+    shadow_hits_7d: Type.Integer({ description: "The same, while it was in shadow." }),
+    precision: Precision,
+  },
+  { additionalProperties: false, $id: "Rule" },
+);
+export type MeasuredRule = Static<typeof MeasuredRule>;
+
+type Actor = { name: string; now: string };
+
+const members = ["name", "expression", "sentence", "label", "weight", "about", "state"] as const;
+
+// The next version, or the rule itself where nothing differs. A rule that is not there is made by version 0 alone.
+export function changeRule(found: Rule | undefined, wanted: RuleChange & { rule_id: string }, actor: Actor): RuleVersion {
+  const current = found?.rule_version ?? 0;
+  if (!found && wanted.rule_version !== 0) throw notFound("Rule", wanted.rule_id);
+  if (wanted.rule_version !== current) throw versionConflict(`Rule ${wanted.rule_id}`, current);
+  if (found && changedMembers(found, wanted).length === 0) return found;
+  return { ...wanted, rule_version: current + 1, updated_at: actor.now, updated_by: actor.name };
+}
+
+export function changedMembers(before: RuleDefinition, after: RuleDefinition): string[] {
+  return members.filter((member) => before[member] !== after[member]);
+}
+
+function versionConflict(what: string, current: number): Failure {
+  return new Failure(
+    "item-version-conflict",
+    `${what} is at version ${current}, not at the one that was sent. Read it again before you change it.`,
+    { current_version: current },
+  );
+}
+
+// From log-odds to a score: below the first it is 1.
+export const Thresholds = Type.Object(
+  {
+    score_2: Type.Number({ minimum: 0, maximum: 100 }),
+    score_3: Type.Number({ minimum: 0, maximum: 100, description: "From here on there is a case." }),
+    score_4: Type.Number({ minimum: 0, maximum: 100 }),
+    score_5: Type.Number({ minimum: 0, maximum: 100 }),
+  },
+  { additionalProperties: false },
+);
+export type Thresholds = Static<typeof Thresholds>;
+
+export const defaultThresholds: Thresholds = { score_2: 1, score_3: 2.5, score_4: 4, score_5: 6 };
+
+const scores = ["score_2", "score_3", "score_4", "score_5"] as const;
+const thresholdsVersion = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
+export const ThresholdsChange = Type.Object(
+  {
+    ...Thresholds.properties,
+    thresholds_version: Type.Integer({ ...thresholdsVersion, description: "The version that was read." }),
+  },
+  { additionalProperties: false, $id: "ThresholdsChange" },
+);
+export type ThresholdsChange = Static<typeof ThresholdsChange>;
+
+export const StoredThresholds = Type.Object(
+  {
+    ...Thresholds.properties,
+    thresholds_version: thresholdsVersion,
+    updated_at: Time,
+    updated_by: Type.String(),
+  },
+  { additionalProperties: false, $id: "Thresholds" },
+);
+export type StoredThresholds = Static<typeof StoredThresholds>;
+
+// Of any object: members that are no numbers are the schema's to refuse.
+export function thresholdFaults(body: Partial<Thresholds>): FieldError[] {
+  return scores.flatMap((score, index): FieldError[] => {
+    const lower = scores[index - 1];
+    const [from, to] = [lower && body[lower], body[score]];
+    if (typeof from !== "number" || typeof to !== "number" || to > from) return [];
+    return [{ field: score, message: `must be more than ${lower}` }];
+  });
+}
+
+export function changeThresholds(found: StoredThresholds, wanted: ThresholdsChange, actor: Actor): StoredThresholds {
+  if (wanted.thresholds_version !== found.thresholds_version) throw versionConflict("The thresholds", found.thresholds_version);
+  if (scores.every((score) => found[score] === wanted[score])) return found;
+  return { ...wanted, thresholds_version: found.thresholds_version + 1, updated_at: actor.now, updated_by: actor.name };
+}

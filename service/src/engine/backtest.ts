@@ -1,0 +1,209 @@
+import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { claimBacktest, saveEnding, saveProgress, type ClaimedBacktest, type Ending, type Lease } from "../db/backtests.ts";
+import type { Database, Queryable, Row } from "../db/database.ts";
+import { endOf, estimateDecisions, listSubjects, readDecisions, type Chunk, type HitRow } from "../db/decisions.ts";
+import { countOutcomesOf } from "../db/outcomes.ts";
+import type { Statement } from "../db/sql.ts";
+import { Tally } from "../detection/backtest.ts";
+import { compileDraft, featuresOf, type Draft } from "../detection/draft.ts";
+import { RuleFault } from "../detection/fault.ts";
+import { hitSubject } from "../domain/rule.ts";
+import { daysOf, progressOf, type BacktestRequest, type ExampleKey, type StoredResult } from "../domain/backtest.ts";
+import { blockOf } from "./enrichment.ts";
+
+const chunkMax = 2_000;
+const leaseSeconds = 30;
+const begunMax = 3;
+const idleMs = 500;
+const faultMs = 1_000;
+
+type Parts = { database: Database; clock: { now: () => string }; log: Logger };
+
+// Takes up what waits, one after the other, and gives way to all else that the process does between two stretches of the log.
+export class BacktestRunner {
+  readonly #parts: Parts;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) await sleep(await this.#pass(), undefined, { signal }).catch(() => {});
+  }
+
+  // Returns how long to rest before the next one.
+  async #pass(): Promise<number> {
+    const { database, log } = this.#parts;
+    try {
+      const claimed = await database.transaction((tx) => claimBacktest(tx, leaseSeconds));
+      if (!claimed) return idleMs;
+      return (await this.#work(claimed)) ? 0 : faultMs;
+    } catch (error) {
+      log.error({ err: error }, "the next backtest could not be taken up or ended; it is tried again");
+      return faultMs;
+    }
+  }
+
+  // False where it failed. What fails is tried again, here or elsewhere, but not for ever.
+  async #work(claimed: ClaimedBacktest): Promise<boolean> {
+    const { database, clock, log } = this.#parts;
+    const hold = new Hold(database, claimed);
+    const end = async (ending: Ending) => {
+      const { lease } = hold;
+      if (lease) await database.transaction((tx) => saveEnding(tx, lease, ending));
+    };
+    const fail = (fault: string) => end({ status: "FAILED", fault, now: clock.now() });
+    if (claimed.begun > begunMax) {
+      await fail(`It was begun ${begunMax} times and never came to an end.`);
+      return true;
+    }
+    try {
+      const result = await runBacktest({ database, claimed, hold, signal: this.#stopping.signal });
+      await end(result ? { status: "DONE", result, now: clock.now() } : { status: "QUEUED", begun: 0 });
+      return true;
+    } catch (error) {
+      const { tenant_id, backtest_id, begun } = claimed;
+      log.error({ err: error, tenant_id, backtest_id }, "a backtest failed");
+      if (error instanceof RuleFault) await fail(`The draft is not a rule: ${error.message}`);
+      else if (begun >= begunMax) await fail("It could not be run. The service's log says why.");
+      else await end({ status: "QUEUED", begun });
+      return false;
+    }
+  }
+}
+
+// The lease, kept up while the work goes on. Lost where the backtest was cancelled or is another process's by now.
+export class Hold {
+  readonly #database: Database;
+  readonly #everyMs: number;
+  #savedAt = performance.now();
+  lease: Lease | null;
+
+  constructor(database: Database, lease: Lease, everyMs = 1_000) {
+    this.#database = database;
+    this.#everyMs = everyMs;
+    this.lease = lease;
+  }
+
+  async keep(done: number, estimate: number): Promise<void> {
+    const { lease } = this;
+    const now = performance.now();
+    if (!lease || now - this.#savedAt < this.#everyMs) return;
+    this.#savedAt = now;
+    const saved = { progress: progressOf(done, estimate), leaseSeconds };
+    this.lease = await this.#database.transaction((tx) => saveProgress(tx, lease, saved));
+  }
+}
+
+type Run = { database: Database; claimed: ClaimedBacktest; hold: Hold; signal: AbortSignal };
+
+// Null where it was stopped on the way, by its hold or by the signal. On a connection of its own, so that no request waits behind
+// a long read.
+export async function runBacktest({ database, claimed, hold, signal }: Run): Promise<StoredResult | null> {
+  const { tenant_id: tenantId, request } = claimed;
+  const draft = compileDraft(request.expression);
+  const client = await database.connect();
+  try {
+    const reader: Queryable = {
+      query: async <R extends Row>(statement: Statement) => (await client.query<R>(statement)).rows,
+    };
+    const days = daysOf(request);
+    const tally = new Tally(days.map(({ day }) => day));
+    const estimate = await estimateDecisions(reader, tenantId, { from: `${request.from}T00:00:00.000Z`, until: request.until });
+    let done = 0;
+    for (const day of days) {
+      for (let before: ExampleKey | null = endOf(day.until); before;) {
+        const span = { ...day, before };
+        const chunk: Chunk = await readDecisions(reader, tenantId, {
+          ...span,
+          limit: chunkMax,
+          hasDocuments: draft.readsAttributes,
+        });
+        const hits = hitsOf(draft, chunk);
+        tally.addDecisions(day.day, chunk.count);
+        const keys = [...hits.keys()];
+        for (const row of await listSubjects(reader, tenantId, { ...span, last: chunk.next, keys })) {
+          addHit(tally, { row, day: day.day, about: request.about, ...decided(hits, row.id_key) });
+        }
+        done += chunk.count;
+        await turn();
+        await hold.keep(done, estimate);
+        if (signal.aborted || !hold.lease) return null;
+        before = chunk.next;
+      }
+    }
+    return tally.result(await countOutcomesOf(reader, tenantId, tally.subjects));
+  } finally {
+    await client.end();
+  }
+}
+
+type Decided = { score: number; decision: string };
+
+function hitsOf(draft: Draft, { count, decisions, documents, scoreOf, keyOf }: Chunk): Map<string, Decided> {
+  const hits = new Map<string, Decided>();
+  for (let index = 0; index < count; index++) {
+    const decision = decisions[index] ?? "";
+    if (draft.test(decision, documents[index] ?? "")) hits.set(keyOf(index), { score: scoreOf(index), decision });
+  }
+  return hits;
+}
+
+function decided(hits: Map<string, Decided>, key: string): Decided {
+  const found = hits.get(key);
+  if (!found) throw new Error("a subject of no hit");
+  return found;
+}
+
+type Added = Decided & { row: HitRow; day: string; about: BacktestRequest["about"] };
+
+function addHit(tally: Tally, { row, day, about, score, decision }: Added): void {
+  const { received_at, id_key, occurred_at, website_account_id } = row;
+  tally.addHit({
+    key: { received_at, id_key },
+    day,
+    occurred_at,
+    score,
+    decision,
+    subject: subjectOfHit(row, decision, about),
+    website_account_id,
+  });
+}
+
+function subjectOfHit(
+  { type, activity_id, occurred_at, ...row }: HitRow,
+  decision: string,
+  about: BacktestRequest["about"],
+): string {
+  const activity = {
+    activity_id,
+    type,
+    occurred_at,
+    ...(row.website_account_id !== null && { website_account_id: row.website_account_id }),
+    ...(row.session_id !== null && { session_id: row.session_id }),
+    ...(row.device_id !== null && { device_id: row.device_id }),
+    ...(row.ip !== null && { ip: row.ip }),
+  };
+  if (about !== "network") return hitSubject(activity, about, "");
+  const asn = Number(featuresOf(decision)["event.asn"] ?? 0);
+  return hitSubject(activity, about, networkOf(asn, row.ip));
+}
+
+// As enrichment names it.
+function networkOf(asn: number, ip: string | null): string {
+  if (asn !== 0) return `AS${asn}`;
+  return ip === null ? "" : blockOf(ip);
+}

@@ -1,0 +1,87 @@
+import type { Flags } from "../db/accounts.ts";
+import { insertCase, lockOpenCase, type LockedCase } from "../db/cases.ts";
+import type { Queryable } from "../db/database.ts";
+import type { Found } from "../detection/finding.ts";
+import { unknownAccount } from "../domain/account.ts";
+import { isRepeat, joinCase, openCase, type CaseDocument, type Changed } from "../domain/case.ts";
+import type { DomainEvent } from "../domain/event.ts";
+import type { FindingIds } from "../domain/finding.ts";
+
+const openAttemptsMax = 5;
+
+// `newId(at)`: a case id carries the time at which the case was created.
+export type Clock = { now: () => string; newId: (at?: string) => string };
+export type Batch = { tx: Queryable; tenantId: string; clock: Clock; now: string };
+
+export type CaseWork = {
+  opened: number;
+  joinedFindings: number;
+  // To be saved by the caller, all at once.
+  joined: LockedCase[];
+  events: DomainEvent[];
+  // Which finding became which occurrence of which case; one that repeats what its case says became none.
+  made: Map<Found, { case_id: string; prediction_id: string }>;
+};
+
+type Done = { isOpened: boolean; joined: LockedCase | null; events: DomainEvent[]; made: CaseWork["made"] };
+
+// In order of the subject, so that two engines lock cases in one order.
+export async function openOrJoin(batch: Batch, found: Found[], flags: Map<string, Flags>): Promise<CaseWork> {
+  const work: CaseWork = { opened: 0, joinedFindings: 0, joined: [], events: [], made: new Map() };
+  const groups = [...Map.groupBy(found, ({ subject }) => subject)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  for (const [, group] of groups) {
+    const done = await openOrJoinOne(batch, group, flags);
+    if (done.joined) work.joined.push(done.joined);
+    work.opened += done.isOpened ? 1 : 0;
+    work.joinedFindings += done.made.size - (done.isOpened ? 1 : 0);
+    work.events.push(...done.events);
+    for (const [each, ids] of done.made) work.made.set(each, ids);
+  }
+  return work;
+}
+
+// All findings of one subject, folded into its case before it is written: an attack on one account is one write a batch.
+async function openOrJoinOne(batch: Batch, group: Found[], flags: Map<string, Flags>): Promise<Done> {
+  const { tx, tenantId, now } = batch;
+  const [first, ...others] = group;
+  if (!first) throw new Error("a group without findings");
+  const { subject, account } = first;
+  // One that closes between our look and our lock is gone: then there is none to join, and a new one is opened.
+  for (let attempt = 1; attempt <= openAttemptsMax; attempt++) {
+    const open = await lockOpenCase(tx, tenantId, subject);
+    if (open) {
+      const { changed, made } = fold(batch, { document: open.document, events: [] }, group);
+      const joined = { ...open, document: changed.document };
+      return { isOpened: false, joined: made.size === 0 ? null : joined, events: changed.events, made };
+    }
+    const ids = newIds(batch);
+    const owner = { tenant_id: tenantId, website_account_id: account ?? unknownAccount };
+    const opened = openCase(owner, first.finding, ids, now);
+    const { changed, made } = fold(batch, opened, others);
+    const isBlocked = flags.get(account ?? "")?.is_blocked ?? false;
+    if (!(await insertCase(tx, { document: changed.document, subject, end_user_is_blocked: isBlocked }))) continue;
+    made.set(first, { case_id: ids.case_id, prediction_id: ids.prediction_id });
+    return { isOpened: true, joined: null, events: changed.events, made };
+  }
+  throw new Error(`no case could be opened or joined in ${openAttemptsMax} attempts`);
+}
+
+function fold(batch: Batch, start: Changed, group: Found[]): { changed: Changed; made: CaseWork["made"] } {
+  const nowMs = Date.parse(batch.now);
+  const made: CaseWork["made"] = new Map();
+  let document: CaseDocument = start.document;
+  const events = [...start.events];
+  for (const found of group) {
+    if (isRepeat(document, found.finding, nowMs)) continue;
+    const ids = newIds(batch);
+    const next = joinCase(document, found.finding, ids, batch.now);
+    document = next.document;
+    events.push(...next.events);
+    made.set(found, { case_id: document.case_id, prediction_id: ids.prediction_id });
+  }
+  return { changed: { document, events }, made };
+}
+
+function newIds({ clock, now }: Batch): FindingIds {
+  return { case_id: clock.newId(now), state_id: clock.newId(), occurrence_id: clock.newId(), prediction_id: clock.newId() };
+}

@@ -1,0 +1,185 @@
+import { hash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { SocketAddress, isIPv6 } from "node:net";
+import Bowser from "bowser";
+import { isDisposableEmailDomain } from "disposable-email-domains-js";
+import { isbot } from "isbot";
+import { Reader } from "mmdb-lib";
+import type { EnrichedActivity } from "../detection/scene.ts";
+import { clockToleranceMs, type RecordedActivity } from "../domain/activity.ts";
+import { firstCharacters } from "../domain/field.ts";
+
+type Location = { country: string; asn: number; lat: number | null; lon: number | null };
+type Address = { ip: string; location: Location };
+type Agent = { browser: string; os: string; isBot: boolean };
+export type EnrichmentFile = { type: string; built_at: string };
+
+const cachedMax = 20_000;
+// A user agent's name of itself can be as long as the user agent, and is kept with the account's habits.
+const nameCharacters = 32;
+const nowhere: Location = { country: "", asn: 0, lat: null, lon: null };
+// Scripts and head-less browsers that say so, beside the crawlers that `isbot` knows.
+const scriptPattern =
+  /HeadlessChrome|PhantomJS|Electron|puppeteer|playwright|selenium|python|curl|wget|okhttp|Go-http-client|java\/|axios|node-fetch/i;
+
+// What an address, a user agent and an e-mail address say. From files on this machine alone; unknown where there are none.
+export class Enrichment {
+  readonly #readers: Reader<never>[];
+  readonly files: EnrichmentFile[];
+  readonly #addresses = new Cached<Address>((given) => {
+    const ip = plainIp(given);
+    return { ip, location: this.#lookUp(ip) };
+  });
+  readonly #agents = new Cached<Agent>(readAgent);
+  readonly #domains = new Cached<boolean>((domain) => withParents(domain).some((each) => isDisposableEmailDomain(each)));
+
+  // The databases' bytes, in the MaxMind format. The first that knows something of an address says it.
+  constructor(databases: Buffer[]) {
+    this.#readers = databases.map((bytes) => new Reader<never>(bytes));
+    this.files = this.#readers.map(({ metadata }) => ({
+      type: metadata.databaseType,
+      built_at: metadata.buildEpoch.toISOString(),
+    }));
+  }
+
+  static open(paths: string[]): Enrichment {
+    return new Enrichment(
+      paths.map((path) => {
+        const bytes = readFileSync(path);
+        // A reader of a file that is none fails with words that do not name it.
+        try {
+          new Reader<never>(bytes);
+        } catch (cause) {
+          throw new Error(`${path} is no MaxMind database`, { cause });
+        }
+        return bytes;
+      }),
+    );
+  }
+
+  enrich(activity: RecordedActivity): EnrichedActivity {
+    const { user_agent: userAgent, attributes } = activity;
+    const address = activity.ip === undefined ? null : this.#addresses.get(activity.ip);
+    const location = address?.location ?? nowhere;
+    const agent =
+      userAgent === undefined || userAgent === "" ? { browser: "", os: "", isBot: false } : this.#agents.get(userAgent);
+    const email = attributes?.["email"];
+    const domain = typeof email === "string" ? email.slice(email.lastIndexOf("@") + 1).toLowerCase() : "";
+    return {
+      activity: address === null || address.ip === activity.ip ? activity : { ...activity, ip: address.ip },
+      at: timeOf(activity),
+      ...location,
+      network: address === null ? "" : location.asn === 0 ? blockOf(address.ip) : `AS${location.asn}`,
+      browser: agent.browser,
+      os: agent.os,
+      isBotAgent: agent.isBot,
+      isDisposableEmail: domain !== "" && domain.length <= 253 && this.#domains.get(domain),
+      value: valueOf(attributes),
+    };
+  }
+
+  #lookUp(ip: string): Location {
+    const found = { ...nowhere };
+    for (const reader of this.#readers) {
+      // In a tree of IPv4 addresses the first bits of an IPv6 address lead to somebody else's.
+      if (reader.metadata.ipVersion === 4 && ip.includes(":")) continue;
+      const entry: unknown = reader.get(ip);
+      found.country ||= text(member(member(entry, "country"), "iso_code")) || text(member(entry, "country"));
+      found.asn ||= number(member(entry, "autonomous_system_number")) ?? 0;
+      found.lat ??= number(member(member(entry, "location"), "latitude"));
+      found.lon ??= number(member(member(entry, "location"), "longitude"));
+    }
+    return found;
+  }
+}
+
+// A sender's clock that runs ahead would keep its events the newest for ever.
+function timeOf({ occurred_at, received_at }: RecordedActivity): number {
+  const occurred = Date.parse(occurred_at);
+  const received = Date.parse(received_at);
+  return occurred > received + clockToleranceMs ? received : occurred;
+}
+
+function valueOf(attributes: RecordedActivity["attributes"]): number {
+  for (const name of ["amount", "value", "_value"]) {
+    const value = attributes?.[name];
+    if (typeof value === "number" && Number.isFinite(value)) return Math.max(value, 0);
+  }
+  return 0;
+}
+
+// One spelling for each address: no zone, and an IPv4 address inside of an IPv6 one is that IPv4 address. Servers that listen on
+// both name their clients so.
+function plainIp(ip: string): string {
+  if (!isIPv6(ip)) return ip;
+  const { address } = new SocketAddress({ address: ip.replace(/%.*$/, ""), family: "ipv6" });
+  return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, "");
+}
+
+// `a.b.example`, `b.example`: those who give away throw-away addresses give away names below their own, too.
+function withParents(domain: string): string[] {
+  const labels = domain.split(".");
+  return labels.slice(0, -1).map((_, index) => labels.slice(index).join("."));
+}
+
+// The neighbours that one subscriber or one rack would have.
+export function blockOf(ip: string): string {
+  if (!ip.includes(":")) return `${ip.split(".").slice(0, 3).join(".")}.0/24`;
+  const [head = "", tail] = ip.toLowerCase().split("::");
+  const groups = head.split(":").filter((group) => group !== "");
+  const rest = tail === undefined ? [] : tail.split(":").filter((group) => group !== "");
+  const all = [...groups, ...Array.from({ length: Math.max(8 - groups.length - rest.length, 0) }, () => "0"), ...rest];
+  return `${all
+    .slice(0, 3)
+    .map((group) => group.replace(/^0+(?=.)/, ""))
+    .join(":")}::/48`;
+}
+
+// What is kept of an address once it has been looked up.
+export function keptIp(ip: string, policy: "full" | "truncate" | "hash"): string {
+  if (policy === "full") return ip;
+  return policy === "truncate" ? blockOf(ip) : `h-${hash("sha256", `ip:${ip}`, "hex").slice(0, 24)}`;
+}
+
+function readAgent(userAgent: string): Agent {
+  const parsed = Bowser.parse(userAgent);
+  return {
+    browser: firstCharacters(parsed.browser.name ?? "", nameCharacters),
+    os: firstCharacters(parsed.os.name ?? "", nameCharacters),
+    isBot: isbot(userAgent) || scriptPattern.test(userAgent),
+  };
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" && /^[A-Z]{2}$/.test(value) ? value : "";
+}
+
+function number(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+// Answers that were worked out before; the oldest goes.
+class Cached<T> {
+  readonly #known = new Map<string, T>();
+  readonly #make: (key: string) => T;
+
+  constructor(make: (key: string) => T) {
+    this.#make = make;
+  }
+
+  get(key: string): T {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const made = this.#make(key);
+    if (this.#known.size >= cachedMax) {
+      const [oldest] = this.#known.keys();
+      if (oldest !== undefined) this.#known.delete(oldest);
+    }
+    this.#known.set(key, made);
+    return made;
+  }
+}

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { listPartitions, makePartition } from "../db/activities.ts";
+import type { Database, Queryable } from "../db/database.ts";
+import { countPages, deleteOld, dropDayTable, holdExpiry, listDayTables, sweeps, type Sweep } from "../db/retention.ts";
+
+const restMs = 60 * 60 * 1000;
+const faultMs = 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
+const daysAhead = 2;
+// 8 MB: so much is read, and locked where it is old, at once.
+const windowPages = 1_000;
+
+type Parts = { database: Database; clock: { now: () => string }; log: Logger; retentionDays: number };
+// How many rows of which table, and how many days of activity. `isWhole`: nothing failed and nothing was left for later.
+export type Expired = { removed: Record<string, number>; isWhole: boolean };
+type Pass = Parts & { signal: AbortSignal; today: string };
+
+// Makes the partitions of the days to come, and removes what is past its time. Of several processes one does it, the others
+// leave it to that one. Limits are whole days, so the tables are gone through once a day.
+export class Expiry {
+  readonly #parts: Parts;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #sweptOn: string | null = null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const expired = await this.pass().catch((error: unknown) => failed(this.#parts.log, error, "the database"));
+      await sleep(expired?.isWhole === false ? faultMs : restMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  // Null where another process is at it.
+  async pass(): Promise<Expired | null> {
+    const { signal } = this.#stopping;
+    const today = this.#parts.clock.now().slice(0, 10);
+    const pass: Pass = { ...this.#parts, signal, today };
+    // Every process sees to these: without them no activity can be stored.
+    const isReady = await attempt(pass, "the partitions to come", () => makePartitions(pass));
+    const expired = await holdExpiry(pass.database, (held) => expire(held, pass, this.#sweptOn !== today));
+    if (!expired) return isReady ? null : { removed: {}, isWhole: false };
+    if (expired.isWhole) this.#sweptOn = today;
+    if (Object.keys(expired.removed).length > 0) pass.log.info({ removed: expired.removed }, "what was past its time is removed");
+    return { ...expired, isWhole: expired.isWhole && isReady };
+  }
+}
+
+function dayOf(today: string, offset: number): string {
+  return new Date(Date.parse(today) + offset * dayMs).toISOString().slice(0, 10);
+}
+
+async function makePartitions({ database, today }: Pass): Promise<void> {
+  const known = new Set(await listPartitions(database));
+  for (let ahead = 0; ahead <= daysAhead; ahead++) {
+    const day = dayOf(today, ahead);
+    if (!known.has(day)) await database.transaction((tx) => makePartition(tx, day));
+  }
+}
+
+async function expire(held: Queryable, pass: Pass, isSweeping: boolean): Promise<Expired> {
+  const removed: Record<string, number> = {};
+  const add = (name: string, count: number) => {
+    if (count > 0) removed[name] = (removed[name] ?? 0) + count;
+  };
+  let isWhole = await attempt(pass, "activities", () => dropDays(held, pass, add));
+  for (const sweep of isSweeping ? sweeps : []) {
+    const isSwept = await attempt(pass, sweep.table, () => sweepTable(held, sweep, pass, add));
+    isWhole &&= isSwept;
+  }
+  return { removed, isWhole: isWhole && !pass.signal.aborted };
+}
+
+type Add = (name: string, count: number) => void;
+
+async function dropDays(held: Queryable, { signal, today, retentionDays }: Pass, add: Add): Promise<void> {
+  const since = dayOf(today, -retentionDays);
+  for (const table of await listDayTables(held)) {
+    if (signal.aborted) return;
+    if (table.day >= since) continue;
+    await dropDayTable(held, table);
+    add("activities", 1);
+  }
+}
+
+async function sweepTable(held: Queryable, sweep: Sweep, { signal, today, retentionDays }: Pass, add: Add): Promise<void> {
+  const before = dayOf(today, -(sweep.keptDays === "retention" ? retentionDays : sweep.keptDays));
+  const pages = await countPages(held, sweep.table);
+  for (let from = 0; from < pages && !signal.aborted; from += windowPages) {
+    const began = performance.now();
+    add(sweep.table, await deleteOld(held, sweep, { before, window: { from, to: from + windowPages } }));
+    // Rests as long as it worked: at most half of one connection's time, however large the table is.
+    await sleep(performance.now() - began, undefined, { signal }).catch(() => {});
+  }
+}
+
+// What fails in one place must not keep the others from being done.
+async function attempt({ log }: Pass, place: string, work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    return failed(log, error, place).isWhole;
+  }
+}
+
+function failed(log: Logger, error: unknown, place: string): Expired {
+  log.warn({ err: error, place }, "what is past its time could not all be removed; it is tried again");
+  return { removed: {}, isWhole: false };
+}

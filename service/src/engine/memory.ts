@@ -1,0 +1,253 @@
+import type { Queryable } from "../db/database.ts";
+import { findConfirmedOnDevices, findLinks, findOutcomeCounts, saveLinks, type Link, type SeenLink } from "../db/links.ts";
+import {
+  entityKey,
+  findSessions,
+  findStates,
+  saveSessions,
+  saveStates,
+  type EntityId,
+  type EntityKind,
+  type StoredSession,
+  type StoredState,
+} from "../db/states.ts";
+import { newAccountFacts, newSessionFacts, type AccountFacts, type DeviceFacts, type Entity, type SessionFacts, type ValueFacts } from "../detection/entity.ts";
+import { loginValues } from "../detection/features.ts";
+import { valueKinds, type ValueKind } from "../detection/login-ratio.ts";
+import { Ring } from "../detection/ring.ts";
+import type { AccountFlags, EnrichedActivity, Scene } from "../detection/scene.ts";
+import { accountSubject } from "../domain/activity.ts";
+
+const linkFreshMs = 60 * 60 * 1000;
+const totalName = "total";
+
+type Session = SessionFacts & { account: string | null; device: string | null };
+type Setting = {
+  tx: Queryable;
+  tenantId: string;
+  flags: Map<string, AccountFlags>;
+  tenantHasBrowser: boolean;
+  // The address as the tenant's policy keeps it.
+  keepIp: (ip: string) => string;
+};
+
+// What is known of everything that a batch touches: read once, changed by each event in turn, written once.
+export class Memory {
+  readonly #setting: Setting;
+  readonly #entities = new Map<string, { id: EntityId; entity: Entity<unknown> }>();
+  readonly #sessions = new Map<string, Session>();
+  readonly #links = new Map<string, SeenLink & { lastMs: number }>();
+  readonly #linksToSave = new Map<string, SeenLink>();
+  #outcomes = new Map<string, { confirmed: number; false_positives: number }>();
+  #confirmed = new Map<string, Set<string>>();
+  readonly started = new Map<string, string>();
+
+  private constructor(setting: Setting) {
+    this.#setting = setting;
+  }
+
+  static async load(setting: Setting, events: EnrichedActivity[]): Promise<Memory> {
+    const memory = new Memory(setting);
+    await memory.#loadStates(events);
+    await memory.#loadSessions(events);
+    await memory.#loadLinks(events);
+    return memory;
+  }
+
+  // Everything that is known as this event is scored.
+  scene(event: EnrichedActivity): Scene {
+    const { activity, at } = event;
+    const { website_account_id: account, device_id: device, ip } = activity;
+    const isLogin = activity.type === "login_succeeded" || activity.type === "login_failed";
+    const isNewPair = this.#seeLinks(event);
+    const outcomes = account === undefined ? undefined : this.#outcomes.get(accountSubject(account));
+    const { flags, tenantHasBrowser } = this.#setting;
+    return {
+      event,
+      account:
+        account === undefined
+          ? null
+          : {
+              ...this.#entity<AccountFacts>("account", account, () => newAccountFacts(at)),
+              flags: flags.get(account) ?? { is_blocked: false, is_quarantined: false, is_fraudulent: false },
+              confirmed: outcomes?.confirmed ?? 0,
+              falsePositives: outcomes?.false_positives ?? 0,
+            },
+      device:
+        device === undefined
+          ? null
+          : {
+              ...this.#entity<DeviceFacts>("device", device, () => ({ first: at, accounts: 0 })),
+              confirmed: confirmedOthers(this.#confirmed.get(device), account),
+            },
+      ip: ip === undefined ? null : this.#entity<null>("ip", ip, () => null),
+      network: !isLogin || event.network === "" ? null : this.#entity<null>("network", event.network, () => null),
+      session: activity.session_id === undefined ? null : this.#session(activity.session_id, event),
+      isNewPair,
+      tenantHasBrowser,
+      shares: {
+        total: this.#loginsWith(totalName),
+        of: (kind, value) => this.#loginsWith(`${kind}:${value}`),
+      },
+    };
+  }
+
+  // Everybody's log-ins, which an account's own are compared with. After the event was scored: it must not vouch for itself.
+  learnLogin(event: EnrichedActivity): void {
+    if (event.activity.type !== "login_succeeded") return;
+    this.#value(totalName).logins++;
+    for (const name of sharedNames(event)) this.#value(name).logins++;
+  }
+
+  async save(now: string): Promise<void> {
+    const { tx, tenantId } = this.#setting;
+    const states = [...this.#entities.values()].map(({ id, entity }): StoredState => ({
+      ...id,
+      ring: entity.ring.encode(),
+      facts: JSON.stringify(entity.facts),
+    }));
+    if (states.length > 0) await saveStates(tx, tenantId, { states, day: now.slice(0, 10) });
+    if (this.#sessions.size > 0) await saveSessions(tx, tenantId, [...this.#sessions].map(toStored));
+    if (this.#linksToSave.size > 0) await saveLinks(tx, tenantId, [...this.#linksToSave.values()]);
+  }
+
+  async #loadStates(events: EnrichedActivity[]): Promise<void> {
+    const names = new Map<string, EntityId>();
+    const want = (kind: EntityKind, name: string | undefined) => {
+      if (name === undefined || name === "") return;
+      const full = `${kind}:${name}`;
+      if (!names.has(full)) names.set(full, { kind, key: entityKey(kind, name) });
+    };
+    for (const event of events) {
+      const { activity, network } = event;
+      want("account", activity.website_account_id);
+      want("device", activity.device_id);
+      want("ip", activity.ip);
+      if (activity.type === "login_succeeded" || activity.type === "login_failed") want("network", network);
+      if (activity.type !== "login_succeeded") continue;
+      want("value", totalName);
+      for (const name of sharedNames(event)) want("value", name);
+    }
+    if (names.size === 0) return;
+    const rows = await findStates(this.#setting.tx, this.#setting.tenantId, [...names.values()]);
+    const byKey = new Map(rows.map((row) => [`${row.kind}:${row.key}`, row]));
+    for (const [name, id] of names) {
+      const row = byKey.get(`${id.kind}:${id.key}`);
+      if (row) this.#entities.set(name, { id, entity: { ring: Ring.decode(row.ring), facts: JSON.parse(row.facts) } });
+    }
+  }
+
+  async #loadSessions(events: EnrichedActivity[]): Promise<void> {
+    const ids = new Set(events.flatMap(({ activity }) => activity.session_id ?? []));
+    if (ids.size === 0) return;
+    for (const row of await findSessions(this.#setting.tx, this.#setting.tenantId, [...ids])) {
+      // Written by `save` alone.
+      const facts = JSON.parse(row.facts) as SessionFacts;
+      this.#sessions.set(row.session_id, { ...facts, account: row.website_account_id, device: row.device_id });
+    }
+  }
+
+  async #loadLinks(events: EnrichedActivity[]): Promise<void> {
+    const { tx, tenantId } = this.#setting;
+    const links = new Map(events.flatMap((event) => this.#linksOf(event)).map((link) => [linkKey(link), link]));
+    if (links.size > 0) {
+      for (const link of await findLinks(tx, tenantId, [...links.values()]))
+        this.#links.set(linkKey(link), { ...link, lastMs: Date.parse(link.last_seen) });
+    }
+    const accounts = new Set(events.flatMap(({ activity }) => activity.website_account_id ?? []));
+    if (accounts.size > 0) this.#outcomes = await findOutcomeCounts(tx, tenantId, [...accounts].map(accountSubject));
+    const devices = new Set(events.flatMap(({ activity }) => activity.device_id ?? []));
+    if (devices.size === 0) return;
+    const confirmed = await findConfirmedOnDevices(tx, tenantId, [...devices]);
+    this.#confirmed = new Map(
+      [...Map.groupBy(confirmed, (row) => row.device_id)].map(([id, rows]) => [id, new Set(rows.map((row) => row.website_account_id))]),
+    );
+  }
+
+  // True where the account was never before active on the device. A link is written when it is new or its time is old.
+  #seeLinks(event: EnrichedActivity): boolean {
+    let isNewPair = false;
+    for (const link of this.#linksOf(event)) {
+      const key = linkKey(link);
+      const known = this.#links.get(key);
+      if (known && Math.abs(event.at - known.lastMs) < linkFreshMs) continue;
+      isNewPair ||= !known && link.kind === "account-device";
+      const at = new Date(event.at).toISOString();
+      const seen = {
+        ...link,
+        first_seen: known && known.first_seen < at ? known.first_seen : at,
+        last_seen: known && known.last_seen > at ? known.last_seen : at,
+        lastMs: Math.max(known?.lastMs ?? event.at, event.at),
+      };
+      this.#links.set(key, seen);
+      this.#linksToSave.set(key, seen);
+    }
+    return isNewPair;
+  }
+
+  // A failed log-in links nobody to anything.
+  #linksOf({ activity }: EnrichedActivity): Link[] {
+    const { website_account_id: a, device_id: device, ip, type } = activity;
+    if (a === undefined || type === "login_failed" || type === "fraud_report") return [];
+    return [
+      ...(device === undefined ? [] : [{ kind: "account-device" as const, a, b: device }]),
+      ...(ip === undefined ? [] : [{ kind: "account-ip" as const, a, b: this.#setting.keepIp(ip) }]),
+    ];
+  }
+
+  #entity<F>(kind: EntityKind, name: string, make: () => F): Entity<F> {
+    const known = this.#entities.get(`${kind}:${name}`);
+    // Under one name there is one kind of facts.
+    if (known) return known.entity as Entity<F>;
+    const entity = { ring: Ring.empty(), facts: make() };
+    this.#entities.set(`${kind}:${name}`, { id: { kind, key: entityKey(kind, name) }, entity });
+    return entity;
+  }
+
+  #value(name: string): ValueFacts {
+    return this.#entity<ValueFacts>("value", name, () => ({ logins: 0 })).facts;
+  }
+
+  #loginsWith(name: string): number {
+    return this.#entities.has(`value:${name}`) ? this.#value(name).logins : 0;
+  }
+
+  #session(id: string, { at, activity }: EnrichedActivity): SessionFacts {
+    let session = this.#sessions.get(id);
+    if (!session) {
+      session = { ...newSessionFacts(at), account: null, device: null };
+      this.#sessions.set(id, session);
+      this.started.set(id, activity.occurred_at);
+    }
+    session.account = activity.website_account_id ?? session.account;
+    session.device = activity.device_id ?? session.device;
+    return session;
+  }
+}
+
+// A single address or device says little of everybody: only what many share is counted for all.
+const sharedKinds: ReadonlySet<ValueKind> = new Set(["country", "asn", "os", "browser", "agent"]);
+
+function sharedNames(event: EnrichedActivity): string[] {
+  const values = loginValues(event);
+  return valueKinds.filter((kind) => sharedKinds.has(kind) && values[kind] !== "").map((kind) => `${kind}:${values[kind]}`);
+}
+
+function linkKey({ kind, a, b }: Link): string {
+  return `${kind}\0${a}\0${b}`;
+}
+
+function confirmedOthers(accounts: Set<string> | undefined, own: string | undefined): number {
+  return accounts ? accounts.size - (own !== undefined && accounts.has(own) ? 1 : 0) : 0;
+}
+
+function toStored([session_id, { account, device, ...facts }]: [string, Session]): StoredSession {
+  return {
+    session_id,
+    website_account_id: account,
+    device_id: device,
+    started_at: new Date(facts.started).toISOString(),
+    last_at: new Date(facts.last).toISOString(),
+    facts: JSON.stringify(facts),
+  };
+}

@@ -1,0 +1,144 @@
+import type { Queryable } from "../db/database.ts";
+import { findBuckets, insertBuckets, saveBuckets, type BucketChange, type MetricBucket } from "../db/metric-buckets.ts";
+import { Sketch, hashOf, type Hash } from "../detection/sketch.ts";
+import type { RecordedActivity } from "../domain/activity.ts";
+import { bucketStart, levelsOf, type MetricLevel } from "../domain/metric.ts";
+
+const sessionStart = "custom:_session_start";
+
+// What a batch adds to one bucket.
+type Tally = {
+  level: MetricLevel;
+  at: number;
+  total_events: number;
+  session_starts: number;
+  sessions: Hash[];
+  identified: Hash[];
+  ids: Hash[];
+};
+
+// Counts a batch of one tenant, by event time. `startedSessions`: the sessions that this batch saw first, with the time of their
+// first event. The caller has the tenant's turn.
+export async function tallyBatch(
+  tx: Queryable,
+  tenantId: string,
+  activities: RecordedActivity[],
+  startedSessions: ReadonlyMap<string, string>,
+): Promise<void> {
+  const tallies = sumUp(activities, startedSessions);
+  if (tallies.length === 0) return;
+  const stored = new Map((await findBuckets(tx, tenantId, tallies)).map((bucket) => [keyOf(bucket), bucket]));
+  const fresh: MetricBucket[] = [];
+  const changes: BucketChange[] = [];
+  for (const tally of tallies) {
+    const bucket = stored.get(keyOf(tally));
+    if (bucket) changes.push(changeOf(bucket, tally));
+    else fresh.push(bucketOf(tally));
+  }
+  await insertBuckets(tx, tenantId, fresh);
+  await saveBuckets(tx, tenantId, changes);
+}
+
+function keyOf({ level, at }: { level: MetricLevel; at: number }): string {
+  return `${level} ${at}`;
+}
+
+function sumUp(activities: RecordedActivity[], startedSessions: ReadonlyMap<string, string>): Tally[] {
+  const tallies = new Tallies();
+  for (const activity of activities) {
+    const session = activity.session_id === undefined ? null : hashOf(`s:${activity.session_id}`);
+    const id = idOf(activity);
+    for (const tally of tallies.of(activity)) {
+      tally.total_events++;
+      if (session) tally.sessions.push(session);
+      if (session && activity.website_account_id !== undefined) tally.identified.push(session);
+      if (id) tally.ids.push(id);
+    }
+  }
+  for (const start of startsOf(activities, startedSessions)) {
+    for (const tally of tallies.of(start)) tally.session_starts++;
+  }
+  return tallies.all();
+}
+
+// Who it was, as far as that is known. The letter keeps an account apart from a device of the same name.
+function idOf({ website_account_id: account, device_id: device, session_id: session }: RecordedActivity): Hash | null {
+  if (account !== undefined) return hashOf(`a:${account}`);
+  if (device !== undefined) return hashOf(`d:${device}`);
+  return session === undefined ? null : hashOf(`s:${session}`);
+}
+
+type Start = { occurred_at: string; received_at: string };
+
+// One for each session: where the browser says that it began, else its first event. A start that names no session is one too.
+function startsOf(activities: RecordedActivity[], startedSessions: ReadonlyMap<string, string>): Start[] {
+  const nameless = activities.filter((each) => each.type === sessionStart && each.session_id === undefined);
+  const starts = new Map<string, Start & { isSaid: boolean }>();
+  for (const { type, session_id: session, occurred_at, received_at } of activities) {
+    const firstAt = session === undefined ? undefined : startedSessions.get(session);
+    if (session === undefined || firstAt === undefined) continue;
+    const known = starts.get(session) ?? { occurred_at: firstAt, received_at, isSaid: false };
+    const isEarliest = !known.isSaid || occurred_at < known.occurred_at;
+    starts.set(session, type === sessionStart && isEarliest ? { occurred_at, received_at, isSaid: true } : known);
+  }
+  return [...nameless, ...starts.values()];
+}
+
+class Tallies {
+  readonly #byKey = new Map<string, Tally>();
+  // Most events of a batch share their minute, and with it all of their buckets.
+  readonly #byMinute = new Map<string, Tally[]>();
+
+  all(): Tally[] {
+    return [...this.#byKey.values()];
+  }
+
+  // Those that an event of that time is counted in.
+  of({ occurred_at, received_at }: { occurred_at: string; received_at: string }): Tally[] {
+    const occurredAt = Date.parse(occurred_at);
+    const levels = levelsOf(occurredAt, Date.parse(received_at));
+    const minute = `${levels.length} ${bucketStart("minute", occurredAt)}`;
+    const known = this.#byMinute.get(minute);
+    if (known) return known;
+    const tallies = levels.map((level) => this.#tally(level, bucketStart(level, occurredAt)));
+    this.#byMinute.set(minute, tallies);
+    return tallies;
+  }
+
+  #tally(level: MetricLevel, at: number): Tally {
+    const key = keyOf({ level, at });
+    const known = this.#byKey.get(key);
+    if (known) return known;
+    const made: Tally = { level, at, total_events: 0, session_starts: 0, sessions: [], identified: [], ids: [] };
+    this.#byKey.set(key, made);
+    return made;
+  }
+}
+
+function bucketOf(tally: Tally): MetricBucket {
+  const none = new Uint8Array(0);
+  return {
+    ...tally,
+    sessions: extended(none, tally.sessions) ?? none,
+    identified: extended(none, tally.identified) ?? none,
+    ids: extended(none, tally.ids) ?? none,
+  };
+}
+
+function changeOf(bucket: MetricBucket, tally: Tally): BucketChange {
+  return {
+    ...tally,
+    sessions: extended(bucket.sessions, tally.sessions),
+    identified: extended(bucket.identified, tally.identified),
+    ids: extended(bucket.ids, tally.ids),
+  };
+}
+
+// Null where the sketch has them all.
+function extended(encoded: Uint8Array, hashes: Hash[]): Uint8Array | null {
+  if (hashes.length === 0) return null;
+  const sketch = Sketch.decode(encoded);
+  let hasChanged = false;
+  for (const hash of hashes) hasChanged = sketch.add(hash) || hasChanged;
+  return hasChanged ? sketch.encode() : null;
+}

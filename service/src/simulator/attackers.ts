@@ -1,0 +1,75 @@
+import { attackParameters, type Attack, type AttackScript } from "./attack.ts";
+import { farmSignUps, runHeadless, runScript } from "./bots.ts";
+import { attackKinds, type AttackKind } from "./delivery.ts";
+import { buy, cents } from "./errands.ts";
+import { visitorOf } from "./life.ts";
+import { pages } from "./pages.ts";
+import type { Random } from "./random.ts";
+import type { Actor, Shop } from "./shop.ts";
+import { spray, stuffInBurst, stuffSlowly } from "./stuffing.ts";
+import { resetThenTransfer, takeOver } from "./takeover.ts";
+import { humanRhythm, Visit } from "./visit.ts";
+
+const dayMs = 86_400_000;
+
+// The true owner buys, and later says that it was somebody else.
+const regret: AttackScript = function* (shop, attack, startMs) {
+  yield startMs;
+  const { random, kind, id } = attack;
+  const owner = shop.member(random, startMs, attack.loginsMin);
+  if (owner === null) return;
+  const { timesMedian, reportDays } = attackParameters.friendly_fraud;
+  const { sigma, speed } = owner.habits.rhythm;
+  const rhythm = humanRhythm(random, { sigma, speed: speed * attack.haste });
+  const visitor = { ...visitorOf(shop, owner, startMs), random, rhythm, truth: { kind, attack_id: id } };
+  const visit = new Visit(shop, visitor, startMs).to(pages.home);
+  if (!visit.isKnown) visit.to(pages.login).logIn();
+  const amount = cents(random.logNormal(owner.habits.amountMedian * timesMedian, 0.4));
+  buy(visit, amount, owner.country.currency);
+  const endMs = visit.end();
+  const reportMs = endMs + (attack.isShow ? 5000 : random.logNormal(reportDays, 0.5) * dayMs);
+  yield reportMs;
+  shop.tell(reportMs, {
+    activity_id: random.uuid(),
+    type: "fraud_report",
+    occurred_at: new Date(reportMs).toISOString(),
+    website_account_id: owner.account.id,
+    attributes: { label: "Organic", note: `Chargeback over ${amount} ${owner.country.currency}: the customer denies the order.` },
+  });
+};
+
+const scripts: Record<AttackKind, AttackScript> = {
+  takeover_naive: takeOver,
+  takeover_vpn: takeOver,
+  takeover_targeted: takeOver,
+  takeover_very_targeted: takeOver,
+  stuffing_burst: stuffInBurst,
+  stuffing_slow: stuffSlowly,
+  spraying: spray,
+  signup_farm: farmSignUps,
+  reset_then_transfer: resetThenTransfer,
+  scripted_bot: runScript,
+  headless_bot: runHeadless,
+  friendly_fraud: regret,
+};
+
+export function startAttack(shop: Shop, attack: Attack, startMs: number): Actor {
+  return scripts[attack.kind](shop, attack, startMs);
+}
+
+export type AttackCounts = Partial<Record<AttackKind, number>>;
+
+// So many of each kind, at any time of the period.
+export function* plannedAttacks(
+  random: Random,
+  counts: AttackCounts,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+): Generator<{ attack: Attack; startMs: number }> {
+  for (const kind of attackKinds) {
+    for (let n = 0; n < (counts[kind] ?? 0); n++) {
+      const own = random.fork(`${kind}-${n}`);
+      const startMs = own.between(fromMs, toMs);
+      yield { attack: { id: `${kind}-${n}`, kind, random: own, haste: 1, isShow: false, loginsMin: 0 }, startMs };
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { eventsIn, type BrowserRequest, type Delivery, type ServerBatch } from "./delivery.ts";
+
+export type CourierTarget = {
+  // Where the service is, without a slash at the end.
+  baseUrl: string;
+  tenant: string;
+  // An access token with the scope create:activities; a new one where the last was refused.
+  token: (wasRefused: boolean) => Promise<string>;
+};
+
+export type CourierOptions = {
+  inFlightMax?: number;
+  attemptsMax?: number;
+  signal?: AbortSignal;
+  // Given a clock, every delivery waits for its time. One that is later than this is dropped: a machine that was asleep need
+  // not catch up.
+  pace?: { now: () => number; lateMaxMs: number };
+  // Called with every delivery that got an answer which is final, in the order of the answers.
+  onSent?: (delivery: Delivery, status: number) => void;
+};
+
+export type Tally = {
+  requests: number;
+  events: number;
+  retries: number;
+  // Answered with something that no retry changes, or not at all: the first such problem in words.
+  refused: number;
+  problem?: string;
+  dropped: number;
+};
+
+const backoffMs = 100;
+const backoffMaxMs = 5000;
+const retried = new Set([429, 500, 502, 503]);
+
+type Errand = { target: CourierTarget; options: CourierOptions; tally: Tally };
+
+// Brings deliveries to a running service over HTTP, as browsers behind a proxy and the shop's servers would. Truth is left out.
+export async function deliver(
+  deliveries: Iterable<Delivery>,
+  target: CourierTarget,
+  options: CourierOptions = {},
+): Promise<Tally> {
+  const tally: Tally = { requests: 0, events: 0, retries: 0, refused: 0, dropped: 0 };
+  const { inFlightMax = 8, pace, signal } = options;
+  const underWay = new Set<Promise<void>>();
+  for (const delivery of deliveries) {
+    if (delivery.kind === "truth") continue;
+    if (pace !== undefined && pace.now() - delivery.at_ms > pace.lateMaxMs) {
+      tally.dropped++;
+      continue;
+    }
+    if (pace !== undefined) await wait(delivery.at_ms - pace.now(), signal);
+    if (signal?.aborted === true) break;
+    const sending = send(delivery, { target, options, tally }).finally(() => underWay.delete(sending));
+    underWay.add(sending);
+    if (underWay.size >= inFlightMax) await Promise.race(underWay);
+  }
+  await Promise.all(underWay);
+  return tally;
+}
+
+// Longer waits than this overflow the timer.
+const waitMaxMs = 2 ** 31 - 1;
+
+async function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (ms <= 0) return;
+  try {
+    await sleep(Math.min(ms, waitMaxMs), undefined, signal === undefined ? {} : { signal });
+  } catch (error) {
+    if (signal?.aborted !== true) throw error;
+  }
+}
+
+async function send(delivery: BrowserRequest | ServerBatch, { target, options, tally }: Errand): Promise<void> {
+  const { attemptsMax = 8, signal, onSent } = options;
+  const isStopped = (): boolean => signal?.aborted === true;
+  let isRefused = false;
+  let problem = "";
+  for (let attempt = 1; attempt <= attemptsMax && !isStopped(); attempt++) {
+    if (attempt > 1) tally.retries++;
+    const answer = await post(delivery, target, isRefused, signal);
+    if (answer.status === 200 || answer.status === 202) {
+      tally.requests++;
+      tally.events += eventsIn(delivery);
+      onSent?.(delivery, answer.status);
+      return;
+    }
+    problem = `${answer.status}: ${answer.text}`;
+    const mayRenew = answer.status === 401 && !isRefused;
+    isRefused = answer.status === 401;
+    if (!mayRenew && !retried.has(answer.status) && answer.status !== 0) break;
+    await wait(Math.min(backoffMaxMs, answer.retryAfterMs ?? backoffMs * 2 ** (attempt - 1)), signal);
+  }
+  if (isStopped()) return;
+  tally.refused++;
+  tally.problem ??= problem;
+}
+
+type Answer = { status: number; text: string; retryAfterMs?: number };
+
+// Status 0 stands for no answer at all.
+async function post(
+  delivery: BrowserRequest | ServerBatch,
+  { baseUrl, tenant, token }: CourierTarget,
+  wasRefused: boolean,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  try {
+    const isBrowser = delivery.kind === "browser";
+    const path = isBrowser ? delivery.path : `/v2/${tenant}/activities`;
+    const headers = isBrowser
+      ? delivery.headers
+      : { "content-type": "application/json", authorization: `Bearer ${await token(wasRefused)}` };
+    const body = isBrowser ? delivery.body : JSON.stringify({ activities: delivery.activities });
+    const response = await fetch(`${baseUrl}${path}`, { method: "POST", headers, body, ...(signal ? { signal } : {}) });
+    const text = await response.text();
+    const seconds = Number(response.headers.get("retry-after") ?? "none");
+    return { status: response.status, text, ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {}) };
+  } catch (error) {
+    // The service is starting, stopping or gone. Whoever asked hears of it in the tally.
+    return { status: 0, text: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+// Tokens by client credentials, kept until one is refused.
+export function clientTokens({ baseUrl, clientId, clientSecret }: { baseUrl: string; clientId: string; clientSecret: string }) {
+  let current: Promise<string> | null = null;
+  return (wasRefused: boolean): Promise<string> => {
+    if (current === null || wasRefused) {
+      current = requestToken(baseUrl, clientId, clientSecret);
+      // A failure is told to everybody who waits, and the next one asks again.
+      current.catch(() => (current = null));
+    }
+    return current;
+  };
+}
+
+async function requestToken(baseUrl: string, clientId: string, clientSecret: string): Promise<string> {
+  const body = new URLSearchParams({ grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret });
+  const response = await fetch(`${baseUrl}/v2/oauth/token`, { method: "POST", body });
+  const answer: unknown = await response.json();
+  if (typeof answer === "object" && answer !== null && "access_token" in answer && typeof answer.access_token === "string") {
+    return answer.access_token;
+  }
+  throw new Error(`No token for the simulated shop: ${response.status}`);
+}

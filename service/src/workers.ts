@@ -1,0 +1,26 @@
+import type { Logger } from "pino";
+import type { Metrics } from "./api/metrics.ts";
+import { BacktestRunner } from "./engine/backtest.ts";
+import type { Detector } from "./engine/detect.ts";
+import { Expiry } from "./engine/expire.ts";
+import { Engine } from "./engine/loop.ts";
+import { RuleSets } from "./engine/rule-sets.ts";
+
+type Parts = Omit<Detector, "ruleSets"> & { log: Logger; metrics: Metrics; retentionDays: number };
+
+// What runs by itself: detection, backtests, and the removal of what is past its time. Returns what stops it.
+export function startWorkers({ log, metrics, retentionDays, ...detector }: Parts): () => Promise<void> {
+  const ruleSets = new RuleSets(({ rule_id, rule_version }, fault) =>
+    log.error({ err: fault, rule_id, rule_version }, "a rule cannot be compiled any more; it is left out"),
+  );
+  const { database, clock } = detector;
+  const workers = [
+    new Engine({ detector: { ...detector, ruleSets }, log, onPass: (pass) => metrics.observePass(pass) }),
+    new BacktestRunner({ database, clock, log }),
+    new Expiry({ database, clock, log, retentionDays }),
+  ];
+  for (const worker of workers) worker.start();
+  return async () => {
+    await Promise.all(workers.map((worker) => worker.stop()));
+  };
+}

@@ -1,0 +1,185 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { sql } from "../src/db/sql.ts";
+import { Site, browserEvent, shop, useCollector } from "./site.ts";
+
+const service = useCollector();
+const mebi = 1024 * 1024;
+const gzip = { query: { compression: "gzip" } };
+
+function packed(text: string | Buffer): string {
+  return gzipSync(text).toString("base64");
+}
+
+test("POST collect 200: gzip in base64, as mobile SDKs send it, with the hash of either form", async () => {
+  const site = await Site.create(service.current);
+  const text = JSON.stringify([browserEvent(), browserEvent({ event_type: "ä😀" })]);
+  expect((await site.collect(packed(text), gzip)).status).toBe(200);
+  expect(await site.stored()).toHaveLength(2);
+  const again = JSON.stringify([browserEvent()]);
+  const hashCode = createHash("sha256").update(again).digest("hex").slice(0, 8);
+  expect((await site.collect(packed(again), { query: { compression: "gzip", hashCode } })).status).toBe(200);
+  expect((await site.stored()).flatMap((each) => each.browser?.signs ?? [])).toEqual([]);
+  expect(await site.stored()).toHaveLength(3);
+});
+
+// What is bad as a whole: the body, how it is sent, and why it is put aside.
+const bad: [string, () => string | Uint8Array<ArrayBuffer>, { query?: Record<string, string> }, string][] = [
+  ["no body", () => "", {}, "not-json"],
+  ["broken JSON", () => '[{"event_id":"1"', {}, "not-json"],
+  ["two documents", () => "[][]", {}, "not-json"],
+  ["an object", () => JSON.stringify(browserEvent()), {}, "not-an-array"],
+  ["null", () => "null", {}, "not-an-array"],
+  ["text", () => '"[]"', {}, "not-an-array"],
+  ["nested 33 deep", () => "[".repeat(33) + "]".repeat(33), {}, "too-deep"],
+  ["nested a million deep", () => "[".repeat(mebi) + "]".repeat(mebi), {}, "too-deep"],
+  ["objects nested without end", () => '{"a":'.repeat(300_000), {}, "too-deep"],
+  ["gzip that is none", () => "this is no gzip", gzip, "bad-gzip"],
+  ["gzip without base64", () => new Uint8Array(gzipSync("[]")), gzip, "bad-gzip"],
+  ["gzip that was cut", () => packed(JSON.stringify([browserEvent()])).slice(0, -40), gzip, "bad-gzip"],
+  ["gzip of no JSON", () => packed("x"), gzip, "not-json"],
+  ["gzip of 8 MiB and a byte", () => packed(Buffer.alloc(8 * mebi + 1, " ")), gzip, "unpacked-too-large"],
+  ["gzip of 256 MiB", () => packed(Buffer.alloc(256 * mebi)), gzip, "unpacked-too-large"],
+  ["gzip nested four million deep", () => packed("[".repeat(4 * mebi) + "]".repeat(4 * mebi)), gzip, "too-deep"],
+];
+
+describe("bad as a whole", () => {
+  test.each(bad)(
+    "POST collect 200: %s is put aside, told and counted once",
+    { timeout: 60_000 },
+    async (_name, body, options, reason) => {
+      const site = await Site.create(service.current);
+      const answer = await site.collect(body(), options);
+      expect(answer).toMatchObject({ status: 200, text: "{}" });
+      expect(answer.headers.get("access-control-allow-origin")).toBe(shop);
+      expect(await site.stored()).toEqual([]);
+      expect(await site.counts()).toEqual({ [reason]: 1 });
+      expect((await site.quarantined()).quarantine).toMatchObject([{ reason }]);
+    },
+  );
+});
+
+test("POST collect 200: 8 MiB to the byte unpack, and 32 levels are not too deep", async () => {
+  const site = await Site.create(service.current);
+  const nested = browserEvent({ more: JSON.parse("[".repeat(30) + "]".repeat(30)) });
+  const text = JSON.stringify([nested]).padEnd(8 * mebi, " ");
+  expect((await site.collect(packed(text), gzip)).status).toBe(200);
+  await site.storedOne();
+  expect(await site.counts()).toEqual({});
+});
+
+test("POST collect 200: brackets in texts, and quotes behind backslashes, are no levels", async () => {
+  const site = await Site.create(service.current);
+  await site.post([browserEvent({}, { a: `${"[{".repeat(100)}\\"${"[".repeat(100)}`, b: '"[[' })]);
+  expect((await site.storedOne()).attributes?.["a"]).toContain("[{[{");
+});
+
+test("POST collect 200: the first 2,000 events are kept, and the rest is one entry with their number", async () => {
+  const site = await Site.create(service.current);
+  const small = (index: number) => ({ event_id: `e${index}`, event_type: "x", timestamp: Date.now() });
+  const events = Array.from({ length: 2003 }, (_, index) => small(index));
+  await site.post(events);
+  expect(await site.stored()).toHaveLength(2000);
+  expect((await site.stored()).map((each) => each.activity_id)).not.toContain("e2000");
+  expect(await site.counts()).toEqual({ "too-many-events": 3 });
+  const { quarantine } = await site.quarantined();
+  expect(quarantine).toHaveLength(1);
+  expect(quarantine[0]?.detail).toContain("3 more came");
+});
+
+test("POST collect 200: of a mixed batch what is good is kept, and each of the rest has its reason", async () => {
+  const site = await Site.create(service.current);
+  const good = [browserEvent(), browserEvent()];
+  const { event_id: _id, ...nameless } = browserEvent();
+  await site.post([
+    good[0],
+    null,
+    nameless,
+    browserEvent({ event_type: "" }),
+    browserEvent({ timestamp: "now" }),
+    browserEvent({ timestamp: 1_000_000_000_000 }),
+    browserEvent({ event_id: "a\0" }),
+    { ...good[0], event_type: "other" },
+    good[1],
+  ]);
+  expect((await site.stored()).map((each) => each.activity_id).toSorted()).toEqual(good.map((each) => each.event_id).toSorted());
+  const one = {
+    "not-an-object": 1,
+    "no-event-id": 1,
+    "no-event-type": 1,
+    "bad-timestamp": 1,
+    "too-old": 1,
+    unstorable: 1,
+    "id-reused": 1,
+  };
+  expect(await site.counts()).toEqual(one);
+});
+
+test("POST collect 200: bytes that are no text, U+0000 and half characters are stored as U+FFFD", async () => {
+  const site = await Site.create(service.current);
+  const text = JSON.stringify([browserEvent({ device_id: "d\0" }, { a: "x\0y\ud800z" })]);
+  expect((await site.collect(Uint8Array.from(Buffer.from(text.replace("add_to_cart", "caf\u00e9"), "latin1")))).status).toBe(200);
+  expect(await site.storedOne()).toMatchObject({
+    type: "custom:caf_",
+    device_id: "d\ufffd",
+    attributes: { a: "x\ufffdy\ufffdz" },
+  });
+});
+
+test("POST collect 200: what is over a limit is cut, told, and kept", async () => {
+  const site = await Site.create(service.current);
+  const attributes = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`a${index}`, "x".repeat(2000)]));
+  await site.post([browserEvent({ device_id: "d".repeat(1000) }, attributes)]);
+  const activity = await site.storedOne();
+  expect(activity.browser?.signs).toEqual(["oversized"]);
+  expect(activity.device_id).toHaveLength(128);
+  expect(Object.keys(activity.attributes ?? {})).toHaveLength(64);
+  expect(Math.max(...Object.values(activity.attributes ?? {}).map((value) => String(value).length))).toBe(1024);
+});
+
+test("POST collect 200: a hundred requests at once are a hundred events, in fewer transactions", async () => {
+  const site = await Site.create(service.current);
+  const events = Array.from({ length: 100 }, () => browserEvent());
+  await Promise.all(events.map((event) => site.post([event])));
+  expect((await site.stored()).map((each) => each.activity_id).toSorted()).toEqual(
+    events.map((each) => each.event_id).toSorted(),
+  );
+  const [row] = await service.current.database.query<{ transactions: number }>(sql`
+    select count(distinct xmin::text) as transactions from inbox where tenant_id = ${site.tenant.tenantId}`);
+  expect(row?.transactions).toBeLessThan(100);
+});
+
+test("POST collect 200: a hundred at once with the same event are one event", async () => {
+  const site = await Site.create(service.current);
+  const event = browserEvent();
+  await Promise.all(Array.from({ length: 100 }, () => site.post([event])));
+  await site.storedOne();
+  expect(await site.counts()).toEqual({});
+});
+
+test("POST collect 200: whatever JSON comes is answered 200, and stored or counted", { timeout: 60_000 }, async () => {
+  const site = await Site.create(service.current);
+  const member = fc.oneof(fc.jsonValue({ depthSize: "small" }), fc.string({ unit: "binary" }));
+  const event = fc.oneof(
+    fc.record({
+      event_id: fc.uuid(),
+      event_type: member,
+      timestamp: fc.constant(Date.now()),
+      attributes: fc.dictionary(fc.string({ unit: "binary" }), member),
+      user: fc.record({ _user_id: fc.record({ value: member }) }),
+    }),
+    member,
+  );
+  let sent = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(event, { maxLength: 5 }), async (events) => {
+      sent += events.length;
+      await site.post(events);
+    }),
+    { numRuns: 100, endOnFailure: true },
+  );
+  const aside = Object.values(await site.counts()).reduce((sum, count) => sum + count, 0);
+  expect((await site.stored()).length + aside).toBe(sent);
+});

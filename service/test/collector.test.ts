@@ -1,0 +1,223 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { sql } from "../src/db/sql.ts";
+import { talk } from "./faults.ts";
+import { expectProblem, send, type Answer } from "./harness.ts";
+import { Site, browserEvent, shop, useCollector } from "./site.ts";
+
+const service = useCollector();
+const bodyBytesMax = 2 * 1024 * 1024;
+
+function preflight(key: string, headers: Record<string, string>): Promise<Answer> {
+  const asked = { "access-control-request-method": "POST", "access-control-request-headers": "content-type,user-agent" };
+  return send(service.current.port, "OPTIONS", `/collect/${key}?platform=Web`, { headers: { ...asked, ...headers } });
+}
+
+// What an answer tells a browser, and what it must never hold.
+function corsOf({ headers }: Answer): Record<string, string> {
+  expect([headers.get("set-cookie"), headers.get("location")]).toEqual([null, null]);
+  return Object.fromEntries([...headers].filter(([name]) => name.startsWith("access-control-") || name === "vary"));
+}
+
+const readable = { "access-control-allow-origin": shop, "access-control-allow-credentials": "true", vary: "Origin" };
+
+test("OPTIONS collect 204: a page of an allowed origin may post JSON with its credentials", async () => {
+  const site = await Site.create(service.current);
+  const answer = await preflight(site.key, { origin: shop });
+  expect([answer.status, answer.text]).toEqual([204, ""]);
+  expect(corsOf(answer)).toEqual({
+    ...readable,
+    "access-control-allow-methods": "POST",
+    "access-control-allow-headers": "content-type, user-agent",
+  });
+});
+
+test("OPTIONS collect 204: each of several origins is answered with itself, from the moment that it is allowed", async () => {
+  const site = await Site.create(service.current, { allowed_origins: [] });
+  const origins = [shop, "http://localhost:3000"];
+  for (const origin of origins) expect((await preflight(site.key, { origin })).status).toBe(403);
+  await site.tenant.call("PUT", "/tenants", { body: { allowed_origins: origins } });
+  for (const origin of origins) {
+    const answer = await preflight(site.key, { origin });
+    expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([204, origin]);
+  }
+});
+
+const foreignOrigins = [
+  "https://other.example",
+  "http://shop.example",
+  "https://shop.example:8443",
+  "https://shop.example/",
+  "https://SHOP.example",
+  "https://shop.example.evil.example",
+  "https://www.shop.example",
+  "https://shop.example, https://evil.example",
+  "null",
+  "*",
+];
+
+test.each(foreignOrigins)("OPTIONS and POST collect 403: nothing for pages of %s, and nothing is stored", async (origin) => {
+  const site = await Site.create(service.current);
+  const answers = [
+    await preflight(site.key, { origin }),
+    await site.collect(JSON.stringify([browserEvent()]), { headers: { origin } }),
+  ];
+  for (const answer of answers) {
+    expectProblem(answer, 403, "access-denied");
+    expect(corsOf(answer)).toEqual({ vary: "Origin" });
+  }
+  expect(await site.stored()).toEqual([]);
+  expect((await site.quarantined()).counts).toEqual([]);
+});
+
+test("OPTIONS and POST collect 403: an unknown key and a foreign origin have the same bytes", async () => {
+  const site = await Site.create(service.current);
+  const body = JSON.stringify([browserEvent()]);
+  const foreign = { origin: "https://other.example" };
+  const texts = [
+    await preflight(site.key, foreign),
+    await preflight("no-such-key", { origin: shop }),
+    await preflight(`${site.key}0`, { origin: shop }),
+    await preflight(site.key.toUpperCase(), { origin: shop }),
+    await preflight("%zz", { origin: shop }),
+    await site.collect(body, { headers: foreign }),
+    await site.collect(body, { key: randomUUID() }),
+    await site.collect(body, { key: site.tenant.slug }),
+    await site.collect(body, { key: site.tenant.tenantId }),
+  ].map((answer) => {
+    expect(corsOf(answer)).toEqual({ vary: "Origin" });
+    return expectProblem(answer, 403, "access-denied").detail;
+  });
+  expect(new Set(texts).size).toBe(1);
+  expect(await site.stored()).toEqual([]);
+});
+
+test("OPTIONS collect 403: without an origin it is no preflight", async () => {
+  const site = await Site.create(service.current);
+  expectProblem(await preflight(site.key, {}), 403, "access-denied");
+});
+
+test("POST collect 200: an empty object once the events are durable, readable for the page", async () => {
+  const site = await Site.create(service.current);
+  const events = [browserEvent(), browserEvent()];
+  const answer = await site.collect(JSON.stringify(events));
+  expect([answer.status, answer.text, answer.headers.get("content-type")]).toEqual([200, "{}", "application/json"]);
+  expect(corsOf(answer)).toEqual(readable);
+  const ids = (await site.stored()).map((each) => each.activity_id);
+  expect(ids.toSorted()).toEqual(events.map((each) => each.event_id).toSorted());
+});
+
+test("POST collect 200: whoever sends no origin is no page, and is taken", async () => {
+  const site = await Site.create(service.current, { allowed_origins: [] });
+  const body = JSON.stringify([browserEvent()]);
+  const answer = await send(service.current.port, "POST", `/collect/${site.key}`, { rawBody: body });
+  expect([answer.status, answer.text]).toEqual([200, "{}"]);
+  expect(corsOf(answer)).toEqual({ vary: "Origin" });
+  await site.storedOne();
+});
+
+test.each(["application/json; charset=utf-8", "text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "image/png", ""])(
+  "POST collect 200: JSON is JSON where the media type is '%s'",
+  async (type) => {
+    const site = await Site.create(service.current);
+    await site.post([browserEvent()], { headers: { "content-type": type } });
+    await site.storedOne();
+  },
+);
+
+test("POST collect 200: no events, nothing stored, nothing in quarantine", async () => {
+  const site = await Site.create(service.current);
+  await site.post([]);
+  expect(await site.stored()).toEqual([]);
+  expect((await site.quarantined()).counts).toEqual([]);
+});
+
+test("POST collect 200: a strange query is no fault of the events", async () => {
+  const site = await Site.create(service.current);
+  const body = JSON.stringify([browserEvent()]);
+  for (const query of [
+    "%zz=%zz",
+    "hashCode=",
+    "upload_timestamp=soon&upload_timestamp=1",
+    "compression=brotli",
+    "=&&?=",
+    "a".repeat(4000),
+  ]) {
+    const answer = await send(service.current.port, "POST", `/collect/${site.key}?${query}`, {
+      rawBody: body,
+      headers: { origin: shop },
+    });
+    expect([query, answer.status]).toEqual([query, 200]);
+  }
+  await site.storedOne();
+  expect(await site.counts()).toEqual({});
+});
+
+function rawPost(key: string, body: string, framing: string): string {
+  return `POST /collect/${key} HTTP/1.1\r\nHost: localhost\r\nOrigin: ${shop}\r\n${framing}\r\n\r\n${body}`;
+}
+
+test("POST collect 413: over 2 MiB, however it is sent; the connection is closed, and nothing is stored", async () => {
+  const site = await Site.create(service.current);
+  const body = JSON.stringify([browserEvent()]).padEnd(bodyBytesMax + 1, " ");
+  const framings = [
+    [`Content-Length: ${body.length}`, body],
+    ["Transfer-Encoding: chunked", `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`],
+  ];
+  for (const [framing = "", sent = ""] of framings) {
+    const { answers, isOpen } = await talk(service.current.port, rawPost(site.key, sent, framing));
+    const [answer] = answers;
+    if (!answer) throw new Error("there was no answer");
+    expectProblem(answer, 413, "payload-too-large");
+    expect(answer.headers).toMatchObject({ ...readable, connection: "close" });
+    expect(isOpen).toBe(false);
+  }
+  expect(await site.stored()).toEqual([]);
+});
+
+test("POST collect 200: 2 MiB to the byte are taken", async () => {
+  const site = await Site.create(service.current);
+  expect((await site.collect(JSON.stringify([browserEvent()]).padEnd(bodyBytesMax, " "))).status).toBe(200);
+  await site.storedOne();
+});
+
+test("collect 405 and 404: other methods are named, other paths are nothing, and none of it redirects", async () => {
+  const site = await Site.create(service.current);
+  const { port } = service.current;
+  for (const method of ["GET", "PUT", "DELETE", "PATCH"]) {
+    const answer = await send(port, method, `/collect/${site.key}`);
+    expectProblem(answer, 405, "method-not-allowed");
+    expect(answer.headers.get("allow")).toBe("OPTIONS, POST");
+  }
+  for (const path of ["/collect", "/collect/", `/collect/${site.key}/`, `/collect/${site.key}/x`, `//collect/${site.key}`]) {
+    const answer = await send(port, "POST", path, { rawBody: "[]" });
+    expectProblem(answer, 404, "item-not-found");
+    corsOf(answer);
+  }
+});
+
+test("POST collect: nothing of it is in a tenant's audit trail, and the counters tell what became of the events", async () => {
+  const site = await Site.create(service.current);
+  const before = await service.current.metrics.text();
+  const known = browserEvent();
+  await site.post([known, browserEvent(), { event_id: "x" }]);
+  await site.post([known], { query: { hashCode: "00000000" } });
+  const value = (text: string, series: string) =>
+    Number(
+      text
+        .split("\n")
+        .find((line) => line.startsWith(`${series} `))
+        ?.split(" ")[1] ?? 0,
+    );
+  const after = await service.current.metrics.text();
+  const grown = (series: string) => value(after, series) - value(before, series);
+  expect(
+    ["accepted", "duplicate", "quarantined"].map((result) => grown(`casehound_collector_events_total{result="${result}"}`)),
+  ).toEqual([2, 1, 1]);
+  expect(["no-event-type", "wrong-hash"].map((reason) => grown(`casehound_quarantined_total{reason="${reason}"}`))).toEqual([
+    1, 1,
+  ]);
+  const events = await service.current.database.query<{ type: string }>(sql`
+    select type from events where tenant_id = ${site.tenant.tenantId}`);
+  expect(events).toEqual([{ type: "tenant.updated" }]);
+});

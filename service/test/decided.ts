@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import { appendScored, makePartition } from "../src/db/activities.ts";
+import type { Queryable } from "../src/db/database.ts";
+import { statement } from "../src/db/sql.ts";
+import type { RecordedActivity } from "../src/domain/activity.ts";
+import type { StoredDecision } from "../src/domain/decision.ts";
+import type { RuleChange, RuleVersion } from "../src/domain/rule.ts";
+import type { Answer, TestTenant } from "./harness.ts";
+
+// A decision as the engine stores it, put into the log by hand.
+export type Decided = Partial<RecordedActivity> & {
+  score?: number;
+  decision?: StoredDecision;
+  prediction_id?: string;
+  case_id?: string;
+};
+
+export async function insertDecided(tenant: TestTenant, decided: Decided[]): Promise<void> {
+  const { database } = tenant.service;
+  const rows = decided.map(({ score = 1, decision = {}, prediction_id = null, case_id = null, ...more }) => {
+    const received_at = more.received_at ?? new Date(Date.now() - 60_000).toISOString();
+    const activity: RecordedActivity = {
+      activity_id: randomUUID(),
+      type: "page_view",
+      origin: "server",
+      occurred_at: received_at,
+      ...more,
+      received_at,
+    };
+    const text = JSON.stringify(decision);
+    return { id_key: randomUUID(), activity, ip: activity.ip ?? null, score, prediction_id, case_id, decision: text };
+  });
+  for (const day of new Set(rows.map(({ activity }) => activity.received_at.slice(0, 10)))) {
+    await database.transaction((tx) => makePartition(tx, day));
+  }
+  await database.transaction((tx) => appendScored(tx, tenant.tenantId, rows));
+}
+
+// Noon of a day in the past, by UTC: 1 is yesterday.
+export function noonBefore(days: number): string {
+  return `${dayBefore(days)}T12:00:00.000Z`;
+}
+
+export function dayBefore(days: number): string {
+  return new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+}
+
+export async function selectAll(database: Queryable, text: string, values: unknown[]): Promise<Record<string, unknown>[]> {
+  return database.query(statement(text, values));
+}
+
+export const draftRule: RuleChange = {
+  name: "Many accounts on one device",
+  expression: "device.accounts_1h >= 8",
+  sentence: "{device.accounts_1h} accounts on one device within an hour.",
+  label: "Bot",
+  weight: 3,
+  about: "account",
+  state: "on",
+  rule_version: 0,
+};
+
+export function putRule(tenant: TestTenant, id: string, change: Partial<RuleChange> = {}): Promise<Answer> {
+  return tenant.call("PUT", `/rules/${id}`, { body: { ...draftRule, ...change } });
+}
+
+export async function makeRule(tenant: TestTenant, id: string, change: Partial<RuleChange> = {}): Promise<RuleVersion> {
+  const answer = await putRule(tenant, id, change);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json.data;
+}

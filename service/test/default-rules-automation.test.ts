@@ -1,0 +1,158 @@
+import { expect, test } from "vitest";
+import { shownValues, Stage, type Step } from "./stage.ts";
+
+const owner = { website_account_id: "owner" };
+const session = { session_id: "s1", device_id: "laptop" };
+const headless = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/131.0.0.0 Safari/537.36";
+const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36";
+
+// The site's own browser events at these milliseconds.
+function actions(times: number[], more: Partial<Step> = {}): Step[] {
+  return times.map((ms) => ({ minute: ms / 60_000, type: "custom:check_stock", origin: "browser", ...session, ...more }));
+}
+
+const every = (ms: number, count: number) => Array.from({ length: count }, (_, index) => index * ms);
+
+test("rule scripted_rhythm: 8 gaps of the same length are a Bot case of the account", async () => {
+  const stage = await Stage.open();
+  const last = await stage.playLast(actions(every(2000, 9), owner));
+  expect(last.rules).toEqual(["scripted_rhythm"]);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "account:owner",
+    website_account_id: "owner",
+    session_id: "s1",
+    details: {
+      overall_risk_score: 3,
+      primary_fraud_label: "Bot",
+      recommended_action: "MONITOR",
+      summary: "8 gaps between actions vary by 0 of their mean of 2,000 ms; people are above 0.4.",
+    },
+  });
+  expect(shownValues(found, "scripted_rhythm")).toEqual({
+    "event.origin": "browser",
+    "session.gaps": 8,
+    "session.gap_spread": 0,
+    "session.gap_mean_ms": 2000,
+  });
+});
+
+test("rule scripted_rhythm: where nobody is logged in it is a case of the device", async () => {
+  const stage = await Stage.open();
+  await stage.play(actions(every(2000, 9)));
+  expect(await stage.onlyCase()).toMatchObject({ subject: "device:laptop", website_account_id: "UNKNOWN" });
+});
+
+test("rule scripted_rhythm: 7 gaps, a spread of a fifth, or 20 seconds between actions are not enough", async () => {
+  // Gaps of 800 and 1,200 ms in turn: their deviation of 200 is a fifth of their mean.
+  const uneven = every(2000, 5).flatMap((ms) => [ms, ms + 800]);
+  for (const [times, features] of [
+    [every(2000, 8), { "session.gaps": 7 }],
+    [uneven.slice(0, 9), { "session.gaps": 8, "session.gap_spread": 0.2 }],
+    [every(20_000, 9), { "session.gaps": 8, "session.gap_mean_ms": 20_000 }],
+  ] as const) {
+    const stage = await Stage.open();
+    const last = await stage.playLast(actions([...times]));
+    expect(last.features).toMatchObject(features);
+    expect(last.rules).toEqual([]);
+  }
+});
+
+test("rule scripted_rhythm: the presets of pages, and what a page records in one go, have no rhythm", async () => {
+  const stage = await Stage.open();
+  const loads = actions(every(2000, 12), { type: "page_view" });
+  const scrolls = actions(every(2000, 12), { type: "custom:_scroll" });
+  const impressions = actions(every(1, 24), { type: "custom:impression" });
+  const played = await stage.play([...loads, ...scrolls, ...impressions]);
+  expect(played.flatMap(({ rules }) => rules)).toEqual([]);
+});
+
+test("rule bot_past_login: an account in use by a head-less browser is a Bot case of the account", async () => {
+  const stage = await Stage.open();
+  const last = await stage.playLast([{ minute: 0, type: "payment", ...owner, user_agent: headless }]);
+  expect(last.rules).toEqual(["bot_past_login"]);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "account:owner",
+    website_account_id: "owner",
+    details: {
+      overall_risk_score: 3,
+      primary_fraud_label: "Bot",
+      recommended_action: "MONITOR",
+      summary: "An account is in use by a program: bot user agent: yes, driven browser: no.",
+    },
+  });
+  expect(shownValues(found, "bot_past_login")).toMatchObject({ "event.is_bot_agent": true, "session.is_webdriver": false });
+});
+
+test("rule bot_past_login: what servers tell of a session whose browser is driven by a program counts too", async () => {
+  const stage = await Stage.open();
+  const driven: Step = {
+    minute: 0,
+    type: "page_view",
+    origin: "browser",
+    ...session,
+    user_agent: chrome,
+    browser: { is_webdriver: true },
+  };
+  const played = await stage.play([driven, { minute: 1, type: "payment", ...owner, ...session }]);
+  expect(played.map(({ rules }) => rules)).toEqual([[], ["bot_past_login"]]);
+});
+
+test("rule bot_past_login: a person's browser, a bot that is not logged in, or one that fails to log in is not enough", async () => {
+  const stage = await Stage.open();
+  const played = await stage.play([
+    { minute: 0, type: "payment", ...owner, user_agent: chrome },
+    { minute: 1, type: "page_view", origin: "browser", ...session, user_agent: headless, browser: { is_webdriver: true } },
+    { minute: 2, type: "login_failed", ...owner, ...session, user_agent: headless },
+  ]);
+  expect(played.flatMap(({ rules }) => rules)).toEqual([]);
+  expect(await stage.cases()).toEqual([]);
+});
+
+const somebodyElse: Step = { minute: 0, type: "page_view", origin: "browser", session_id: "other" };
+
+test("rule no_browser: money and changes in a session that no browser told of weigh 1, which makes no case alone", async () => {
+  const stage = await Stage.open();
+  for (const type of ["payment", "transfer", "password_changed", "email_changed", "mfa_changed", "payee_added"]) {
+    const last = await stage.playLast([somebodyElse, { minute: 1, type, ...owner, session_id: `${type}-session` }]);
+    expect(last).toMatchObject({ rules: ["no_browser"], score: 2 });
+  }
+  expect(await stage.cases()).toEqual([]);
+});
+
+test("rule no_browser: with another reason it raises the score", async () => {
+  const stage = await Stage.open();
+  const habit = [0, 1, 2].map((minute): Step => ({ minute, type: "payment", ...owner, attributes: { amount: 50 } }));
+  const changed: Step = { minute: 60, type: "payee_added", ...owner };
+  await stage.play([
+    somebodyElse,
+    ...habit,
+    changed,
+    { minute: 70, type: "transfer", ...owner, session_id: "s9", attributes: { amount: 200 } },
+  ]);
+  const found = await stage.onlyCase();
+  expect(found.details).toMatchObject({
+    overall_risk_score: 4,
+    primary_fraud_label: "Account Takeover",
+    recommended_action: "CHALLENGE",
+    summary: "200 was sent 10 minutes after a sensitive change: 4 times this account's median. And 1 more reason.",
+  });
+  expect(found.details.highlights).toContain(
+    "Nothing was heard from a browser in this session, though the site's pages send their events.",
+  );
+  expect(shownValues(found, "no_browser")).toMatchObject({ "tenant.has_browser": true, "session.has_browser": false });
+});
+
+test("rule no_browser: a session with a browser, other activity, or a tenant without a collector is not enough", async () => {
+  const silent = await Stage.open();
+  expect((await silent.playLast([{ minute: 1, type: "payment", ...owner, session_id: "s1" }])).rules).toEqual([]);
+  const stage = await Stage.open();
+  const played = await stage.play([
+    { ...somebodyElse, session_id: "s1" },
+    { minute: 1, type: "payment", ...owner, session_id: "s1" },
+    { minute: 1, type: "login_succeeded", ...owner, session_id: "s2" },
+    { minute: 1, type: "logout", ...owner, session_id: "s3" },
+  ]);
+  expect(played.flatMap(({ rules }) => rules)).toEqual([]);
+});

@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { insertAccount } from "../src/db/accounts.ts";
+import { insertOutcomes, type Outcome } from "../src/db/outcomes.ts";
+import { accountSubject } from "../src/domain/activity.ts";
+import { shownValues, Stage, type Step } from "./stage.ts";
+
+type Flag = "is_blocked" | "is_quarantined" | "is_fraudulent";
+
+async function flagged(stage: Stage, website_account_id: string, flag: Flag): Promise<void> {
+  const { database, tenantId } = stage.tenant;
+  const now = stage.at(0);
+  const flags = { is_blocked: false, is_quarantined: false, is_fraudulent: false, [flag]: true };
+  const account = { tenant_id: tenantId, website_account_id, ...flags, created_at: now, updated_at: now };
+  await database.transaction((tx) => insertAccount(tx, account));
+}
+
+test("rule flagged_account_active: a log-in, money or a change of a fraudulent account is an Organic case to escalate", async () => {
+  const stage = await Stage.open();
+  const types = ["login_succeeded", "payment", "transfer", "password_changed", "email_changed", "mfa_changed", "payee_added"];
+  for (const type of types) await flagged(stage, `owner-${type}`, "is_fraudulent");
+  const played = await stage.play(types.map((type): Step => ({ minute: 1, type, website_account_id: `owner-${type}` })));
+  expect(played.map(({ rules }) => rules)).toEqual(types.map(() => ["flagged_account_active"]));
+  const found = (await stage.cases()).find(({ subject }) => subject === "account:owner-payment");
+  expect(found).toMatchObject({
+    website_account_id: "owner-payment",
+    details: {
+      overall_risk_score: 3,
+      primary_fraud_label: "Organic",
+      recommended_action: "ESCALATE",
+      summary: "The account is active (payment) though it is flagged; blocked: no, fraudulent: yes.",
+    },
+  });
+});
+
+test("rule flagged_account_active: that a blocked account is active is worth watching, and no fraud that is known", async () => {
+  const stage = await Stage.open();
+  await flagged(stage, "owner", "is_blocked");
+  const last = await stage.playLast([{ minute: 1, type: "login_succeeded", website_account_id: "owner" }]);
+  expect(last.rules).toEqual(["flagged_account_active"]);
+  const found = await stage.onlyCase();
+  expect(found.details).toMatchObject({ overall_risk_score: 3, primary_fraud_label: "Organic", recommended_action: "MONITOR" });
+  expect(shownValues(found, "flagged_account_active")).toEqual({ "account.is_blocked": true, "account.is_fraudulent": false });
+});
+
+test("rule flagged_account_active: a failed log-in, a page, or a quarantined account is not enough", async () => {
+  const stage = await Stage.open();
+  await flagged(stage, "blocked", "is_blocked");
+  await flagged(stage, "quarantined", "is_quarantined");
+  const played = await stage.play([
+    { minute: 1, type: "login_failed", website_account_id: "blocked" },
+    { minute: 2, type: "page_view", website_account_id: "blocked" },
+    { minute: 3, type: "logout", website_account_id: "blocked" },
+    { minute: 4, type: "payment", website_account_id: "quarantined" },
+  ]);
+  expect(played.flatMap(({ rules }) => rules)).toEqual([]);
+});
+
+async function decided(stage: Stage, website_account_id: string, ...dispositions: string[]): Promise<void> {
+  const case_id = randomUUID();
+  const outcomes = dispositions.map((disposition, index): Outcome => ({
+    case_id,
+    case_version: index + 2,
+    subject: accountSubject(website_account_id),
+    website_account_id,
+    disposition,
+    decided_at: stage.at(10 + index),
+    decided_by: "somebody",
+  }));
+  const { database, tenantId } = stage.tenant;
+  await database.transaction((tx) => insertOutcomes(tx, tenantId, outcomes));
+}
+
+const shared = { device_id: "shared" };
+const used: Step = { minute: 0, type: "login_succeeded", website_account_id: "fraudster", ...shared };
+const other: Step = { minute: 60, type: "signup", website_account_id: "other", ...shared };
+
+test("rule linked_fraud: an account on the device of a confirmed fraud is a Synthetic case to escalate", async () => {
+  const stage = await Stage.open();
+  await stage.play([used]);
+  await decided(stage, "fraudster", "CONFIRMED_FRAUD");
+  const last = await stage.playLast([other]);
+  expect(last.rules).toEqual(["linked_fraud"]);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "account:other",
+    website_account_id: "other",
+    details: {
+      overall_risk_score: 3,
+      primary_fraud_label: "Synthetic",
+      recommended_action: "ESCALATE",
+      summary: "The device was used by 1 other accounts with a confirmed fraud.",
+    },
+  });
+  expect(shownValues(found, "linked_fraud")).toEqual({ "device.confirmed_frauds": 1 });
+});
+
+test("rule linked_fraud: the account's own fraud, a false alarm, or a page is not enough", async () => {
+  const stage = await Stage.open();
+  await stage.play([used, { ...used, website_account_id: "accused", device_id: "d2" }]);
+  await decided(stage, "fraudster", "CONFIRMED_FRAUD");
+  await decided(stage, "accused", "CONFIRMED_FRAUD", "FALSE_POSITIVE");
+  const played = await stage.play([
+    { ...used, minute: 60 },
+    { ...other, device_id: "d2" },
+    { ...other, type: "page_view" },
+    { ...other, type: "login_failed" },
+  ]);
+  expect(played.map(({ rules }) => rules)).toEqual([[], [], [], []]);
+  expect(await stage.cases()).toEqual([]);
+});
+
+test("rule linked_fraud: a device on which the fraudster only failed to log in is not his", async () => {
+  const stage = await Stage.open();
+  await stage.play([{ ...used, type: "login_failed" }]);
+  await decided(stage, "fraudster", "CONFIRMED_FRAUD");
+  expect((await stage.playLast([other])).rules).toEqual([]);
+});
+
+test("rule reported_fraud: a report is an Organic case of score 5 to escalate", async () => {
+  const stage = await Stage.open();
+  const last = await stage.playLast([{ minute: 0, type: "fraud_report", website_account_id: "owner" }]);
+  expect(last).toMatchObject({ rules: ["reported_fraud"], score: 5 });
+  expect(await stage.onlyCase()).toMatchObject({
+    subject: "account:owner",
+    website_account_id: "owner",
+    details: {
+      overall_risk_score: 5,
+      primary_fraud_label: "Organic",
+      recommended_action: "ESCALATE",
+      summary: "Fraud was reported for this account (Organic).",
+    },
+  });
+});
+
+test("rule reported_fraud: a custom activity of that name is no report", async () => {
+  const stage = await Stage.open();
+  const last = await stage.playLast([{ minute: 0, type: "custom:fraud_report", website_account_id: "owner" }]);
+  expect(last).toMatchObject({ rules: [], score: 1 });
+  expect(await stage.cases()).toEqual([]);
+});

@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import { shownValues, Stage, type Step } from "./stage.ts";
+
+const hour = 60;
+const day = 24 * hour;
+
+function signups(count: number, make: (index: number) => Omit<Step, "type">): Step[] {
+  return Array.from({ length: count }, (_, index) => ({ type: "signup", website_account_id: `new-${index}`, ...make(index) }));
+}
+
+const throwaway = { attributes: { email: "someone@mailinator.com" } };
+
+test("rule signups_device: the fourth sign-up on one device within a day is a Synthetic case of its account", async () => {
+  const stage = await Stage.open();
+  const played = await stage.play(signups(4, (index) => ({ minute: index * 479, device_id: "tablet" })));
+  expect(played.map(({ rules }) => rules)).toEqual([[], [], [], ["signups_device"]]);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "account:new-3",
+    website_account_id: "new-3",
+    details: {
+      overall_risk_score: 3,
+      primary_fraud_label: "Synthetic",
+      recommended_action: "MONITOR",
+      summary: "4 sign-ups were made on one device within a day.",
+    },
+  });
+  expect(shownValues(found, "signups_device")).toEqual({ "device.signups_24h": 4 });
+});
+
+test("rule signups_device: a family of three, or a fourth sign-up exactly a day after the first, is not enough", async () => {
+  const stage = await Stage.open();
+  const played = await stage.play(signups(4, (index) => ({ minute: index * 480, device_id: "tablet" })));
+  expect(played.map(({ features }) => features["device.signups_24h"])).toEqual([1, 2, 3, 3]);
+  expect(played.flatMap(({ rules }) => rules)).toEqual([]);
+  expect(await stage.cases()).toEqual([]);
+});
+
+test("rule signups_address: the eighth sign-up from one address within an hour is a Synthetic case of its account", async () => {
+  const stage = await Stage.open();
+  const last = await stage.playLast(
+    signups(8, (index) => ({ minute: index * 8.5, ip: "192.0.2.9", device_id: `device-${index}` })),
+  );
+  expect(last.rules).toEqual(["signups_address"]);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "account:new-7",
+    website_account_id: "new-7",
+    details: {
+      overall_risk_score: 3,
+      primary_fraud_label: "Synthetic",
+      recommended_action: "MONITOR",
+      summary: "8 sign-ups were made from one address within an hour.",
+    },
+  });
+  expect(shownValues(found, "signups_address")).toEqual({ "ip.signups_1h": 8 });
+});
+
+test("rule signups_address: seven sign-ups are not enough, nor is an eighth exactly an hour after the first", async () => {
+  const stage = await Stage.open();
+  const early = (index: number) => ({ minute: index * 8, ip: "192.0.2.9" });
+  const played = await stage.play([
+    ...signups(7, early),
+    { minute: 60, type: "signup", website_account_id: "late", ip: "192.0.2.9" },
+  ]);
+  expect(played.slice(6).map(({ features }) => features["ip.signups_1h"])).toEqual([7, 7]);
+  expect(played.flatMap(({ rules }) => rules)).toEqual([]);
+});
+
+test("rule signups_disposable: a second sign-up on a device with throw-away e-mail is a Synthetic case of its account", async () => {
+  const stage = await Stage.open();
+  const last = await stage.playLast(
+    signups(2, (index) => ({ minute: index * 1439, device_id: "laptop", ...(index === 1 && throwaway) })),
+  );
+  expect(last.rules).toEqual(["signups_disposable"]);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "account:new-1",
+    website_account_id: "new-1",
+    details: {
+      overall_risk_score: 3,
+      primary_fraud_label: "Synthetic",
+      recommended_action: "MONITOR",
+      summary: "A sign-up with a throw-away e-mail address; sign-ups within a day on its device: 2, from its address: 0.",
+    },
+  });
+  expect(shownValues(found, "signups_disposable")).toEqual({
+    "event.email_is_disposable": true,
+    "device.signups_24h": 2,
+    "ip.signups_24h": 0,
+  });
+});
+
+test("rule signups_disposable: from one address the third is enough, and the second is not", async () => {
+  const stage = await Stage.open();
+  const from = (index: number) => ({ minute: index * 60, ip: "192.0.2.9", ...throwaway });
+  const played = await stage.play(signups(3, from));
+  expect(played.map(({ rules }) => rules)).toEqual([[], [], ["signups_disposable"]]);
+});
+
+test("rule signups_disposable: a first sign-up with throw-away e-mail is not enough, nor is a second with a lasting address", async () => {
+  const stage = await Stage.open();
+  const lasting = { attributes: { email: "someone@gmail.com" } };
+  const on = (index: number) => ({ minute: index * 60, device_id: "laptop", ...(index === 0 ? throwaway : lasting) });
+  expect((await stage.play(signups(2, on))).flatMap(({ rules }) => rules)).toEqual([]);
+  const late = await stage.playLast([{ minute: 60 + day, type: "signup", device_id: "laptop", ...throwaway }]);
+  expect(late.features["device.signups_24h"]).toBe(1);
+  expect(late.rules).toEqual([]);
+});

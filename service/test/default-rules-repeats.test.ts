@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { clock } from "../src/clock.ts";
+import { defaultRules } from "../src/detection/default-rules.ts";
+import { Stage, type StagedCase, type Step } from "./stage.ts";
+
+test("default rules: each has a test that fires it and one that is not enough", () => {
+  const files = readdirSync(import.meta.dirname).filter((name) => name.startsWith("default-rules-"));
+  const text = files.map((name) => readFileSync(join(import.meta.dirname, name), "utf8")).join("\n");
+  const names = [...text.matchAll(/^test\("rule (\w+): (.+)", async/gm)];
+  const saysNo = /not enough|no attack|is not|is no |has not travelled|no rhythm|fast enough/;
+  const firing = new Set(names.filter(([, , says = ""]) => !saysNo.test(says)).map(([, id]) => id));
+  const quiet = new Set(names.filter(([, , says = ""]) => saysNo.test(says)).map(([, id]) => id));
+  const ids = defaultRules.map(({ rule_id }) => rule_id);
+  expect(ids.filter((id) => !firing.has(id))).toEqual([]);
+  expect(ids.filter((id) => !quiet.has(id))).toEqual([]);
+});
+
+// The engine's clock, which the test moves on.
+function movable(): { minutes: number; clock: typeof clock } {
+  const begun = Date.now();
+  const moved = { minutes: 0, clock: { ...clock, now: () => new Date(begun + moved.minutes * 60_000).toISOString() } };
+  return moved;
+}
+
+const fail = (minute: number, more: Partial<Step> = {}): Step => ({
+  minute,
+  type: "login_failed",
+  device_id: "kiosk",
+  session_id: "s1",
+  ...more,
+});
+const attack = [0, 1, 2, 3, 4].map((minute) => fail(minute, { website_account_id: `user-${minute}` }));
+
+function sizeOf({ case_version, fraud_occurrences, state_history }: StagedCase): number[] {
+  return [case_version, Object.keys(fraud_occurrences).length, state_history.length];
+}
+
+test("repeats: the same reasons in the same session within 10 minutes add no occurrence, no state and no version", async () => {
+  const time = movable();
+  const stage = await Stage.open({ clock: time.clock });
+  await stage.play(attack);
+  const opened = await stage.onlyCase();
+  expect(sizeOf(opened)).toEqual([1, 1, 0]);
+  await stage.play([fail(5, { website_account_id: "user-5" }), fail(6, { website_account_id: "user-6" })]);
+  time.minutes = 9.9;
+  const repeated = await stage.playLast([fail(7, { website_account_id: "user-7" })]);
+  expect(repeated).toMatchObject({ rules: ["stuffing_device"], score: 3 });
+  expect(await stage.onlyCase()).toEqual(opened);
+  time.minutes = 10;
+  await stage.play([fail(8, { website_account_id: "user-8" })]);
+  expect(sizeOf(await stage.onlyCase())).toEqual([2, 2, 1]);
+});
+
+test("repeats: within one batch too", async () => {
+  const stage = await Stage.open();
+  const more = [5, 6, 7, 8, 9].map((minute) => fail(minute, { website_account_id: `user-${minute}` }));
+  await stage.play([...attack, ...more]);
+  expect(sizeOf(await stage.onlyCase())).toEqual([1, 1, 0]);
+});
+
+test("repeats: another session is new evidence", async () => {
+  const stage = await Stage.open();
+  await stage.play(attack);
+  await stage.play([fail(5, { website_account_id: "user-5", session_id: "s2" })]);
+  expect(sizeOf(await stage.onlyCase())).toEqual([2, 2, 1]);
+});
+
+test("repeats: one more rule is new evidence, and a weaker repetition of the first is none", async () => {
+  const stage = await Stage.open();
+  const owner = { website_account_id: "owner", session_id: "s1" };
+  const pay = (minute: number, amount: number): Step => ({ minute, type: "payment", ...owner, attributes: { amount } });
+  await stage.play([pay(0, 20), pay(1, 20), pay(2, 20), pay(3, 20), pay(4, 20), pay(60, 250)]);
+  expect(sizeOf(await stage.onlyCase())).toEqual([1, 1, 0]);
+  await stage.play([{ minute: 61, type: "payee_added", ...owner }, pay(62, 300)]);
+  const risen = await stage.onlyCase();
+  expect(sizeOf(risen)).toEqual([2, 2, 1]);
+  expect(risen.details.overall_risk_score).toBe(4);
+  await stage.play([pay(300, 260)]);
+  expect(await stage.onlyCase()).toEqual(risen);
+});
+
+test("repeats: every report is new evidence", async () => {
+  const stage = await Stage.open();
+  const report: Step = { minute: 0, type: "fraud_report", website_account_id: "owner", session_id: "s1" };
+  await stage.play([report, report]);
+  expect(sizeOf(await stage.onlyCase())).toEqual([2, 2, 1]);
+  await stage.play([report]);
+  expect(sizeOf(await stage.onlyCase())).toEqual([3, 3, 2]);
+});

@@ -1,0 +1,214 @@
+import { expect, test } from "vitest";
+import { shownValues, Stage, type Step } from "./stage.ts";
+
+const hour = 60;
+const day = 24 * hour;
+
+function failures(count: number, make: (index: number) => Omit<Step, "type">): Step[] {
+  return Array.from({ length: count }, (_, index) => ({
+    type: "login_failed",
+    website_account_id: `user-${index}`,
+    ...make(index),
+  }));
+}
+
+const onDevice = (index: number) => ({ minute: index * 14, device_id: "kiosk" });
+
+test("rule stuffing_device: the fifth account that fails on one device within an hour is a Bot case of the device", async () => {
+  const stage = await Stage.open();
+  const played = await stage.play(failures(5, onDevice));
+  expect(played.map(({ rules }) => rules)).toEqual([[], [], [], [], ["stuffing_device"]]);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "device:kiosk",
+    website_account_id: "UNKNOWN",
+    details: {
+      overall_risk_score: 3,
+      primary_fraud_label: "Bot",
+      recommended_action: "MONITOR",
+      summary: "Log-ins to 5 accounts failed on one device within an hour.",
+    },
+  });
+  expect(shownValues(found, "stuffing_device")).toEqual({ "device.failed_accounts_1h": 5 });
+});
+
+test("rule stuffing_device: a log-in that succeeds on such a device is a case of its account", async () => {
+  const stage = await Stage.open();
+  await stage.play(failures(5, onDevice));
+  const last = await stage.playLast([{ minute: 57, type: "login_succeeded", website_account_id: "user-9", device_id: "kiosk" }]);
+  expect(last.rules).toEqual(["stuffing_device"]);
+  const cases = await stage.cases();
+  expect(cases.map(({ subject, website_account_id: account }) => [subject, account])).toEqual([
+    ["device:kiosk", "UNKNOWN"],
+    ["account:user-9", "user-9"],
+  ]);
+});
+
+test("rule stuffing_device: four accounts are not enough, however often they fail", async () => {
+  const stage = await Stage.open();
+  const again = failures(4, (index) => ({ minute: 50 + index, device_id: "kiosk" }));
+  const last = await stage.playLast([...failures(4, onDevice), ...again]);
+  expect(last.features).toMatchObject({ "device.failed_accounts_1h": 4, "device.failed_logins_1h": 8 });
+  expect(last.rules).toEqual([]);
+  expect(await stage.cases()).toEqual([]);
+});
+
+test("rule stuffing_device: a fifth account exactly an hour after the first is not enough", async () => {
+  const stage = await Stage.open();
+  const last = await stage.playLast(failures(5, (index) => ({ minute: index * 15, device_id: "kiosk" })));
+  expect(last.features["device.failed_accounts_1h"]).toBe(4);
+  expect(last.rules).toEqual([]);
+});
+
+const fromAddress = (index: number) => ({ minute: index * 1.25, ip: "192.0.2.7", device_id: `fresh-${index}` });
+
+test("rule stuffing_address: the eighth account that fails from one address within 10 minutes is a Bot case of the address", async () => {
+  const stage = await Stage.open();
+  const played = await stage.play(failures(8, fromAddress));
+  expect(played.flatMap(({ rules }, index) => (rules.length === 0 ? [] : [[index, ...rules]]))).toEqual([
+    [7, "stuffing_address"],
+  ]);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "ip:192.0.2.7",
+    website_account_id: "UNKNOWN",
+    details: {
+      overall_risk_score: 3,
+      primary_fraud_label: "Bot",
+      summary: "Log-ins to 8 accounts failed from one address within 10 minutes; 0 succeeded in the hour.",
+    },
+  });
+  expect(shownValues(found, "stuffing_address")).toEqual({
+    "ip.failed_accounts_10m": 8,
+    "ip.failed_logins_1h": 8,
+    "ip.logins_1h": 0,
+  });
+});
+
+test("rule stuffing_address: seven accounts are not enough, nor is an eighth exactly 10 minutes after the first", async () => {
+  const stage = await Stage.open();
+  const seven = await stage.playLast(failures(7, fromAddress));
+  expect(seven.features["ip.failed_accounts_10m"]).toBe(7);
+  const late = await stage.playLast([{ minute: 10, type: "login_failed", website_account_id: "user-7", ip: "192.0.2.7" }]);
+  expect(late.features["ip.failed_accounts_10m"]).toBe(7);
+  expect([...seven.rules, ...late.rules]).toEqual([]);
+});
+
+test("rule stuffing_address: an office where every third log-in succeeds is no attack", async () => {
+  const stage = await Stage.open();
+  const logins = [1, 2, 3, 4].map((minute): Step => ({
+    minute,
+    type: "login_succeeded",
+    website_account_id: `colleague-${minute}`,
+    ip: "192.0.2.7",
+  }));
+  const last = await stage.playLast([...logins, ...failures(8, fromAddress)]);
+  expect(last.features).toMatchObject({ "ip.failed_accounts_10m": 8, "ip.failed_logins_1h": 8, "ip.logins_1h": 4 });
+  expect(last.rules).toEqual([]);
+});
+
+test("rule stuffing_address: pages that the same browsers load meanwhile do not hide the attack", async () => {
+  const stage = await Stage.open();
+  const pages = failures(8, fromAddress).flatMap(({ minute, website_account_id: _, ...source }) =>
+    Array.from({ length: 12 }, (__, page): Step => ({
+      ...source,
+      minute: minute + page / 100,
+      type: "page_view",
+      origin: "browser",
+    })),
+  );
+  const last = await stage.playLast([
+    ...pages,
+    ...failures(8, (index) => ({ ...fromAddress(index), minute: index * 1.25 + 0.2 })),
+  ]);
+  expect(last.rules).toEqual(["stuffing_address"]);
+});
+
+const slowly = (index: number) => ({ minute: index * 470, website_account_id: "victim", ip: `198.51.${index}.1` });
+
+test("rule stuffing_slow: failures from a fourth address within a day are a Bot case of the account", async () => {
+  const stage = await Stage.open();
+  const played = await stage.play(failures(4, slowly));
+  expect(played.map(({ rules }) => rules)).toEqual([[], [], [], ["stuffing_slow"]]);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "account:victim",
+    website_account_id: "victim",
+    details: {
+      overall_risk_score: 3,
+      primary_fraud_label: "Bot",
+      summary: "Log-ins to this account failed from 4 addresses within a day.",
+    },
+  });
+  expect(shownValues(found, "stuffing_slow")).toEqual({ "account.failed_ips_24h": 4 });
+});
+
+test("rule stuffing_slow: three addresses are not enough, nor is a fourth exactly a day after the first", async () => {
+  const stage = await Stage.open();
+  const again = failures(3, (index) => ({ ...slowly(index), minute: 941 + index }));
+  const three = await stage.playLast([...failures(3, slowly), ...again.slice(1)]);
+  const fourth = await stage.playLast(failures(1, () => ({ ...slowly(3), minute: day })));
+  expect([three, fourth].map(({ rules, features }) => [rules, features["account.failed_ips_24h"]])).toEqual([
+    [[], 3],
+    [[], 3],
+  ]);
+});
+
+// Twenty accounts over 57 minutes, round the addresses of one block.
+function sprayed(count: number, { addresses = 3, tries = 1 } = {}): Step[] {
+  return Array.from({ length: tries }, () =>
+    failures(count, (index) => ({ minute: index * 3, ip: `203.0.113.${index % addresses}` })),
+  )
+    .flat()
+    .toSorted((a, b) => a.minute - b.minute);
+}
+
+test("rule password_spraying: single tries on 20 accounts from 3 addresses of one network are a Bot case of the network", async () => {
+  const stage = await Stage.open();
+  const played = await stage.play(sprayed(20));
+  expect(played.flatMap(({ rules }, index) => (rules.length === 0 ? [] : [[index, ...rules]]))).toEqual([
+    [19, "password_spraying"],
+  ]);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "network:203.0.113.0/24",
+    website_account_id: "UNKNOWN",
+    details: {
+      overall_risk_score: 3,
+      primary_fraud_label: "Bot",
+      summary: "One or two tries each on 20 accounts failed from 3 addresses of one network within an hour.",
+    },
+  });
+  expect(shownValues(found, "password_spraying")).toEqual({
+    "network.failed_accounts_1h": 20,
+    "network.ips_1h": 3,
+    "network.failed_logins_1h": 20,
+    "network.logins_1h": 0,
+  });
+});
+
+test("rule password_spraying: 19 accounts, 2 addresses, or two tries on every account are not enough", async () => {
+  for (const [steps, features] of [
+    [sprayed(19), { "network.failed_accounts_1h": 19, "network.ips_1h": 3 }],
+    [sprayed(20, { addresses: 2 }), { "network.failed_accounts_1h": 20, "network.ips_1h": 2 }],
+    [sprayed(20, { tries: 2 }), { "network.failed_accounts_1h": 20, "network.failed_logins_1h": 40 }],
+  ] as const) {
+    const stage = await Stage.open();
+    const last = await stage.playLast(steps);
+    expect(last.features).toMatchObject(features);
+    expect(last.rules).not.toContain("password_spraying");
+  }
+});
+
+test("rule password_spraying: a network where every fourth log-in succeeds is no attack", async () => {
+  const stage = await Stage.open();
+  const logins = Array.from({ length: 7 }, (_, index): Step => ({
+    minute: index,
+    type: "login_succeeded",
+    website_account_id: `subscriber-${index}`,
+    ip: `203.0.113.${100 + index}`,
+  }));
+  const last = await stage.playLast([...logins, ...sprayed(20)]);
+  expect(last.features).toMatchObject({ "network.failed_logins_1h": 20, "network.logins_1h": 7 });
+  expect(last.rules).toEqual([]);
+});

@@ -1,0 +1,168 @@
+import { expect, test } from "vitest";
+import { addressIn, shownValues, Stage, withCountries, withPlaces, type Step } from "./stage.ts";
+
+const hour = 60;
+const day = 24 * hour;
+const owner = { website_account_id: "owner" };
+
+function login(minute: number, more: Partial<Step> = {}): Step {
+  return { minute, type: "login_succeeded", ...owner, device_id: "own-phone", ...more };
+}
+
+function failed(count: number, from: number, every: number): Step[] {
+  return Array.from({ length: count }, (_, index) => ({ minute: from + index * every, type: "login_failed", ...owner }));
+}
+
+test("rule success_after_failures: a log-in after 10 failures in 10 minutes is an Account Takeover case", async () => {
+  const stage = await Stage.open();
+  const last = await stage.playLast([login(0), ...failed(10, day, 1), login(day + 9.5)]);
+  expect(last.rules).toEqual(["success_after_failures"]);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "account:owner",
+    website_account_id: "owner",
+    details: {
+      overall_risk_score: 3,
+      primary_fraud_label: "Account Takeover",
+      recommended_action: "CHALLENGE",
+      summary: "A log-in succeeded after 10 failures within an hour; new device: no.",
+    },
+  });
+  expect(shownValues(found, "success_after_failures")).toEqual({
+    "account.failed_logins_10m": 10,
+    "account.failed_logins_1h": 10,
+    "account.device_is_new": false,
+  });
+});
+
+test("rule success_after_failures: on a new device 5 failures in an hour are enough", async () => {
+  const stage = await Stage.open();
+  const last = await stage.playLast([login(0), ...failed(5, day, 11), login(day + 59, { device_id: "another" })]);
+  expect(last.rules).toEqual(["success_after_failures"]);
+  expect((await stage.onlyCase()).details.summary).toBe("A log-in succeeded after 5 failures within an hour; new device: yes.");
+});
+
+test("rule success_after_failures: 9 failures on the own device are not enough, nor 4 before a new one, nor 5 on the own one", async () => {
+  for (const [failures, device_id] of [
+    [failed(9, day, 1), "own-phone"],
+    [failed(4, day, 2), "another"],
+    [failed(5, day, 2), "own-phone"],
+  ] as const) {
+    const stage = await Stage.open();
+    const last = await stage.playLast([login(0), ...failures, login(day + 9, { device_id })]);
+    expect(last.features["account.failed_logins_1h"]).toBe(failures.length);
+    expect(last.rules).toEqual([]);
+  }
+});
+
+test("rule success_after_failures: the tenth failure exactly 10 minutes before is not enough", async () => {
+  const stage = await Stage.open();
+  const last = await stage.playLast([login(0), ...failed(10, day, 1), login(day + 10)]);
+  expect(last.features["account.failed_logins_10m"]).toBe(9);
+  expect(last.rules).toEqual([]);
+});
+
+const change = { type: "password_changed", ...owner };
+const atHome = () => ({ ip: addressIn("Berlin") });
+const abroad = () => ({ ip: addressIn("Lagos"), device_id: "strange-phone", session_id: "s1" });
+
+test("rule stranger_changes_account: a change from a new device in a new country is an Account Takeover case of score 4", async () => {
+  const stage = await Stage.open(withCountries());
+  const last = await stage.playLast([
+    login(0, atHome()),
+    login(2 * day, abroad()),
+    { minute: 2 * day + 3, ...change, ...abroad() },
+  ]);
+  expect(last.rules).toEqual(["stranger_changes_account"]);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "account:owner",
+    website_account_id: "owner",
+    session_id: "s1",
+    details: {
+      overall_risk_score: 4,
+      primary_fraud_label: "Account Takeover",
+      recommended_action: "CHALLENGE",
+      summary:
+        "A sensitive change (password_changed) was made from a device and a country (NG) that this account never logged in from.",
+    },
+  });
+  expect(shownValues(found, "stranger_changes_account")).toEqual({
+    "session.began_on_new_device": true,
+    "account.device_is_new": false,
+    "session.began_in_new_country": true,
+    "account.country_is_new": false,
+  });
+});
+
+test("rule stranger_changes_account: it needs no log-in, where the change itself comes from there", async () => {
+  const stage = await Stage.open(withCountries());
+  for (const [index, type] of ["password_changed", "email_changed", "mfa_changed", "payee_added"].entries()) {
+    const website_account_id = `owner-${index}`;
+    const last = await stage.playLast([
+      login(0, { ...atHome(), website_account_id }),
+      { minute: day, type, website_account_id, ip: addressIn("Lagos"), device_id: `strange-${index}` },
+    ]);
+    expect(last.rules).toEqual(["stranger_changes_account"]);
+  }
+});
+
+test("rule stranger_changes_account: the own device abroad, a new device at home, or no change is not enough", async () => {
+  for (const [source, type] of [
+    [{ ...abroad(), device_id: "own-phone" }, "password_changed"],
+    [{ ...abroad(), ...atHome() }, "password_changed"],
+    [abroad(), "payment"],
+  ] as const) {
+    const stage = await Stage.open(withCountries());
+    const steps = [login(0, atHome()), login(2 * day, source), { minute: 2 * day + 3, ...change, ...source, type }];
+    expect((await stage.playLast(steps)).rules).toEqual([]);
+  }
+});
+
+test("rule impossible_travel: a log-in faster than any aeroplane is an Account Takeover case", async () => {
+  const stage = await Stage.open(withPlaces());
+  const last = await stage.playLast([login(0, atHome()), login(5 * hour, { ip: addressIn("Lagos"), device_id: "another" })]);
+  expect(last.rules).toEqual(["impossible_travel"]);
+  // Berlin to Lagos is 5,196 km.
+  expect(last.features["account.travel_kmh"]).toBe(1039);
+  const found = await stage.onlyCase();
+  expect(found.details).toMatchObject({
+    overall_risk_score: 3,
+    primary_fraud_label: "Account Takeover",
+    recommended_action: "CHALLENGE",
+    summary:
+      "Since the last log-in somebody would have travelled at 1,039 km/h (minutes since another country: 300), and the device is not known.",
+  });
+  expect(shownValues(found, "impossible_travel")).toEqual({
+    "device.is_known": true,
+    "account.device_is_new": true,
+    "account.travel_kmh": 1039,
+    "account.minutes_since_other_country": 300,
+  });
+});
+
+test("rule impossible_travel: without places, another country within 59 minutes is enough and within an hour is not", async () => {
+  for (const [minute, rules] of [
+    [59, ["impossible_travel"]],
+    [60, []],
+  ] as const) {
+    const stage = await Stage.open(withCountries());
+    const last = await stage.playLast([login(0, atHome()), login(minute, { ip: addressIn("Lagos"), device_id: "another" })]);
+    expect(last.features["account.minutes_since_other_country"]).toBe(minute);
+    expect(last.rules).toEqual(rules);
+  }
+});
+
+test("rule impossible_travel: an aeroplane is fast enough for the same way in 5 hours and 15 minutes", async () => {
+  const stage = await Stage.open(withPlaces());
+  const last = await stage.playLast([login(0, atHome()), login(5.25 * hour, { ip: addressIn("Lagos"), device_id: "another" })]);
+  expect(last.features["account.travel_kmh"]).toBe(990);
+  expect(last.rules).toEqual([]);
+});
+
+test("rule impossible_travel: the own device with another way out to the internet has not travelled", async () => {
+  const stage = await Stage.open(withPlaces());
+  const last = await stage.playLast([login(0, atHome()), login(hour, { ip: addressIn("Lagos") })]);
+  expect(last.features["account.travel_kmh"]).toBeGreaterThan(5000);
+  expect(last.rules).toEqual([]);
+});

@@ -1,0 +1,116 @@
+import { beforeAll, expect, test } from "vitest";
+import type { Database, Row, Transaction } from "../src/db/database.ts";
+import { sql, type Statement } from "../src/db/sql.ts";
+import type { RecordedActivity } from "../src/domain/activity.ts";
+import { detectBatch } from "../src/engine/detect.ts";
+import { decisionsOf, drain, labDetector, newTenant, snapshot, store, useLab, waiting } from "./engine-lab.ts";
+import { landEnrichment, tellStory } from "./engine-story.ts";
+
+const lab = useLab();
+const enrichment = landEnrichment();
+// Attacks in each of them, so that batches open cases and join those of earlier ones.
+const story = tellStory("crash", 4);
+const parts = 2;
+const stepsMax = 500;
+
+const partOf = (part: number): RecordedActivity[] => story.filter((_, index) => index % parts === part);
+
+let undisturbed: Record<string, string[]>;
+beforeAll(async () => {
+  const tenantId = await newTenant(lab.current);
+  const detector = labDetector(lab.current.database, { enrichment });
+  for (let part = 0; part < parts; part++) {
+    await store(lab.current, tenantId, partOf(part));
+    expect(await drain(detector, tenantId)).toBe(partOf(part).length);
+  }
+  undisturbed = await snapshot(lab.current, tenantId);
+  const fired = new Set([...(await decisionsOf(lab.current, tenantId)).values()].flatMap(({ rules }) => rules));
+  expect(fired.size).toBeGreaterThanOrEqual(10);
+  for (const [table, rows] of Object.entries(undisturbed)) {
+    if (table !== "inbox" && table !== "quarantine") expect([table, rows.length > 0]).toEqual([table, true]);
+  }
+});
+
+class Killed extends Error {}
+
+type Fault = (tx: Transaction, send: () => Promise<Row[]>) => Promise<Row[]>;
+
+// How a process may end at a statement: after the database did it, or with its connection.
+const faults: Record<string, Fault> = {
+  "after it": async (_tx, send) => {
+    await send();
+    throw new Killed("after");
+  },
+  "by the loss of its connection": async (tx) => tx.query(sql`select pg_terminate_backend(pg_backend_pid())`),
+};
+
+// The same database, but for what happens at the `step`-th statement of a transaction. `commit` is one step more.
+function failingAt(database: Database, step: number, fault: Fault): { database: Database; hasFailed: () => boolean } {
+  let hasFailed = false;
+  const fail = (tx: Transaction, send: () => Promise<Row[]>) => {
+    hasFailed = true;
+    return fault(tx, send);
+  };
+  const transaction = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> =>
+    database.transaction(async (tx) => {
+      let at = 0;
+      const query = async <R extends Row>(sent: Statement): Promise<R[]> => {
+        const send = () => tx.query<R>(sent);
+        // What fails returns no rows.
+        return ++at === step ? ((await fail(tx, send)) as R[]) : send();
+      };
+      const result = await work({ isPatient: tx.isPatient, query });
+      if (++at === step) await fail(tx, () => Promise.resolve([]));
+      return result;
+    });
+  const get = (target: Database, name: string | symbol): unknown =>
+    name === "transaction" ? transaction : Reflect.get(target, name, target);
+  return { database: new Proxy(database, { get }), hasFailed: () => hasFailed };
+}
+
+test.each(Object.entries(faults))(
+  "crash: a batch that is killed at any of its statements, %s, changes nothing, and run again it comes out the same",
+  async (_name, fault) => {
+    const { database } = lab.current;
+    const tenantId = await newTenant(lab.current);
+    const detector = labDetector(database, { enrichment });
+    const steps: number[] = [];
+    for (let part = 0; part < parts; part++) {
+      await store(lab.current, tenantId, partOf(part));
+      for (let step = 1; step <= stepsMax; step++) {
+        const failing = failingAt(database, step, fault);
+        const outcome = await detectBatch({ ...detector, database: failing.database }, tenantId).catch((error: unknown) => error);
+        if (!failing.hasFailed()) {
+          expect(outcome).toMatchObject({ scored: partOf(part).length });
+          steps.push(step);
+          break;
+        }
+        expect(outcome).toBeInstanceOf(Error);
+        expect(await waiting(lab.current, tenantId)).toBe(partOf(part).length);
+      }
+      expect(await waiting(lab.current, tenantId)).toBe(0);
+    }
+    // A batch has some twenty statements beside those of its cases, and each of them was a place to die at.
+    expect(Math.min(...steps)).toBeGreaterThan(20);
+    expect(await snapshot(lab.current, tenantId)).toEqual(undisturbed);
+  },
+);
+
+test("crash: a process that dies after the commit and before it learns of it leaves nothing to be done twice", async () => {
+  const { database } = lab.current;
+  const tenantId = await newTenant(lab.current);
+  const transaction = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    await database.transaction(work);
+    throw new Killed("after the commit");
+  };
+  const get = (target: Database, name: string | symbol): unknown =>
+    name === "transaction" ? transaction : Reflect.get(target, name, target);
+  const forgetful = labDetector(new Proxy(database, { get }), { enrichment });
+  for (let part = 0; part < parts; part++) {
+    await store(lab.current, tenantId, partOf(part));
+    await expect(detectBatch(forgetful, tenantId)).rejects.toBeInstanceOf(Killed);
+    await store(lab.current, tenantId, partOf(part));
+    expect(await drain(labDetector(database, { enrichment }), tenantId)).toBe(0);
+  }
+  expect(await snapshot(lab.current, tenantId)).toEqual(undisturbed);
+});

@@ -1,0 +1,159 @@
+import { randomUUID } from "node:crypto";
+import { pino } from "pino";
+import { afterAll, beforeAll, inject } from "vitest";
+import { clock } from "../src/clock.ts";
+import { insertActivities, makePartition } from "../src/db/activities.ts";
+import { Database } from "../src/db/database.ts";
+import { migrate } from "../src/db/migrate.ts";
+import { insertDefaults } from "../src/db/rules.ts";
+import { sql, statement } from "../src/db/sql.ts";
+import { insertTenant } from "../src/db/tenants.ts";
+import { unpack } from "../src/detection/vector.ts";
+import { defaultRules } from "../src/detection/default-rules.ts";
+import type { RecordedActivity } from "../src/domain/activity.ts";
+import { detectBatch, type Detector } from "../src/engine/detect.ts";
+import { Engine } from "../src/engine/loop.ts";
+import { newDetector } from "./harness.ts";
+import { createDatabase } from "./process.ts";
+
+// When everything of a test is received and decided, unless it says otherwise: two runs of it can be told apart by nothing.
+export const labNow = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString();
+export const labNowMs = Date.parse(labNow);
+export const iso = (at: number) => new Date(at).toISOString();
+const dayMs = 24 * 60 * 60 * 1000;
+
+export type Lab = { url: string; database: Database };
+
+// A database of the file's own, where no other file's engine works.
+export function useLab(): { current: Lab } {
+  const holder: { current: Lab } = { current: undefined as never };
+  beforeAll(async () => {
+    const url = await createDatabase(inject("databaseUrl"));
+    const database = new Database({ connectionString: url });
+    await migrate(database);
+    for (const days of [-1, 0, 1])
+      await database.transaction((tx) => makePartition(tx, iso(Date.now() + days * dayMs).slice(0, 10)));
+    holder.current = { url, database };
+  });
+  afterAll(() => holder.current.database.end());
+  return holder;
+}
+
+// Without a client, for nobody calls it by HTTP.
+export async function newTenant({ database }: Lab, tenantId: string = randomUUID()): Promise<string> {
+  const tenant = { tenant_id: tenantId, slug: `t-${tenantId}`, app_key: randomUUID(), allowed_origins: [], created_at: labNow };
+  await database.transaction(async (tx) => {
+    await insertTenant(tx, tenant);
+    await insertDefaults(tx, tenantId, defaultRules, labNow);
+  });
+  return tenantId;
+}
+
+// An engine's parts at the lab's time.
+export function labDetector(database: Database, more: Partial<Detector> = {}): Detector {
+  return newDetector(database, { clock: { ...clock, now: () => labNow }, ...more });
+}
+
+export type Sketched = Partial<RecordedActivity> & { type: string };
+
+let made = 0;
+
+export function activityOf(sketched: Sketched): RecordedActivity {
+  return { activity_id: `a-${made++}`, origin: "server", received_at: labNow, occurred_at: labNow, ...sketched };
+}
+
+export async function store({ database }: Lab, tenantId: string, activities: RecordedActivity[]): Promise<void> {
+  for (let from = 0; from < activities.length; from += 1_000) {
+    await database.transaction((tx) => insertActivities(tx, tenantId, activities.slice(from, from + 1_000)));
+  }
+}
+
+// Until the inbox is empty; returns how many were scored by this engine.
+export async function drain(detector: Detector, tenantId: string): Promise<number> {
+  for (let scored = 0; ;) {
+    const pass = await detectBatch(detector, tenantId);
+    scored += pass?.scored ?? 0;
+    if (pass?.scored === 0) return scored;
+  }
+}
+
+export async function waiting({ database }: Lab, tenantId: string): Promise<number> {
+  const [row] = await database.query<{ count: number }>(sql`select count(*) as count from inbox where tenant_id = ${tenantId}`);
+  return row?.count ?? 0;
+}
+
+// A whole engine, with connections of its own as a process would have. `failures` are the errors that it logged.
+export function startEngine({ url }: Lab, more: Partial<Detector> = {}): { failures: unknown[]; stop: () => Promise<void> } {
+  const database = new Database({ connectionString: url });
+  const failures: unknown[] = [];
+  const log = pino({ level: "error" }, { write: (line) => void failures.push(JSON.parse(line)) });
+  const engine = new Engine({ detector: labDetector(database, more), log, onPass: () => {} });
+  engine.start();
+  const stop = async () => {
+    await engine.stop();
+    await database.end();
+  };
+  return { failures, stop };
+}
+
+export type Decided = { id: string; score: number; rules: string[]; features: Record<string, unknown>; subject: string | null };
+
+export async function decisionsOf({ database }: Lab, tenantId: string): Promise<Map<string, Decided>> {
+  const rows = await database.query<{ activity_id: string; score: number; decision: string; subject: string | null }>(sql`
+    select a.activity_id, a.score, a.decision, c.subject
+    from activities as a
+    left join cases as c on c.tenant_id = a.tenant_id and c.case_id = a.case_id
+    where a.tenant_id = ${tenantId}`);
+  return new Map(
+    rows.map(({ activity_id: id, score, decision, subject }) => {
+      const { r = {}, f = {} } = JSON.parse(decision);
+      return [id, { id, score, rules: Object.keys(r), features: unpack(f), subject }];
+    }),
+  );
+}
+
+const tables: [name: string, left: string[]][] = [
+  ["accounts", []],
+  ["activities", ["prediction_id", "case_id"]],
+  ["activity_ids", []],
+  ["cases", ["case_id", "sorted_id", "document"]],
+  ["detection_settings", []],
+  ["engine_turns", []],
+  ["entity_states", []],
+  ["event_counters", []],
+  ["events", ["event_id"]],
+  ["inbox", []],
+  ["links", []],
+  ["metric_buckets", []],
+  ["quarantine", ["quarantine_id"]],
+  ["rule_hits", []],
+  ["rule_subjects", []],
+  ["sessions", []],
+];
+
+const madeIds = new Set(["case_id", "state_id", "occurrence_id", "prediction_id", "tenant_id"]);
+
+// All that the engine wrote for a tenant, by table and in one order, without the ids that every run makes anew.
+export async function snapshot({ database }: Lab, tenantId: string): Promise<Record<string, string[]>> {
+  const all: Record<string, string[]> = {};
+  for (const [name, left] of tables) {
+    const text = `select (to_jsonb(t) - $2::text[])::text as row from ${name} as t where tenant_id = $1`;
+    const rows = await database.query<{ row: string }>(statement(text, [tenantId, ["tenant_id", ...left]]));
+    all[name] = rows.map(({ row }) => row.replace(/("resource_id": )"[0-9a-f-]{36}"/, '$1"made"')).toSorted();
+  }
+  const cases = await database.query<{ document: string }>(sql`select document from cases where tenant_id = ${tenantId}`);
+  all["documents"] = cases.map(({ document }) => withoutIds(document)).toSorted();
+  const linked = await database.query<{ activity_id: string; subject: string; occurrence: string | null }>(sql`
+    select a.activity_id, c.subject, substring(c.document from a.prediction_id::text) as occurrence
+    from activities as a
+    left join cases as c on c.tenant_id = a.tenant_id and c.case_id = a.case_id
+    where a.tenant_id = ${tenantId} and a.prediction_id is not null`);
+  all["linked"] = linked.map((row) => `${row.activity_id} ${row.subject} ${row.occurrence !== null}`).toSorted();
+  return all;
+}
+
+// The occurrences in their order, under no key.
+function withoutIds(document: string): string {
+  const parsed = JSON.parse(document, (name, value: unknown) => (madeIds.has(name) ? "made" : value));
+  return JSON.stringify({ ...parsed, fraud_occurrences: Object.values(parsed.fraud_occurrences) });
+}

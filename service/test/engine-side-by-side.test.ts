@@ -1,0 +1,76 @@
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { Database } from "../src/db/database.ts";
+import { detectBatch, type Detector } from "../src/engine/detect.ts";
+import { decisionsOf, drain, labDetector, newTenant, snapshot, startEngine, store, useLab, waiting } from "./engine-lab.ts";
+import { landEnrichment, tellStory } from "./engine-story.ts";
+import { eventually } from "./process.ts";
+
+const lab = useLab();
+const enrichment = landEnrichment();
+const stories = [tellStory("one", 660), tellStory("two", 120), tellStory("three", 20)];
+
+let alone: Record<string, string[]>[];
+beforeAll(async () => {
+  expect(stories[0]?.length).toBeGreaterThan(2_000);
+  alone = [];
+  for (const story of stories) {
+    const tenantId = await newTenant(lab.current);
+    await store(lab.current, tenantId, story);
+    expect(await drain(labDetector(lab.current.database, { enrichment }), tenantId)).toBe(story.length);
+    alone.push(await snapshot(lab.current, tenantId));
+    const fired = new Set([...(await decisionsOf(lab.current, tenantId)).values()].flatMap(({ rules }) => rules));
+    expect(fired.size).toBeGreaterThanOrEqual(10);
+  }
+});
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+// As a process would have them: with connections, rules and caches of their own.
+function newEngines(count: number): Detector[] {
+  return Array.from({ length: count }, () => {
+    const database = new Database({ connectionString: lab.current.url });
+    stops.push(() => database.end());
+    return labDetector(database, { enrichment: landEnrichment() });
+  });
+}
+
+// All of them ask for work all the time. Whoever got some lets others have the next batch, so that none does it all.
+async function drainTogether(engines: Detector[], tenantId: string): Promise<number[]> {
+  const scored = engines.map(() => 0);
+  let last = -1;
+  const run = async (detector: Detector, own: number) => {
+    while ((await waiting(lab.current, tenantId)) > 0) {
+      if (last === own) continue;
+      const pass = await detectBatch(detector, tenantId);
+      if (!pass || pass.scored === 0) continue;
+      scored[own] = (scored[own] ?? 0) + pass.scored;
+      last = own;
+    }
+  };
+  await Promise.all(engines.map(run));
+  return scored;
+}
+
+test.each([2, 3])("engines: %i side by side on one tenant make what one makes, in all that is stored", async (count) => {
+  const [story = []] = stories;
+  const tenantId = await newTenant(lab.current);
+  await store(lab.current, tenantId, story);
+  const scored = await drainTogether(newEngines(count), tenantId);
+  expect(scored.reduce((sum, each) => sum + each, 0)).toBe(story.length);
+  expect(scored.filter((each) => each > 0).length).toBeGreaterThanOrEqual(2);
+  expect(await snapshot(lab.current, tenantId)).toEqual(alone[0]);
+});
+
+test("engines: three whole ones side by side on several tenants make of each what one makes", async () => {
+  const tenants = await Promise.all(stories.map(() => newTenant(lab.current)));
+  // Before there is an engine: one that took the first half of it would have other batches.
+  await Promise.all(tenants.map((tenantId, index) => store(lab.current, tenantId, stories[index] ?? [])));
+  const engines = [0, 1, 2].map(() => startEngine(lab.current, { enrichment: landEnrichment() }));
+  stops.push(...engines.map(({ stop }) => stop));
+  for (const tenantId of tenants) await eventually(async () => expect(await waiting(lab.current, tenantId)).toBe(0));
+  for (const [index, tenantId] of tenants.entries()) expect(await snapshot(lab.current, tenantId)).toEqual(alone[index]);
+  expect(engines.flatMap(({ failures }) => failures)).toEqual([]);
+});

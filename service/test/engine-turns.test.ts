@@ -1,0 +1,72 @@
+import { afterEach, expect, test } from "vitest";
+import { sql } from "../src/db/sql.ts";
+import { activityOf, decisionsOf, iso, labNow, labNowMs, newTenant, startEngine, store, useLab, waiting } from "./engine-lab.ts";
+import { eventually } from "./process.ts";
+
+const lab = useLab();
+const backlog = 20_000;
+// The engine takes tenants in order of their ids: one in the midst, and one at each end.
+const uuid = (first: string) => `${first}0000000-0000-4000-8000-${String(Math.floor(Math.random() * 1e12)).padStart(12, "0")}`;
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+function runEngine() {
+  const engine = startEngine(lab.current);
+  stops.push(engine.stop);
+  return engine;
+}
+
+// As the API stores them, but fast.
+async function storeBacklog(tenantId: string): Promise<void> {
+  await lab.current.database.transaction((tx) =>
+    tx.query(sql`
+      insert into inbox (tenant_id, received_at, id_key, website_account_id, activity)
+      select ${tenantId}::uuid, ${labNow}::timestamptz, gen_random_uuid(), null, jsonb_build_object(
+        'activity_id', 'flood-' || n, 'type', 'page_view', 'origin', 'server', 'device_id', 'd-' || n % 50,
+        'received_at', ${labNow}::text, 'occurred_at', ${labNow}::text
+      )::text
+      from generate_series(1, ${backlog}::int) as n`),
+  );
+}
+
+test(`turns: one event of a tenant is scored while another still has most of its backlog of ${backlog}`, async () => {
+  const [before, flooded, after] = await Promise.all(["0", "8", "f"].map((first) => newTenant(lab.current, uuid(first))));
+  await storeBacklog(flooded ?? "");
+  const engine = runEngine();
+  await eventually(async () => expect(await waiting(lab.current, flooded ?? "")).toBeLessThan(backlog));
+  for (const tenantId of [before ?? "", after ?? ""]) {
+    await store(lab.current, tenantId, [activityOf({ type: "fraud_report", website_account_id: "u-1" })]);
+    const left = await eventually(async () => {
+      expect((await decisionsOf(lab.current, tenantId)).size).toBe(1);
+      return waiting(lab.current, flooded ?? "");
+    });
+    expect(left).toBeGreaterThan(0);
+  }
+  expect(engine.failures).toEqual([]);
+  await lab.current.database.transaction((tx) => tx.query(sql`delete from inbox where tenant_id = ${flooded}`));
+});
+
+async function corrupt(tenantId: string, activity: string): Promise<void> {
+  await lab.current.database.transaction((tx) =>
+    tx.query(sql`
+      insert into inbox (tenant_id, received_at, id_key, website_account_id, activity)
+      values (${tenantId}, ${iso(labNowMs - 1)}, gen_random_uuid(), null, ${activity})`),
+  );
+}
+
+test("turns: a tenant whose batch always fails holds up no other tenant, and none of its own activity is lost", async () => {
+  const [bad, good] = await Promise.all([newTenant(lab.current, uuid("0")), newTenant(lab.current, uuid("f"))]);
+  await corrupt(bad, "{ this is no JSON");
+  await store(lab.current, bad, [activityOf({ type: "fraud_report", website_account_id: "u-1" })]);
+  const engine = runEngine();
+  await eventually(() => expect(engine.failures.length).toBeGreaterThan(0));
+  for (let n = 0; n < 2; n++) {
+    await store(lab.current, good, [activityOf({ type: "fraud_report", website_account_id: `u-${n}` })]);
+    await eventually(async () => expect((await decisionsOf(lab.current, good)).size).toBe(n + 1));
+  }
+  const scored = (await decisionsOf(lab.current, bad)).size;
+  expect(scored + (await waiting(lab.current, bad))).toBeGreaterThanOrEqual(2 - 1);
+});

@@ -1,0 +1,159 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { activityKey } from "../src/db/activities.ts";
+import { fields, ringSize } from "../src/detection/catalogue.ts";
+import type { RecordedActivity } from "../src/domain/activity.ts";
+import { decisionsOf, drain, iso, labDetector, labNow, labNowMs, newTenant, store, useLab } from "./engine-lab.ts";
+import { countryOf, landEnrichment, networkOf } from "./engine-story.ts";
+
+const lab = useLab();
+const enrichment = landEnrichment();
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const numRuns = 8;
+const batchesMax = 4;
+const counted = fields.filter((field) => field.isRing).map((field) => field.name);
+const windowsMs: Record<string, number> = { "10m": 10 * minuteMs, "1h": hourMs, "24h": 24 * hourMs };
+
+type Known = RecordedActivity & { at: number };
+const isLogin = ({ type }: RecordedActivity) => type === "login_succeeded" || type === "login_failed";
+
+// Which entity an event belongs to; undefined where it is in none of that kind.
+const entities: Record<string, (event: RecordedActivity) => string | undefined> = {
+  account: (event) => event.website_account_id,
+  device: (event) => event.device_id,
+  ip: (event) => event.ip,
+  network: (event) => (isLogin(event) && event.ip !== undefined ? networkOf(event.ip) : undefined),
+};
+
+// What a field's name says that it counts: which events, and distinct values of what.
+const stems: Record<string, { isCounted: (event: Known) => boolean; value?: (event: Known) => string | undefined }> = {
+  events: { isCounted: () => true },
+  logins: { isCounted: ({ type }) => type === "login_succeeded" },
+  failed_logins: { isCounted: ({ type }) => type === "login_failed" },
+  signups: { isCounted: ({ type }) => type === "signup" },
+  accounts: { isCounted: () => true, value: (event) => event.website_account_id },
+  failed_accounts: { isCounted: ({ type }) => type === "login_failed", value: (event) => event.website_account_id },
+  devices: { isCounted: () => true, value: (event) => event.device_id },
+  ips: { isCounted: () => true, value: (event) => event.ip },
+  failed_ips: { isCounted: ({ type }) => type === "login_failed", value: (event) => event.ip },
+  countries: { isCounted: () => true, value: (event) => countryOf(event.ip) || undefined },
+};
+
+// Over all events that the engine knew when it scored this one.
+function bruteForce(name: string, event: Known, known: Known[]): number {
+  const [, group = "", stem = "", window = ""] = /^(\w+)\.(\w+)_(10m|1h|24h)$/.exec(name) ?? [];
+  const [entityOf, meaning, windowMs] = [entities[group], stems[stem], windowsMs[window]];
+  if (!entityOf || !meaning || windowMs === undefined) throw new Error(`what ${name} counts is not known here`);
+  const own = entityOf(event);
+  if (own === undefined) return 0;
+  const alike = known.filter((each) => entityOf(each) === own);
+  const ends = [event.at, ...alike.map((each) => each.at).filter((at) => at > event.at && at < event.at + windowMs)];
+  const counts = ends.map((end) => {
+    const inside = alike.filter((each) => each.at > end - windowMs && each.at <= end && meaning.isCounted(each));
+    const { value } = meaning;
+    return value ? new Set(inside.map(value).filter((each) => each !== undefined)).size : inside.length;
+  });
+  return Math.max(...counts);
+}
+
+const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 6 });
+// Most within minutes, some within hours of each other, and clocks that are off: ahead by hours, or by all of time.
+const offset = fc.oneof(
+  { weight: 5, arbitrary: fc.integer({ min: -20 * minuteMs, max: 0 }) },
+  { weight: 3, arbitrary: fc.integer({ min: -30 * hourMs, max: 9 * minuteMs }) },
+  { weight: 1, arbitrary: fc.constantFrom(5 * hourMs, 24 * hourMs, 253_402_300_799_999 - labNowMs) },
+);
+const drawn = fc.record({
+  type: fc.constantFrom("login_failed", "login_failed", "login_succeeded", "signup", "page_view"),
+  offset,
+  website_account_id: optional(fc.constantFrom("u-1", "u-2", "u-3", "u-4")),
+  device_id: optional(fc.constantFrom("d-1", "d-2", "d-3")),
+  ip: optional(fc.constantFrom("10.0.0.1", "10.0.0.2", "10.1.0.1", "10.2.0.1", "192.0.2.1", "192.0.2.77")),
+  // In which batches it is sent.
+  batches: fc.array(fc.nat(batchesMax), { minLength: 1, maxLength: 3 }),
+});
+
+type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never;
+
+function toActivity({ offset: ms, type, website_account_id, device_id, ip }: Drawn, index: number): RecordedActivity {
+  return {
+    activity_id: `e-${index}`,
+    origin: "server",
+    received_at: labNow,
+    occurred_at: iso(labNowMs + ms),
+    type,
+    ...(website_account_id !== undefined && { website_account_id }),
+    ...(device_id !== undefined && { device_id }),
+    ...(ip !== undefined && { ip }),
+  };
+}
+
+// A clock that runs ahead is not believed.
+function toKnown(activity: RecordedActivity): Known {
+  const [occurred, received] = [Date.parse(activity.occurred_at), Date.parse(activity.received_at)];
+  return { ...activity, at: occurred > received + 10 * minuteMs ? received : occurred };
+}
+
+// By time, as within a batch.
+function inOrder(activities: RecordedActivity[]): Known[] {
+  return activities.map(toKnown).toSorted((a, b) => a.at - b.at || (activityKey(a) < activityKey(b) ? -1 : 1));
+}
+
+// Sends each activity in each of its batches and scores; returns them in the order in which they were scored.
+async function scoreInBatches(tenantId: string, all: { activity: RecordedActivity; batches: number[] }[]): Promise<Known[]> {
+  const detector = labDetector(lab.current.database, { enrichment });
+  const scored: Known[] = [];
+  for (let batch = 0; batch <= batchesMax; batch++) {
+    const sent = all.filter(({ batches }) => batches.includes(batch)).map(({ activity }) => activity);
+    if (sent.length === 0) continue;
+    await store(lab.current, tenantId, sent);
+    const fresh = sent.filter((each) => !scored.some((known) => known.activity_id === each.activity_id));
+    expect(await drain(detector, tenantId)).toBe(fresh.length);
+    scored.push(...inOrder(fresh));
+  }
+  return scored;
+}
+
+test(`engine: each window of every scored event is what brute force counts, late and repeated events included, up to ${ringSize}`, async () => {
+  let compared = 0;
+  const property = fc.asyncProperty(fc.array(drawn, { minLength: 20, maxLength: ringSize }), async (all) => {
+    const tenantId = await newTenant(lab.current);
+    const sent = all.map((each, index) => ({ activity: toActivity(each, index), batches: each.batches }));
+    const scored = await scoreInBatches(tenantId, sent);
+    const decisions = await decisionsOf(lab.current, tenantId);
+    for (const [index, event] of scored.entries()) {
+      const known = scored.slice(0, index + 1);
+      const features = decisions.get(event.activity_id)?.features ?? {};
+      const stored = counted.map((name) => [name, features[name] ?? 0]);
+      expect(stored).toEqual(counted.map((name) => [name, bruteForce(name, event, known)]));
+      compared += counted.length;
+    }
+  });
+  await fc.assert(property, { numRuns });
+  expect(compared).toBeGreaterThan(numRuns * 500);
+});
+
+test(`engine: with more than ${ringSize} events no window counts more than there were, and a full one counts ${ringSize}`, async () => {
+  const tenantId = await newTenant(lab.current);
+  const sent = fc.sample(drawn, { numRuns: 200, seed: 7 }).map((each, index) => {
+    const activity = { ...toActivity(each, index), device_id: "d-1", ip: "10.0.0.1" };
+    return { activity, batches: each.batches };
+  });
+  const tries = Array.from({ length: 90 }, (_, n) => {
+    const named = { website_account_id: `u-${n}`, device_id: "d-9", ip: "192.0.2.9" };
+    const activity = { ...toActivity({ type: "login_failed", offset: 0, ...named, batches: [] }, 0), activity_id: `burst-${n}` };
+    return { activity, batches: [n % 3] };
+  });
+  const scored = await scoreInBatches(tenantId, [...sent, ...tries]);
+  const decisions = await decisionsOf(lab.current, tenantId);
+  const countedOf = (id: string, name: string) => Number(decisions.get(id)?.features[name] ?? 0);
+  const over = scored.flatMap((event, index) => {
+    const known = scored.slice(0, index + 1);
+    return counted.filter((name) => countedOf(event.activity_id, name) > Math.min(ringSize, bruteForce(name, event, known)));
+  });
+  expect(over).toEqual([]);
+  const last = scored.findLast(({ activity_id: id }) => id.startsWith("burst-"))?.activity_id ?? "";
+  const full = ["device.failed_logins_10m", "device.failed_accounts_1h", "ip.accounts_10m", "ip.failed_logins_1h"];
+  expect(full.map((name) => [name, countedOf(last, name)])).toEqual(full.map((name) => [name, ringSize]));
+});

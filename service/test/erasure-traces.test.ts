@@ -1,0 +1,130 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { appendScored, insertActivities, lockTurn, makePartition } from "../src/db/activities.ts";
+import { saveLinks } from "../src/db/links.ts";
+import { insertOutcomes } from "../src/db/outcomes.ts";
+import { eraseAccountTraces } from "../src/db/retention.ts";
+import { addRuleSubjects } from "../src/db/rules.ts";
+import { sql, statement } from "../src/db/sql.ts";
+import { entityKey, saveSessions, saveStates } from "../src/db/states.ts";
+import { accountSubject, type RecordedActivity } from "../src/domain/activity.ts";
+import { tallyBatch } from "../src/engine/tally.ts";
+import { TestTenant, useService } from "./harness.ts";
+
+const service = useService({ roles: new Set(["api"]) });
+const at = new Date().toISOString();
+
+function activityOf(more: Partial<RecordedActivity>): RecordedActivity {
+  return { activity_id: randomUUID(), type: "page_view", origin: "server", occurred_at: at, received_at: at, ...more };
+}
+
+// All that the parts of the service write of an account that was active, on two sessions and one device.
+async function writeTraces(tenant: TestTenant, account: string): Promise<void> {
+  const session = `session-of-${account}`;
+  const own = { website_account_id: account, session_id: session, device_id: "device" };
+  const { database } = service.current;
+  const made = await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: account } });
+  expect(made.status, made.text).toBe(201);
+  await database.transaction((tx) => makePartition(tx, at.slice(0, 10)));
+  await database.transaction(async (tx) => {
+    const activities = [activityOf(own), activityOf({ session_id: session, device_id: "device" })];
+    await insertActivities(tx, tenant.tenantId, [activityOf(own)]);
+    await appendScored(
+      tx,
+      tenant.tenantId,
+      activities.map((activity) => ({
+        id_key: randomUUID(),
+        activity,
+        ip: null,
+        score: 1,
+        prediction_id: null,
+        case_id: null,
+        decision: "{}",
+      })),
+    );
+    await tallyBatch(tx, tenant.tenantId, activities, new Map([[session, at]]));
+    const facts = { ring: new Uint8Array(3), facts: "{}" };
+    const states = [
+      { kind: "account" as const, key: entityKey("account", account), ...facts },
+      { kind: "device" as const, key: entityKey("device", "device"), ...facts },
+    ];
+    await saveStates(tx, tenant.tenantId, { states, day: at.slice(0, 10) });
+    const stored = { session_id: session, website_account_id: account, device_id: "device", facts: "{}" };
+    await saveSessions(tx, tenant.tenantId, [{ ...stored, started_at: at, last_at: at }]);
+    const seen = { a: account, first_seen: at, last_seen: at };
+    await saveLinks(tx, tenant.tenantId, [
+      { kind: "account-device", b: "device", ...seen },
+      { kind: "account-ip", b: "192.0.2.1", ...seen },
+    ]);
+    const subject = accountSubject(account);
+    const last_activity = { activity_id: "1", website_account_id: account, occurred_at: at, sentence: "It was." };
+    const hit = { rule_id: "rule", is_shadow: false, hits: 1, at, last_activity };
+    await addRuleSubjects(tx, tenant.tenantId, [
+      { ...hit, subject },
+      { ...hit, subject: `device:of-${randomUUID()}` },
+    ]);
+    const verdict = { case_version: 2, disposition: "CONFIRMED_FRAUD", decided_at: at, decided_by: "x" };
+    await insertOutcomes(tx, tenant.tenantId, [{ case_id: randomUUID(), subject, website_account_id: account, ...verdict }]);
+  });
+}
+
+// Every row of the tenant, in any table, that has the text in any of its columns.
+async function findTraces(tenant: TestTenant, text: string): Promise<string[]> {
+  const { database } = service.current;
+  const tables = await database.query<{ name: string }>(sql`
+    select c.table_name as name
+    from information_schema.columns as c
+    join pg_class as p on p.oid = c.table_name::regclass and not p.relispartition
+    where c.column_name = 'tenant_id' and c.table_schema = 'public'
+    order by 1`);
+  expect(tables.length).toBeGreaterThan(20);
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const query = `select count(*) as count from ${name} as t where tenant_id = $1 and position($2 in t::text) > 0`;
+    const [row] = await database.query<{ count: number }>(statement(query, [tenant.tenantId, text]));
+    found.push(...Array.from({ length: row?.count ?? 0 }, () => name));
+  }
+  return found;
+}
+
+async function countKept(tenant: TestTenant, table: string): Promise<number> {
+  const text = `select count(*) as count from ${table} where tenant_id = $1`;
+  const [row] = await service.current.database.query<{ count: number }>(statement(text, [tenant.tenantId]));
+  return row?.count ?? NaN;
+}
+
+test("erasure: no row of any table has the account's id, and another account's rows are all there", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const [erased, other] = [`erased-one-${randomUUID()}`, `other-${randomUUID()}`];
+  await writeTraces(tenant, erased);
+  await writeTraces(tenant, other);
+  const before = await findTraces(tenant, other);
+  const held = ["accounts", "activities", "events", "inbox", "links", "outcomes", "rule_subjects", "sessions"];
+  expect([...new Set(before)]).toEqual(held);
+  expect(await findTraces(tenant, erased)).toEqual(before);
+  const pseudonym = `erased-${randomUUID()}`;
+  await service.current.database.transaction(async (tx) => {
+    await lockTurn(tx, tenant.tenantId);
+    await eraseAccountTraces(tx, tenant.tenantId, { id: erased, pseudonym });
+  });
+  expect((await tenant.call("DELETE", `/enduseraccounts/${erased}`)).status).toBe(204);
+  expect(await findTraces(tenant, erased)).toEqual([]);
+  expect(await findTraces(tenant, other)).toEqual(before);
+});
+
+test("erasure: what the account's sessions did without it goes, its state too; labels and counts stay, under the pseudonym", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const account = `account-${randomUUID()}`;
+  await writeTraces(tenant, account);
+  expect(await countKept(tenant, "activities")).toBe(2);
+  expect(await countKept(tenant, "entity_states")).toBe(2);
+  const pseudonym = `erased-${randomUUID()}`;
+  await service.current.database.transaction((tx) => eraseAccountTraces(tx, tenant.tenantId, { id: account, pseudonym }));
+  for (const table of ["activities", "inbox", "sessions", "links"]) expect(await countKept(tenant, table), table).toBe(0);
+  const states = await service.current.database.query(
+    statement("select kind from entity_states where tenant_id = $1", [tenant.tenantId]),
+  );
+  expect(states).toEqual([{ kind: "device" }]);
+  expect(await countKept(tenant, "outcomes")).toBe(1);
+  expect(await findTraces(tenant, pseudonym)).toEqual(expect.arrayContaining(["outcomes"]));
+});

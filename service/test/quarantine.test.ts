@@ -1,0 +1,149 @@
+import { expect, test } from "vitest";
+import { insertQuarantine } from "../src/db/quarantine.ts";
+import { sql } from "../src/db/sql.ts";
+import { quarantineMeanings } from "../src/domain/quarantine.ts";
+import { uuidV7 } from "../src/domain/uuid.ts";
+import { expectProblem } from "./harness.ts";
+import { Site, browserEvent, useCollector, type Quarantined } from "./site.ts";
+
+const service = useCollector();
+const dayMs = 24 * 60 * 60 * 1000;
+
+test("GET quarantine 200: what came, when and why, newest first, with the day's counts", async () => {
+  const site = await Site.create(service.current);
+  await site.post([{ event_id: "e-1", event_type: "x" }]);
+  await site.collect("no JSON");
+  const answer = await site.tenant.call("GET", "/quarantine");
+  const today = new Date().toISOString().slice(0, 10);
+  const shown = (reason: keyof typeof quarantineMeanings, excerpt: string) => ({
+    quarantine_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
+    received_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    reason,
+    detail: quarantineMeanings[reason],
+    excerpt,
+  });
+  expect(answer.json).toEqual({
+    data: {
+      quarantine: [shown("not-json", "no JSON"), shown("bad-timestamp", '{"event_id":"e-1","event_type":"x"}')],
+      counts: [
+        { day: today, reason: "bad-timestamp", count: 1 },
+        { day: today, reason: "not-json", count: 1 },
+      ],
+      next_cursor: null,
+    },
+  });
+});
+
+test("GET quarantine 200: nothing is an empty list, and another tenant's is none of ours", async () => {
+  const [site, other] = [await Site.create(service.current), await Site.create(service.current)];
+  await other.collect("no JSON");
+  expect(await site.quarantined()).toEqual({ quarantine: [], counts: [], next_cursor: null });
+});
+
+async function fill(site: Site, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) await site.collect(index % 2 === 0 ? `no JSON ${index}` : `{"index":${index}}`);
+}
+
+async function pages(site: Site, query: string): Promise<Quarantined["quarantine"]> {
+  const all: Quarantined["quarantine"] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const page = await site.quarantined(`${query}${cursor === "" ? "" : `&cursor=${cursor}`}`);
+    all.push(...page.quarantine);
+    cursor = page.next_cursor;
+  }
+  return all;
+}
+
+test("GET quarantine 200: page by page it is the same list, whole or of one reason", async () => {
+  const site = await Site.create(service.current);
+  await fill(site, 7);
+  const { quarantine: all } = await site.quarantined();
+  expect(all.map((each) => each.excerpt.replace(/\D/g, ""))).toEqual(["6", "5", "4", "3", "2", "1", "0"]);
+  expect(await pages(site, "limit=3")).toEqual(all);
+  const ofOne = all.filter((each) => each.reason === "not-an-array");
+  expect(ofOne).toHaveLength(3);
+  expect(await pages(site, "reason=not-an-array&limit=1")).toEqual(ofOne);
+  const answer = await site.tenant.call("GET", "/quarantine?limit=3");
+  expect(answer.headers.get("link")).toMatch(/^<.*\/quarantine\?limit=3&cursor=.*>; rel="next"$/);
+});
+
+test("GET quarantine 400: a reason that there is not, a bad limit, and a cursor of another list", async () => {
+  const site = await Site.create(service.current);
+  await fill(site, 2);
+  const { next_cursor: cursor } = await site.quarantined("limit=1");
+  for (const query of ["reason=boredom", "limit=0", "limit=1001", "cursor=x", `reason=not-json&cursor=${cursor}`]) {
+    expectProblem(await site.tenant.call("GET", `/quarantine?${query}`), 400, "bad-request");
+  }
+});
+
+test("quarantine: of one request and reason ten are shown, the rest is told with the last and counted", async () => {
+  const site = await Site.create(service.current);
+  await site.post([...Array.from({ length: 25 }, (_, index) => ({ event_id: `e-${index}` })), null]);
+  expect(await site.counts()).toEqual({ "no-event-type": 25, "not-an-object": 1 });
+  const { quarantine } = await site.quarantined("reason=no-event-type");
+  expect(quarantine).toHaveLength(10);
+  expect(quarantine.filter((each) => each.detail.includes("15 more came with it."))).toHaveLength(1);
+});
+
+function entryOf(index: number, receivedAtMs = Date.now()) {
+  const random = Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, index >> 8, index & 255]);
+  const received_at = new Date(receivedAtMs).toISOString();
+  return {
+    quarantine_id: uuidV7(receivedAtMs, random),
+    received_at,
+    reason: "not-json" as const,
+    detail: "",
+    excerpt: "",
+    count: 1,
+  };
+}
+
+test("quarantine: of one day a thousand are kept, and all are counted; the next day begins anew", async () => {
+  const site = await Site.create(service.current);
+  const insert = (entries: ReturnType<typeof entryOf>[]) =>
+    service.current.database.transaction((tx) => insertQuarantine(tx, site.tenant.tenantId, entries));
+  // Noon, so that a day does not end in between.
+  const noon = Date.now() - (Date.now() % dayMs) - dayMs / 2;
+  await insert(Array.from({ length: 990 }, (_, index) => entryOf(index, noon)));
+  await insert(Array.from({ length: 40 }, (_, index) => entryOf(2000 + index, noon + 1)));
+  await insert([entryOf(0, noon + 2)]);
+  expect((await site.quarantined()).quarantine).toHaveLength(1000);
+  expect(await site.counts()).toEqual({ "not-json": 1031 });
+  await site.collect("no JSON");
+  expect((await site.quarantined("limit=1")).quarantine).toMatchObject([{ excerpt: "no JSON" }]);
+});
+
+test("quarantine: what is older than 14 days goes with the next entry, and its counts are shown no more", async () => {
+  const site = await Site.create(service.current);
+  const old = [entryOf(0, Date.now() - 15 * dayMs), entryOf(1, Date.now() - 13 * dayMs)];
+  for (const entry of old) {
+    await service.current.database.transaction((tx) => insertQuarantine(tx, site.tenant.tenantId, [entry]));
+  }
+  await site.collect("no JSON");
+  const { quarantine, counts } = await site.quarantined();
+  expect(quarantine.map((each) => each.quarantine_id)).toEqual([expect.any(String), old[1]?.quarantine_id]);
+  expect(counts).toHaveLength(2);
+});
+
+test("quarantine: entries that are written at once lose no count, and block each other not", async () => {
+  const site = await Site.create(service.current);
+  const { database } = service.current;
+  await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      database.transaction((tx) => {
+        const [one, two] = [entryOf(index), { ...entryOf(1000 + index), reason: "too-deep" as const }];
+        return insertQuarantine(tx, site.tenant.tenantId, index % 2 === 0 ? [one, two] : [two, one]);
+      }),
+    ),
+  );
+  expect(await site.counts()).toEqual({ "not-json": 40, "too-deep": 40 });
+});
+
+test("quarantine: users are in no entry, and an erased account's id in none of an event's", async () => {
+  const site = await Site.create(service.current);
+  await site.post([browserEvent({ timestamp: 0, user: { _user_id: { value: "someone@example.com" } } })]);
+  const rows = await service.current.database.query(sql`
+    select 1 as found from quarantine as q where tenant_id = ${site.tenant.tenantId} and q::text like '%someone%'`);
+  expect(rows).toEqual([]);
+  expect((await site.quarantined()).quarantine).toHaveLength(1);
+});

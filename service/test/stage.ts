@@ -1,0 +1,98 @@
+import { onTestFinished } from "vitest";
+import type { Features } from "../src/detection/catalogue.ts";
+import { unpack } from "../src/detection/vector.ts";
+import type { CaseDocument } from "../src/domain/case.ts";
+import type { Detector } from "../src/engine/detect.ts";
+import { Enrichment } from "../src/engine/enrichment.ts";
+import { networkDatabases } from "../src/simulator/mmdb.ts";
+import { addressV4, Network } from "../src/simulator/network.ts";
+import { DetectionTenant, type Sent } from "./detection.ts";
+
+// An activity at so many minutes after the stage's beginning, which is longer ago than anything played on it takes.
+export type Step = Sent & { minute: number };
+export type Played = { activity_id: string; rules: string[]; features: Features; score: number };
+export type StagedCase = CaseDocument & { subject: string };
+
+const stageDays = 20;
+
+// A fresh tenant with the default rules, on which activity is played through the real engine.
+export class Stage {
+  readonly tenant: DetectionTenant;
+  readonly #beginMs = Date.now() - stageDays * 24 * 60 * 60_000;
+  #played = 0;
+
+  private constructor(tenant: DetectionTenant) {
+    this.tenant = tenant;
+  }
+
+  static async open(more: Partial<Detector> = {}): Promise<Stage> {
+    const tenant = await DetectionTenant.create(more);
+    onTestFinished(() => tenant.end());
+    return new Stage(tenant);
+  }
+
+  at(minute: number): string {
+    return new Date(this.#beginMs + Math.round(minute * 60_000)).toISOString();
+  }
+
+  // Sends and scores; what was decided of each, in the order of the steps.
+  async play(steps: Step[]): Promise<Played[]> {
+    const sent = steps.map(({ minute, ...activity }): Sent & { activity_id: string } => ({
+      activity_id: `step-${++this.#played}`,
+      occurred_at: this.at(minute),
+      ...activity,
+    }));
+    await this.tenant.send(...sent);
+    await this.tenant.score();
+    const decisions = await this.tenant.decisions();
+    return sent.map(({ activity_id }) => {
+      const decision = decisions.get(activity_id);
+      if (!decision) throw new Error(`${activity_id} was not scored`);
+      // Written by the engine a moment ago, which stores features alone.
+      return { activity_id, ...decision, features: unpack(decision.features as Features) };
+    });
+  }
+
+  // What was decided of the last one.
+  async playLast(steps: Step[]): Promise<Played> {
+    const last = (await this.play(steps)).at(-1);
+    if (!last) throw new Error("nothing was played");
+    return last;
+  }
+
+  cases(): Promise<StagedCase[]> {
+    return this.tenant.cases();
+  }
+
+  async onlyCase(): Promise<StagedCase> {
+    const [found, ...more] = await this.cases();
+    if (!found || more.length > 0) throw new Error(`there are ${found ? more.length + 1 : 0} cases`);
+    return found;
+  }
+}
+
+// What the latest occurrence shows of a rule: each field that it read, with its value.
+export function shownValues({ fraud_occurrences: occurrences }: StagedCase, ruleId: string): Record<string, unknown> {
+  const latest = Object.values(occurrences).at(-1);
+  const model = latest?.explanation.model_behaviour?.find(({ model_name: name }) => name === ruleId);
+  if (!model) throw new Error(`the case shows nothing of ${ruleId}`);
+  return Object.fromEntries(model.top_contributors.map(({ feature, feature_value: value }) => [feature, value]));
+}
+
+const network = new Network();
+const databases = networkDatabases(network, Date.UTC(2026, 10, 1));
+
+// An address of the simulated internet.
+export function addressIn(city: string, host = 1): string {
+  const site = network.sites.find((each) => each.city.name === city && each.carrier.kind === "home");
+  if (!site) throw new Error(`nobody lives in ${city}`);
+  return addressV4(site, host);
+}
+
+export function withCountries(): Partial<Detector> {
+  return { enrichment: new Enrichment([databases.country, databases.asn]) };
+}
+
+export function withPlaces(): Partial<Detector> {
+  return { enrichment: new Enrichment([databases.city, databases.asn]) };
+}

@@ -1,0 +1,181 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { expect, inject, test } from "vitest";
+import { sql } from "../src/db/sql.ts";
+import { TestTenant, expectProblem, useService, type Options } from "./harness.ts";
+
+const service = useService({ roles: new Set(["api"]) });
+
+type Settings = { allowed_origins: string[]; ip_policy: string; url_parameters: string[] };
+
+async function settingsOf(tenant: TestTenant): Promise<Settings> {
+  const { allowed_origins, ip_policy, url_parameters } = (await tenant.call("GET", "/tenants")).json.data as Settings;
+  return { allowed_origins, ip_policy, url_parameters };
+}
+
+function updatesOf(tenant: TestTenant) {
+  return service.current.database.query<{ actor: string; data: unknown }>(sql`
+    select actor, resource_type, resource_id, data
+    from events
+    where tenant_id = ${tenant.tenantId} and type = 'tenant.updated'
+    order by event_id`);
+}
+
+const defaults = { allowed_origins: [], ip_policy: "full", url_parameters: [] };
+
+test("PUT tenants 200: any of the settings changes, the others stay, and the answer is what GET gives", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const changes: Partial<Settings>[] = [
+    { allowed_origins: ["https://shop.example", "http://localhost:3000", "http://[::1]:8080", "https://xn--bcher-kva.example"] },
+    { ip_policy: "truncate" },
+    { url_parameters: ["utm_source", "a[b]"] },
+    { allowed_origins: [], ip_policy: "hash" },
+  ];
+  let expected: Settings = defaults;
+  for (const change of changes) {
+    expected = { ...expected, ...change };
+    const answer = await tenant.call("PUT", "/tenants", { body: change });
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.json).toEqual((await tenant.call("GET", "/tenants")).json);
+    expect(await settingsOf(tenant)).toEqual(expected);
+  }
+  const resource = { actor: tenant.clientId, resource_type: "tenant", resource_id: tenant.tenantId };
+  expect(await updatesOf(tenant)).toEqual(changes.map((data) => ({ ...resource, data })));
+});
+
+test("PUT tenants 200: nothing, or what is there already, changes nothing and is no event", async () => {
+  const tenant = await TestTenant.create(service.current);
+  for (const body of [{}, defaults, { ip_policy: "full" }]) {
+    expect((await tenant.call("PUT", "/tenants", { body })).status).toBe(200);
+  }
+  expect(await updatesOf(tenant)).toEqual([]);
+});
+
+test("PUT tenants 200: a hundred origins, fifty parameters, and two changes at once that both stay", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const allowed_origins = Array.from({ length: 100 }, (_, index) => `https://shop-${index}.example`);
+  const url_parameters = Array.from({ length: 50 }, (_, index) => `p${index}`);
+  const answers = await Promise.all(
+    [{ allowed_origins }, { url_parameters }].map((body) => tenant.call("PUT", "/tenants", { body })),
+  );
+  expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
+  expect(await settingsOf(tenant)).toEqual({ ...defaults, allowed_origins, url_parameters });
+});
+
+test("PUT tenants 200: no other tenant changes", async () => {
+  const [tenant, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
+  await tenant.call("PUT", "/tenants", { body: { allowed_origins: ["https://shop.example"], ip_policy: "hash" } });
+  expect(await settingsOf(other)).toEqual(defaults);
+});
+
+const many = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index));
+const wrongOrigins = [
+  "",
+  "*",
+  "null",
+  "shop.example",
+  "https://",
+  "https://shop.example/",
+  "https://shop.example/path",
+  "https://shop.example?x",
+  "https://shop.example:443",
+  "http://shop.example:80",
+  "https://shop.example:99999",
+  "https://SHOP.example",
+  "https://user@shop.example",
+  "https://*.shop.example",
+  "https://bücher.example",
+  "ftp://shop.example",
+  "https://shop.example, https://other.example",
+  " https://shop.example",
+];
+const refusals: [string, Options, string[]][] = [
+  ...wrongOrigins.map((origin): [string, Options, string[]] => [
+    `the origin '${origin}'`,
+    { body: { allowed_origins: ["https://good.example", origin] } },
+    ["allowed_origins"],
+  ]),
+  ["an origin twice", { body: { allowed_origins: ["https://a.example", "https://a.example"] } }, ["allowed_origins"]],
+  ["101 origins", { body: { allowed_origins: many(101, (index) => `https://a${index}.example`) } }, ["allowed_origins"]],
+  ["51 parameters", { body: { url_parameters: many(51, (index) => `p${index}`) } }, ["url_parameters"]],
+  ["a parameter twice", { body: { url_parameters: ["a", "a"] } }, ["url_parameters"]],
+  ["a parameter that is none", { body: { url_parameters: ["a", "b&c"] } }, ["url_parameters[1]"]],
+  ["a policy that there is not", { body: { ip_policy: "none" } }, ["ip_policy"]],
+  ["what cannot be set", { body: { tenant_name: "other", app_key: "x", ip_policy: "hash" } }, ["tenant_name", "app_key"]],
+  ["null", { body: { allowed_origins: null, ip_policy: null } }, ["allowed_origins", "ip_policy"]],
+];
+
+test.for(refusals)("PUT tenants 422: %s, and nothing changes", async ([, options, fields]) => {
+  const tenant = await TestTenant.create(service.current);
+  const problem = expectProblem(await tenant.call("PUT", "/tenants", options), 422, "validation-error");
+  expect(problem.errors?.map(({ field }) => field)).toEqual(fields);
+  expect(await settingsOf(tenant)).toEqual(defaults);
+  expect(await updatesOf(tenant)).toEqual([]);
+});
+
+test("GET snippet 200: the tag for a page, and the SDK's settings, with the tenant's own key and address", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { url } = service.current;
+  const { clickstream_app_id: key } = (await tenant.call("GET", "/tenants")).json.data as { clickstream_app_id: string };
+  const answer = await tenant.call("GET", "/snippet");
+  expect(answer.json).toEqual({
+    data: {
+      snippets: [
+        { framework: "HTML", snippet: `<script async src="${url}/tag.js" data-app-key="${key}"></script>` },
+        { framework: "Clickstream SDK", snippet: expect.stringContaining(`"endpoint": "${url}/collect/${key}"`) },
+      ],
+      tenant_name: tenant.slug,
+      app_id: key,
+      tenant_id: tenant.tenantId,
+    },
+  });
+});
+
+type Outcome = { code: number | null; out: string; err: string };
+
+function runCli(args: string[]): Promise<Outcome> {
+  const cli = join(import.meta.dirname, "../src/cli.ts");
+  const env = { PATH: process.env["PATH"] ?? "", DATABASE_URL: inject("databaseUrl") };
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [cli, ...args], { env });
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+    child.on("error", reject).on("close", (code) => resolve({ code, out, err }));
+  });
+}
+
+test("cli: tenant update changes what is given, prints the tenant, and is in its events", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const update = ["tenant", "update", tenant.slug, "--json"];
+  const origins = ["--origin", "https://shop.example", "--origin", "https://www.shop.example"];
+  const done = await runCli([...update, ...origins, "--ip-policy", "truncate", "--url-parameter", "q"]);
+  expect(done.code, done.err).toBe(0);
+  const settings = {
+    allowed_origins: ["https://shop.example", "https://www.shop.example"],
+    ip_policy: "truncate",
+    url_parameters: ["q"],
+  };
+  expect(JSON.parse(done.out)).toMatchObject({ tenant_name: tenant.slug, ...settings });
+  expect(await settingsOf(tenant)).toEqual(settings);
+  expect(await updatesOf(tenant)).toMatchObject([{ actor: "command line", data: settings }]);
+  expect((await runCli([...update, "--origin", ""])).code).toBe(0);
+  expect(await settingsOf(tenant)).toEqual({ ...settings, allowed_origins: [] });
+});
+
+test("cli: tenant update refuses with one line what PUT refuses, and changes nothing", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const bad: [string[], number, string][] = [
+    [[tenant.slug], 2, "nothing to change"],
+    [[tenant.slug, "--origin", "https://shop.example/path"], 2, "is no origin"],
+    [[tenant.slug, "--ip-policy", "none"], 2, "ip_policy"],
+    [[tenant.slug, "--url-parameter", "a b"], 2, "url_parameters"],
+    [["no-such-tenant", "--ip-policy", "hash"], 1, "not found"],
+  ];
+  const outcomes = await Promise.all(bad.map(([args]) => runCli(["tenant", "update", ...args])));
+  outcomes.forEach(({ code, out, err }, index) => {
+    expect([code, out], err).toEqual([bad[index]?.[1], ""]);
+    expect(err.split("\n")[0]).toContain(bad[index]?.[2]);
+  });
+  expect(await settingsOf(tenant)).toEqual(defaults);
+});

@@ -1,0 +1,31 @@
+// What a page may call on `window.casehound`, for sites written in TypeScript.
+
+// The service takes these as the activities of the same names; any other name is a custom activity.
+export type ActivityName =
+  | "login_succeeded"
+  | "login_failed"
+  | "signup"
+  | "password_changed"
+  | "email_changed"
+  | "mfa_changed"
+  | "payee_added"
+  | "payment"
+  | "transfer"
+  | "logout";
+
+export type Attributes = Record<string, string | number | boolean | null | undefined>;
+
+export type Casehound = {
+  // The account that is signed in, or null after a log-out. Repeating the same one does nothing.
+  setUserId(id: string | null): void;
+  record(name: ActivityName | (string & Record<never, never>), attributes?: Attributes, items?: Attributes[]): void;
+  // Sends what is waiting now instead of with the next batch.
+  flush(): void;
+};
+
+declare global {
+  interface Window {
+    // Missing where the tag was blocked and the page has no stub.
+    casehound?: Casehound;
+  }
+}
