@@ -14,7 +14,7 @@ test("believe: the tenant is the key's, whatever tenant the page names; a differ
   const named = [other.tenant.tenantId, other.tenant.slug, other.key, "tenant-a"];
   for (const tenant_id of named) await site.post([browserEvent({ app_id: other.key }, { tenant_id })]);
   const stored = await site.stored();
-  expect(stored.map((each) => each.attributes?.["tenant_id"]).toSorted()).toEqual(named.toSorted());
+  expect(stored.map((each) => String(each.attributes?.["tenant_id"])).toSorted()).toEqual(named.toSorted());
   expect(stored.map((each) => each.browser?.signs)).toEqual(named.map(() => ["foreign-tenant-id"]));
   expect(await other.stored()).toEqual([]);
   expect(await site.counts()).toEqual({ "foreign-tenant-id": 4 });

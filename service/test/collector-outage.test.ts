@@ -83,8 +83,8 @@ test("POST collect 503: a store that does not take what is sent turns away what 
   await admin.query("begin");
   await admin.query("lock table inbox in access exclusive mode");
   onTestFinished(async () => void (await admin.query("rollback")));
-  const large = () => JSON.stringify([browserEvent()]).padEnd(2 * 1024 * 1024, " ");
-  const sending = Array.from({ length: 12 }, () => site.collect(large()));
+  const bodies = Array.from({ length: 12 }, () => JSON.stringify([browserEvent()]).padEnd(2 * 1024 * 1024, " "));
+  const sending = bodies.map((body) => site.collect(body));
   // The first ones wait for the lock, and those that do not fit behind them are told at once.
   const first = await Promise.race(sending);
   expectAway(first);

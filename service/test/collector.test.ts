@@ -94,7 +94,9 @@ test("OPTIONS and POST collect 403: an unknown key and a foreign origin have the
 
 test("OPTIONS collect 403: without an origin it is no preflight", async () => {
   const site = await Site.create(service.current);
-  expectProblem(await preflight(site.key, {}), 403, "access-denied");
+  const answer = await preflight(site.key, {});
+  expectProblem(answer, 403, "access-denied");
+  expect(corsOf(answer)).toEqual({ vary: "Origin" });
 });
 
 test("POST collect 200: an empty object once the events are durable, readable for the page", async () => {
@@ -120,8 +122,9 @@ test.each(["application/json; charset=utf-8", "text/plain;charset=UTF-8", "appli
   "POST collect 200: JSON is JSON where the media type is '%s'",
   async (type) => {
     const site = await Site.create(service.current);
-    await site.post([browserEvent()], { headers: { "content-type": type } });
-    await site.storedOne();
+    const event = browserEvent();
+    await site.post([event], { headers: { "content-type": type } });
+    expect((await site.storedOne()).activity_id).toBe(event.event_id);
   },
 );
 
@@ -196,21 +199,19 @@ test("collect 405 and 404: other methods are named, other paths are nothing, and
   }
 });
 
+function valueOf(text: string, series: string): number {
+  const line = text.split("\n").find((each) => each.startsWith(`${series} `));
+  return Number(line?.split(" ")[1] ?? 0);
+}
+
 test("POST collect: nothing of it is in a tenant's audit trail, and the counters tell what became of the events", async () => {
   const site = await Site.create(service.current);
   const before = await service.current.metrics.text();
   const known = browserEvent();
   await site.post([known, browserEvent(), { event_id: "x" }]);
   await site.post([known], { query: { hashCode: "00000000" } });
-  const value = (text: string, series: string) =>
-    Number(
-      text
-        .split("\n")
-        .find((line) => line.startsWith(`${series} `))
-        ?.split(" ")[1] ?? 0,
-    );
   const after = await service.current.metrics.text();
-  const grown = (series: string) => value(after, series) - value(before, series);
+  const grown = (series: string) => valueOf(after, series) - valueOf(before, series);
   expect(
     ["accepted", "duplicate", "quarantined"].map((result) => grown(`casehound_collector_events_total{result="${result}"}`)),
   ).toEqual([2, 1, 1]);

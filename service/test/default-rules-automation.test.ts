@@ -102,7 +102,7 @@ test("rule bot_past_login: what servers tell of a session whose browser is drive
 test("rule bot_past_login: a person's browser, a bot that is not logged in, or one that fails to log in is not enough", async () => {
   const stage = await Stage.open();
   const played = await stage.play([
-    { minute: 0, type: "payment", ...owner, user_agent: chrome },
+    { minute: 0, type: "login_succeeded", ...owner, user_agent: chrome },
     { minute: 1, type: "page_view", origin: "browser", ...session, user_agent: headless, browser: { is_webdriver: true } },
     { minute: 2, type: "login_failed", ...owner, ...session, user_agent: headless },
   ]);

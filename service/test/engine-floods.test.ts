@@ -64,4 +64,4 @@ test(`flood: ${events} suspicious events on one account at once, through two ser
     from events
     where tenant_id = ${tenant.tenantId} and type in ('account.created', 'case.opened')`);
   expect(created).toHaveLength(2);
-});
+}, 60_000);

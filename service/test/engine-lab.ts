@@ -112,33 +112,19 @@ export async function decisionsOf({ database }: Lab, tenantId: string): Promise<
   );
 }
 
-const tables: [name: string, left: string[]][] = [
-  ["accounts", []],
-  ["activities", ["prediction_id", "case_id"]],
-  ["activity_ids", []],
-  ["cases", ["case_id", "sorted_id", "document"]],
-  ["detection_settings", []],
-  ["engine_turns", []],
-  ["entity_states", []],
-  ["event_counters", []],
-  ["events", ["event_id"]],
-  ["inbox", []],
-  ["links", []],
-  ["metric_buckets", []],
-  ["quarantine", ["quarantine_id"]],
-  ["rule_hits", []],
-  ["rule_subjects", []],
-  ["sessions", []],
-];
+// Of these tables a row is a tenant itself or its client's, which differ.
+const left = ["tenants", "clients"];
+const madeColumns = ["tenant_id", "prediction_id", "case_id", "sorted_id", "quarantine_id"];
 
 const madeIds = new Set(["case_id", "state_id", "occurrence_id", "prediction_id", "tenant_id"]);
 
-// All that the engine wrote for a tenant, by table and in one order, without the ids that every run makes anew.
+// All that is stored for a tenant, by table and in one order, without the ids that every run makes anew.
 export async function snapshot({ database }: Lab, tenantId: string): Promise<Record<string, string[]>> {
   const all: Record<string, string[]> = {};
-  for (const [name, left] of tables) {
+  for (const name of await listTables(database)) {
     const text = `select (to_jsonb(t) - $2::text[])::text as row from ${name} as t where tenant_id = $1`;
-    const rows = await database.query<{ row: string }>(statement(text, [tenantId, ["tenant_id", ...left]]));
+    const columns = name === "cases" ? [...madeColumns, "document"] : madeColumns;
+    const rows = await database.query<{ row: string }>(statement(text, [tenantId, columns]));
     all[name] = rows.map(({ row }) => row.replace(/("resource_id": )"[0-9a-f-]{36}"/, '$1"made"')).toSorted();
   }
   const cases = await database.query<{ document: string }>(sql`select document from cases where tenant_id = ${tenantId}`);
@@ -150,6 +136,16 @@ export async function snapshot({ database }: Lab, tenantId: string): Promise<Rec
     where a.tenant_id = ${tenantId} and a.prediction_id is not null`);
   all["linked"] = linked.map((row) => `${row.activity_id} ${row.subject} ${row.occurrence !== null}`).toSorted();
   return all;
+}
+
+async function listTables(database: Database): Promise<string[]> {
+  const rows = await database.query<{ name: string }>(sql`
+    select c.relname as name
+    from pg_class as c
+    join pg_attribute as a on a.attrelid = c.oid and a.attname = 'tenant_id'
+    where c.relkind in ('r', 'p') and not c.relispartition and c.relname <> all(${left})
+    order by 1`);
+  return rows.map((row) => row.name);
 }
 
 // The occurrences in their order, under no key.

@@ -9,19 +9,22 @@ import { Site, browserEvent, useCollector, type Quarantined } from "./site.ts";
 const service = useCollector();
 const dayMs = 24 * 60 * 60 * 1000;
 
+function shown(reason: keyof typeof quarantineMeanings, excerpt: string) {
+  return {
+    quarantine_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
+    received_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    reason,
+    detail: quarantineMeanings[reason],
+    excerpt,
+  };
+}
+
 test("GET quarantine 200: what came, when and why, newest first, with the day's counts", async () => {
   const site = await Site.create(service.current);
   await site.post([{ event_id: "e-1", event_type: "x" }]);
   await site.collect("no JSON");
   const answer = await site.tenant.call("GET", "/quarantine");
   const today = new Date().toISOString().slice(0, 10);
-  const shown = (reason: keyof typeof quarantineMeanings, excerpt: string) => ({
-    quarantine_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
-    received_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-    reason,
-    detail: quarantineMeanings[reason],
-    excerpt,
-  });
   expect(answer.json).toEqual({
     data: {
       quarantine: [shown("not-json", "no JSON"), shown("bad-timestamp", '{"event_id":"e-1","event_type":"x"}')],
@@ -72,7 +75,8 @@ test("GET quarantine 400: a reason that there is not, a bad limit, and a cursor 
   await fill(site, 2);
   const { next_cursor: cursor } = await site.quarantined("limit=1");
   for (const query of ["reason=boredom", "limit=0", "limit=1001", "cursor=x", `reason=not-json&cursor=${cursor}`]) {
-    expectProblem(await site.tenant.call("GET", `/quarantine?${query}`), 400, "bad-request");
+    const answer = await site.tenant.call("GET", `/quarantine?${query}`);
+    expect([query, expectProblem(answer, 400, "bad-request").type]).toEqual([query, "bad-request"]);
   }
 });
 

@@ -5,6 +5,7 @@ import { TestTenant, useService } from "./harness.ts";
 import { between, count, dayMs, hourMs, iso, minuteMs, now, read, today, type Event, type Point } from "./tallies.ts";
 
 const service = useService({ roles: new Set(["api"]) });
+const whole = useService();
 const newTenant = () => TestTenant.create(service.current);
 
 test("GET metrics 200: every measure is what it is said to be", async () => {
@@ -241,4 +242,29 @@ test("GET metrics 200: a late event changes its old bucket, at every level", asy
     const [point] = await read(own, { ...between(at, at + length), aggregation });
     expect(point).toMatchObject({ timestamp: iso(at), total_events: 2, unique_sessions: 2 });
   }
+});
+
+test("POST activities, then GET metrics: what was scored is counted, and a resend is not", async () => {
+  const own = await TestTenant.create(whole.current);
+  const from = Date.now();
+  const activities = ["s1", "s1", "s2"].map((session_id, index) => ({
+    activity_id: `activity-${index}`,
+    type: "page_view",
+    occurred_at: iso(from + index),
+    session_id,
+    ...(index === 0 && { website_account_id: "user-1" }),
+  }));
+  const send = async (batch: unknown[]) => {
+    const answer = await own.call("POST", "/activities", { body: { activities: batch } });
+    expect(answer.status, answer.text).toBe(202);
+  };
+  await send(activities);
+  await send(activities);
+  // The last to be scored: when it is counted, all before it are.
+  await send([{ activity_id: "last", type: "page_view", occurred_at: iso(from + 3), session_id: "s3" }]);
+  const range = between(from - dayMs, from + dayMs);
+  const counted = { total_events: 4, unique_sessions: 3, non_guest_sessions: 1, session_starts: 3, unique_ids: 4 };
+  await vi.waitFor(async () => expect(await read(own, range)).toMatchObject([counted]), { timeout: 20_000, interval: 50 });
+  const daily = await read(own, { ...range, aggregation: "day" });
+  expect(daily.reduce((total, point) => total + point.total_events, 0)).toBe(4);
 });

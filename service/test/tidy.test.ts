@@ -25,13 +25,15 @@ function importsOf(file: string): string[] {
 }
 
 const mayImport: Record<string, string[]> = {
-  main: ["main", "api", "engine", "db", "domain", "detection"],
+  main: ["main", "api", "engine", "db", "domain", "detection", "simulator"],
   cli: ["cli", "main", "api", "db", "domain"],
-  api: ["api", "db", "domain", "main"],
+  api: ["api", "db", "detection", "domain", "main"],
   engine: ["engine", "db", "detection", "domain"],
   detection: ["detection", "domain"],
   db: ["db", "domain"],
   domain: ["domain"],
+  // It knows the service only from outside.
+  simulator: ["simulator", "domain"],
 };
 
 test("tidy: imports go one way", () => {
@@ -73,7 +75,7 @@ test("tidy: only the configuration reads the environment", () => {
 });
 
 test(`tidy: no file is longer than ${linesMax} lines`, () => {
-  const folders = ["service", "client", "console", "tag", "scripts"];
+  const folders = ["service", "client", "console", "tag", "scripts", "bench"];
   const written = folders
     .flatMap((folder) => filesBelow(join(root, folder)))
     .filter((file) => !file.endsWith("client/src/operations.ts"));

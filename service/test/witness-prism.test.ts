@@ -4,6 +4,8 @@ import { operations } from "../src/api/operations.ts";
 import { lockCase } from "../src/db/cases.ts";
 import type { FailureCode } from "../src/domain/failure.ts";
 import { TestTenant, send, useService } from "./harness.ts";
+import { collectorTraffic } from "./witness-collector.ts";
+import { detectionTraffic } from "./witness-detection.ts";
 import {
   readOperations,
   refusals,
@@ -134,12 +136,9 @@ const traffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
       { path: "/activities", options, status: 202 },
     ];
   },
+  ...collectorTraffic,
+  ...detectionTraffic,
   getTenant: page("/tenants"),
-  getTenantMetrics: async () => [
-    { path: "/metrics?start_date=2026-11-01&end_date=2026-11-15T12:00:00Z&aggregation=day", status: 200 },
-    { path: "/metrics?metric=unique_ids", status: 200 },
-    { path: "/metrics?start_date=2026-11-02&end_date=2026-11-01", status: 400, type: "bad-request" },
-  ],
   rotateAuthSecret: async () => [
     { path: "/tenants/rotate-auth-secret", options: { body: { revoke_now: false } }, status: 200 },
     { path: "/tenants/rotate-auth-secret", status: 200 },
@@ -167,7 +166,15 @@ const unprovokable = new Set<FailureCode>([
 // not there to ask.
 const alsoUnprovokable: Record<string, FailureCode[]> = {
   getTenant: ["bad-request", "item-not-found"],
+  updateTenant: ["item-not-found"],
+  getSnippet: ["bad-request", "item-not-found"],
+  collectEvents: ["bad-request"],
+  getTag: ["bad-request"],
   rotateAuthSecret: ["bad-request", "item-not-found"],
+  listRules: ["bad-request"],
+  listFeatures: ["bad-request"],
+  getThresholds: ["bad-request"],
+  listBacktests: ["bad-request"],
   getKeys: ["bad-request"],
   getOpenapi: ["bad-request"],
   getDocs: ["bad-request"],
@@ -190,7 +197,7 @@ async function sendTraffic(id: string, prismPort: number): Promise<Seen[]> {
   for (const sample of samples) {
     const path = operation ? `/v2/${sample.slug ?? tenant.slug}${sample.path}` : sample.path;
     const options = { ...(operation && { token: tenant.token }), ...sample.options };
-    const ask = () => (id === "getDocs" ? askPage(prismPort, path) : send(prismPort, method, path, options));
+    const ask = () => (pages.has(id) ? askPage(prismPort, path) : send(prismPort, method, path, options));
     const answer = await (sample.around ? sample.around(ask) : ask());
     // Prism says of each violation on which side it is. A header that it had to cut does not parse, and fails the test.
     const violations = JSON.parse(answer.headers.get("sl-violations") ?? "[]") as Violation[];
@@ -200,7 +207,9 @@ async function sendTraffic(id: string, prismPort: number): Promise<Seen[]> {
   return seen;
 }
 
-// The one answer that is no JSON.
+// The answers that are no JSON.
+const pages = new Set(["getDocs", "getTag"]);
+
 async function askPage(port: number, path: string): Promise<Answer> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`);
   return { status: response.status, headers: response.headers, text: await response.text() };
@@ -242,7 +251,7 @@ describe("through Prism", () => {
 // One thing wrong in every answer: a number as text, a member too many, a problem's type, a body, a status, a media type.
 function plant({ status, headers, body }: Exchange): Partial<Exchange> {
   if (status === 204) return { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
-  if (headers["content-type"]?.includes("html")) return { headers: { ...headers, "content-type": "text/plain" } };
+  if (/html|javascript/.test(String(headers["content-type"]))) return { headers: { ...headers, "content-type": "text/plain" } };
   const told = JSON.parse(body) as { data?: { case_version?: number } };
   if (status >= 400) return { body: JSON.stringify({ ...told, type: "planted" }) };
   if (!told.data) return { body: "[]" };

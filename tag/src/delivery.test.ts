@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { queueKeys, untilLeftBehind, useShop, type Upload } from "./shop.ts";
+import { queueKeys, showPage, untilLeftBehind, useShop, type Upload } from "./shop.ts";
 
 const site = useShop();
 const hashOf = (body: string): string => createHash("sha256").update(body).digest("hex").slice(0, 8);
@@ -59,6 +59,17 @@ test("delivery: a page that is closed delivers what it has, without waiting for 
   await site.shop.untilEvent("_user_engagement");
   expect(site.shop.types).toEqual(["_first_open", "_session_start", "_page_view", "last_click", "_user_engagement"]);
   expect(site.shop.uploads.at(-1)?.url.searchParams.has("hashCode")).toBe(false);
+});
+
+test("delivery: a page that is hidden does not send again what is under way", async () => {
+  site.shop.answer = "none";
+  const page = await site.visit();
+  await page.evaluate("casehound.flush()");
+  await site.shop.until(({ uploads }) => uploads.length === 1);
+  await page.evaluate('casehound.record("meanwhile")');
+  await showPage(page, "hidden");
+  await site.shop.until(({ uploads }) => uploads.length === 2);
+  expect(site.shop.uploads[1]?.events.map(({ event_type }) => event_type)).toEqual(["meanwhile", "_user_engagement"]);
 });
 
 test("delivery: where requests end with their page, a beacon goes instead", async () => {

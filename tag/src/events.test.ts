@@ -141,8 +141,8 @@ test("events: bad calls do nothing but warn", async () => {
   expect(site.shop.types).toEqual(["_first_open", "_session_start", "_page_view", "fine"]);
 });
 
-test("events: calls before the tag are kept in order, also through methods that the page took from the stub", async () => {
-  site.shop.head = `<script>${stub}
+test("events: calls before the tag are kept in order by the README's queue, also through methods that the page took from the stub", async () => {
+  site.shop.head = `${stub}<script>
     casehound.setUserId("A"); casehound.record("early", { n: 1 }); var kept = casehound.record, object = casehound;</script>`;
   const page = await site.visit();
   await page.evaluate('kept("late", { n: 2 }); object.record("later"); casehound.flush()');

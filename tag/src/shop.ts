@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -19,11 +20,8 @@ export type SentEvent = {
 export type Upload = { url: URL; headers: IncomingMessage["headers"]; body: string; events: SentEvent[]; isAccepted: boolean };
 type Answer = 200 | 503 | "none";
 
-// The queue that README.md tells sites to paste before the tag.
-export const stub = `(function (w, c) {
-  c = w.casehound = w.casehound || { q: [] };
-  ["setUserId", "record", "flush"].forEach(function (n) { c[n] = c[n] || function () { c.q.push([n, arguments]); }; });
-})(window);`;
+// The queue for early calls, as README.md tells sites to paste it.
+export const stub = /<script>\n[^<]+<\/script>/.exec(readFileSync(new URL("../README.md", import.meta.url), "utf8"))?.[0] ?? "";
 
 // For the tests: a shop whose pages carry the tag, and the collector, on an origin of its own, that it sends to.
 export class Shop {

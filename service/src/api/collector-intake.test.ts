@@ -16,7 +16,7 @@ function openIntake(): { intake: Intake; writes: Write[] } {
   const intake = new Intake(
     (tenantId, parcels) =>
       new Promise((resolve, reject) => {
-        writes.push({ tenantId, parcels, end: (error) => (error === undefined ? resolve() : reject(error as Error)) });
+        writes.push({ tenantId, parcels, end: (error) => (error === undefined ? resolve() : reject(error)) });
       }),
   );
   return { intake, writes };

@@ -162,7 +162,9 @@ export type ScoredActivity = ClaimedActivity & {
 };
 
 // Into the log, with what was decided. The day's partition must be there.
-export async function appendScored(tx: Queryable, tenantId: string, scored: ScoredActivity[]): Promise<void> {
+export async function appendScored(tx: Queryable, tenantId: string, given: ScoredActivity[]): Promise<void> {
+  // In order of the key, so that its index grows at its end and its pages stay full.
+  const scored = given.toSorted(byKey);
   const column = <T>(pick: (each: ScoredActivity) => T) => scored.map(pick);
   const agents = await insertAgents(tx, tenantId, new Set(scored.flatMap(({ activity }) => activity.user_agent ?? [])));
   await tx.query(sql`
@@ -189,6 +191,11 @@ export async function appendScored(tx: Queryable, tenantId: string, scored: Scor
       string_to_array(${joinJson(column((each) => documentOf(each.activity)))}, chr(1)),
       string_to_array(${joinJson(column((each) => each.decision))}, chr(1))
     ) as s`);
+}
+
+function byKey(a: ScoredActivity, b: ScoredActivity): number {
+  const [at, other] = [a.activity.received_at, b.activity.received_at];
+  return at === other ? (a.id_key < b.id_key ? -1 : 1) : at < other ? -1 : 1;
 }
 
 // The keys of these user agents, all of which are known from then on.

@@ -19,6 +19,16 @@ const stuffing: DefaultRule[] = [
     state: "on",
   },
   {
+    rule_id: "accounts_device",
+    name: "Many accounts on one device",
+    expression: `event.type in ["login_succeeded", "signup"] && device.accounts_1h >= 8`,
+    sentence: "{device.accounts_1h} accounts were active on one device within an hour.",
+    label: "Bot",
+    weight: 3,
+    about: "device",
+    state: "on",
+  },
+  {
     rule_id: "stuffing_address",
     name: "Credential stuffing from one address",
     expression: `${isLogin} && ip.failed_accounts_10m >= 8 && ip.failed_logins_1h > 2 * ip.logins_1h`,

@@ -58,17 +58,17 @@ export function featuresOf(decision: string): Features {
 
 const codes = { quote: 34, comma: 44, minus: 45, zero: 48, nine: 57, brace: 125 };
 
-// Takes the few values that are read out of the text, which costs a tenth of parsing it whole. A name with its quotes and its
+// Takes the few values that are read out of the text, which costs a tenth of parsing it whole. A code with its quotes and its
 // colon stands in a decision as the name of a feature and nowhere else: inside of a text its last quote would be escaped.
 function valueFiller(reads: string[]): (context: RuleContext, decision: string) => void {
   const places = reads.flatMap((name) => {
     const place = findPlace(name);
-    return place ? [{ ...place, token: `"${name}":` }] : [];
+    return place ? [{ ...place, token: `"${place.code}":` }] : [];
   });
   return (context, decision) => {
-    for (const { name, group, key, zero, token } of places) {
+    for (const { code, group, key, zero, token } of places) {
       const at = decision.indexOf(token);
-      context[group][key] = at === -1 ? zero : (valueAt(decision, at + token.length) ?? featuresOf(decision)[name] ?? zero);
+      context[group][key] = at === -1 ? zero : (valueAt(decision, at + token.length) ?? featuresOf(decision)[code] ?? zero);
     }
   };
 }

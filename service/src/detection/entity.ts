@@ -35,7 +35,8 @@ export type SessionFacts = {
   scrolls: number;
   engagement: number;
   hasBrowser: boolean;
-  // Times of the site's own browser events, the latest 32.
+  // Times of the site's own browser events, the latest 32, from the first of them on.
+  origin: number;
   times: number[];
   login: number | null;
   accounts: number[];
@@ -66,6 +67,7 @@ export function newSessionFacts(at: number): SessionFacts {
     scrolls: 0,
     engagement: 0,
     hasBrowser: false,
+    origin: at,
     times: [],
     login: null,
     accounts: [],

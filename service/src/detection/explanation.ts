@@ -6,7 +6,7 @@ import { RuleFault } from "./fault.ts";
 import { findField } from "./field-name.ts";
 import { scoreOf } from "./score.ts";
 import { compileSentence } from "./sentence.ts";
-import { contextOf, type Attributes, type RuleContext } from "./vector.ts";
+import { contextOf, unpack, type Attributes, type RuleContext } from "./vector.ts";
 
 type Stored = { decision: StoredDecision; attributes: Attributes; type: string; versions: RuleVersion[] };
 type Explained = Pick<
@@ -36,7 +36,7 @@ export function explain({ decision, attributes, type, versions }: Stored): Expla
     log_odds,
     thresholds,
     revision,
-    features: Object.entries(features).map(([name, value]) => ({ name, plain_name: plainName(name), value })),
+    features: Object.entries(unpack(features)).map(([name, value]) => ({ name, plain_name: plainName(name), value })),
     rules: fired.map((rule) => firedRule(rule, context)),
     shadow_rules: named(decision.s).map((rule) => firedRule(rule, context)),
     contributions: contributions.map(([name, part]) => ({ name, plain_name: plainName(name), log_odds: part })),

@@ -121,27 +121,33 @@ function ruleModel({ rule, compiled }: ActiveRule, context: RuleContext): Model 
   // Of what kind the event is says when the rule applies, not why it fired.
   const told = compiled.reads.filter((name) => name !== "event.attributes" && name !== "event.type");
   const reads = (told.length === 0 ? ["event.type"] : told).slice(0, contributorsMax);
-  const share = rule.weight / Math.max(reads.length, 1);
+  const share = rounded(rule.weight / reads.length);
+  // What rounding takes goes to the first, so that they sum to the weight.
+  const first = rule.weight - share * (reads.length - 1);
   return {
     type: "rule",
     model_name: rule.rule_id,
-    top_contributors: reads.map((name) =>
-      contributor(fieldOf.get(name), { name, value: valueOf(context, name), logOdds: share }),
+    top_contributors: reads.map((name, index) =>
+      contributor(fieldOf.get(name), { name, value: valueOf(context, name), logOdds: index === 0 ? first : share }),
     ),
   };
 }
 
 function ratioModel({ ratio, ratioParts }: Verdict): Model[] {
   if (!ratio) return [];
-  const top = ratioParts.toSorted(([, a], [, b]) => Math.abs(b) - Math.abs(a)).slice(0, contributorsMax);
+  const size = ([name, part]: Part) => (name === limitName ? 0 : Math.abs(part));
+  const top = ratioParts.toSorted((a, b) => size(b) - size(a)).slice(0, contributorsMax);
   const contributors = top.map(([name, logOdds]) => {
     const kind = name.slice("login.".length);
     const words = ratioNames[kind] ?? kind;
-    return { ...contributor(undefined, { name, value: logOdds > 0 ? "unusual" : "usual", logOdds }), plain_name: words };
+    const value = name === limitName ? "limited" : logOdds > 0 ? "unusual" : "usual";
+    return { ...contributor(undefined, { name, value, logOdds }), plain_name: words };
   });
   return [{ type: "likelihood_ratio", model_name: "login_ratio", top_contributors: contributors }];
 }
 
+// What is left when the parts were cut to what a log-in may count at most: no habit, and not to be read as one.
+const limitName = "login.usual";
 const ratioNames: Record<string, string> = {
   country: "Country",
   asn: "Network",
@@ -150,7 +156,7 @@ const ratioNames: Record<string, string> = {
   browser: "Browser",
   agent: "User agent",
   device: "Device",
-  usual: "What is usual for everybody",
+  usual: "How much of it counts",
 };
 
 function ratioWords({ ratio }: Verdict): string {
@@ -178,11 +184,15 @@ function contributor(
     feature: name,
     plain_name: field?.plain ?? name,
     feature_value: value === never && field && zeroOf(field) === never ? "never" : value,
-    shap_value: Math.round(logOdds * 1000) / 1000,
+    shap_value: rounded(logOdds),
     direction: logOdds >= 0 ? "toward_fraud" : "toward_safe",
     impact_level: size >= 2 ? "HIGH" : size >= 0.75 ? "MEDIUM" : "LOW",
     description: field?.description ?? "How usual it is for the account, against how usual it is for everybody.",
   };
+}
+
+function rounded(logOdds: number): number {
+  return Math.round(logOdds * 1000) / 1000;
 }
 
 function valueOf(context: RuleContext, name: string): FeatureValue {

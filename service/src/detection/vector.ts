@@ -13,11 +13,11 @@ type Place = { name: string; code: string; group: Group; key: string; zero: Feat
 const places: Place[] = groups.flatMap((group) =>
   fields.flatMap((field, index) =>
     field.name.startsWith(`${group}.`) && field.type !== "map"
-      ? [{ name: field.name, code: index.toString(36), group, key: field.name.slice(group.length + 1), zero: zeroOf(field) }]
+      ? [{ name: field.name, code: index.toString(36).padStart(2, "0"), group, key: field.name.slice(group.length + 1), zero: zeroOf(field) }]
       : [],
   ),
 );
-// By name, and by the short form in which a decision is stored.
+// By name, and by the short form in which a decision is stored. It begins with a digit, which no other member of one does.
 const placeOf = new Map(places.flatMap((place) => [[place.name, place] as const, [place.code, place] as const]));
 
 const zerosOf = (group: Group) =>

@@ -6,7 +6,7 @@ const referenceMs = Date.UTC(2026, 10, 1);
 const cycleMs = 28 * dayMs;
 
 export type DeviceKind = "desktop" | "phone" | "tablet";
-export type AgentFamily = {
+type AgentFamily = {
   kind: DeviceKind;
   // Of the devices of its kind.
   share: number;
@@ -43,7 +43,7 @@ const windows = "Windows NT 10.0; Win64; x64";
 const macintosh = "Macintosh; Intel Mac OS X 10_15_7";
 const linux = "X11; Linux x86_64";
 
-export const families: readonly AgentFamily[] = [
+const families: readonly AgentFamily[] = [
   family("desktop", 42, desktopScreens, (n) => blink(windows, 156 + n)),
   family("desktop", 16, desktopScreens, (n) => `${blink(windows, 156 + n)} Edg/${156 + n}.0.0.0`),
   family("desktop", 12, desktopScreens, (n) => `Mozilla/5.0 (${windows}; rv:${153 + n}.0) Gecko/20100101 Firefox/${153 + n}.0`),

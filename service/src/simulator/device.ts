@@ -7,7 +7,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 // A blocker that knows the SDK keeps it from loading at all; one that knows the collector's address lets it run in vain.
-export type Blocking = "none" | "requests" | "script";
+type Blocking = "none" | "requests" | "script";
 
 export type Device = {
   number: number;
@@ -26,7 +26,7 @@ export type Device = {
   replacedMs: number;
 };
 
-export const deviceShares = {
+const deviceShares = {
   requestsBlocked: 0.02,
   scriptBlocked: 0.01,
   private: 0.03,

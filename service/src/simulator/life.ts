@@ -14,7 +14,7 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 // What a person does in one visit, and how often.
-export const errandShares = {
+const errandShares = {
   staysGuest: 0.12,
   changesSecurity: 0.006,
   sellerPaysOut: 0.12,

@@ -19,9 +19,9 @@ export type Household = {
 };
 
 // One address for everybody who works there, or for everybody who reads there.
-export type SharedPlace = { site: Site; host: number; device: Device | null };
+type SharedPlace = { site: Site; host: number; device: Device | null };
 
-export type Trip = { leavesMs: number; arrivesMs: number; returnsMs: number; homeMs: number; site: Site; host: number };
+type Trip = { leavesMs: number; arrivesMs: number; returnsMs: number; homeMs: number; site: Site; host: number };
 
 export type Habits = {
   visitsPerDay: number;
@@ -60,7 +60,7 @@ export type Person = {
   isLockedOut: boolean;
 };
 
-export const peopleShares = {
+const peopleShares = {
   householdSizes: { "1": 0.62, "2": 0.24, "3": 0.1, "4": 0.04 },
   sharedMachine: 0.3,
   deviceCounts: { "1": 0.42, "2": 0.43, "3": 0.15 },

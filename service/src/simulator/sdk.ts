@@ -207,7 +207,7 @@ export class SdkSession {
 }
 
 // In the SDK's own order of members.
-export function browserMembers(client: Client, { origin }: SiteSettings): Record<string, string | number> {
+function browserMembers(client: Client, { origin }: SiteSettings): Record<string, string | number> {
   const [language = "", region = ""] = client.locale.split("-");
   return {
     host_name: new URL(origin).hostname,
@@ -236,7 +236,7 @@ type Upload = {
   at_ms: number;
 };
 
-export function browserRequest({ settings, client, body, events, sequence, uploadMs, at_ms }: Upload): BrowserRequest {
+function browserRequest({ settings, client, body, events, sequence, uploadMs, at_ms }: Upload): BrowserRequest {
   const query = `platform=Web&appId=${settings.appId}&event_bundle_sequence_id=${sequence}&upload_timestamp=${uploadMs}`;
   return {
     kind: "browser",

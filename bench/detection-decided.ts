@@ -1,0 +1,80 @@
+import type { Features } from "../service/src/detection/catalogue.ts";
+import { compileRule } from "../service/src/detection/compile.ts";
+import { defaultRules } from "../service/src/detection/default-rules.ts";
+import { contextOf } from "../service/src/detection/vector.ts";
+import { defaultThresholds } from "../service/src/domain/rule.ts";
+
+// What was decided of one activity, as far as it is measured.
+export type Decided = {
+  receivedMs: number;
+  type: string;
+  account: string | null;
+  session: string | null;
+  caseId: string | null;
+  logOdds: number;
+  rules: string[];
+  // What the unusual log-in added to the log-odds.
+  ratioPart: number;
+  // Of the log-in itself: null for any other activity, and where the account's history was too short.
+  ratio: number | null;
+  hasVelocity: boolean;
+};
+
+export type StoredActivity = {
+  received_at: string;
+  type: string;
+  website_account_id: string | null;
+  session_id: string | null;
+  case_id: string | null;
+  decision: string;
+};
+
+type Decision = { l: number; r?: Record<string, number>; c?: [string, number][]; f: Features };
+
+// What many a shop begins with: five counts, with numbers that nobody tuned.
+export const velocityRules: readonly string[] = [
+  `event.type == "login_failed" && account.failed_logins_1h >= 5`,
+  `event.type == "login_failed" && device.failed_logins_1h >= 10`,
+  `event.type == "login_failed" && ip.failed_logins_1h >= 20`,
+  `event.type == "signup" && device.signups_24h >= 3`,
+  `event.type == "signup" && ip.signups_1h >= 5`,
+];
+const velocity = velocityRules.map((expression) => compileRule(expression));
+
+export function readDecided(row: StoredActivity): Decided {
+  // Written by the engine alone.
+  const { l, r = {}, c = [], f } = JSON.parse(row.decision) as Decision;
+  const context = contextOf(f, {});
+  const isRatedLogin = row.type === "login_succeeded" && Number(context.login["history"]) >= 4;
+  return {
+    receivedMs: Date.parse(row.received_at),
+    type: row.type,
+    account: row.website_account_id,
+    session: row.session_id,
+    caseId: row.case_id,
+    logOdds: l,
+    rules: Object.keys(r),
+    ratioPart: c.reduce((sum, [, part]) => sum + part, 0),
+    ratio: isRatedLogin ? Number(context.login["ratio"]) : null,
+    hasVelocity: velocity.some((rule) => rule.test(context)),
+  };
+}
+
+const ruleOf = new Map(defaultRules.map((rule) => [rule.rule_id, rule]));
+const weightOf = (id: string): number => ruleOf.get(id)?.weight ?? 0;
+const sumOf = (ids: string[]): number => ids.reduce((sum, id) => sum + weightOf(id), 0);
+
+// Whether it opens a case or belongs into one. A failed log-in is judged apart for the account and for its source.
+export function isFinding({ type, account, logOdds, rules }: Decided): boolean {
+  if (type === "fraud_report") return true;
+  const from = defaultThresholds.score_3;
+  if (type !== "login_failed" || account === null) return logOdds >= from;
+  const isOfAccount = (id: string): boolean => ruleOf.get(id)?.about === "account";
+  return sumOf(rules.filter(isOfAccount)) >= from || sumOf(rules.filter((id) => !isOfAccount(id))) >= from;
+}
+
+// The reason that weighs most.
+export function leadOf({ rules, ratioPart }: Decided): string {
+  const [heaviest] = rules.toSorted((a, b) => weightOf(b) - weightOf(a));
+  return heaviest !== undefined && weightOf(heaviest) >= ratioPart ? heaviest : "unusual log-in";
+}

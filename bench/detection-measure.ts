@@ -1,0 +1,131 @@
+import type { AttackKind, SessionTruth } from "../service/src/simulator/delivery.ts";
+import { isFinding, leadOf, type Decided } from "./detection-decided.ts";
+
+// What is measured of one session, or of one attack with all of its sessions.
+export type Trace = { logOdds: number; ratio: number; hasVelocity: boolean; hasFinding: boolean };
+
+export type Attack = Trace & {
+  kind: AttackKind;
+  loginsBefore: number;
+  // Whether anything was changed or any money moved.
+  hasActed: boolean;
+  firstMs: number;
+  events: number;
+  // Up to the first finding.
+  eventsToFinding: number | null;
+  msToFinding: number | null;
+  labels: string[];
+  // Accounts that it got into or made, and those of them with a finding of their own.
+  entered: Set<string>;
+  found: Set<string>;
+};
+
+export type Genuine = Trace & { lead: string | null };
+export type Measured = { attacks: Attack[]; genuine: Genuine[]; falseCases: number; aftermath: number; guests: number };
+
+type Run = { truths: SessionTruth[]; decided: Iterable<Decided>; labelOf: (caseId: string) => string | undefined; measuredMs: number };
+
+const noTrace = (): Trace => ({
+  logOdds: Number.NEGATIVE_INFINITY,
+  ratio: Number.NEGATIVE_INFINITY,
+  hasVelocity: false,
+  hasFinding: false,
+});
+
+export function measure({ truths, decided, labelOf, measuredMs }: Run): Measured {
+  const wanted = truths.filter((truth) => truth.first_ms >= measuredMs);
+  const attacks = new Map<string, Attack>();
+  const attackOf = new Map<string, Attack>();
+  for (const truth of wanted) if (truth.kind !== "genuine") noteAttack(truth, truth.kind, attacks, attackOf);
+  const { genuine, aftermath, guests } = genuineSessions(wanted, attackOf);
+  const reported = new Map(
+    wanted.flatMap(({ kind, attack_id: id, website_account_id: account }) =>
+      kind === "friendly_fraud" && account !== undefined ? [[account, attacks.get(id ?? "")] as const] : [],
+    ),
+  );
+  const opened = new Map<string, boolean>();
+  for (const each of decided) {
+    const session = each.session ?? "";
+    const attack = attackOf.get(session) ?? (each.type === "fraud_report" ? reported.get(each.account ?? "") : undefined);
+    if (attack) traceAttack(attack, each, labelOf);
+    const own = genuine.get(session);
+    if (own) traceGenuine(own, each);
+    if (each.caseId !== null && !opened.has(each.caseId)) opened.set(each.caseId, own !== undefined);
+  }
+  const falseCases = [...opened.values()].filter((isFalse) => isFalse).length;
+  return { attacks: [...attacks.values()], genuine: [...genuine.values()], falseCases, aftermath, guests };
+}
+
+function noteAttack(truth: SessionTruth, kind: AttackKind, attacks: Map<string, Attack>, attackOf: Map<string, Attack>): void {
+  const id = truth.attack_id ?? "";
+  const known = attacks.get(id) ?? {
+    ...noTrace(),
+    kind,
+    loginsBefore: truth.logins_before,
+    hasActed: false,
+    firstMs: truth.first_ms,
+    events: 0,
+    eventsToFinding: null,
+    msToFinding: null,
+    labels: [],
+    entered: new Set(),
+    found: new Set(),
+  };
+  attacks.set(id, known);
+  attackOf.set(truth.session_id ?? "", known);
+  known.firstMs = Math.min(known.firstMs, truth.first_ms);
+  known.hasActed ||= truth.has_sensitive_change || truth.has_value;
+  const isIn = truth.has_login || kind === "signup_farm";
+  if (isIn && truth.website_account_id !== undefined) known.entered.add(truth.website_account_id);
+}
+
+// Sessions of members. Those on an account that somebody else was in before are left out: a case of such an account is no false
+// one, whoever's session it was that led to it.
+function genuineSessions(
+  wanted: SessionTruth[],
+  attackOf: Map<string, Attack>,
+): { genuine: Map<string, Genuine>; aftermath: number; guests: number } {
+  const enteredMs = new Map<string, number>();
+  for (const { kind, has_login, website_account_id: account, first_ms } of wanted) {
+    if (kind === "genuine" || !has_login || account === undefined) continue;
+    enteredMs.set(account, Math.min(enteredMs.get(account) ?? Number.POSITIVE_INFINITY, first_ms));
+  }
+  const genuine = new Map<string, Genuine>();
+  let [aftermath, guests] = [0, 0];
+  for (const { kind, session_id: session = "", website_account_id: account, last_ms } of wanted) {
+    if (kind !== "genuine" || attackOf.has(session)) continue;
+    if (account === undefined) guests++;
+    else if ((enteredMs.get(account) ?? Number.POSITIVE_INFINITY) <= last_ms) aftermath++;
+    else genuine.set(session, { ...noTrace(), lead: null });
+  }
+  return { genuine, aftermath, guests };
+}
+
+function trace(into: Trace, decided: Decided): boolean {
+  into.logOdds = Math.max(into.logOdds, decided.logOdds);
+  into.ratio = Math.max(into.ratio, decided.ratio ?? Number.NEGATIVE_INFINITY);
+  into.hasVelocity ||= decided.hasVelocity;
+  const isFound = isFinding(decided);
+  into.hasFinding ||= isFound;
+  return isFound;
+}
+
+function traceGenuine(into: Genuine, decided: Decided): void {
+  if (trace(into, decided)) into.lead ??= leadOf(decided);
+}
+
+function traceAttack(into: Attack, decided: Decided, labelOf: Run["labelOf"]): void {
+  into.events++;
+  if (!trace(into, decided)) return;
+  into.eventsToFinding ??= into.events;
+  into.msToFinding ??= decided.receivedMs - into.firstMs;
+  if (decided.account !== null && decided.type !== "login_failed") into.found.add(decided.account);
+  const label = decided.caseId === null ? undefined : labelOf(decided.caseId);
+  if (label !== undefined) into.labels.push(label);
+}
+
+// The score that this share of genuine sessions is above: whoever is above it is asked again.
+export function thresholdAt(scores: number[], share: number): number {
+  const sorted = scores.toSorted((a, b) => b - a);
+  return sorted[Math.floor(sorted.length * share)] ?? Number.NEGATIVE_INFINITY;
+}

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { ringSize } from "./catalogue.ts";
+import { countryNumber, hash24, hash32, Ring, type RingEntry } from "./ring.ts";
+
+const base = Date.UTC(2026, 4, 1);
+const dayMs = 24 * 60 * 60 * 1000;
+const noise = 64;
+const entry = (at: number, kind: number): RingEntry => ({ at: base + at, kind, peer: at + 1, address: 1, country: 0 });
+
+test("hashes: a million ids have none at 0, and fewer than 200 pairs of the same 32 bits", () => {
+  const seen = new Set<number>();
+  for (let index = 0; index < 1_000_000; index++) {
+    const hash = hash32(`user-${index}`);
+    if (hash === 0 || hash24(`user-${index}`) === 0) throw new Error(`user-${index} hashes to 0`);
+    seen.add(hash);
+  }
+  // By chance it would be 116.
+  expect(1_000_000 - seen.size).toBeLessThan(200);
+});
+
+test("hashes: numbered ids spread over the shorter hash as by chance", () => {
+  const seen = new Set(Array.from({ length: 4096 }, (_, index) => hash24(`10.0.${index >> 8}.${index & 255}`)));
+  expect(4096 - seen.size).toBeLessThan(6);
+});
+
+test("countries: two letters each have a number of their own, and anything else has none", () => {
+  const letters = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+  const numbers = new Set(letters.flatMap((first) => letters.map((second) => countryNumber(first + second))));
+  expect(numbers.size).toBe(676);
+  expect(Math.max(...numbers)).toBeLessThan(2 ** 16);
+  expect(["", "D", "DEU"].map(countryNumber)).toEqual([0, 0, 0]);
+});
+
+test("ring: kinds that yield go first while the others fill no more than half of it", () => {
+  const ring = Ring.empty();
+  for (let at = 0; at < 10; at++) ring.add(entry(at, 2), noise);
+  for (let at = 10; at < 500; at++) ring.add(entry(at, noise), noise);
+  expect(ring.length).toBe(ringSize);
+  expect(ring.count(base + 499, dayMs, 2, "peer")).toBe(10);
+  for (let at = 500; at < 540; at++) ring.add(entry(at, 2), noise);
+  // Of 50 the 32 newest are safe; the pages hold the other half, and everything is as new as it can be.
+  expect(ring.count(base + 539, dayMs, 2)).toBeGreaterThanOrEqual(ringSize / 2);
+  expect(ring.count(base + 539, 40, 2)).toBe(40);
+  for (let at = 540; at < 900; at++) ring.add(entry(at, noise), noise);
+  expect(ring.count(base + 899, dayMs, 2)).toBe(ringSize / 2);
+  expect(ring.count(base + 899, dayMs, noise)).toBe(ringSize / 2);
+});
+
+test("ring: what lies a day behind the newest goes before all else, whatever its kind", () => {
+  const ring = Ring.empty();
+  for (let at = 0; at < ringSize; at++) ring.add(entry(at, 2), noise);
+  for (let at = 0; at < ringSize; at++) ring.add(entry(dayMs + ringSize + at, noise), noise);
+  expect(ring.count(base + dayMs + 2 * ringSize, dayMs, noise)).toBe(ringSize);
+});
+
+test("ring: a late event that is not one to yield takes the place of one that is", () => {
+  const ring = Ring.empty();
+  for (let at = 100; at < 100 + ringSize; at++) ring.add(entry(at, noise), noise);
+  ring.add(entry(1, noise), noise);
+  expect(ring.count(base + 1, dayMs, noise, "peer")).toBe(ringSize);
+  ring.add(entry(2, 2), noise);
+  expect([ring.length, ring.count(base + 2, 10, 2), ring.count(base + 300, dayMs, noise)]).toEqual([ringSize, 1, ringSize - 1]);
+});

@@ -1,0 +1,122 @@
+import { expect, test } from "vitest";
+import { active, ruleSet } from "../../test/verdict.ts";
+import { defaultThresholds } from "../domain/rule.ts";
+import type { LoginRatio } from "./entity.ts";
+import { decisionText, judge, scoreOf } from "./score.ts";
+import { contextOf, unpack } from "./vector.ts";
+
+const ratioOf = (...parts: [string, number][]): LoginRatio => ({
+  total: parts.reduce((sum, [, part]) => sum + part, 0),
+  history: 9,
+  parts,
+});
+const login = contextOf({ "event.type": "login_succeeded", "event.value": 5 }, {});
+
+test("score: from each threshold on it is the next score", () => {
+  const { score_2, score_3, score_4, score_5 } = defaultThresholds;
+  expect([-9, 0, score_2 - 0.001].map((logOdds) => scoreOf(logOdds, defaultThresholds))).toEqual([1, 1, 1]);
+  expect([score_2, score_3 - 0.001].map((logOdds) => scoreOf(logOdds, defaultThresholds))).toEqual([2, 2]);
+  expect([score_3, score_4 - 0.001].map((logOdds) => scoreOf(logOdds, defaultThresholds))).toEqual([3, 3]);
+  expect([score_4, score_5 - 0.001].map((logOdds) => scoreOf(logOdds, defaultThresholds))).toEqual([4, 4]);
+  expect([score_5, 99].map((logOdds) => scoreOf(logOdds, defaultThresholds))).toEqual([5, 5]);
+  expect(scoreOf(0.4, { score_2: 0.1, score_3: 0.2, score_4: 0.3, score_5: 0.4 })).toBe(5);
+});
+
+test("judge: the log-odds are the sum of the weights of the rules that fired; those in shadow add nothing", () => {
+  const set = ruleSet(
+    active({ rule_id: "a", weight: 1.1 }),
+    active({ rule_id: "b", weight: 2.2 }),
+    active({ rule_id: "quiet", weight: 4, expression: "event.value > 5" }),
+    active({ rule_id: "watched", weight: 8, state: "shadow" }),
+  );
+  const verdict = judge(login, set, null);
+  expect(verdict).toMatchObject({ revision: 7, logOdds: 3.3, score: 3, ratio: null, ratioParts: [] });
+  expect(verdict.fired.map(({ rule }) => rule.rule_id)).toEqual(["a", "b"]);
+  expect(verdict.shadow.map(({ rule }) => rule.rule_id)).toEqual(["watched"]);
+});
+
+test("judge: the ratio's parts sum to what of it counts: 0.6 of what is above 2, from -1.5 to 2.8", () => {
+  for (const [parts, logOdds] of [
+    [
+      [
+        ["device", 3],
+        ["country", 2],
+      ],
+      1.8,
+    ],
+    [[["device", 2]], 0],
+    [
+      [
+        ["device", 3],
+        ["country", 3],
+        ["os", 3],
+      ],
+      2.8,
+    ],
+    [
+      [
+        ["device", -3],
+        ["country", -1.2],
+      ],
+      -1.5,
+    ],
+    [
+      [
+        ["device", -3],
+        ["country", 3],
+        ["browser", 2.5],
+      ],
+      0.3,
+    ],
+  ] as [[string, number][], number][]) {
+    const verdict = judge(login, ruleSet(), ratioOf(...parts));
+    expect(verdict.logOdds).toBeCloseTo(logOdds, 6);
+    expect(verdict.ratioParts.reduce((sum, [, part]) => sum + part, 0)).toBeCloseTo(logOdds, 6);
+    expect(verdict.ratioParts.slice(0, parts.length)).toEqual(
+      parts.map(([name, part]) => [`login.${name}`, expect.closeTo(0.6 * part, 6)]),
+    );
+  }
+});
+
+test("judge: an unusual log-in alone is a case of score 3 and never of 4", () => {
+  expect(judge(login, ruleSet(), ratioOf(["device", 3], ["country", 3], ["os", 3])).score).toBe(3);
+});
+
+test("judge: the ratio counts for log-ins, changes and money, and for nothing else of the session", () => {
+  const ratio = ratioOf(["device", 3], ["country", 3]);
+  const rated = ["login_succeeded", "password_changed", "email_changed", "mfa_changed", "payee_added", "payment", "transfer"];
+  const others = ["login_failed", "signup", "page_view", "logout", "fraud_report", "custom:x"];
+  const logOddsOf = (type: string) => judge(contextOf({ "event.type": type }, {}), ruleSet(), ratio).logOdds;
+  expect(rated.map(logOddsOf)).toEqual(rated.map(() => 2.4));
+  expect(others.map(logOddsOf)).toEqual(others.map(() => 0));
+});
+
+test("judge: a ratio without parts, for want of history, counts nothing", () => {
+  expect(judge(login, ruleSet(), { total: 0, history: 2, parts: [] })).toMatchObject({ logOdds: 0, ratio: null, ratioParts: [] });
+});
+
+test("decision: it holds the revision, the log-odds, rules with versions, parts and features, and no thresholds that are the default", () => {
+  const verdict = judge(
+    login,
+    ruleSet(active({ rule_id: "a" }), active({ rule_id: "b", state: "shadow" })),
+    ratioOf(["device", 3]),
+  );
+  const { f, ...stored } = JSON.parse(decisionText(verdict, login));
+  expect(stored).toEqual({
+    v: 7,
+    l: 1.6,
+    r: { a: 1 },
+    s: { b: 1 },
+    c: [
+      ["login.device", 1.8],
+      ["login.usual", -1.2],
+    ],
+  });
+  expect(unpack(f)).toEqual({ "event.type": "login_succeeded", "event.value": 5 });
+});
+
+test("decision: thresholds of the tenant's own stand in it", () => {
+  const thresholds = { ...defaultThresholds, score_3: 3 };
+  const verdict = judge(login, { ...ruleSet(), thresholds }, null);
+  expect(JSON.parse(decisionText(verdict, login))).toMatchObject({ v: 7, l: 0, t: thresholds });
+});

@@ -1,0 +1,124 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { fields, type Features } from "../src/detection/catalogue.ts";
+import { compileRule } from "../src/detection/compile.ts";
+import { Tally, type Hit } from "../src/detection/backtest.ts";
+import { compileDraft } from "../src/detection/draft.ts";
+import { contextOf, type Attributes } from "../src/detection/vector.ts";
+
+const names = fields.filter((field) => field.type !== "map");
+
+// Texts that look like parts of a decision, so that a careless look would take them for one.
+const treacherous = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 12 }),
+  fc.constantFrom(...names.map(({ name }) => `"${name}":7,`), ...names.map(({ name }) => `","${name}":"x`), '\\"', "a,b}", "\n"),
+);
+
+const feature = fc.constantFrom(...names).chain(({ name, type }) => {
+  const number = fc.oneof(fc.integer({ min: -5, max: 70 }), fc.double({ noNaN: true, noDefaultInfinity: true }));
+  const value: fc.Arbitrary<string | number | boolean> =
+    type === "number" ? number : type === "string" ? treacherous : fc.boolean();
+  return fc.tuple(fc.constant(name), value);
+});
+
+const decision = fc.record({ l: fc.double({ noNaN: true, noDefaultInfinity: true }), f: fc.array(feature, { maxLength: 12 }) });
+const attributes = fc.dictionary(
+  fc.constantFrom("amount", "plan", "__proto__", "x"),
+  fc.oneof(treacherous, fc.integer(), fc.boolean()),
+);
+
+const expressions = [
+  "device.accounts_1h >= 8",
+  "device.accounts_1h >= 8 || ip.accounts_1h < 1",
+  `event.type == "signup" || event.country != ""`,
+  `event.browser.contains("x") || event.os.size() > 3 || event.country.contains("7")`,
+  "account.is_known && !device.is_known",
+  "session.gap_spread < 1 || account.minutes_since_sensitive_change < 60",
+  "account.travel_kmh > 0.5 && account.value_ratio <= 10.25",
+  `event.attributes.amount > 5 || event.attributes.plan == "x"`,
+  `has(event.attributes.amount) && session.pages >= 1`,
+];
+
+test("draft: on the stored text it says what the rule says on the parsed features, whatever they are", () => {
+  for (const expression of expressions) {
+    const draft = compileDraft(expression);
+    const rule = compileRule(expression);
+    fc.assert(
+      fc.property(decision, attributes, ({ l, f }, given) => {
+        const features: Features = Object.fromEntries(f);
+        const text = JSON.stringify({ v: 1, l, r: { rule: 1 }, c: [["login.country", 1]], f: features });
+        const document = JSON.stringify({ user_agent: '"amount":9', attributes: given });
+        // As it comes back from the store: `__proto__` is a name like any other.
+        const stored = (JSON.parse(document) as { attributes: Attributes }).attributes;
+        const wanted = rule.test(contextOf((JSON.parse(text) as { f: Features }).f, stored));
+        expect(draft.test(text, document)).toBe(wanted);
+      }),
+      { numRuns: 300 },
+    );
+  }
+});
+
+test("draft: one decision leaves nothing behind for the next", () => {
+  const draft = compileDraft(`device.accounts_1h >= 8 || event.attributes.plan == "x"`);
+  const none = "{}";
+  expect(draft.test('{"f":{"device.accounts_1h":9}}', none)).toBe(true);
+  expect(draft.test("{}", none)).toBe(false);
+  expect(draft.test("{}", '{"attributes":{"plan":"x"}}')).toBe(true);
+  expect(draft.test("{}", none)).toBe(false);
+  expect(draft.test('{"f": {"device.accounts_1h": 9, "event.country": "DE"}}', none)).toBe(true);
+});
+
+function hit(index: number, more: Partial<Hit> = {}): Hit {
+  const at = `2026-11-01T00:00:${String(59 - index).padStart(2, "0")}.000Z`;
+  const key = { received_at: at, id_key: String(index) };
+  const decision = JSON.stringify({ r: { first: 1, ...(index % 2 === 0 && { second: 3 }) }, s: { third: 1 } });
+  return {
+    key,
+    day: "2026-11-01",
+    occurred_at: at,
+    score: 1,
+    decision,
+    subject: `account:${index}`,
+    website_account_id: null,
+    ...more,
+  };
+}
+
+const noOutcomes = { confirmed: 3, false_positives: 1, inconclusive: 9 };
+
+test("tally: days without a hit are there, oldest first; overlap counts what was on; a score of 3 was caught already", () => {
+  const tally = new Tally(["2026-11-02", "2026-11-01", "2026-10-31"]);
+  tally.addDecisions("2026-11-02", 5);
+  tally.addDecisions("2026-11-01", 7);
+  tally.addDecisions("2026-11-01", 2);
+  [2, 3, 5, 1].forEach((score, index) => tally.addHit(hit(index, { score, website_account_id: `a-${index % 3}` })));
+  expect(tally.result(noOutcomes)).toEqual({
+    decisions: 14,
+    hits: 4,
+    hits_per_day: [
+      { day: "2026-10-31", hits: 0, decisions: 0 },
+      { day: "2026-11-01", hits: 4, decisions: 9 },
+      { day: "2026-11-02", hits: 0, decisions: 5 },
+    ],
+    accounts: 3,
+    overlap: [
+      { rule_id: "first", hits: 4 },
+      { rule_id: "second", hits: 2 },
+    ],
+    caught_already: 0.5,
+    precision: { ...noOutcomes, precision: 0.75 },
+    examples: [0, 1, 2, 3].map((index) => hit(index).key),
+  });
+  expect(new Tally([]).result(noOutcomes)).toMatchObject({ hits: 0, caught_already: null });
+});
+
+test("tally: ten examples of as many subjects, and of each subject the first time that it was hit", () => {
+  const tally = new Tally(["2026-11-01"]);
+  for (let index = 0; index < 40; index++) tally.addHit(hit(index, { subject: `account:${Math.floor(index / 2)}` }));
+  tally.addHit(hit(40, { subject: "account:0", occurred_at: "2026-10-01T00:00:00.000Z" }));
+  const { examples } = tally.result(noOutcomes);
+  expect(examples.map((each) => each.id_key)).toEqual(Array.from({ length: 10 }, (_, index) => String(2 * index)));
+  expect(tally.subjects.size).toBe(20);
+  expect(tally.subjects.get("account:0")).toBe("2026-10-01T00:00:00.000Z");
+  expect(tally.subjects.get("account:1")).toBe(hit(3).occurred_at);
+});

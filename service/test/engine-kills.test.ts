@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { clock } from "../src/clock.ts";
+import { Database } from "../src/db/database.ts";
+import { migrate } from "../src/db/migrate.ts";
+import { sql } from "../src/db/sql.ts";
+import { createTenant } from "../src/tenancy.ts";
+import { send } from "./harness.ts";
+import { Caller, createDatabase, eventually, freePort, useProcesses, type ServiceProcess } from "./process.ts";
+import { browserEvent } from "./site.ts";
+
+const processes = useProcesses();
+const kills = 2;
+const senders = 12;
+const answersBeforeKill = 60;
+
+type World = {
+  database: Database;
+  made: Awaited<ReturnType<typeof createTenant>>;
+  start: () => Promise<ServiceProcess>;
+  port: number;
+};
+
+let world: World;
+beforeAll(async () => {
+  const databaseUrl = await createDatabase(inject("databaseUrl"));
+  const database = new Database({ connectionString: databaseUrl });
+  await migrate(database);
+  const made = await createTenant(database, { slug: "killed" }, clock);
+  const port = await freePort();
+  const start = () => processes.start({ DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: "error" });
+  world = { database, made, start, port };
+});
+afterAll(() => world.database.end());
+
+// Half of them are a server's, by the API, half of them a page's, by the collector. True where it was taken for good.
+async function sendOne(caller: Caller, id: string, n: number): Promise<boolean> {
+  const activity = {
+    activity_id: id,
+    type: "login_failed",
+    occurred_at: clock.now(),
+    website_account_id: `u-${n % 9}`,
+    device_id: "d",
+  };
+  const answer = id.startsWith("server")
+    ? await caller.call("POST", "/activities", { body: { activities: [activity] } })
+    : await send(world.port, "POST", `/collect/${world.made.app_key}`, { body: [browserEvent({ event_id: id, user: {} })] });
+  return answer.status === 202 || answer.status === 200;
+}
+
+type Sent = { answered: Set<string>; unanswered: Set<string> };
+
+// Until the service is gone: what was in flight then may have been stored or not.
+async function sendUntilGone(caller: Caller, sent: Sent, kind: string): Promise<void> {
+  for (;;) {
+    const n = sent.answered.size + sent.unanswered.size;
+    const id = `${kind}-${n}`;
+    sent.unanswered.add(id);
+    try {
+      if (!(await sendOne(caller, id, n))) continue;
+      sent.unanswered.delete(id);
+      sent.answered.add(id);
+    } catch {
+      return;
+    }
+  }
+}
+
+async function storedIds(): Promise<string[]> {
+  const rows = await world.database.query<{ activity_id: string }>(sql`
+    select activity::jsonb ->> 'activity_id' as activity_id from inbox
+    union all
+    select activity_id from activities`);
+  return rows.map((row) => row.activity_id).toSorted();
+}
+
+test("kill -9: what was answered 202 or 200 under load is stored exactly once, and all of it is scored after the restart", async () => {
+  const sent: Sent = { answered: new Set(), unanswered: new Set() };
+  for (let round = 0; round < kills; round++) {
+    const service = await world.start();
+    const caller = await Caller.signIn(world.port, world.made);
+    const wanted = sent.answered.size + answersBeforeKill;
+    const sending = Array.from({ length: senders }, (_, n) => sendUntilGone(caller, sent, n % 2 === 0 ? "server" : "browser"));
+    await eventually(() => expect(sent.answered.size).toBeGreaterThanOrEqual(wanted));
+    service.signal("SIGKILL");
+    await service.exited;
+    await Promise.all(sending);
+  }
+  expect(sent.unanswered.size).toBeGreaterThanOrEqual(senders);
+  const afterKills = await storedIds();
+  expect(new Set(afterKills).size).toBe(afterKills.length);
+  expect([...sent.answered].filter((id) => !afterKills.includes(id))).toEqual([]);
+  const last = await world.start();
+  // Whoever got no answer sends again, under the same id.
+  const caller = await Caller.signIn(world.port, world.made);
+  for (const [n, id] of [...sent.unanswered].entries()) expect(await sendOne(caller, id, n)).toBe(true);
+  await eventually(async () => expect(await world.database.query(sql`select 1 as waiting from inbox limit 1`)).toEqual([]));
+  expect(await storedIds()).toEqual([...sent.answered, ...sent.unanswered].toSorted());
+  // One device that failed on many accounts is one case, however often its engine was killed.
+  const cases = await world.database.query(sql`select subject from cases where subject = 'device:d'`);
+  expect(cases).toHaveLength(1);
+  await last.stop();
+}, 90_000);

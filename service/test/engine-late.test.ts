@@ -1,0 +1,134 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import type { RecordedActivity } from "../src/domain/activity.ts";
+import {
+  activityOf,
+  decisionsOf,
+  drain,
+  iso,
+  labDetector,
+  labNowMs,
+  newTenant,
+  store,
+  useLab,
+  type Sketched,
+} from "./engine-lab.ts";
+import { landEnrichment } from "./engine-story.ts";
+
+const lab = useLab();
+const enrichment = landEnrichment();
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+type Burst = { rule: string; subject: string; events: RecordedActivity[] };
+
+function burst(rule: string, subject: string, count: number, stepMs: number, make: (n: number) => Sketched): Burst {
+  const begin = labNowMs - 30 * hourMs;
+  const events = Array.from({ length: count }, (_, n) => {
+    const fields = make(n);
+    return activityOf({ activity_id: `${rule}-${n}`, occurred_at: iso(begin + n * stepMs), ...fields });
+  });
+  return { rule, subject, events };
+}
+
+const failed = { type: "login_failed" };
+
+// Each is just enough for its rule: without any one of its events the rule would not fire.
+const bursts = (): Burst[] => [
+  burst("stuffing_device", "device:d-stuff", 5, 14 * minuteMs, (n) => ({
+    ...failed,
+    website_account_id: `sd-${n}`,
+    device_id: "d-stuff",
+  })),
+  burst("stuffing_address", "ip:192.0.2.1", 8, 80 * secondMs, (n) => ({
+    ...failed,
+    website_account_id: `sa-${n}`,
+    ip: "192.0.2.1",
+  })),
+  burst("stuffing_slow", "account:slow", 4, 7 * hourMs, (n) => ({ ...failed, website_account_id: "slow", ip: `10.0.${n}.1` })),
+  burst("password_spraying", "network:198.51.100.0/24", 20, 3 * minuteMs, (n) => ({
+    ...failed,
+    website_account_id: `ps-${n}`,
+    ip: `198.51.100.${n % 3}`,
+  })),
+  burst("signups_device", "account:farm", 4, 7 * hourMs, () => ({
+    type: "signup",
+    website_account_id: "farm",
+    device_id: "d-farm",
+  })),
+  burst("signups_address", "account:mill", 8, 8 * minuteMs, () => ({
+    type: "signup",
+    website_account_id: "mill",
+    ip: "203.0.113.5",
+  })),
+  burst("signups_disposable", "account:throw", 2, 20 * hourMs, () => ({
+    type: "signup",
+    website_account_id: "throw",
+    device_id: "d-throw",
+    attributes: { email: "x@mailinator.com" },
+  })),
+  burst("scripted_rhythm", "account:robot", 9, 700, () => ({
+    type: "custom:click",
+    origin: "browser",
+    website_account_id: "robot",
+    session_id: "s-robot",
+  })),
+  burst("impossible_travel", "account:traveller", 2, 50 * minuteMs, (n) => ({
+    type: "login_succeeded",
+    website_account_id: "traveller",
+    ip: `10.${2 * n}.3.3`,
+  })),
+];
+
+async function rulesBySubject(tenantId: string): Promise<Record<string, string[]>> {
+  const decisions = [...(await decisionsOf(lab.current, tenantId)).values()];
+  const named = decisions.flatMap(({ id, rules, subject }) => rules.map((rule) => ({ rule, subject, id })));
+  const byRule = Map.groupBy(named, ({ rule }) => rule);
+  return Object.fromEntries(
+    [...byRule].map(([rule, hits]) => [rule, [...new Set(hits.flatMap(({ subject }) => subject ?? []))]]),
+  );
+}
+
+async function scoreInBatches(batches: RecordedActivity[][]): Promise<string> {
+  const tenantId = await newTenant(lab.current);
+  const detector = labDetector(lab.current.database, { enrichment });
+  for (const batch of batches) {
+    await store(lab.current, tenantId, batch);
+    await drain(detector, tenantId);
+  }
+  return tenantId;
+}
+
+const wanted = Object.fromEntries(bursts().map(({ rule, subject }) => [rule, [subject]]));
+
+test("late: every burst is found, whatever order its events come in and however they fall into batches", async () => {
+  const all = bursts().flatMap(({ events }) => events);
+  const order = fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length });
+  const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: all.length, maxLength: all.length });
+  const property = fc.asyncProperty(order, cuts, async (events, sizes) => {
+    const rest = [...events];
+    const batches = sizes.map((size) => rest.splice(0, size)).filter((batch) => batch.length > 0);
+    expect(await rulesBySubject(await scoreInBatches(batches))).toEqual(wanted);
+  });
+  await fc.assert(property, { numRuns: 6 });
+});
+
+test("late: every burst is found when its events come backwards, one by one", async () => {
+  const longest = Math.max(...bursts().map(({ events }) => events.length));
+  const batches = Array.from({ length: longest }, (_, n) => bursts().flatMap(({ events }) => events.toReversed()[n] ?? []));
+  expect(await rulesBySubject(await scoreInBatches(batches))).toEqual(wanted);
+});
+
+test("late: a burst that lacks any one of its events is not found, whatever order the others come in", async () => {
+  const lacking = fc.tuple(
+    ...bursts().map(({ events }) => fc.shuffledSubarray(events, { minLength: events.length - 1, maxLength: events.length - 1 })),
+  );
+  const property = fc.asyncProperty(lacking, fc.integer({ min: 1, max: 9 }), async (kept, size) => {
+    const rest = kept.flat();
+    const batches: RecordedActivity[][] = [];
+    while (rest.length > 0) batches.push(rest.splice(0, size));
+    expect(await rulesBySubject(await scoreInBatches(batches))).toEqual({});
+  });
+  await fc.assert(property, { numRuns: 4 });
+});

@@ -1,0 +1,180 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { sql } from "../src/db/sql.ts";
+import { activityTypes, type RecordedActivity } from "../src/domain/activity.ts";
+import { isStorable } from "../src/domain/field.ts";
+import { activityOf, decisionsOf, drain, iso, labDetector, labNow, labNowMs, newTenant, store, useLab } from "./engine-lab.ts";
+import { landEnrichment } from "./engine-story.ts";
+
+const lab = useLab();
+const enrichment = landEnrichment();
+const hourMs = 60 * 60 * 1000;
+
+// The ends of what the API takes, the ends of what a ring keeps, and clocks that are hours off.
+const oddTimes = [
+  "0001-01-01T00:00:00.000Z",
+  "0099-12-31T23:59:59.999Z",
+  "1969-12-31T23:59:59.999Z",
+  "1970-01-01T00:00:00.000Z",
+  "2019-12-31T23:59:59.999Z",
+  "2054-11-03T19:53:47.775Z",
+  "2101-01-01T00:00:00.000Z",
+  "9999-12-31T23:59:59.999Z",
+  iso(labNowMs - 30 * hourMs),
+  iso(labNowMs + 10 * 60_000),
+  iso(labNowMs + 10 * 60_000 + 1),
+  iso(labNowMs + 5 * hourMs),
+];
+
+// All that an event may name, so that every place that keeps a time sees it.
+const whole = {
+  website_account_id: "u-1",
+  session_id: "s-1",
+  device_id: "d-1",
+  ip: "10.0.0.1",
+  user_agent: "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0",
+};
+
+function oddEvents(): RecordedActivity[] {
+  const types = [...activityTypes, "custom:x"];
+  return oddTimes.flatMap((occurred_at) =>
+    types.map((type) =>
+      activityOf({ type, occurred_at, ...whole, attributes: { amount: 40 }, ...(type === "custom:x" && { origin: "browser" }) }),
+    ),
+  );
+}
+
+test("odd times: activity of any year, of every type, is scored and stored as it came", async () => {
+  const tenantId = await newTenant(lab.current);
+  const detector = labDetector(lab.current.database, { enrichment });
+  const events = oddEvents();
+  // Twice: the second half meets what the first half left behind.
+  for (const half of [events.filter((_, n) => n % 2 === 0), events.filter((_, n) => n % 2 === 1)]) {
+    await store(lab.current, tenantId, half);
+    expect(await drain(detector, tenantId)).toBe(half.length);
+  }
+  const rows = await lab.current.database.query<{ activity_id: string; occurred_at: string }>(sql`
+    select activity_id, occurred_at
+    from activities
+    where tenant_id = ${tenantId}`);
+  const stored = Object.fromEntries(rows.map((row) => [row.activity_id, row.occurred_at]));
+  expect(stored).toEqual(Object.fromEntries(events.map((event) => [event.activity_id, event.occurred_at])));
+});
+
+test("odd times: they change no window of the same account, device and address at our time", async () => {
+  const far = oddEvents().filter(({ occurred_at: at }) => at < "2020" || at === iso(labNowMs - 30 * hourMs));
+  const near = Array.from({ length: 20 }, (_, n) => {
+    const type = ["login_failed", "login_succeeded", "signup", "page_view"][n % 4] ?? "";
+    return activityOf({ activity_id: `near-${n}`, type, occurred_at: iso(labNowMs - n * 60_000), ...whole });
+  });
+  const windowsAfter = async (first: RecordedActivity[]) => {
+    const tenantId = await newTenant(lab.current);
+    const detector = labDetector(lab.current.database, { enrichment });
+    for (const batch of [first, near]) {
+      await store(lab.current, tenantId, batch);
+      await drain(detector, tenantId);
+    }
+    const decisions = await decisionsOf(lab.current, tenantId);
+    return near.map(({ activity_id: id }) => {
+      const features = Object.entries(decisions.get(id)?.features ?? {});
+      return Object.fromEntries(features.filter(([name]) => /_(10m|1h|24h)$/.test(name)));
+    });
+  };
+  const wanted = await windowsAfter([]);
+  expect(wanted.filter((windows) => Object.keys(windows).length > 10)).toHaveLength(near.length);
+  expect(await windowsAfter(far)).toEqual(wanted);
+});
+
+test("odd times: a clock that runs ahead by hours or for ever counts as the time of receipt", async () => {
+  const tenantId = await newTenant(lab.current);
+  const ahead = [5 * hourMs, 48 * hourMs, Date.parse("9999-12-31T23:59:59.999Z") - labNowMs];
+  const tries = Array.from({ length: 5 }, (_, n) =>
+    activityOf({
+      activity_id: `ahead-${n}`,
+      type: "login_failed",
+      occurred_at: iso(labNowMs + (ahead[n] ?? 0)),
+      website_account_id: `u-${n}`,
+      device_id: "d-1",
+    }),
+  );
+  await store(lab.current, tenantId, tries);
+  await drain(labDetector(lab.current.database), tenantId);
+  const decisions = [...(await decisionsOf(lab.current, tenantId)).values()];
+  expect(Math.max(...decisions.map(({ features }) => Number(features["device.failed_accounts_1h"])))).toBe(5);
+  expect(decisions.some(({ rules }) => rules.includes("stuffing_device"))).toBe(true);
+});
+
+// Texts that mean something to one of the layers that they go through.
+const special = [
+  ...["{}", '{"a":1}', "{a,b}", "NULL", "null", "undefined", "NaN", '"', "\\", "\\\\", '\\"', "'", "''", ",", ";--", "$1", "%s"],
+  ...["\u0001", "\u001f", "\n", "\t", "\u2028", "\ufeff", "\u202e", "\ud83d\ude00", "é", "e\u0301", " ", "\u00a0"],
+  ...["__proto__", "constructor", "toString", "hasOwnProperty", "__defineGetter__", "total", "country:", "account:u-1"],
+];
+const oddText = (maxLength: number) =>
+  fc
+    .oneof(
+      fc.constantFrom(...special),
+      fc.string({ unit: "binary", minLength: 1, maxLength }),
+      fc.string({ unit: fc.constantFrom(...special), minLength: 1, maxLength: 4 }),
+    )
+    .filter((text) => isStorable(text) && text.length > 0 && text.length <= maxLength);
+
+// V8's JSON.parse takes a name that is a single escaped character for a backslash, once it has seen others like it.
+const oddName = oddText(30).filter((name) => name.length > 1 || JSON.stringify(name) === `"${name}"`);
+
+const oddActivity = fc.record({
+  type: fc.constantFrom(...activityTypes),
+  origin: fc.constantFrom("server" as const, "browser" as const),
+  website_account_id: oddText(64),
+  session_id: oddText(64),
+  device_id: oddText(64),
+  ip: fc.constantFrom(
+    "10.0.0.1",
+    "::1",
+    "::ffff:10.1.2.3",
+    "fe80::1%eth0",
+    "2001:DB8::1",
+    "1::",
+    "::",
+    "255.255.255.255",
+    "0.0.0.0",
+  ),
+  user_agent: fc.oneof(
+    oddText(200),
+    oddText(40).map((name) => `${name}/1.0 (${name}) ${name}`),
+  ),
+  attributes: fc.dictionary(
+    oddName,
+    fc.oneof(oddText(30), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean()),
+    { maxKeys: 5 },
+  ),
+  email: oddText(40),
+});
+
+type Stored = { activity_id: string };
+
+// By id, and as JSON has it: without the sign of a zero.
+function inOrder(rows: Stored[]): unknown {
+  return JSON.parse(JSON.stringify(rows.toSorted((a, b) => (a.activity_id < b.activity_id ? -1 : 1))));
+}
+
+test("odd texts: whatever ids, agents, addresses and attributes hold, activity is scored, and stored as it came", async () => {
+  const property = fc.asyncProperty(fc.array(oddActivity, { minLength: 30, maxLength: 40 }), async (all) => {
+    const tenantId = await newTenant(lab.current);
+    const events = all.map(({ email, attributes, ...rest }, n) =>
+      activityOf({ ...rest, activity_id: `${rest.device_id}-${n}`, attributes: { ...attributes, email: `${email}@${email}` } }),
+    );
+    await store(lab.current, tenantId, events);
+    expect(await drain(labDetector(lab.current.database, { enrichment }), tenantId)).toBe(events.length);
+    const rows = await lab.current.database.query<Stored>(sql`
+      select origin, type, activity_id, website_account_id, session_id, device_id, document::jsonb -> 'attributes' as attributes
+      from activities
+      where tenant_id = ${tenantId}`);
+    const wanted = events.map(
+      ({ ip: _ip, user_agent: _agent, received_at: _received, occurred_at: _occurred, ...event }) => event,
+    );
+    expect(inOrder(rows)).toEqual(inOrder(wanted));
+    await decisionsOf(lab.current, tenantId);
+  });
+  await fc.assert(property, { numRuns: 6 });
+});

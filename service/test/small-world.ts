@@ -1,0 +1,111 @@
+import {
+  newAccountFacts,
+  newSessionFacts,
+  type AccountFacts,
+  type DeviceFacts,
+  type Entity,
+  type SessionFacts,
+} from "../src/detection/entity.ts";
+import { loginValues, observe, type Observed } from "../src/detection/features.ts";
+import { Ring } from "../src/detection/ring.ts";
+import type { AccountFlags, EnrichedActivity, Scene } from "../src/detection/scene.ts";
+import { sparse } from "../src/detection/vector.ts";
+import type { BrowserFacts, RecordedActivity } from "../src/domain/activity.ts";
+
+type Enriched = Omit<EnrichedActivity, "activity" | "at" | "network">;
+// An activity at so many minutes after the world began, with what its address and user agent say. `facts`: the browser's.
+export type Deed = Partial<Omit<RecordedActivity, "type" | "browser">> &
+  Partial<Enriched> & { type: string; minute: number; facts?: BrowserFacts; known?: Known };
+// What is known from outside of the event.
+type Known = Partial<AccountFlags> & {
+  confirmed?: number;
+  falsePositives?: number;
+  onDevice?: number;
+  tenantHasBrowser?: boolean;
+};
+
+export const worldBegan = Date.UTC(2026, 4, 1);
+
+// What the engine's memory does, without a database: features are pure, and so are their tests.
+export class SmallWorld {
+  readonly #known = new Map<string, unknown>();
+  readonly #logins = new Map<string, number>();
+
+  // Everything that is known of the account and of the others changes by it.
+  see(deed: Deed): Observed {
+    const event = enrich(deed);
+    const observed = observe(this.#scene(event, deed.known ?? {}));
+    if (deed.type === "login_succeeded") this.#learn(event);
+    return observed;
+  }
+
+  // What differs from its zero after the last of them.
+  seeAll(deeds: Deed[]): ReturnType<typeof sparse> {
+    const last = deeds.map((deed) => this.see(deed)).at(-1);
+    if (!last) throw new Error("nothing happened");
+    return sparse(last.context);
+  }
+
+  #once<T>(name: string, make: () => T): T {
+    if (!this.#known.has(name)) this.#known.set(name, make());
+    // Made under this name, and by this call's maker.
+    return this.#known.get(name) as T;
+  }
+
+  #entity<F>(name: string, facts: F): Entity<F> {
+    return this.#once(name, () => ({ ring: Ring.empty(), facts }));
+  }
+
+  #scene(event: EnrichedActivity, given: Known): Scene {
+    const { website_account_id: account, device_id: device, ip, session_id: session, type } = event.activity;
+    const isLinked = type !== "login_failed" && type !== "fraud_report" && account !== undefined && device !== undefined;
+    const pair = `pair:${account}:${device}`;
+    const isNewPair = isLinked && !this.#known.has(pair);
+    if (isLinked) this.#known.set(pair, true);
+    const { confirmed = 0, falsePositives = 0, onDevice = 0, tenantHasBrowser = false, ...flags } = given;
+    const noFlags = { is_blocked: false, is_quarantined: false, is_fraudulent: false };
+    return {
+      event,
+      account:
+        account === undefined
+          ? null
+          : {
+              ...this.#entity<AccountFacts>(`account:${account}`, newAccountFacts(event.at)),
+              flags: { ...noFlags, ...flags },
+              confirmed,
+              falsePositives,
+            },
+      device:
+        device === undefined
+          ? null
+          : { ...this.#entity<DeviceFacts>(`device:${device}`, { first: event.at, accounts: 0 }), confirmed: onDevice },
+      ip: ip === undefined ? null : this.#entity(`ip:${ip}`, null),
+      network: type.startsWith("login_") && event.network !== "" ? this.#entity(`network:${event.network}`, null) : null,
+      session: session === undefined ? null : this.#once<SessionFacts>(`session:${session}`, () => newSessionFacts(event.at)),
+      isNewPair,
+      tenantHasBrowser,
+      shares: {
+        total: this.#logins.get("total") ?? 0,
+        of: (kind, value) => this.#logins.get(`${kind}:${value}`) ?? 0,
+      },
+    };
+  }
+
+  #learn(event: EnrichedActivity): void {
+    const { ip: _ip, device: _device, ...shared } = loginValues(event);
+    for (const name of ["total", ...Object.entries(shared).map(([kind, value]) => `${kind}:${value}`)]) {
+      this.#logins.set(name, (this.#logins.get(name) ?? 0) + 1);
+    }
+  }
+}
+
+function enrich({ minute, facts, known: _, ...deed }: Deed): EnrichedActivity {
+  const { country = "", asn = 0, lat = null, lon = null, value = 0, os = "", browser = "", ...rest } = deed;
+  const { isBotAgent = false, isDisposableEmail = false, ...sent } = rest;
+  const at = worldBegan + Math.round(minute * 60_000);
+  const time = new Date(at).toISOString();
+  const told = { activity_id: "any", origin: "server" as const, occurred_at: time, received_at: time, ...sent };
+  const activity: RecordedActivity = facts ? { ...told, browser: facts } : told;
+  const network = asn !== 0 ? `AS${asn}` : activity.ip === undefined ? "" : `${activity.ip}/24`;
+  return { activity, at, country, asn, lat, lon, network, browser, os, isBotAgent, isDisposableEmail, value };
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from "node:crypto";
+import { draftRule, insertDecided, makeRule } from "./decided.ts";
+import type { TestTenant } from "./harness.ts";
+import type { Sample } from "./witness.ts";
+
+const expression = "device.accounts_1h >= 8";
+
+async function rulePath(tenant: TestTenant): Promise<string> {
+  await makeRule(tenant, "own_rule");
+  return "/rules/own_rule";
+}
+
+// Also what is refused below an id, which the common refusals leave out.
+function below(path: string, valid: Sample): Sample[] {
+  const [, folder, , last] = path.split("/");
+  return [
+    valid,
+    { ...valid, path: `/${folder}/${randomUUID()}/${last}`, status: 404, type: "item-not-found" },
+    { ...valid, path: `/${folder}/%00/${last}`, status: 400, type: "bad-request" },
+  ];
+}
+
+async function ruleUpdates(tenant: TestTenant): Promise<Sample[]> {
+  const path = await rulePath(tenant);
+  const change = { ...draftRule, rule_version: 1, state: "shadow" };
+  return [
+    { path, options: { body: change }, status: 200 },
+    { path: "/rules/another_rule", options: { body: { ...draftRule, about: "device" } }, status: 200 },
+    { path, options: { body: change }, status: 409, type: "item-version-conflict" },
+    { path, options: { body: { ...change, expression: "device.gone" } }, status: 422, type: "validation-error" },
+    { path: "/rules/No-Rule", options: { body: draftRule }, status: 400, type: "bad-request" },
+  ];
+}
+
+async function backtestPath(tenant: TestTenant): Promise<string> {
+  const made = await tenant.call("POST", "/backtests", { body: { expression } });
+  return `/backtests/${(made.json.data as { backtest_id: string }).backtest_id}`;
+}
+
+// What the witnesses see of rules, thresholds, backtests and decisions.
+export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
+  listRules: async (tenant) => {
+    await rulePath(tenant);
+    return [{ path: "/rules", status: 200 }];
+  },
+  getRule: async (tenant) => [{ path: await rulePath(tenant), status: 200 }],
+  updateRule: ruleUpdates,
+  listRuleVersions: async (tenant) => {
+    const path = `${await rulePath(tenant)}/history`;
+    return below(path, { path, status: 200 });
+  },
+  getRuleReport: async (tenant) => {
+    const path = `${await rulePath(tenant)}/report`;
+    return below(path, { path: `${path}?days=30`, status: 200 });
+  },
+  listFeatures: async () => [{ path: "/features", status: 200 }],
+  getThresholds: async () => [{ path: "/thresholds", status: 200 }],
+  updateThresholds: async () => {
+    const body = { score_2: 1, score_3: 2, score_4: 3, score_5: 4, thresholds_version: 1 };
+    return [
+      { path: "/thresholds", options: { body }, status: 200 },
+      { path: "/thresholds", options: { body }, status: 409, type: "item-version-conflict" },
+      { path: "/thresholds", options: { body: { ...body, score_3: 1 } }, status: 422, type: "validation-error" },
+    ];
+  },
+  createBacktest: async () => [
+    { path: "/backtests", options: { body: { expression, days: 7, from: "2026-11-01", about: "network" } }, status: 202 },
+  ],
+  listBacktests: async (tenant) => {
+    await backtestPath(tenant);
+    return [{ path: "/backtests", status: 200 }];
+  },
+  getBacktest: async (tenant) => [{ path: await backtestPath(tenant), status: 200 }],
+  cancelBacktest: async (tenant) => {
+    const path = `${await backtestPath(tenant)}/cancel`;
+    return below(path, { path, status: 200 });
+  },
+  getDecision: async (tenant) => {
+    await makeRule(tenant, "own_rule");
+    const prediction_id = randomUUID();
+    const decision = { v: 1, l: 3, r: { own_rule: 1 }, f: { "device.accounts_1h": 9 } };
+    await insertDecided(tenant, [{ prediction_id, website_account_id: "user-1", score: 3, decision }]);
+    return [{ path: `/decisions/${prediction_id}`, status: 200 }];
+  },
+};
