@@ -28,11 +28,51 @@ export type ActivityBatch = { activities: (Activity)[] };
 
 export type Activity = { activity_id: string; type: string; occurred_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; attributes?: Record<string, string | number | boolean> };
 
-export type Tenant = { tenant_name: string; tenant_id: string; client_id?: string; clickstream_app_id: string; allowed_origins: (string)[]; created_at: string };
+export type Rule = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string; hits_7d: number; shadow_hits_7d: number; precision: Precision };
+
+export type Precision = { confirmed: number; false_positives: number; inconclusive: number; precision: number | null };
+
+export type RuleChange = { name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network"; state: "on" | "shadow" | "off"; rule_version: number };
+
+export type RuleVersion = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string };
+
+export type RuleReport = { rule_id: string; days: number; hits_per_day: ({ day: string; hits: number; shadow_hits: number })[]; subjects: number; shadow_subjects: number; precision: Precision; shadow_precision: Precision; examples: ({ subject: string; is_shadow: boolean; hits: number; activity_id: string; website_account_id?: string; occurred_at: string; sentence: string })[]; overlap: ({ rule_id: string; subjects: number })[] };
+
+export type Feature = { name: string; type: "number" | "string" | "boolean" | "map"; plain_name: string; description: string; maximum?: number };
+
+export type Thresholds = { score_2: number; score_3: number; score_4: number; score_5: number; thresholds_version: number; updated_at: string; updated_by: string };
+
+export type ThresholdsChange = { score_2: number; score_3: number; score_4: number; score_5: number; thresholds_version: number };
+
+export type BacktestListItem = { backtest_id: string; status: "QUEUED" | "RUNNING" | "DONE" | "CANCELLED" | "FAILED"; expression: string; label?: string; about: "account" | "device" | "address" | "network"; days: number; from: string; until: string; progress: { done: number; total: number; percent: number }; fault?: string; created_at: string; created_by: string; finished_at?: string };
+
+export type NewBacktest = { expression: string; label?: string; about?: "account" | "device" | "address" | "network"; days?: number; from?: string };
+
+export type Backtest = { backtest_id: string; status: "QUEUED" | "RUNNING" | "DONE" | "CANCELLED" | "FAILED"; expression: string; label?: string; about: "account" | "device" | "address" | "network"; days: number; from: string; until: string; progress: { done: number; total: number; percent: number }; fault?: string; created_at: string; created_by: string; finished_at?: string; result?: BacktestResult };
+
+export type BacktestResult = { decisions: number; hits: number; hits_per_day: ({ day: string; hits: number; decisions: number })[]; accounts: number; overlap: ({ rule_id: string; hits: number })[]; caught_already: number | null; precision: Precision; examples: ({ activity_id: string; type: string; occurred_at: string; website_account_id?: string; score: number; values: (FeatureValue)[] })[] };
+
+export type FeatureValue = { name: string; plain_name: string; value: string | number | boolean };
+
+export type Decision = { prediction_id: string; case_id?: string; activity: { activity_id: string; type: string; origin: string; occurred_at: string; received_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string }; score: number; log_odds: number; thresholds: { score_2: number; score_3: number; score_4: number; score_5: number }; revision: number; features: (FeatureValue)[]; rules: (FiredRule)[]; shadow_rules: (FiredRule)[]; contributions: ({ name: string; plain_name: string; log_odds: number })[]; recomputed: { log_odds: number; score: number } };
+
+export type FiredRule = { rule_id: string; rule_version: number; name: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; expression: string; sentence: string; values: (FeatureValue)[] };
+
+export type QuarantineEntry = { quarantine_id: string; received_at: string; reason: "bad-gzip" | "unpacked-too-large" | "too-deep" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "wrong-hash" | "foreign-tenant-id"; detail: string; excerpt: string };
+
+export type QuarantineCount = { day: string; reason: "bad-gzip" | "unpacked-too-large" | "too-deep" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "wrong-hash" | "foreign-tenant-id"; count: number };
+
+export type Tenant = { tenant_name: string; tenant_id: string; client_id?: string; clickstream_app_id: string; allowed_origins: (string)[]; ip_policy: "full" | "truncate" | "hash"; url_parameters: (string)[]; created_at: string };
+
+export type TenantChange = { allowed_origins?: (string)[]; ip_policy?: "full" | "truncate" | "hash"; url_parameters?: (string)[] };
 
 export type RotateAuthSecret = { revoke_now?: boolean };
 
 export type RotatedSecret = { client_id: string; client_secret: string; previous_secret_expires_at?: string };
+
+export type Snippets = { snippets: ({ framework: string; snippet: string })[]; tenant_name: string; app_id: string; tenant_id: string };
+
+export type MetricPoint = { timestamp: string; total_events?: number; guest_sessions?: number; non_guest_sessions?: number; unique_sessions?: number; unique_ids?: number; session_starts?: number };
 
 export type Operations = {
   listCases: { params: undefined; query: { status?: "OPEN" | "CLOSED"; website_account_id?: string; user_is_blocked?: boolean; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; min_score?: number; created_after?: string; created_before?: string; updated_since?: string; sort?: "-created_at" | "created_at" | "-overall_risk_score" | "-updated_at"; limit?: number; cursor?: string }; body: undefined; data: { cases: (CaseListItem)[]; next_cursor: string | null } };
@@ -45,8 +85,25 @@ export type Operations = {
   updateEndUserAccount: { params: { website_account_id: string }; query: undefined; body: EndUserAccountChange; data: EndUserAccount };
   deleteEndUserAccount: { params: { website_account_id: string }; query: undefined; body: undefined; data: undefined };
   createActivities: { params: undefined; query: undefined; body: ActivityBatch; data: { accepted: number; duplicates: number } };
+  listRules: { params: undefined; query: undefined; body: undefined; data: { rules: (Rule)[] } };
+  getRule: { params: { rule_id: string }; query: undefined; body: undefined; data: Rule };
+  updateRule: { params: { rule_id: string }; query: undefined; body: RuleChange; data: RuleVersion };
+  listRuleVersions: { params: { rule_id: string }; query: undefined; body: undefined; data: { versions: (RuleVersion)[] } };
+  getRuleReport: { params: { rule_id: string }; query: { days?: number }; body: undefined; data: RuleReport };
+  listFeatures: { params: undefined; query: undefined; body: undefined; data: { features: (Feature)[] } };
+  getThresholds: { params: undefined; query: undefined; body: undefined; data: Thresholds };
+  updateThresholds: { params: undefined; query: undefined; body: ThresholdsChange; data: Thresholds };
+  listBacktests: { params: undefined; query: undefined; body: undefined; data: { backtests: (BacktestListItem)[] } };
+  createBacktest: { params: undefined; query: undefined; body: NewBacktest; data: Backtest };
+  getBacktest: { params: { backtest_id: string }; query: undefined; body: undefined; data: Backtest };
+  cancelBacktest: { params: { backtest_id: string }; query: undefined; body: undefined; data: Backtest };
+  getDecision: { params: { prediction_id: string }; query: undefined; body: undefined; data: Decision };
+  listQuarantine: { params: undefined; query: { reason?: "bad-gzip" | "unpacked-too-large" | "too-deep" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "wrong-hash" | "foreign-tenant-id"; limit?: number; cursor?: string }; body: undefined; data: { quarantine: (QuarantineEntry)[]; counts: (QuarantineCount)[]; next_cursor: string | null } };
   getTenant: { params: undefined; query: undefined; body: undefined; data: Tenant };
+  updateTenant: { params: undefined; query: undefined; body: TenantChange; data: Tenant };
   rotateAuthSecret: { params: undefined; query: undefined; body: RotateAuthSecret; data: RotatedSecret };
+  getSnippet: { params: undefined; query: undefined; body: undefined; data: Snippets };
+  getTenantMetrics: { params: undefined; query: { start_date?: string; end_date?: string; aggregation?: "minute" | "hour" | "day" | "week" | "month" | "year"; metric?: "total_events" | "guest_sessions" | "non_guest_sessions" | "unique_sessions" | "unique_ids" | "session_starts" }; body: undefined; data: { metrics: (MetricPoint)[] } };
 };
 
 // `isRepeatable`: to send it twice is to have sent it once, so that it may be retried.
@@ -61,6 +118,23 @@ export const operations = {
   updateEndUserAccount: { method: "PUT", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: true },
   deleteEndUserAccount: { method: "DELETE", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: false },
   createActivities: { method: "POST", path: "/activities", wantsKey: false, isRepeatable: true },
+  listRules: { method: "GET", path: "/rules", wantsKey: false, isRepeatable: true },
+  getRule: { method: "GET", path: "/rules/{rule_id}", wantsKey: false, isRepeatable: true },
+  updateRule: { method: "PUT", path: "/rules/{rule_id}", wantsKey: false, isRepeatable: true },
+  listRuleVersions: { method: "GET", path: "/rules/{rule_id}/history", wantsKey: false, isRepeatable: true },
+  getRuleReport: { method: "GET", path: "/rules/{rule_id}/report", wantsKey: false, isRepeatable: true },
+  listFeatures: { method: "GET", path: "/features", wantsKey: false, isRepeatable: true },
+  getThresholds: { method: "GET", path: "/thresholds", wantsKey: false, isRepeatable: true },
+  updateThresholds: { method: "PUT", path: "/thresholds", wantsKey: false, isRepeatable: true },
+  listBacktests: { method: "GET", path: "/backtests", wantsKey: false, isRepeatable: true },
+  createBacktest: { method: "POST", path: "/backtests", wantsKey: false, isRepeatable: false },
+  getBacktest: { method: "GET", path: "/backtests/{backtest_id}", wantsKey: false, isRepeatable: true },
+  cancelBacktest: { method: "POST", path: "/backtests/{backtest_id}/cancel", wantsKey: false, isRepeatable: false },
+  getDecision: { method: "GET", path: "/decisions/{prediction_id}", wantsKey: false, isRepeatable: true },
+  listQuarantine: { method: "GET", path: "/quarantine", wantsKey: false, isRepeatable: true },
   getTenant: { method: "GET", path: "/tenants", wantsKey: false, isRepeatable: true },
+  updateTenant: { method: "PUT", path: "/tenants", wantsKey: false, isRepeatable: true },
   rotateAuthSecret: { method: "POST", path: "/tenants/rotate-auth-secret", wantsKey: false, isRepeatable: false },
+  getSnippet: { method: "GET", path: "/snippet", wantsKey: false, isRepeatable: true },
+  getTenantMetrics: { method: "GET", path: "/metrics", wantsKey: false, isRepeatable: true },
 } as const;

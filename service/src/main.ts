@@ -1,4 +1,4 @@
-import { ConfigFault, readConfig } from "./config.ts";
+import { ConfigFault, readConfig, type Config } from "./config.ts";
 import { EmbeddedFault } from "./db/cluster.ts";
 import { MigrationFault } from "./db/migrate.ts";
 import { Failure } from "./domain/failure.ts";
@@ -19,12 +19,14 @@ function stopWith(error: unknown): never {
   process.exit(isPlain ? 2 : 1);
 }
 
-function greet({ url, demo }: Service, isServing: boolean): void {
+function greet({ url, demo }: Service, roles: Config["roles"]): void {
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   const lines = [
-    isServing
+    roles.has("api")
       ? `Casehound is up at ${url} (${seconds} s). API reference: ${url}/docs`
-      : `Casehound's engine is up (${seconds} s).`,
+      : roles.has("collector")
+        ? `Casehound's collector is up at ${url} (${seconds} s).`
+        : `Casehound's engine is up (${seconds} s).`,
   ];
   if (demo) lines.push(...demoLines(url, demo));
   process.stdout.write(`${lines.join("\n")}\n`);
@@ -64,7 +66,7 @@ async function run(): Promise<void> {
     });
   }
   const service = await starting;
-  if (!isStopping) greet(service, config.roles.has("api"));
+  if (!isStopping) greet(service, config.roles);
 }
 
 await run().catch(stopWith);

@@ -4,7 +4,7 @@ import { claimBacktest, saveEnding, saveProgress } from "../src/db/backtests.ts"
 import { statement } from "../src/db/sql.ts";
 import { Hold, runBacktest } from "../src/engine/backtest.ts";
 import { ended, holdBacktest, readBacktest, startBacktest, tryDraft, useRunner } from "./backtest-lab.ts";
-import { insertDecided, noonBefore } from "./decided.ts";
+import { decisionText, insertDecided, noonBefore } from "./decided.ts";
 import { TestTenant, useService } from "./harness.ts";
 
 const service = useService();
@@ -116,7 +116,8 @@ test("failure: one that cannot be run is tried three times and says so plainly; 
   const tenant = await tenantWithHits(2);
   const broken = await newTenant();
   await insertDecided(broken, [{ received_at: noonBefore(1), website_account_id: "a" }]);
-  await execute("update activities set decision = $2 where tenant_id = $1", [broken.tenantId, '{"f":{"device.accounts_1h":9}']);
+  const half = decisionText({ f: { "device.accounts_1h": 9 } }).slice(0, -1);
+  await execute("update activities set decision = $2 where tenant_id = $1", [broken.tenantId, half]);
   const { backtest_id: id } = await startBacktest(broken, draft);
   const fine = await tryDraft(tenant, draft);
   expect(fine.hits).toBe(2);

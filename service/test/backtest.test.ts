@@ -63,6 +63,11 @@ test("POST backtests 202: it waits, runs, and ends with what the draft would hav
   expect(backtests).toEqual([listed]);
 });
 
+const values = (count: number) => [
+  { name: "device.accounts_1h", plain_name: "Accounts on the device in 1 hour", value: count },
+  { name: "event.attributes", plain_name: "Attributes", value: '{"amount":12,"plan":"x"}' },
+];
+
 test("backtest: examples show the latest hit of each subject with the values that the draft reads", async () => {
   const tenant = await newTenant();
   const shared = { type: "payment", occurred_at: noonBefore(2), attributes: { amount: 12, plan: "x" } };
@@ -74,10 +79,6 @@ test("backtest: examples show the latest hit of each subject with the values tha
   ]);
   const { examples, hits } = await tryDraft(tenant, { expression: `${expression} && event.attributes.amount > 10` });
   expect(hits).toBe(3);
-  const values = (count: number) => [
-    { name: "device.accounts_1h", plain_name: "Accounts on the device in 1 hour", value: count },
-    { name: "event.attributes", plain_name: "Attributes", value: '{"amount":12,"plan":"x"}' },
-  ];
   const example = { type: "payment", occurred_at: noonBefore(2) };
   expect(examples).toEqual([
     { ...example, activity_id: "one", website_account_id: "a", score: 4, values: values(9) },

@@ -79,7 +79,7 @@ test("believe: an id that comes again with something else is quarantined, and th
   expect(await site.counts()).toEqual({ "id-reused": 2 });
   const { quarantine } = await site.quarantined();
   expect(quarantine[0]?.excerpt).toContain(event.event_id);
-  expect(quarantine[0]?.excerpt).not.toContain("user-42");
+  for (const { excerpt } of quarantine) expect(excerpt).not.toMatch(/user-42|127\.0\.0\.1/);
 });
 
 test("believe: what comes late is of the time when it happened", async () => {

@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { appendScored, makePartition } from "../src/db/activities.ts";
 import type { Queryable } from "../src/db/database.ts";
 import { statement } from "../src/db/sql.ts";
+import { findPlace } from "../src/detection/vector.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import type { StoredDecision } from "../src/domain/decision.ts";
 import type { RuleChange, RuleVersion } from "../src/domain/rule.ts";
@@ -28,13 +29,19 @@ export async function insertDecided(tenant: TestTenant, decided: Decided[]): Pro
       ...more,
       received_at,
     };
-    const text = JSON.stringify(decision);
+    const text = decisionText(decision);
     return { id_key: randomUUID(), activity, ip: activity.ip ?? null, score, prediction_id, case_id, decision: text };
   });
   for (const day of new Set(rows.map(({ activity }) => activity.received_at.slice(0, 10)))) {
     await database.transaction((tx) => makePartition(tx, day));
   }
   await database.transaction((tx) => appendScored(tx, tenant.tenantId, rows));
+}
+
+// Features are given by name, and stored by their codes.
+export function decisionText({ f, ...rest }: StoredDecision): string {
+  const coded = Object.entries(f ?? {}).map(([name, value]) => [findPlace(name)?.code ?? name, value] as const);
+  return JSON.stringify({ ...rest, ...(f && { f: Object.fromEntries(coded) }) });
 }
 
 // Noon of a day in the past, by UTC: 1 is yesterday.

@@ -64,7 +64,7 @@ test("GET decision 200: the activity, its features in words, and each rule that 
     log_odds: 7.2,
     thresholds: defaultThresholds,
     revision: 17,
-    features: [{ name: "event.type", plain_name: "Activity", value: "login_succeeded" }, crowd, isNew],
+    features: [{ name: "event.type", plain_name: "Activity", value: "login_succeeded" }, isNew, crowd],
     contributions: [
       { name: "login.country", log_odds: 0.4 },
       { name: "login.usual", log_odds: -0.7 },

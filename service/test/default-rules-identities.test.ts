@@ -58,11 +58,8 @@ test("rule signups_address: the eighth sign-up from one address within an hour i
 
 test("rule signups_address: seven sign-ups are not enough, nor is an eighth exactly an hour after the first", async () => {
   const stage = await Stage.open();
-  const early = (index: number) => ({ minute: index * 8, ip: "192.0.2.9" });
-  const played = await stage.play([
-    ...signups(7, early),
-    { minute: 60, type: "signup", website_account_id: "late", ip: "192.0.2.9" },
-  ]);
+  const early = signups(7, (index) => ({ minute: index * 8, ip: "192.0.2.9" }));
+  const played = await stage.play([...early, { minute: 60, type: "signup", website_account_id: "late", ip: "192.0.2.9" }]);
   expect(played.slice(6).map(({ features }) => features["ip.signups_1h"])).toEqual([7, 7]);
   expect(played.flatMap(({ rules }) => rules)).toEqual([]);
 });
@@ -93,8 +90,7 @@ test("rule signups_disposable: a second sign-up on a device with throw-away e-ma
 
 test("rule signups_disposable: from one address the third is enough, and the second is not", async () => {
   const stage = await Stage.open();
-  const from = (index: number) => ({ minute: index * 60, ip: "192.0.2.9", ...throwaway });
-  const played = await stage.play(signups(3, from));
+  const played = await stage.play(signups(3, (index) => ({ minute: index * 60, ip: "192.0.2.9", ...throwaway })));
   expect(played.map(({ rules }) => rules)).toEqual([[], [], ["signups_disposable"]]);
 });
 

@@ -60,6 +60,42 @@ test("rule stuffing_device: a fifth account exactly an hour after the first is n
   expect(last.rules).toEqual([]);
 });
 
+const logins = (count: number, every: number) =>
+  failures(count, (index) => ({ minute: index * every, device_id: "kiosk" })).map((step): Step => ({
+    ...step,
+    type: "login_succeeded",
+  }));
+
+test("rule accounts_device: the eighth account that logs in on one device within an hour is a Bot case of that account", async () => {
+  const stage = await Stage.open();
+  const played = await stage.play(logins(8, 8.5));
+  expect(played.flatMap(({ rules }, index) => (rules.length === 0 ? [] : [[index, ...rules]]))).toEqual([[7, "accounts_device"]]);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "account:user-7",
+    website_account_id: "user-7",
+    details: {
+      overall_risk_score: 3,
+      primary_fraud_label: "Bot",
+      recommended_action: "MONITOR",
+      summary: "8 accounts were active on one device within an hour.",
+    },
+  });
+  expect(shownValues(found, "accounts_device")).toEqual({ "device.accounts_1h": 8 });
+});
+
+test("rule accounts_device: seven accounts, an eighth an hour after the first, or pages of eight are not enough", async () => {
+  const late = await Stage.open();
+  const last = await late.playLast([
+    ...logins(7, 8),
+    { ...onDevice(0), minute: 60, type: "login_succeeded", website_account_id: "user-7" },
+  ]);
+  expect(last).toMatchObject({ rules: [], features: { "device.accounts_1h": 7 } });
+  const stage = await Stage.open();
+  const pages = await stage.playLast(logins(8, 8).map((step): Step => ({ ...step, type: "page_view" })));
+  expect(pages).toMatchObject({ rules: [], features: { "device.accounts_1h": 8 } });
+});
+
 const fromAddress = (index: number) => ({ minute: index * 1.25, ip: "192.0.2.7", device_id: `fresh-${index}` });
 
 test("rule stuffing_address: the eighth account that fails from one address within 10 minutes is a Bot case of the address", async () => {
@@ -94,34 +130,33 @@ test("rule stuffing_address: seven accounts are not enough, nor is an eighth exa
   expect([...seven.rules, ...late.rules]).toEqual([]);
 });
 
-test("rule stuffing_address: an office where every third log-in succeeds is no attack", async () => {
-  const stage = await Stage.open();
-  const logins = [1, 2, 3, 4].map((minute): Step => ({
-    minute,
-    type: "login_succeeded",
-    website_account_id: `colleague-${minute}`,
-    ip: "192.0.2.7",
-  }));
-  const last = await stage.playLast([...logins, ...failures(8, fromAddress)]);
-  expect(last.features).toMatchObject({ "ip.failed_accounts_10m": 8, "ip.failed_logins_1h": 8, "ip.logins_1h": 4 });
-  expect(last.rules).toEqual([]);
+test("rule stuffing_address: an office where every third log-in succeeds is no attack, and with fewer it is one", async () => {
+  for (const [count, rules] of [
+    [4, []],
+    [3, ["stuffing_address"]],
+  ] as const) {
+    const stage = await Stage.open();
+    const colleagues = Array.from({ length: count }, (_, minute): Step => {
+      return { minute, type: "login_succeeded", website_account_id: `colleague-${minute}`, ip: "192.0.2.7" };
+    });
+    const last = await stage.playLast([...colleagues, ...failures(8, fromAddress)]);
+    expect(last.features).toMatchObject({ "ip.failed_accounts_10m": 8, "ip.failed_logins_1h": 8, "ip.logins_1h": count });
+    expect(last.rules).toEqual(rules);
+  }
 });
 
 test("rule stuffing_address: pages that the same browsers load meanwhile do not hide the attack", async () => {
   const stage = await Stage.open();
-  const pages = failures(8, fromAddress).flatMap(({ minute, website_account_id: _, ...source }) =>
-    Array.from({ length: 12 }, (__, page): Step => ({
-      ...source,
-      minute: minute + page / 100,
+  const tries = failures(8, fromAddress).flatMap((step): Step[] => {
+    const pages = Array.from({ length: 12 }, (_, page): Step => ({
+      ...fromAddress(step.minute / 1.25),
+      minute: step.minute - (page + 1) / 100,
       type: "page_view",
       origin: "browser",
-    })),
-  );
-  const last = await stage.playLast([
-    ...pages,
-    ...failures(8, (index) => ({ ...fromAddress(index), minute: index * 1.25 + 0.2 })),
-  ]);
-  expect(last.rules).toEqual(["stuffing_address"]);
+    }));
+    return [...pages, step];
+  });
+  expect((await stage.playLast(tries)).rules).toEqual(["stuffing_address"]);
 });
 
 const slowly = (index: number) => ({ minute: index * 470, website_account_id: "victim", ip: `198.51.${index}.1` });
@@ -200,15 +235,17 @@ test("rule password_spraying: 19 accounts, 2 addresses, or two tries on every ac
   }
 });
 
-test("rule password_spraying: a network where every fourth log-in succeeds is no attack", async () => {
-  const stage = await Stage.open();
-  const logins = Array.from({ length: 7 }, (_, index): Step => ({
-    minute: index,
-    type: "login_succeeded",
-    website_account_id: `subscriber-${index}`,
-    ip: `203.0.113.${100 + index}`,
-  }));
-  const last = await stage.playLast([...logins, ...sprayed(20)]);
-  expect(last.features).toMatchObject({ "network.failed_logins_1h": 20, "network.logins_1h": 7 });
-  expect(last.rules).toEqual([]);
+test("rule password_spraying: a network where every fourth log-in succeeds is no attack, and with fewer it is one", async () => {
+  for (const [count, rules] of [
+    [7, []],
+    [6, ["password_spraying"]],
+  ] as const) {
+    const stage = await Stage.open();
+    const subscribers = Array.from({ length: count }, (_, minute): Step => {
+      return { minute, type: "login_succeeded", website_account_id: `subscriber-${minute}`, ip: `203.0.113.${100 + minute}` };
+    });
+    const last = await stage.playLast([...subscribers, ...sprayed(20)]);
+    expect(last.features).toMatchObject({ "network.failed_logins_1h": 20, "network.logins_1h": count });
+    expect(last.rules).toEqual(rules);
+  }
 });

@@ -62,7 +62,9 @@ export class DetectionTenant {
   }
 
   // The rules that fired on each scored activity, by its id.
-  async decisions(): Promise<Map<string, { rules: string[]; shadow: string[]; features: Record<string, unknown>; score: number }>> {
+  async decisions(): Promise<
+    Map<string, { rules: string[]; shadow: string[]; features: Record<string, unknown>; score: number }>
+  > {
     const text = "select activity_id, score, decision from activities where tenant_id = $1";
     const rows = await this.database.query<{ activity_id: string; score: number; decision: string }>(
       statement(text, [this.tenantId]),

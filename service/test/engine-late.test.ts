@@ -132,3 +132,33 @@ test("late: a burst that lacks any one of its events is not found, whatever orde
   });
   await fc.assert(property, { numRuns: 4 });
 });
+
+const at = (minutesAgo: number) => ({ occurred_at: iso(labNowMs - minutesAgo * minuteMs) });
+
+test("late: what has to come one after the other is found in any order within a batch", async () => {
+  const thief = { website_account_id: "u-1", device_id: "d-thief", session_id: "s-thief" };
+  const events = [
+    ...Array.from({ length: 10 }, (_, n) => activityOf({ type: "login_failed", ...thief, ...at(20 - n / 2) })),
+    activityOf({ type: "login_succeeded", ...thief, ...at(14) }),
+    activityOf({ type: "password_changed", ...thief, ...at(10) }),
+    activityOf({ type: "transfer", ...thief, ...at(5), attributes: { amount: 5_000 } }),
+  ];
+  const order = fc.shuffledSubarray(events, { minLength: events.length, maxLength: events.length });
+  const property = fc.asyncProperty(order, async (sent) => {
+    // Each is received in its turn.
+    const received = sent.map((each, n) => ({ ...each, received_at: iso(labNowMs + n) }));
+    const found = await rulesBySubject(await scoreInBatches([received]));
+    expect(found).toEqual({ success_after_failures: ["account:u-1"], change_then_value: ["account:u-1"] });
+  });
+  await fc.assert(property, { numRuns: 4 });
+});
+
+test("late: a payment from before a sensitive change, which comes after it, is not taken for one that followed it", async () => {
+  const named = { website_account_id: "u-1", session_id: "s-1" };
+  const pay = (id: string, at: number) =>
+    activityOf({ type: "transfer", activity_id: id, occurred_at: iso(at), ...named, attributes: { amount: 5_000 } });
+  const change = activityOf({ type: "password_changed", occurred_at: iso(labNowMs - minuteMs), ...named });
+  const tenantId = await scoreInBatches([[change], [pay("before", labNowMs - 5 * hourMs), pay("after", labNowMs)]]);
+  const decisions = await decisionsOf(lab.current, tenantId);
+  expect([decisions.get("before")?.rules, decisions.get("after")?.rules]).toEqual([[], ["change_then_value"]]);
+});

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { sql } from "../src/db/sql.ts";
 import { activityTypes, type RecordedActivity } from "../src/domain/activity.ts";
 import { isStorable } from "../src/domain/field.ts";
-import { activityOf, decisionsOf, drain, iso, labDetector, labNow, labNowMs, newTenant, store, useLab } from "./engine-lab.ts";
+import { activityOf, decisionsOf, drain, iso, labDetector, labNowMs, newTenant, store, useLab } from "./engine-lab.ts";
 import { landEnrichment } from "./engine-story.ts";
 
 const lab = useLab();
@@ -16,6 +16,7 @@ const oddTimes = [
   "0099-12-31T23:59:59.999Z",
   "1969-12-31T23:59:59.999Z",
   "1970-01-01T00:00:00.000Z",
+  "2000-01-01T00:00:00.000Z",
   "2019-12-31T23:59:59.999Z",
   "2054-11-03T19:53:47.775Z",
   "2101-01-01T00:00:00.000Z",
@@ -61,8 +62,8 @@ test("odd times: activity of any year, of every type, is scored and stored as it
   expect(stored).toEqual(Object.fromEntries(events.map((event) => [event.activity_id, event.occurred_at])));
 });
 
-test("odd times: they change no window of the same account, device and address at our time", async () => {
-  const far = oddEvents().filter(({ occurred_at: at }) => at < "2020" || at === iso(labNowMs - 30 * hourMs));
+test("odd times: what is years old changes no window of the same account, device and address at our time", async () => {
+  const far = oddEvents().filter(({ occurred_at: at }) => (at >= "2000" && at < "2020") || at === iso(labNowMs - 30 * hourMs));
   const near = Array.from({ length: 20 }, (_, n) => {
     const type = ["login_failed", "login_succeeded", "signup", "page_view"][n % 4] ?? "";
     return activityOf({ activity_id: `near-${n}`, type, occurred_at: iso(labNowMs - n * 60_000), ...whole });
@@ -105,11 +106,28 @@ test("odd times: a clock that runs ahead by hours or for ever counts as the time
 });
 
 // Texts that mean something to one of the layers that they go through.
-const special = [
-  ...["{}", '{"a":1}', "{a,b}", "NULL", "null", "undefined", "NaN", '"', "\\", "\\\\", '\\"', "'", "''", ",", ";--", "$1", "%s"],
-  ...["\u0001", "\u001f", "\n", "\t", "\u2028", "\ufeff", "\u202e", "\ud83d\ude00", "é", "e\u0301", " ", "\u00a0"],
-  ...["__proto__", "constructor", "toString", "hasOwnProperty", "__defineGetter__", "total", "country:", "account:u-1"],
+const marks = [
+  "{}",
+  '{"a":1}',
+  "{a,b}",
+  "NULL",
+  "null",
+  "undefined",
+  "NaN",
+  '"',
+  "\\",
+  "\\\\",
+  '\\"',
+  "'",
+  "''",
+  ",",
+  ";--",
+  "$1",
+  "%s",
 ];
+const signs = ["\u0001", "\u001f", "\n", "\t", "\u2028", "\ufeff", "\u202e", "\ud83d\ude00", "é", "e\u0301", " ", "\u00a0"];
+const words = ["__proto__", "constructor", "toString", "hasOwnProperty", "__defineGetter__", "total", "country:", "account:u-1"];
+const special = [...marks, ...signs, ...words];
 const oddText = (maxLength: number) =>
   fc
     .oneof(
@@ -143,11 +161,9 @@ const oddActivity = fc.record({
     oddText(200),
     oddText(40).map((name) => `${name}/1.0 (${name}) ${name}`),
   ),
-  attributes: fc.dictionary(
-    oddName,
-    fc.oneof(oddText(30), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean()),
-    { maxKeys: 5 },
-  ),
+  attributes: fc.dictionary(oddName, fc.oneof(oddText(30), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean()), {
+    maxKeys: 5,
+  }),
   email: oddText(40),
 });
 
@@ -177,4 +193,26 @@ test("odd texts: whatever ids, agents, addresses and attributes hold, activity i
     await decisionsOf(lab.current, tenantId);
   });
   await fc.assert(property, { numRuns: 6 });
+});
+
+// Failures on five accounts, and then a robot's own log-ins from the same device.
+async function scoresOf(browser: string): Promise<number[]> {
+  const tenantId = await newTenant(lab.current);
+  const named = { device_id: "d-1", ip: "192.0.2.1", user_agent: `${browser}/1.0 (x) y` };
+  const failures = Array.from({ length: 5 }, (_, n) => ({ type: "login_failed", website_account_id: `v-${n}` }));
+  const logins = Array.from({ length: 9 }, () => ({ type: "login_succeeded", website_account_id: "u-1" }));
+  const events = [...failures, ...logins].map((each, n) =>
+    activityOf({ ...each, ...named, activity_id: `e-${n}`, occurred_at: iso(labNowMs - 60_000 + n * 1_000) }),
+  );
+  await store(lab.current, tenantId, events);
+  await drain(labDetector(lab.current.database), tenantId);
+  const decisions = await decisionsOf(lab.current, tenantId);
+  return events.map(({ activity_id: id }) => decisions.get(id)?.score ?? 0);
+}
+
+test("odd texts: a browser that names itself after what every object has is scored as any other", async () => {
+  const wanted = await scoresOf("Somebody");
+  expect(wanted.filter((score) => score >= 3).length).toBeGreaterThan(4);
+  for (const name of ["constructor", "toString", "hasOwnProperty", "valueOf"])
+    expect([name, await scoresOf(name)]).toEqual([name, wanted]);
 });

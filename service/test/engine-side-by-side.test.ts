@@ -37,30 +37,28 @@ function newEngines(count: number): Detector[] {
   });
 }
 
-// All of them ask for work all the time. Whoever got some lets others have the next batch, so that none does it all.
-async function drainTogether(engines: Detector[], tenantId: string): Promise<number[]> {
+// All of them ask for work all the time. Returns how much each of them scored, and how often one was told to leave it to another.
+async function drainTogether(engines: Detector[], tenantId: string): Promise<{ scored: number[]; refused: number }> {
   const scored = engines.map(() => 0);
-  let last = -1;
+  let refused = 0;
   const run = async (detector: Detector, own: number) => {
     while ((await waiting(lab.current, tenantId)) > 0) {
-      if (last === own) continue;
       const pass = await detectBatch(detector, tenantId);
-      if (!pass || pass.scored === 0) continue;
-      scored[own] = (scored[own] ?? 0) + pass.scored;
-      last = own;
+      if (!pass) refused++;
+      scored[own] = (scored[own] ?? 0) + (pass?.scored ?? 0);
     }
   };
   await Promise.all(engines.map(run));
-  return scored;
+  return { scored, refused };
 }
 
 test.each([2, 3])("engines: %i side by side on one tenant make what one makes, in all that is stored", async (count) => {
   const [story = []] = stories;
   const tenantId = await newTenant(lab.current);
   await store(lab.current, tenantId, story);
-  const scored = await drainTogether(newEngines(count), tenantId);
+  const { scored, refused } = await drainTogether(newEngines(count), tenantId);
   expect(scored.reduce((sum, each) => sum + each, 0)).toBe(story.length);
-  expect(scored.filter((each) => each > 0).length).toBeGreaterThanOrEqual(2);
+  expect(refused).toBeGreaterThan(0);
   expect(await snapshot(lab.current, tenantId)).toEqual(alone[0]);
 });
 

@@ -53,6 +53,8 @@ test("PUT case: no outcome comes of a close without a disposition, of a repeat, 
   expect(await stored(tenant)).toEqual([]);
 });
 
+const byId = (a: { case_id?: unknown }, b: { case_id?: unknown }) => (String(a.case_id) < String(b.case_id) ? -1 : 1);
+
 test("POST cases/close: one outcome for each case that it closes, none for the others", async () => {
   const tenant = await newTenant();
   const [one, two, stale, closed] = await Promise.all(Array.from({ length: 4 }, () => tenant.openCase()));
@@ -70,7 +72,6 @@ test("POST cases/close: one outcome for each case that it closes, none for the o
   const key = randomUUID();
   for (const _time of [1, 2]) expect((await tenant.call("POST", "/cases/close", { body, key })).status).toBe(200);
   const after = await Promise.all([one, two].map((each) => tenant.read(each.case_id)));
-  const byId = (a: { case_id?: unknown }, b: { case_id?: unknown }) => (String(a.case_id) < String(b.case_id) ? -1 : 1);
   expect((await stored(tenant)).toSorted(byId)).toEqual(
     after.map((each) => outcomeOf(each, "CONFIRMED_FRAUD", tenant)).toSorted(byId),
   );

@@ -71,9 +71,10 @@ test("rule hits: they add up by day, on and in shadow, however often a batch nam
   ]);
 });
 
+const activity = (id: string) => ({ activity_id: id, occurred_at: noonBefore(1), sentence: id });
+
 test("rule subjects: hits add up, first and last are by the hits' times, and the last activity is the latest one's", async () => {
   const tenant = await newTenant();
-  const activity = (id: string) => ({ activity_id: id, occurred_at: noonBefore(1), sentence: id });
   await addSubjects(tenant, [
     { subject: "s", at: noonBefore(3), last_activity: activity("middle") },
     { subject: "s", at: noonBefore(2), last_activity: activity("late"), hits: 2 },
@@ -90,6 +91,8 @@ test("rule subjects: hits add up, first and last are by the hits' times, and the
   ]);
 });
 
+const said = (subject: string, disposition: string) => ({ subject, disposition, case_version: 2, decided_at: noonBefore(0) });
+
 test("GET rule report 200: subjects, precision, examples and overlap are of those that were hit in these days", async () => {
   const tenant = await newTenant();
   await addSubjects(tenant, [
@@ -104,7 +107,6 @@ test("GET rule report 200: subjects, precision, examples and overlap are of thos
     { subject: "account:4", at: noonBefore(1), rule_id: "third_rule" },
     { subject: "account:2", at: noonBefore(9), rule_id: "third_rule" },
   ]);
-  const said = (subject: string, disposition: string) => ({ subject, disposition, case_version: 2, decided_at: noonBefore(0) });
   await service.current.database.transaction((tx) =>
     insertOutcomes(
       tx,
@@ -141,16 +143,22 @@ test("GET rule report 200: subjects, precision, examples and overlap are of thos
   });
 });
 
+const secondsAfterNoon = (count: number) => new Date(Date.parse(noonBefore(1)) + count * 1000).toISOString();
+
 test("GET rule report 200: twenty examples, those that were hit last, with the account where there is one", async () => {
   const tenant = await newTenant();
-  const at = (index: number) => new Date(Date.parse(noonBefore(1)) + index * 1000).toISOString();
   await addSubjects(
     tenant,
     Array.from({ length: 30 }, (_, index) => ({
       subject: `account:${index}`,
-      at: at(index),
+      at: secondsAfterNoon(index),
       is_shadow: index % 3 === 0,
-      last_activity: { activity_id: "a", website_account_id: String(index), occurred_at: at(index), sentence: "It was." },
+      last_activity: {
+        activity_id: "a",
+        website_account_id: String(index),
+        occurred_at: secondsAfterNoon(index),
+        sentence: "It was.",
+      },
     })),
   );
   const { examples } = await report(tenant);

@@ -24,7 +24,7 @@ type Known = Partial<AccountFlags> & {
   tenantHasBrowser?: boolean;
 };
 
-export const worldBegan = Date.UTC(2026, 4, 1);
+const worldBegan = Date.UTC(2026, 4, 1);
 
 // What the engine's memory does, without a database: features are pure, and so are their tests.
 export class SmallWorld {
@@ -32,9 +32,9 @@ export class SmallWorld {
   readonly #logins = new Map<string, number>();
 
   // Everything that is known of the account and of the others changes by it.
-  see(deed: Deed): Observed {
+  see({ known = {}, ...deed }: Deed): Observed {
     const event = enrich(deed);
-    const observed = observe(this.#scene(event, deed.known ?? {}));
+    const observed = observe(this.#scene(event, known));
     if (deed.type === "login_succeeded") this.#learn(event);
     return observed;
   }
@@ -99,7 +99,7 @@ export class SmallWorld {
   }
 }
 
-function enrich({ minute, facts, known: _, ...deed }: Deed): EnrichedActivity {
+function enrich({ minute, facts, ...deed }: Omit<Deed, "known">): EnrichedActivity {
   const { country = "", asn = 0, lat = null, lon = null, value = 0, os = "", browser = "", ...rest } = deed;
   const { isBotAgent = false, isDisposableEmail = false, ...sent } = rest;
   const at = worldBegan + Math.round(minute * 60_000);

@@ -139,6 +139,11 @@ const traffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   ...collectorTraffic,
   ...detectionTraffic,
   getTenant: page("/tenants"),
+  getTenantMetrics: async () => [
+    { path: "/metrics?start_date=2026-11-01&end_date=2026-11-15T12:00:00Z&aggregation=day", status: 200 },
+    { path: "/metrics?metric=unique_ids", status: 200 },
+    { path: "/metrics?start_date=2026-11-02&end_date=2026-11-01", status: 400, type: "bad-request" },
+  ],
   rotateAuthSecret: async () => [
     { path: "/tenants/rotate-auth-secret", options: { body: { revoke_now: false } }, status: 200 },
     { path: "/tenants/rotate-auth-secret", status: 200 },

@@ -108,6 +108,22 @@ function readsOf(expression: string): string[] {
 
 export const backtestOperations: Operation[] = [
   operation({
+    id: "listBacktests",
+    method: "GET",
+    path: "/backtests",
+    scope: "read:rules",
+    tag: "Detection",
+    summary: "List backtests",
+    description: `The latest ${backtestsShownMax}, newest first, without their results.`,
+    success: {
+      status: 200,
+      description: "The backtests",
+      schema: Type.Object({ backtests: Type.Array(BacktestListItem) }, { additionalProperties: false }),
+    },
+    problems: [],
+    handle: list,
+  }),
+  operation({
     id: "createBacktest",
     method: "POST",
     path: "/backtests",
@@ -125,22 +141,6 @@ export const backtestOperations: Operation[] = [
       days: 30,
     },
     handle: create,
-  }),
-  operation({
-    id: "listBacktests",
-    method: "GET",
-    path: "/backtests",
-    scope: "read:rules",
-    tag: "Detection",
-    summary: "List backtests",
-    description: `The latest ${backtestsShownMax}, newest first, without their results.`,
-    success: {
-      status: 200,
-      description: "The backtests",
-      schema: Type.Object({ backtests: Type.Array(BacktestListItem) }, { additionalProperties: false }),
-    },
-    problems: [],
-    handle: list,
   }),
   operation({
     id: "getBacktest",

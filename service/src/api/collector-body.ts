@@ -14,7 +14,7 @@ const unpackedBytesMax = unpackedMiBMax * 1024 * 1024;
 const unpack = promisify(gunzip);
 
 // What is wrong with the request itself, and of how many events.
-export type BodyFault = { reason: QuarantineReason; detail: string; excerpt: string; count: number };
+type BodyFault = { reason: QuarantineReason; detail: string; excerpt: string; count: number };
 
 // The events of a request, and what of it is none.
 export type Unpacked = { events: unknown[]; faults: BodyFault[]; isHashWrong: boolean; bytes: number };

@@ -9,10 +9,11 @@ async function list(services: Services, { caller, query }: Call): Promise<Reply>
   const { limit = 1000, cursor, ...filter } = query as { reason?: string; limit?: number; cursor?: string };
   const signature = listSignature(caller, "listQuarantine", filter);
   const before = cursor === undefined ? null : String(services.cursors.open(cursor, signature));
-  const page = { ...filter, before, limit: limit + 1 };
+  const now = services.now();
+  const page = { ...filter, before, limit: limit + 1, now };
   const [found, counts] = await Promise.all([
     listQuarantine(services.database, caller.tenant_id, page),
-    listQuarantineCounts(services.database, caller.tenant_id, services.now()),
+    listQuarantineCounts(services.database, caller.tenant_id, now),
   ]);
   const items = found.slice(0, limit);
   const last = found.length > limit ? items.at(-1) : undefined;

@@ -25,7 +25,7 @@ import { dataReply, operation, type Call, type Operation, type Services } from "
 import type { Reply } from "./problem.ts";
 
 const Bound = (description: string) =>
-  Type.Optional(Type.Union([Type.String({ format: "date" }), Type.String({ format: "date-time" })], { description }));
+  Type.Optional(Type.String({ description, examples: ["2026-11-15", "2026-11-15T09:30:00.000Z"] }));
 
 const MetricsQuery = Type.Object({
   start_date: Bound("A day, YYYY-MM-DD, or a UTC time. Default: 7 days before the end."),

@@ -107,7 +107,8 @@ export async function readDecisions(
   // JSON escapes line breaks, so these are between the texts and never in one.
   const decisions = row.decisions?.split("\n") ?? [];
   const documents = row.documents?.split("\n") ?? [];
-  if (decisions.length !== count || (span.hasDocuments && documents.length !== count)) throw new Error("a stored decision holds a line break");
+  if (decisions.length !== count || (span.hasDocuments && documents.length !== count))
+    throw new Error("a stored decision holds a line break");
   const keyOf = (index: number) => keys?.slice(index * keyCharacters, (index + 1) * keyCharacters) ?? "";
   const next = count < span.limit || last_at === null ? null : { received_at: last_at, id_key: keyOf(count - 1) };
   return { count, decisions, documents, scoreOf: (index) => Number(scores?.[index]), keyOf, next };

@@ -32,29 +32,29 @@ export async function insertOutcomes(tx: Queryable, tenantId: string, outcomes: 
 
 type CountRow = Row & Outcomes & { rule_id: string; is_shadow: boolean };
 
-// By rule, on and in shadow. Each subject counts once, by the last outcome after its first hit. Begins at the outcomes, for
-// they are few: one needs a person.
+// By rule, on and in shadow. Each subject counts once, by its last outcome, where that came after the first hit. Begins at the
+// outcomes, for they are few: one needs a person.
 export async function countOutcomes(
   database: Queryable,
   tenantId: string,
   wanted: { rule_ids: string[]; hit_since: string | null },
 ): Promise<(rule: { rule_id: string; is_shadow: boolean }) => Outcomes> {
   const rows = await database.query<CountRow>(sql`
-    with verdicts as (
-      select distinct on (s.rule_id, s.is_shadow, s.subject) s.rule_id, s.is_shadow, o.disposition
-      from outcomes as o
-      join rule_subjects as s on s.tenant_id = o.tenant_id and s.subject = o.subject and s.first_at <= o.decided_at
-      where o.tenant_id = ${tenantId}
-        and s.rule_id = any(${wanted.rule_ids}::text[])
-        and (${wanted.hit_since}::timestamptz is null or s.last_at >= ${wanted.hit_since}::timestamptz)
-      order by s.rule_id, s.is_shadow, s.subject, o.decided_at desc, o.case_version desc
+    with latest as (
+      select distinct on (subject) subject, disposition, decided_at
+      from outcomes
+      where tenant_id = ${tenantId}
+      order by subject, decided_at desc, case_version desc
     )
-    select rule_id, is_shadow,
-      count(*) filter (where disposition = 'CONFIRMED_FRAUD') as confirmed,
-      count(*) filter (where disposition = 'FALSE_POSITIVE') as false_positives,
-      count(*) filter (where disposition = 'INCONCLUSIVE') as inconclusive
-    from verdicts
-    group by rule_id, is_shadow`);
+    select s.rule_id, s.is_shadow,
+      count(*) filter (where o.disposition = 'CONFIRMED_FRAUD') as confirmed,
+      count(*) filter (where o.disposition = 'FALSE_POSITIVE') as false_positives,
+      count(*) filter (where o.disposition = 'INCONCLUSIVE') as inconclusive
+    from latest as o
+    join rule_subjects as s on s.tenant_id = ${tenantId} and s.subject = o.subject and s.first_at <= o.decided_at
+    where s.rule_id = any(${wanted.rule_ids}::text[])
+      and (${wanted.hit_since}::timestamptz is null or s.last_at >= ${wanted.hit_since}::timestamptz)
+    group by s.rule_id, s.is_shadow`);
   const counted = new Map(
     rows.map(({ rule_id, is_shadow, ...outcomes }) => [`${rule_id} ${is_shadow}`, outcomes satisfies Outcomes]),
   );
@@ -68,16 +68,17 @@ export async function countOutcomesOf(
   subjects: ReadonlyMap<string, string>,
 ): Promise<Outcomes> {
   const [row] = await database.query<Row & Outcomes>(sql`
-    with verdicts as (
-      select distinct on (o.subject) o.disposition
+    with latest as (
+      select distinct on (o.subject) o.disposition, o.decided_at, s.first_at
       from unnest(${[...subjects.keys()]}::text[], ${[...subjects.values()]}::timestamptz[]) as s (subject, first_at)
-      join outcomes as o on o.tenant_id = ${tenantId} and o.subject = s.subject and s.first_at <= o.decided_at
+      join outcomes as o on o.tenant_id = ${tenantId} and o.subject = s.subject
       order by o.subject, o.decided_at desc, o.case_version desc
     )
     select count(*) filter (where disposition = 'CONFIRMED_FRAUD') as confirmed,
       count(*) filter (where disposition = 'FALSE_POSITIVE') as false_positives,
       count(*) filter (where disposition = 'INCONCLUSIVE') as inconclusive
-    from verdicts`);
+    from latest
+    where first_at <= decided_at`);
   return row ?? noOutcomes;
 }
 

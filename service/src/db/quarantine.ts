@@ -10,15 +10,13 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 export type NewEntry = Rejection & { quarantine_id: string };
 
-// Counts all of it, and keeps what there is room for. What is older than the list shows goes.
+// Counts all of it, and keeps what there is room for.
 export async function insertQuarantine(tx: Queryable, tenantId: string, entries: NewEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const first = await addCounts(tx, tenantId, entries);
   const shown = entries.filter((entry) => !shownOnceADay.has(entry.reason) || first.delete(entry.reason));
   const nowMs = Math.max(...entries.map((entry) => Date.parse(entry.received_at)));
-  await tx.query(sql`
-    delete from quarantine
-    where tenant_id = ${tenantId} and quarantine_id < ${uuidV7Floor(nowMs - daysKept * dayMs)}::uuid`);
+  await deleteOldQuarantine(tx, tenantId, nowMs);
   await tx.query(sql`
     insert into quarantine (tenant_id, quarantine_id, received_at, reason, detail, excerpt)
     select ${tenantId}::uuid, e.quarantine_id, e.received_at, e.reason, e.detail, e.excerpt
@@ -34,6 +32,13 @@ export async function insertQuarantine(tx: Queryable, tenantId: string, entries:
       from quarantine
       where tenant_id = ${tenantId} and quarantine_id >= ${uuidV7Floor(nowMs - (nowMs % dayMs))}::uuid
     )`);
+}
+
+// The id is made from the time.
+async function deleteOldQuarantine(tx: Queryable, tenantId: string, nowMs: number): Promise<void> {
+  await tx.query(sql`
+    delete from quarantine
+    where tenant_id = ${tenantId} and quarantine_id < ${uuidV7Floor(nowMs - daysKept * dayMs)}::uuid`);
 }
 
 // Returns the reasons that were the day's first. In one order, so that two writers wait for each other instead of blocking
@@ -63,14 +68,15 @@ async function addCounts(tx: Queryable, tenantId: string, entries: NewEntry[]): 
   return new Set(rows.filter((row) => row.is_first).map((row) => row.reason));
 }
 
-export type QuarantinePage = { reason?: string; before: string | null; limit: number };
+export type QuarantinePage = { reason?: string; before: string | null; limit: number; now: string };
 
-// Newest first: the id is made from the time. A tenant has few enough entries that a reason needs no index.
+// Newest first. A tenant has few enough entries that a reason needs no index.
 export async function listQuarantine(database: Queryable, tenantId: string, page: QuarantinePage): Promise<QuarantineEntry[]> {
   return database.query<QuarantineEntry & Row>(sql`
     select quarantine_id, received_at, reason, detail, excerpt
     from quarantine
     where tenant_id = ${tenantId}
+      and quarantine_id >= ${uuidV7Floor(Date.parse(page.now) - daysKept * dayMs)}::uuid
       and (${page.before}::uuid is null or quarantine_id < ${page.before}::uuid)
       and (${page.reason ?? null}::text is null or reason = ${page.reason ?? null}::text)
     order by quarantine_id desc

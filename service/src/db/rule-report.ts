@@ -95,12 +95,15 @@ export async function listOverlap(
         limit ${overlapSubjectsMax}
       ) as s
     )
-    select o.rule_id, count(distinct o.subject) as subjects
-    from own
-    join rule_subjects as o on o.tenant_id = ${tenantId} and o.subject = own.subject
-    where o.rule_id <> ${wanted.rule_id} and o.last_at >= ${wanted.since}
-    group by o.rule_id
-    order by subjects desc, o.rule_id`);
+    select rule_id, count(*) as subjects
+    from (
+      select distinct o.rule_id, o.subject
+      from own
+      join rule_subjects as o on o.tenant_id = ${tenantId} and o.subject = own.subject
+      where o.rule_id <> ${wanted.rule_id} and o.last_at >= ${wanted.since}
+    ) as others
+    group by rule_id
+    order by subjects desc, rule_id`);
 }
 
 // The counts stay, under a name that leads to nobody. A source's latest activity may name the account too.

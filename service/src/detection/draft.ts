@@ -3,7 +3,7 @@ import { firstCharacters } from "../domain/field.ts";
 import type { FeatureValue, Features } from "./catalogue.ts";
 import { compileRule } from "./compile.ts";
 import { findField } from "./field-name.ts";
-import { contextOf, findPlace, type Attributes, type RuleContext } from "./vector.ts";
+import { contextOf, findPlace, unpack, type Attributes, type RuleContext } from "./vector.ts";
 
 const attributeCharactersShown = 300;
 
@@ -51,9 +51,10 @@ export function attributesOf(document: string): Attributes {
   return (JSON.parse(document) as { attributes?: Attributes }).attributes ?? {};
 }
 
+// By name.
 export function featuresOf(decision: string): Features {
   // Written by the engine.
-  return (JSON.parse(decision) as { f?: Features }).f ?? {};
+  return unpack((JSON.parse(decision) as { f?: Features }).f ?? {});
 }
 
 const codes = { quote: 34, comma: 44, minus: 45, zero: 48, nine: 57, brace: 125 };
@@ -66,9 +67,9 @@ function valueFiller(reads: string[]): (context: RuleContext, decision: string) 
     return place ? [{ ...place, token: `"${place.code}":` }] : [];
   });
   return (context, decision) => {
-    for (const { code, group, key, zero, token } of places) {
+    for (const { name, group, key, zero, token } of places) {
       const at = decision.indexOf(token);
-      context[group][key] = at === -1 ? zero : (valueAt(decision, at + token.length) ?? featuresOf(decision)[code] ?? zero);
+      context[group][key] = at === -1 ? zero : (valueAt(decision, at + token.length) ?? featuresOf(decision)[name] ?? zero);
     }
   };
 }

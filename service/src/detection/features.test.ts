@@ -255,9 +255,10 @@ test("features: every field of the catalogue is told in one of the stories, and 
   expect([...told].toSorted()).toEqual(scalars.toSorted());
 });
 
+const typeOf = (value: unknown) => (typeof value === "object" ? "map" : typeof value);
+
 test("features: nothing is set that the catalogue does not have, and all of its own type", () => {
   const types = new Map(fields.map(({ name, type }) => [name, type]));
-  const typeOf = (value: unknown) => (typeof value === "object" ? "map" : typeof value);
   for (const { deeds } of Object.values(stories)) {
     const world = new SmallWorld();
     const wrong = deeds.flatMap((deed) =>

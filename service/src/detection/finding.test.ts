@@ -77,10 +77,13 @@ test("finding: an unusual log-in counts for Account Takeover, a usual one agains
 });
 
 test("finding: 3 is to challenge for Account Takeover and to monitor else, 4 to challenge, 5 to block", () => {
-  const actions = (label: "Bot" | "Account Takeover") =>
-    [2.5, 4, 6].map((weight) => findOne({ rules: [active({ rule_id: "a", weight, label })] }).action);
-  expect(actions("Bot")).toEqual(["MONITOR", "CHALLENGE", "BLOCK"]);
-  expect(actions("Account Takeover")).toEqual(["CHALLENGE", "CHALLENGE", "BLOCK"]);
+  for (const [label, actions] of [
+    ["Bot", ["MONITOR", "CHALLENGE", "BLOCK"]],
+    ["Account Takeover", ["CHALLENGE", "CHALLENGE", "BLOCK"]],
+  ] as const) {
+    const findings = [2.5, 4, 6].map((weight) => findOne({ rules: [active({ rule_id: "a", weight, label })] }));
+    expect(findings.map(({ action }) => action)).toEqual(actions);
+  }
 });
 
 test("finding: to escalate where a known fraud is among the reasons, whatever the score", () => {
@@ -146,7 +149,7 @@ test("finding: an unusual log-in is told with what is unusual and how much histo
 });
 
 test("finding: a log-in that is usual for the account is no reason, though it is shown as what it took away", () => {
-  const finding = findOne({ rules: [active({ rule_id: "a", weight: 5 })], ratio: familiar });
+  const finding = findOne({ rules: [active({ rule_id: "a", weight: 5, label: "Account Takeover" })], ratio: familiar });
   expect(finding.highlights).toEqual(["a of 7."]);
   const shown = finding.explanation.model_behaviour?.find(({ type }) => type === "likelihood_ratio")?.top_contributors;
   expect(shown).toMatchObject([
@@ -158,7 +161,12 @@ test("finding: a log-in that is usual for the account is no reason, though it is
 
 test("finding: the contributors' values sum to the log-odds", () => {
   const rules = [
-    active({ rule_id: "a", weight: 4.3, expression: "event.value > 1 && account.values == 0 && session.gaps == 0" }),
+    active({
+      rule_id: "a",
+      weight: 4.3,
+      label: "Account Takeover",
+      expression: "event.value > 1 && account.values == 0 && session.gaps == 0",
+    }),
     active({ rule_id: "b", weight: 0.7 }),
   ];
   for (const [ratio, logOdds] of [
@@ -197,13 +205,11 @@ const source = { website_account_id: "victim", device_id: "d1", session_id: "s1"
 const about = (kind: "account" | "device" | "address" | "network", weight = 3) => active({ rule_id: kind, weight, about: kind });
 
 test("finding: a failed log-in's case is the narrowest source that a rule speaks of, and not the account's", () => {
-  const subjectOf = (...kinds: ("device" | "address" | "network")[]) =>
-    findAll({ rules: kinds.map((kind) => about(kind)), activity: { ...source, type: "login_failed" } }).map(
-      ({ subject, account }) => [subject, account],
-    );
-  expect(subjectOf("device", "address", "network")).toEqual([["device:d1", null]]);
-  expect(subjectOf("address", "network")).toEqual([["ip:192.0.2.1", null]]);
-  expect(subjectOf("network")).toEqual([["network:AS64500", null]]);
+  const kinds = ["device", "address", "network"] as const;
+  for (const [from, subject] of ["device:d1", "ip:192.0.2.1", "network:AS64500"].entries()) {
+    const rules = kinds.slice(from).map((kind) => about(kind));
+    expect(findAll({ rules, activity: { ...source, type: "login_failed" } })).toMatchObject([{ subject, account: null }]);
+  }
 });
 
 test("finding: of a failed log-in the account's and the source's reasons are two cases, and neither lends to the other", () => {

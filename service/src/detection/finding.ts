@@ -135,8 +135,7 @@ function ruleModel({ rule, compiled }: ActiveRule, context: RuleContext): Model 
 
 function ratioModel({ ratio, ratioParts }: Verdict): Model[] {
   if (!ratio) return [];
-  const size = ([name, part]: Part) => (name === limitName ? 0 : Math.abs(part));
-  const top = ratioParts.toSorted((a, b) => size(b) - size(a)).slice(0, contributorsMax);
+  const top = ratioParts.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, contributorsMax);
   const contributors = top.map(([name, logOdds]) => {
     const kind = name.slice("login.".length);
     const words = ratioNames[kind] ?? kind;
@@ -148,6 +147,10 @@ function ratioModel({ ratio, ratioParts }: Verdict): Model[] {
 
 // What is left when the parts were cut to what a log-in may count at most: no habit, and not to be read as one.
 const limitName = "login.usual";
+function sizeOf([name, part]: Part): number {
+  return name === limitName ? 0 : Math.abs(part);
+}
+
 const ratioNames: Record<string, string> = {
   country: "Country",
   asn: "Network",

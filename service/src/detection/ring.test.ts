@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { ringSize } from "./catalogue.ts";
 import { countryNumber, hash24, hash32, Ring, type RingEntry } from "./ring.ts";
@@ -7,15 +8,15 @@ const dayMs = 24 * 60 * 60 * 1000;
 const noise = 64;
 const entry = (at: number, kind: number): RingEntry => ({ at: base + at, kind, peer: at + 1, address: 1, country: 0 });
 
-test("hashes: a million ids have none at 0, and fewer than 200 pairs of the same 32 bits", () => {
+test("hashes: of 200,000 ids none is 0, and fewer than 20 share their 32 bits", () => {
   const seen = new Set<number>();
-  for (let index = 0; index < 1_000_000; index++) {
+  for (let index = 0; index < 200_000; index++) {
     const hash = hash32(`user-${index}`);
     if (hash === 0 || hash24(`user-${index}`) === 0) throw new Error(`user-${index} hashes to 0`);
     seen.add(hash);
   }
-  // By chance it would be 116.
-  expect(1_000_000 - seen.size).toBeLessThan(200);
+  // By chance it would be 5.
+  expect(200_000 - seen.size).toBeLessThan(20);
 });
 
 test("hashes: numbered ids spread over the shorter hash as by chance", () => {
@@ -60,4 +61,42 @@ test("ring: a late event that is not one to yield takes the place of one that is
   expect(ring.count(base + 1, dayMs, noise, "peer")).toBe(ringSize);
   ring.add(entry(2, 2), noise);
   expect([ring.length, ring.count(base + 2, 10, 2), ring.count(base + 300, dayMs, noise)]).toEqual([ringSize, 1, ringSize - 1]);
+});
+
+// The same in plain words.
+function addPlainly(entries: RingEntry[], added: RingEntry): RingEntry[] {
+  const after = entries.findIndex(({ at }) => at > added.at);
+  const all = entries.toSpliced(after === -1 ? entries.length : after, 0, added);
+  if (all.length <= ringSize) return all;
+  const isOld = (all[0]?.at ?? 0) <= (all.at(-1)?.at ?? 0) - dayMs;
+  const first = all.findIndex(({ kind }) => (kind & noise) !== 0);
+  const others = all.filter(({ kind }) => (kind & noise) === 0).length;
+  return all.toSpliced(isOld || first === -1 || others > ringSize / 2 ? 0 : first, 1);
+}
+
+test("ring: whatever comes in whatever order, what stays is what should", () => {
+  const hourMs = 60 * 60 * 1000;
+  const time = fc.oneof(fc.integer({ min: 0, max: 30 }), fc.nat(60)).map((hours) => hours * hourMs);
+  const events = fc.array(fc.tuple(time, fc.constantFrom(1, 2, noise, noise, noise)), {
+    minLength: 65,
+    maxLength: 250,
+    size: "max",
+  });
+  const property = fc.property(events, (all) => {
+    const ring = Ring.empty();
+    let plain: RingEntry[] = [];
+    for (const [index, [at, kind]] of all.entries()) {
+      const added = { ...entry(at, kind), peer: index + 1 };
+      ring.add(added, noise);
+      plain = addPlainly(plain, added);
+    }
+    const newest = plain.at(-1)?.at ?? base;
+    for (const windowMs of [hourMs, 5 * hourMs, dayMs, 100 * hourMs]) {
+      for (const kinds of [1, 2, noise]) {
+        const wanted = plain.filter(({ at, kind }) => at > newest - windowMs && (kind & kinds) !== 0).length;
+        expect(ring.count(newest, windowMs, kinds, "peer")).toBe(wanted);
+      }
+    }
+  });
+  fc.assert(property, { numRuns: 200 });
 });

@@ -46,43 +46,47 @@ export class Ring {
     const { length } = this;
     let index = length;
     while (index > 0 && this.#time(index - 1) > time) index--;
-    this.#insert(entry, time, index);
-    if (length < ringSize) return;
-    const dropped = this.#oldest(yielding) * entryBytes;
-    this.#bytes.copyWithin(dropped, dropped + entryBytes);
-    this.#bytes = this.#bytes.subarray(0, ringSize * entryBytes);
-    this.#view = viewOf(this.#bytes);
-  }
-
-  // Which one goes. What no window reaches from the newest any more goes first, whatever it is.
-  #oldest(yielding: number): number {
-    if (yielding === 0 || this.#time(0) <= this.#time(this.length - 1) - longestWindowMs) return 0;
-    let first = -1;
-    let others = 0;
-    for (let index = 0; index < this.length; index++) {
-      const isYielding = (this.#view.getUint8(index * entryBytes + 5) & yielding) !== 0;
-      if (!isYielding) others++;
-      else if (first === -1) first = index;
-    }
-    return first === -1 || others > reserved ? 0 : first;
-  }
-
-  #insert(entry: RingEntry, time: number, index: number): void {
+    const gone = length < ringSize ? length : this.#goneFor(entry.kind, time, index, yielding);
+    if (gone === -1) return;
     const before = this.#bytes;
-    const start = index * entryBytes;
-    const bytes = new Uint8Array(before.byteLength + entryBytes);
-    bytes.set(before.subarray(0, start));
-    bytes.set(before.subarray(start), start + entryBytes);
-    const view = viewOf(bytes);
-    view.setUint8(start, Math.floor(time / 2 ** 32));
-    view.setUint32(start + 1, time % 2 ** 32);
-    view.setUint8(start + 5, entry.kind);
-    view.setUint32(start + 6, entry.peer);
-    view.setUint8(start + 10, entry.address >>> 16);
-    view.setUint16(start + 11, entry.address & 0xffff);
-    view.setUint16(start + 13, entry.country);
+    const bytes = new Uint8Array(Math.min(length + 1, ringSize) * entryBytes);
+    const [low, high] = gone < index ? [gone, index] : [index, gone];
+    const [from, to, rest] = gone < index ? [low + 1, low, high] : [low, low + 1, high + 1];
+    bytes.set(before.subarray(0, low * entryBytes));
+    bytes.set(before.subarray(from * entryBytes, high * entryBytes), to * entryBytes);
+    bytes.set(before.subarray(rest * entryBytes), rest * entryBytes);
     this.#bytes = bytes;
-    this.#view = view;
+    this.#view = viewOf(bytes);
+    this.#write(entry, time, gone < index ? index - 1 : index);
+  }
+
+  // Which one of a full ring goes for a new one at `index`; -1: the new one. What no window reaches from the newest any more goes
+  // first, whatever it is.
+  #goneFor(kind: number, time: number, index: number, yielding: number): number {
+    const oldest = index === 0 ? -1 : 0;
+    const oldestTime = index === 0 ? time : this.#time(0);
+    const newestTime = index === ringSize ? time : this.#time(ringSize - 1);
+    if (yielding === 0 || oldestTime <= newestTime - longestWindowMs) return oldest;
+    const isYielding = (kind & yielding) !== 0;
+    let first = ringSize;
+    let others = isYielding ? 0 : 1;
+    for (let each = ringSize - 1; each >= 0; each--) {
+      if ((this.#view.getUint8(each * entryBytes + 5) & yielding) === 0) others++;
+      else first = each;
+    }
+    if (others > reserved) return oldest;
+    return isYielding && index <= first ? -1 : first;
+  }
+
+  #write(entry: RingEntry, time: number, index: number): void {
+    const start = index * entryBytes;
+    this.#view.setUint8(start, Math.floor(time / 2 ** 32));
+    this.#view.setUint32(start + 1, time % 2 ** 32);
+    this.#view.setUint8(start + 5, entry.kind);
+    this.#view.setUint32(start + 6, entry.peer);
+    this.#view.setUint8(start + 10, entry.address >>> 16);
+    this.#view.setUint16(start + 11, entry.address & 0xffff);
+    this.#view.setUint16(start + 13, entry.country);
   }
 
   // How many events of `kinds` (a set of bits; all where it is 0), or how many distinct values of `column` among them, stand in a

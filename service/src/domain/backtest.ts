@@ -6,7 +6,7 @@ import { Time, Uuid } from "./field.ts";
 import { Day } from "./rule-report.ts";
 import { Precision, RuleDefinition } from "./rule.ts";
 
-export const backtestDaysMax = 90;
+const backtestDaysMax = 90;
 export const backtestsWaitingMax = 3;
 export const backtestsShownMax = 50;
 export const backtestExamplesMax = 10;
@@ -138,13 +138,13 @@ const BacktestResult = Type.Object(
   },
   { additionalProperties: false, $id: "BacktestResult" },
 );
-export type BacktestResult = Static<typeof BacktestResult>;
+type BacktestResult = Static<typeof BacktestResult>;
 
 // Where an example lies in the log of activity.
 export type ExampleKey = { received_at: string; id_key: string };
 export type StoredResult = Omit<BacktestResult, "examples"> & { examples: ExampleKey[] };
 
-export const backtestStatuses = ["QUEUED", "RUNNING", "DONE", "CANCELLED", "FAILED"] as const;
+const backtestStatuses = ["QUEUED", "RUNNING", "DONE", "CANCELLED", "FAILED"] as const;
 
 const listed = {
   backtest_id: Uuid,

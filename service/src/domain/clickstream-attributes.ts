@@ -22,13 +22,24 @@ const placed = new Set([
   "_casehound_webdriver",
 ]);
 
+// Presets that say again what the session or the event before says: a quarter of an event's bytes.
+const repeated = new Set([
+  "_session_duration",
+  "_session_number",
+  "_previous_timestamp",
+  "_page_referrer_title",
+  "_latest_referrer_host",
+  "_entrances",
+  "_is_first_time",
+]);
+
 // Flat, as everywhere: objects and lists in attributes, which the SDK does not know either, are left out. What is over a
 // limit is cut, and told.
 export function readAttributes(given: Record<string, unknown>, items: unknown): { attributes: Attributes; isOversized: boolean } {
   const kept: [string, string | number | boolean][] = Object.entries(summariseItems(items));
   let isOversized = false;
   for (const [name, value] of Object.entries(given)) {
-    if (name === "" || placed.has(name) || !isScalar(value)) continue;
+    if (name === "" || placed.has(name) || repeated.has(name) || !isScalar(value)) continue;
     if (kept.length === attributesMax || isUnsafe(value)) {
       isOversized = true;
       continue;

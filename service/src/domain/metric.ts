@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { Time, isFinerThanMs, parseTime } from "./field.ts";
 
 // Kept by minute, hour and day; longer buckets are put together from days.
-export const metricLevels = ["minute", "hour", "day"] as const;
+const metricLevels = ["minute", "hour", "day"] as const;
 export type MetricLevel = (typeof metricLevels)[number];
 
 export const aggregations = [...metricLevels, "week", "month", "year"] as const;
@@ -44,7 +44,7 @@ const fixedMs = { minute: minuteMs, hour: 60 * minuteMs, day: dayMs, week: 7 * d
 const mondayMs = 4 * dayMs;
 
 // Years that events are counted in. Others are no times but a sender's fault.
-export const countedRange: TimeRange = { from: Date.UTC(2000, 0, 1), to: Date.UTC(2101, 0, 1) };
+const countedRange: TimeRange = { from: Date.UTC(2000, 0, 1), to: Date.UTC(2101, 0, 1) };
 // How far an event's time may lie from its receipt to be counted by minute and by hour.
 const finerDays = { minute: 7, hour: 90 };
 // How long a range may be; with longer buckets as by day, 5 years.
@@ -60,7 +60,7 @@ export function bucketStart(aggregation: Aggregation, at: number): number {
 }
 
 // Where the bucket after the one that begins at `start` begins.
-export function bucketEnd(aggregation: Aggregation, start: number): number {
+function bucketEnd(aggregation: Aggregation, start: number): number {
   if (aggregation === "year") return Date.UTC(new Date(start).getUTCFullYear() + 1, 0, 1);
   if (aggregation === "month") return Date.UTC(new Date(start).getUTCFullYear(), new Date(start).getUTCMonth() + 1, 1);
   return start + fixedMs[aggregation];

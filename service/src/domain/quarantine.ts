@@ -79,7 +79,7 @@ export function excerptOfText(text: string): string {
 // stands first: the site's own attributes, and the SDK's only where there is room.
 export function excerptOfEvent(event: unknown): string {
   if (!isObject(event)) return excerptOfText(shown(event, excerptDepth));
-  const { event_id, event_type, timestamp, attributes, user: _user, website_account_id: _account, ...rest } = event;
+  const { event_id, event_type, timestamp, attributes, user: _user, ...rest } = event;
   const own = isObject(attributes) ? ownFirst(attributes) : attributes;
   const ordered = Object.entries({ event_id, event_type, timestamp, attributes: own, ...rest });
   return excerptOfText(shown(Object.fromEntries(ordered.filter(([, value]) => value !== undefined)), excerptDepth));

@@ -44,7 +44,7 @@ export type TenantChange = Static<typeof TenantChange>;
 export type TenantSettings = Required<TenantChange>;
 
 // Null where browsers send just this text as their Origin, else what is wrong with it.
-export function originFault(origin: string): string | null {
+function originFault(origin: string): string | null {
   const isOrigin = originPattern.test(origin) && URL.parse(origin)?.origin === origin;
   return isOrigin ? null : "is no origin as browsers send it, like https://shop.example";
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { SocketAddress, isIPv6 } from "node:net";
-import Bowser from "bowser";
+import { parse } from "bowser";
 import { isDisposableEmailDomain } from "disposable-email-domains-js";
 import { isbot } from "isbot";
 import { Reader } from "mmdb-lib";
@@ -33,9 +33,9 @@ export class Enrichment {
   readonly #agents = new Cached<Agent>(readAgent);
   readonly #domains = new Cached<boolean>((domain) => withParents(domain).some((each) => isDisposableEmailDomain(each)));
 
-  // The databases' bytes, in the MaxMind format. The first that knows something of an address says it.
-  constructor(databases: Buffer[]) {
-    this.#readers = databases.map((bytes) => new Reader<never>(bytes));
+  // The databases' bytes, in the MaxMind format, and what they are called. The first that knows something of an address says it.
+  constructor(databases: Buffer[], names: string[] = []) {
+    this.#readers = databases.map((bytes, index) => readerOf(bytes, names[index] ?? "A file"));
     this.files = this.#readers.map(({ metadata }) => ({
       type: metadata.databaseType,
       built_at: metadata.buildEpoch.toISOString(),
@@ -44,16 +44,8 @@ export class Enrichment {
 
   static open(paths: string[]): Enrichment {
     return new Enrichment(
-      paths.map((path) => {
-        const bytes = readFileSync(path);
-        // A reader of a file that is none fails with words that do not name it.
-        try {
-          new Reader<never>(bytes);
-        } catch (cause) {
-          throw new Error(`${path} is no MaxMind database`, { cause });
-        }
-        return bytes;
-      }),
+      paths.map((path) => readFileSync(path)),
+      paths,
     );
   }
 
@@ -90,6 +82,15 @@ export class Enrichment {
       found.lon ??= number(member(member(entry, "location"), "longitude"));
     }
     return found;
+  }
+}
+
+// A reader of bytes that are no database fails with words that do not name them.
+function readerOf(bytes: Buffer, name: string): Reader<never> {
+  try {
+    return new Reader<never>(bytes);
+  } catch (cause) {
+    throw new Error(`${name} is no MaxMind database`, { cause });
   }
 }
 
@@ -142,7 +143,7 @@ export function keptIp(ip: string, policy: "full" | "truncate" | "hash"): string
 }
 
 function readAgent(userAgent: string): Agent {
-  const parsed = Bowser.parse(userAgent);
+  const parsed = parse(userAgent);
   return {
     browser: firstCharacters(parsed.browser.name ?? "", nameCharacters),
     os: firstCharacters(parsed.os.name ?? "", nameCharacters),
