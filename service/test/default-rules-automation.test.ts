@@ -23,9 +23,9 @@ test("rule scripted_rhythm: 8 gaps of the same length are a Bot case of the acco
     website_account_id: "owner",
     session_id: "s1",
     details: {
-      overall_risk_score: 3,
+      overall_risk_score: 4,
       primary_fraud_label: "Bot",
-      recommended_action: "MONITOR",
+      recommended_action: "CHALLENGE",
       summary: "8 gaps between actions vary by 0 of their mean of 2,000 ms; people are above 0.4.",
     },
   });
@@ -37,24 +37,39 @@ test("rule scripted_rhythm: 8 gaps of the same length are a Bot case of the acco
   });
 });
 
+// Two gaps in turn, of a mean of 1 s: their deviation is half of their difference.
+const uneven = (count: number, spreadMs: number) =>
+  Array.from({ length: count }, (_, index) => index * 1000 + (index % 2) * spreadMs);
+
+test("rule scripted_rhythm: just within each of its bounds is enough", async () => {
+  for (const [times, features] of [
+    [uneven(9, 140), { "session.gaps": 8, "session.gap_spread": 0.14 }],
+    [every(19_999, 9), { "session.gaps": 8, "session.gap_mean_ms": 19_999 }],
+    [uneven(17, 390), { "session.gaps": 16, "session.gap_spread": 0.39 }],
+    [uneven(17, 390).map((ms) => ms * 4.999), { "session.gaps": 16, "session.gap_mean_ms": 4999 }],
+  ] as const) {
+    const stage = await Stage.open();
+    expect(await stage.playLast(actions([...times]))).toMatchObject({ rules: ["scripted_rhythm"], features });
+  }
+});
+
 test("rule scripted_rhythm: where nobody is logged in it is a case of the device", async () => {
   const stage = await Stage.open();
   await stage.play(actions(every(2000, 9)));
   expect(await stage.onlyCase()).toMatchObject({ subject: "device:laptop", website_account_id: "UNKNOWN" });
 });
 
-test("rule scripted_rhythm: 7 gaps, a spread of a fifth, or 20 seconds between actions are not enough", async () => {
-  // Gaps of 800 and 1,200 ms in turn: their deviation of 200 is a fifth of their mean.
-  const uneven = every(2000, 5).flatMap((ms) => [ms, ms + 800]);
+test("rule scripted_rhythm: a gap less, a little more spread, or slower is not enough", async () => {
   for (const [times, features] of [
     [every(2000, 8), { "session.gaps": 7 }],
-    [uneven.slice(0, 9), { "session.gaps": 8, "session.gap_spread": 0.2 }],
+    [uneven(9, 150), { "session.gaps": 8, "session.gap_spread": 0.15 }],
     [every(20_000, 9), { "session.gaps": 8, "session.gap_mean_ms": 20_000 }],
+    [uneven(16, 390), { "session.gaps": 15, "session.gap_spread": 0.39 }],
+    [uneven(17, 400), { "session.gaps": 16, "session.gap_spread": 0.4 }],
+    [uneven(17, 390).map((ms) => ms * 5), { "session.gaps": 16, "session.gap_mean_ms": 5000 }],
   ] as const) {
     const stage = await Stage.open();
-    const last = await stage.playLast(actions([...times]));
-    expect(last.features).toMatchObject(features);
-    expect(last.rules).toEqual([]);
+    expect(await stage.playLast(actions([...times]))).toMatchObject({ rules: [], features });
   }
 });
 
@@ -144,7 +159,7 @@ test("rule no_browser: with another reason it raises the score", async () => {
   expect(shownValues(found, "no_browser")).toMatchObject({ "tenant.has_browser": true, "session.has_browser": false });
 });
 
-test("rule no_browser: a session with a browser, other activity, or a tenant without a collector is not enough", async () => {
+test("rule no_browser: a session with a browser, other activity, nobody's, or a tenant without a collector is not enough", async () => {
   const silent = await Stage.open();
   expect((await silent.playLast([{ minute: 1, type: "payment", ...owner, session_id: "s1" }])).rules).toEqual([]);
   const stage = await Stage.open();
@@ -153,6 +168,7 @@ test("rule no_browser: a session with a browser, other activity, or a tenant wit
     { minute: 1, type: "payment", ...owner, session_id: "s1" },
     { minute: 1, type: "login_succeeded", ...owner, session_id: "s2" },
     { minute: 1, type: "logout", ...owner, session_id: "s3" },
+    { minute: 1, type: "payment", session_id: "s4" },
   ]);
   expect(played.flatMap(({ rules }) => rules)).toEqual([]);
 });

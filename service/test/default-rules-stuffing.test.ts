@@ -175,7 +175,7 @@ test("rule stuffing_slow: failures from a fourth address within a day are a Bot 
       summary: "Log-ins to this account failed from 4 addresses within a day.",
     },
   });
-  expect(shownValues(found, "stuffing_slow")).toEqual({ "account.failed_ips_24h": 4 });
+  expect(shownValues(found, "stuffing_slow")).toMatchObject({ "account.failed_ips_24h": 4, "device.is_known": false });
 });
 
 test("rule stuffing_slow: three addresses are not enough, nor is a fourth exactly a day after the first", async () => {
@@ -187,6 +187,18 @@ test("rule stuffing_slow: three addresses are not enough, nor is a fourth exactl
     [[], 3],
     [[], 3],
   ]);
+});
+
+test("rule stuffing_slow: failures on a device that the account logs in on are not enough, and on another one they are", async () => {
+  for (const [device_id, rules] of [
+    ["own-phone", []],
+    ["another", ["stuffing_slow"]],
+  ] as const) {
+    const stage = await Stage.open();
+    const login: Step = { minute: 0, type: "login_succeeded", website_account_id: "victim", device_id: "own-phone" };
+    const last = await stage.playLast([login, ...failures(4, (index) => ({ ...slowly(index), device_id }))]);
+    expect(last).toMatchObject({ rules, features: { "account.failed_ips_24h": 4 } });
+  }
 });
 
 // Twenty accounts over 57 minutes, round the addresses of one block.

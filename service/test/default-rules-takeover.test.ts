@@ -119,6 +119,43 @@ test("rule stranger_changes_account: the own device abroad, a new device at home
   }
 });
 
+// As many log-ins on the own device, then one in a session on another.
+function unusual(before: number, then: Partial<Step> & { type: string }): Step[] {
+  const session = { device_id: "another", session_id: "s1" };
+  const logins = Array.from({ length: before }, (_, index) => login(index * day));
+  return [...logins, login(10 * day, session), { minute: 10 * day + 5, ...owner, ...session, ...then }];
+}
+
+test("rule change_after_unusual_login: a change after a log-in unlike 9 earlier ones is an Account Takeover case", async () => {
+  const stage = await Stage.open();
+  const last = await stage.playLast(unusual(9, { type: "email_changed" }));
+  expect(last.rules).toEqual(["change_after_unusual_login"]);
+  // The logarithm of 10.
+  expect(last.features["login.ratio"]).toBe(2.3);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({
+    subject: "account:owner",
+    website_account_id: "owner",
+    details: { overall_risk_score: 3, primary_fraud_label: "Account Takeover", recommended_action: "CHALLENGE" },
+  });
+  expect(found.details.highlights).toEqual([
+    "A sensitive change (email_changed) was made in a session that began with a log-in unlike the account's 9 earlier ones.",
+    "Device is unusual for this account, compared with its 9 earlier log-ins.",
+  ]);
+  expect(shownValues(found, "change_after_unusual_login")).toEqual({ "login.ratio": 2.3 });
+});
+
+test("rule change_after_unusual_login: 3 earlier log-ins, the own device, or no change are not enough", async () => {
+  for (const steps of [
+    unusual(3, { type: "email_changed" }),
+    unusual(9, { type: "email_changed" }).map((step) => ({ ...step, device_id: "own-phone" })),
+    unusual(9, { type: "page_view" }),
+  ]) {
+    const stage = await Stage.open();
+    expect((await stage.playLast(steps)).rules).toEqual([]);
+  }
+});
+
 test("rule impossible_travel: a log-in faster than any aeroplane is an Account Takeover case", async () => {
   const stage = await Stage.open(withPlaces());
   const last = await stage.playLast([login(0, atHome()), login(5 * hour, { ip: addressIn("Lagos"), device_id: "another" })]);
@@ -134,6 +171,7 @@ test("rule impossible_travel: a log-in faster than any aeroplane is an Account T
       "Since the last log-in somebody would have travelled at 1,039 km/h (minutes since another country: 300), and the device is not known.",
   });
   expect(shownValues(found, "impossible_travel")).toEqual({
+    "account.country_is_new": true,
     "device.is_known": true,
     "account.device_is_new": true,
     "account.travel_kmh": 1039,
@@ -157,6 +195,18 @@ test("rule impossible_travel: an aeroplane is fast enough for the same way in 5 
   const stage = await Stage.open(withPlaces());
   const last = await stage.playLast([login(0, atHome()), login(5.25 * hour, { ip: addressIn("Lagos"), device_id: "another" })]);
   expect(last.features["account.travel_kmh"]).toBe(990);
+  expect(last.rules).toEqual([]);
+});
+
+test("rule impossible_travel: a country that the account logged in from before is not enough", async () => {
+  const stage = await Stage.open(withPlaces());
+  const second = { ip: addressIn("Lagos") };
+  const last = await stage.playLast([
+    login(0, second),
+    login(5 * day, atHome()),
+    login(5 * day + 50, { ...second, device_id: "another" }),
+  ]);
+  expect(last.features).toMatchObject({ "account.device_is_new": true, "account.minutes_since_other_country": 50 });
   expect(last.rules).toEqual([]);
 });
 

@@ -65,6 +65,12 @@ test("rule change_then_value: without a habit to compare with, 1,000 is enough a
   }
 });
 
+test("rule change_then_value: with a habit to compare with, 1,000 is not enough where it is usual", async () => {
+  const stage = await Stage.open();
+  const last = await stage.playLast([...habit(500), addPayee(day), pay(day + 5, 1000)]);
+  expect(last).toMatchObject({ rules: [], features: { "account.values": 3, "account.value_ratio": 2 } });
+});
+
 test("rule change_then_value: in a session from a new device twice the usual is enough, a little less is not", async () => {
   for (const [amount, device_id, rules] of [
     [100, "another", ["change_then_value"]],
@@ -100,7 +106,12 @@ test("rule value_far_above_own: ten times the account's median is an Account Tak
       summary: "200 is 10 times this account's median of 3 amounts.",
     },
   });
-  expect(shownValues(found, "value_far_above_own")).toEqual({ "account.value_ratio": 10, "event.value": 200 });
+  expect(shownValues(found, "value_far_above_own")).toMatchObject({ "account.value_ratio": 10, "event.value": 200 });
+});
+
+test("rule value_far_above_own: an amount of 100 is enough", async () => {
+  const stage = await Stage.open();
+  expect((await stage.playLast([...habit(9), pay(day, 100)])).rules).toEqual(["value_far_above_own"]);
 });
 
 test("rule value_far_above_own: a little less, a small amount, or two amounts to compare with are not enough", async () => {
@@ -112,5 +123,37 @@ test("rule value_far_above_own: a little less, a small amount, or two amounts to
     const stage = await Stage.open();
     expect((await stage.playLast(steps)).rules).toEqual([]);
     expect(await stage.cases()).toEqual([]);
+  }
+});
+
+const login = (minute: number, more: Partial<Step> = {}): Step => ({
+  minute,
+  type: "login_succeeded",
+  ...owner,
+  device_id: "own-phone",
+  ...more,
+});
+
+test("rule value_far_above_own: on a device that the account logged in on before, ten times is not enough", async () => {
+  for (const [device_id, rules] of [
+    ["own-phone", []],
+    ["another", ["value_far_above_own"]],
+  ] as const) {
+    const stage = await Stage.open();
+    expect((await stage.playLast([login(0), ...habit(20), pay(day, 200, { device_id })])).rules).toEqual(rules);
+  }
+});
+
+test("rule value_far_above_own: after an unusual log-in four times is enough; less, or after a less unusual one, is not", async () => {
+  for (const [before, amount, ratio, rules] of [
+    [7, 120, 2.08, ["value_far_above_own"]],
+    [7, 119, 2.08, []],
+    [6, 120, 1.95, []],
+  ] as const) {
+    const stage = await Stage.open();
+    const logins = Array.from({ length: before }, (_, index) => login(index * day));
+    const session = { session_id: "s1", device_id: "another" };
+    const last = await stage.playLast([...logins, ...habit(30), login(10 * day, session), pay(10 * day + 5, amount, session)]);
+    expect(last).toMatchObject({ rules, features: { "login.ratio": ratio } });
   }
 });

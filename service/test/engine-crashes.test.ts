@@ -95,6 +95,7 @@ test.each(Object.entries(faults))(
     }
     expect(await snapshot(lab.current, tenantId)).toEqual(undisturbed);
   },
+  60_000,
 );
 
 test("crash: a process that dies after the commit and before it learns of it leaves nothing to be done twice", async () => {

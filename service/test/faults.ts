@@ -4,6 +4,8 @@ import { beforeAll } from "vitest";
 import type { Operation } from "../src/api/operation.ts";
 import { scopes } from "../src/domain/scope.ts";
 import type { Service } from "../src/service.ts";
+import { ended, startBacktest } from "./backtest-lab.ts";
+import { insertDecided, makeRule } from "./decided.ts";
 import { TestTenant, send, type Answer, type RawAnswer } from "./harness.ts";
 
 // A tenant with one open case, and all that a request needs to be right, or to be wrong in just one way.
@@ -12,6 +14,8 @@ export type World = {
   other: TestTenant;
   caseId: string;
   account: string;
+  // What else an id in a path may name: a rule, a backtest that has ended, a decision.
+  ids: Record<"rule_id" | "backtest_id" | "prediction_id", string>;
   expiredToken: string;
   // Bound to a request that no operation of the table makes.
   knownKey: string;
@@ -24,7 +28,28 @@ export async function createWorld(service: Service): Promise<World> {
   const knownKey = randomUUID();
   // A stale version: refused, so the world stays as it is, yet the refusal is bound to the key.
   await tenant.put(opened.case_id, { status: "CLOSED", case_version: 1_000_000 }, knownKey);
-  return { tenant, other, caseId: opened.case_id, account, expiredToken: await tenant.mint(undefined, -60), knownKey };
+  const expiredToken = await tenant.mint(undefined, -60);
+  return { tenant, other, caseId: opened.case_id, account, ids: await makeIds(tenant), expiredToken, knownKey };
+}
+
+async function makeIds(tenant: TestTenant): Promise<World["ids"]> {
+  const { rule_id } = await makeRule(tenant, newRuleId());
+  const { backtest_id } = await startBacktest(tenant, { expression: "device.accounts_1h >= 8" });
+  await ended(tenant, backtest_id);
+  // Of no account, for one of the operations erases an account.
+  const prediction_id = randomUUID();
+  await insertDecided(tenant, [{ prediction_id }]);
+  return { rule_id, backtest_id, prediction_id };
+}
+
+// Ids that nothing has.
+export function absentParams(): Draft["params"] {
+  const [case_id, backtest_id, prediction_id] = [randomUUID(), randomUUID(), randomUUID()];
+  return { case_id, backtest_id, prediction_id, website_account_id: `account-${randomUUID()}`, rule_id: newRuleId() };
+}
+
+function newRuleId(): string {
+  return `rule_${randomUUID().replaceAll("-", "")}`;
 }
 
 // One world for a file's refusals, for they change nothing: the tests hold them to that.
@@ -57,7 +82,7 @@ export function draftOf(operation: Operation, world: World): Draft {
   return {
     method: operation.method,
     slug: world.tenant.slug,
-    params: { case_id: world.caseId, website_account_id: encodeURIComponent(world.account) },
+    params: { case_id: world.caseId, website_account_id: encodeURIComponent(world.account), ...world.ids },
     path: operation.path,
     suffix: "",
     query: "",
@@ -106,7 +131,7 @@ export function sendDraft(service: Service, draft: Draft): Promise<Answer> {
 
 // All that could have changed, as the API shows it.
 export async function snapshot({ tenant, caseId }: World): Promise<string> {
-  const paths = [`/cases/${caseId}`, "/cases", "/enduseraccounts", "/tenants"];
+  const paths = [`/cases/${caseId}`, "/cases", "/enduseraccounts", "/tenants", "/rules", "/thresholds", "/backtests"];
   const answers = await Promise.all(paths.map((path) => tenant.call("GET", path)));
   return answers.map((answer) => `${answer.status} ${answer.text}`).join("\n");
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { operations } from "../src/api/operations.ts";
-import { draftOf, pathOf, sendDraft, snapshot, useWorld } from "./faults.ts";
+import { absentParams, draftOf, sendDraft, snapshot, useWorld } from "./faults.ts";
 import { TestTenant, expectProblem, sendRaw, useService, type Answer, type RawAnswer } from "./harness.ts";
 
 const service = useService();
@@ -26,7 +26,7 @@ test.each(table)("%s 403: a foreign slug and an unknown one have the same bytes,
   const unknown = await ask(`t-${randomUUID()}`);
   expect(bytesOf(unknown)).toBe(bytesOf(foreign));
   // Nor does it matter whether the other tenant has what is asked for.
-  const params = { case_id: randomUUID(), website_account_id: "absent" };
+  const params = absentParams();
   const absent = await sendDraft(service.current, { ...draftOf(operation, world), params, token: world.other.token });
   expect(bytesOf(absent)).toBe(bytesOf(foreign));
   expect(await snapshot(world)).toBe(before);
@@ -41,14 +41,14 @@ test.each(onIds)(
     const before = await snapshot(world);
     const { slug, token } = world.other;
     const foreign = { ...draftOf(operation, world), slug, token };
-    const params = { case_id: randomUUID(), website_account_id: `account-${randomUUID()}` };
-    const absent = { ...draftOf(operation, world), slug, token, params };
+    const absent = { ...draftOf(operation, world), slug, token, params: absentParams() };
     const answers = [await sendDraft(service.current, foreign), await sendDraft(service.current, absent)];
-    const lastSegments = [foreign, absent].map((draft) => pathOf(draft).split("/").at(-1) ?? "");
+    const name = /\{(\w+)\}/.exec(operation.path)?.[1] ?? "";
+    const ids = [foreign, absent].map((draft) => draft.params[name] ?? "");
     const texts = answers.map((answer, index) => {
       expectProblem(answer, 404, "item-not-found");
-      expect(answer.text).toContain(lastSegments[index]);
-      return bytesOf(answer).replaceAll(lastSegments[index] ?? "", "<id>");
+      expect(answer.text).toContain(ids[index]);
+      return bytesOf(answer).replaceAll(ids[index] ?? "", "<id>");
     });
     expect(texts[0]).toBe(texts[1]);
     expect(await snapshot(world)).toBe(before);

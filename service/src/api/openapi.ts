@@ -26,6 +26,7 @@ const tags = [
   { name: "Cases", description: "Opened by detection, worked and closed by people and systems." },
   { name: "End-user accounts", description: "The website's accounts: flags and CRM link." },
   { name: "Activity", description: "What the website's servers report, and what came of its browsers' events." },
+  { name: "Detection", description: "Rules and thresholds, backtests of drafts, and why a decision was made." },
   { name: "Tenant", description: "Your own tenant and its credentials." },
   { name: "Service", description: "Tokens, browsers' events, documents and health. No token needed." },
 ];

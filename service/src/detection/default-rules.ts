@@ -5,6 +5,8 @@ export type DefaultRule = RuleDefinition & { rule_id: string };
 const isLogin = `event.type in ["login_failed", "login_succeeded"]`;
 const isChange = `event.type in ["password_changed", "email_changed", "mfa_changed", "payee_added"]`;
 const isMoney = `event.type in ["payment", "transfer"]`;
+// Nobody who knows the account vouches for this device by having logged in on it before this session.
+const isStrangeDevice = `(session.began_on_new_device || account.device_is_new || !device.is_known)`;
 
 // What a new tenant begins with. They were chosen on reasons and tuned on simulated shops, and belong to the tenant from then on.
 const stuffing: DefaultRule[] = [
@@ -41,7 +43,7 @@ const stuffing: DefaultRule[] = [
   {
     rule_id: "stuffing_slow",
     name: "Slow guessing from many addresses",
-    expression: `${isLogin} && account.failed_ips_24h >= 4`,
+    expression: `${isLogin} && account.failed_ips_24h >= 4 && (account.device_is_new || !device.is_known)`,
     sentence: "Log-ins to this account failed from {account.failed_ips_24h} addresses within a day.",
     label: "Bot",
     weight: 2.8,
@@ -82,9 +84,19 @@ const takeover: DefaultRule[] = [
     state: "on",
   },
   {
+    rule_id: "change_after_unusual_login",
+    name: "Sensitive change after an unusual log-in",
+    expression: `${isChange} && login.ratio >= 1`,
+    sentence: "A sensitive change ({event.type}) was made in a session that began with a log-in unlike the account's {login.history} earlier ones.",
+    label: "Account Takeover",
+    weight: 2,
+    about: "account",
+    state: "on",
+  },
+  {
     rule_id: "impossible_travel",
     name: "Impossible travel",
-    expression: `event.type == "login_succeeded" && !(device.is_known && !account.device_is_new) && (account.travel_kmh > 1000 || account.minutes_since_other_country < 60)`,
+    expression: `event.type == "login_succeeded" && account.country_is_new && (account.device_is_new || !device.is_known) && (account.travel_kmh > 1000 || account.minutes_since_other_country < 60)`,
     sentence: "Since the last log-in somebody would have travelled at {account.travel_kmh} km/h (minutes since another country: {account.minutes_since_other_country}), and the device is not known.",
     label: "Account Takeover",
     weight: 3.2,
@@ -104,7 +116,7 @@ const takeover: DefaultRule[] = [
   {
     rule_id: "value_far_above_own",
     name: "Amount far above the account's own",
-    expression: `${isMoney} && account.value_ratio >= 10 && event.value >= 100`,
+    expression: `${isMoney} && event.value >= 100 && ((account.value_ratio >= 10 && ${isStrangeDevice}) || (account.value_ratio >= 4 && login.ratio >= 2))`,
     sentence: "{event.value} is {account.value_ratio} times this account's median of {account.values} amounts.",
     label: "Account Takeover",
     weight: 2.6,
@@ -150,10 +162,10 @@ const automation: DefaultRule[] = [
   {
     rule_id: "scripted_rhythm",
     name: "Scripted rhythm",
-    expression: `event.origin == "browser" && session.gaps >= 8 && session.gap_spread < 0.2 && session.gap_mean_ms < 20000`,
+    expression: `event.origin == "browser" && ((session.gaps >= 8 && session.gap_spread < 0.15 && session.gap_mean_ms < 20000) || (session.gaps >= 16 && session.gap_spread < 0.4 && session.gap_mean_ms < 5000))`,
     sentence: "{session.gaps} gaps between actions vary by {session.gap_spread} of their mean of {session.gap_mean_ms} ms; people are above 0.4.",
     label: "Bot",
-    weight: 2.8,
+    weight: 4,
     about: "account",
     state: "on",
   },

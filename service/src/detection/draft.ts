@@ -18,14 +18,12 @@ export type Draft = {
 export function compileDraft(expression: string): Draft {
   const { reads, test } = compileRule(expression);
   const readsAttributes = reads.includes("event.attributes");
-  const fill = valueFiller(reads);
-  // One context for all: only what the draft reads is ever set in it, and that is set anew for every decision.
-  const context = contextOf({}, {});
+  const { context, show } = lazyContext(reads);
   return {
     reads,
     readsAttributes,
     test: (decision, document) => {
-      fill(context, decision);
+      show(decision);
       if (readsAttributes) context.event.attributes = attributesOf(document);
       return test(context);
     },
@@ -57,23 +55,25 @@ export function featuresOf(decision: string): Features {
   return unpack((JSON.parse(decision) as { f?: Features }).f ?? {});
 }
 
-const codes = { quote: 34, comma: 44, minus: 45, zero: 48, nine: 57, brace: 125 };
-
-// Takes the few values that are read out of the text, which costs a tenth of parsing it whole. A code with its quotes and its
-// colon stands in a decision as the name of a feature and nowhere else: inside of a text its last quote would be escaped.
-function valueFiller(reads: string[]): (context: RuleContext, decision: string) => void {
-  const places = reads.flatMap((name) => {
-    const place = findPlace(name);
-    return place ? [{ ...place, token: `"${place.code}":` }] : [];
-  });
-  return (context, decision) => {
-    for (const { name, group, key, zero, token } of places) {
-      const at = decision.indexOf(token);
-      context[group][key] = at === -1 ? zero : (valueAt(decision, at + token.length) ?? featuresOf(decision)[name] ?? zero);
-    }
-  };
+// One context for all decisions: a field is looked for in the text of the one that is shown, and only when the draft asks for it.
+function lazyContext(reads: string[]): { context: RuleContext; show: (decision: string) => void } {
+  const context = contextOf({}, {});
+  let shown = "";
+  for (const { name, code, group, key, zero } of reads.flatMap((each) => findPlace(each) ?? [])) {
+    const token = `"${code}":`;
+    const get = () => {
+      const at = shown.indexOf(token);
+      return at === -1 ? zero : (valueAt(shown, at + token.length) ?? featuresOf(shown)[name] ?? zero);
+    };
+    Object.defineProperty(context[group], key, { get });
+  }
+  return { context, show: (decision) => (shown = decision) };
 }
 
+const codes = { quote: 34, comma: 44, minus: 45, zero: 48, nine: 57, brace: 125 };
+
+// To take single values out of the text costs half of parsing it. A code with its quotes and its colon stands in a decision as
+// the name of a feature and nowhere else: it begins with a digit, and inside of a text its last quote would be escaped.
 // Undefined where the plain look is not enough.
 function valueAt(text: string, from: number): FeatureValue | undefined {
   const code = text.charCodeAt(from);

@@ -16,8 +16,8 @@ export const scopeMeanings = {
   "update:tenant_auth_secret": "Rotate the client secret",
   "read:events": "Read the feed of changes (to come)",
   "manage:webhooks": "Manage webhooks (to come)",
-  "read:rules": "Read the rules of detection (to come)",
-  "manage:rules": "Change the rules of detection (to come)",
+  "read:rules": "Read rules, thresholds and backtests",
+  "manage:rules": "Change rules and thresholds, and run backtests",
 } as const;
 
 export type Scope = keyof typeof scopeMeanings;

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { listTenantsWithWork, listWaitingDays, makePartition, noPartitionCode } from "../db/activities.ts";
+import { analyzeActivity, listTenantsWithWork, listWaitingDays, makePartition, noPartitionCode } from "../db/activities.ts";
 import { codeOf } from "../db/database.ts";
 import { detectBatch, type Detector, type Pass } from "./detect.ts";
 
 const idleMs = 100;
 const faultMs = 1_000;
+const analyzeFirst = 2_000;
+const analyzeFactor = 5;
 
 type Parts = { detector: Detector; log: Logger; onPass: (pass: Pass) => void };
 
@@ -14,6 +16,8 @@ export class Engine {
   readonly #parts: Parts;
   #stopping: AbortController = new AbortController();
   #running: Promise<void> = Promise.resolve();
+  #scored = 0;
+  #analyzeAt = analyzeFirst;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -52,8 +56,16 @@ export class Engine {
       total.joined += pass?.joined ?? 0;
     }
     onPass(total);
+    await this.#seeGrowth(total.scored);
     if (hasFailed) return faultMs;
     return total.scored > 0 ? 0 : idleMs;
+  }
+
+  async #seeGrowth(scored: number): Promise<void> {
+    this.#scored += scored;
+    if (this.#scored < this.#analyzeAt) return;
+    this.#analyzeAt = this.#scored * analyzeFactor;
+    await this.#parts.detector.database.transaction((tx) => analyzeActivity(tx)).catch((error: unknown) => this.#failed(error));
   }
 
   #failed(error: unknown, tenantId?: string): null {
