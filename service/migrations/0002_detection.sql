@@ -29,6 +29,18 @@ create table inbox (
   primary key (tenant_id, received_at, id_key)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
 
+-- What could not be scored, as it lay in the inbox, so that it can be put back once it is known why.
+create table unscorable (
+  tenant_id uuid not null,
+  received_at timestamptz(3) not null,
+  id_key uuid not null,
+  website_account_id text collate "C",
+  activity text not null,
+  fault text not null,
+  failed_at timestamptz(3) not null,
+  primary key (tenant_id, id_key)
+);
+
 -- document: what of the activity has no column. decision: score, hits, rule versions and feature vector, so that it can be
 -- explained and replayed.
 create table activities (

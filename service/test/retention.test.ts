@@ -46,6 +46,7 @@ function run<R extends Row>(text: string, values: unknown[] = []): Promise<R[]> 
 // Every table that is swept, with its column of time and a row: $1 is the tenant, $2 an id, $3 the time.
 const rows: Record<string, { column: string; into: string; values: string }> = {
   activity_ids: { column: "received_on", into: "id_key, content", values: "$2, 0" },
+  unscorable: { column: "received_at", into: "id_key, activity, fault, failed_at", values: "$2, '{}', 'x', '2020-01-01'" },
   sessions: { column: "last_at", into: "session_id, started_at, facts", values: "$2, '2020-01-01', '{}'" },
   links: { column: "last_seen", into: "kind, a, b, first_seen", values: "'account-ip', $2, 'b', '2020-01-01'" },
   rule_subjects: {

@@ -201,8 +201,8 @@ test(`PUT rule 422: a tenant has ${rulesMax} rules and no more, while those it h
     expect(errors).toEqual([{ field: "rule_version", message: expect.stringContaining(String(rulesMax)) }]);
   }
   expect(await listRules(database, tenant.tenantId)).toHaveLength(rulesMax);
-  const { rule_id: id } = last?.json.data as unknown as RuleVersion;
-  await makeRule(tenant, id, { rule_version: 1, state: "off" });
+  const made = last?.json.data as RuleVersion | undefined;
+  await makeRule(tenant, made?.rule_id ?? "", { rule_version: 1, state: "off" });
 });
 
 test("defaults: seeded once, by system, and a rule that was changed since stays as it is", async () => {

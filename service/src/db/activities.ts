@@ -274,6 +274,9 @@ export async function deleteActivitiesOfAccount(tx: Queryable, tenantId: string,
     delete from inbox
     where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}`);
   await tx.query(sql`
+    delete from unscorable
+    where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}`);
+  await tx.query(sql`
     delete from activities
     where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}`);
 }

@@ -62,6 +62,7 @@ export type Sweep = { table: string; isOld: string; keptDays: number | "retentio
 
 export const sweeps: readonly Sweep[] = [
   { table: "activity_ids", isOld: "received_on < $3::date", keptDays: "retention" },
+  { table: "unscorable", isOld: "received_at < $3::timestamptz", keptDays: "retention" },
   { table: "sessions", isOld: "last_at < $3::timestamptz", keptDays: "retention" },
   { table: "links", isOld: "last_seen < $3::timestamptz", keptDays: "retention" },
   { table: "rule_subjects", isOld: "last_at < $3::timestamptz", keptDays: "retention" },

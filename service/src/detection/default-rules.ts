@@ -86,10 +86,10 @@ const takeover: DefaultRule[] = [
   {
     rule_id: "change_after_unusual_login",
     name: "Sensitive change after an unusual log-in",
-    expression: `${isChange} && login.ratio >= 1`,
+    expression: `${isChange} && login.ratio >= 2`,
     sentence: "A sensitive change ({event.type}) was made in a session that began with a log-in unlike the account's {login.history} earlier ones.",
     label: "Account Takeover",
-    weight: 2,
+    weight: 2.6,
     about: "account",
     state: "on",
   },

@@ -71,7 +71,7 @@ test("finding: the label is the one with the largest contribution, summed over i
 });
 
 test("finding: an unusual log-in counts for Account Takeover, a usual one against nothing", () => {
-  const bot = active({ rule_id: "a", weight: 2.7, label: "Bot" });
+  const bot = active({ rule_id: "a", weight: 1, label: "Bot" });
   expect(findOne({ rules: [bot], ratio: stranger }).label).toBe("Account Takeover");
   expect(findOne({ rules: [active({ rule_id: "a", weight: 5, label: "Bot" })], ratio: familiar }).label).toBe("Bot");
 });

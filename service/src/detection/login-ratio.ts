@@ -28,6 +28,9 @@ const parentOf: Record<ValueKind, ValueKind | null> = {
 export const valueKinds = Object.keys(parentOf) as ValueKind[];
 
 const partMax = 3;
+// As far as a value can speak for the owner. A country is one exit of a VPN away, and an agent one header: whoever aims at an
+// account chooses those alike. What a browser stored and where a line ends cannot be chosen.
+const partMin: Record<ValueKind, number> = { country: -1, asn: -1, ip: -3, os: -1, browser: -1, agent: -1, device: -3 };
 const historyMin = 4;
 // How many of everybody's log-ins come without a device: a script that was blocked, an app that does not tell it.
 const shareWithoutDevice = 0.05;
@@ -38,7 +41,7 @@ export function loginRatio(facts: AccountFacts, values: LoginValues, shares: Log
   const history = facts.logins;
   if (history < historyMin) return { total: 0, history, parts: [] };
   const parts = valueKinds.flatMap((kind): [string, number][] => {
-    const part = Math.min(Math.max(partOf(kind, facts, values, shares), -partMax), partMax);
+    const part = Math.min(Math.max(partOf(kind, facts, values, shares), partMin[kind]), partMax);
     return Math.abs(part) < 0.05 ? [] : [[kind, Math.round(part * 100) / 100]];
   });
   const total = parts.reduce((sum, [, part]) => sum + part, 0);

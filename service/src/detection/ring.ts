@@ -41,8 +41,10 @@ export class Ring {
 
   // In order of time. Of a full ring the oldest goes, which may be this one. Kinds in `yielding` (a set of bits) go before others
   // do, down to half of the ring: a few failed log-ins would else be lost among the pages that everybody loads meanwhile.
+  // What is older than the epoch stands in no window: put at the epoch, years of it would look like one moment.
   add(entry: RingEntry, yielding = 0): void {
-    const time = Math.min(Math.max(entry.at - epochMs, 0), timeMax);
+    if (entry.at < epochMs) return;
+    const time = Math.min(entry.at - epochMs, timeMax);
     const { length } = this;
     let index = length;
     while (index > 0 && this.#time(index - 1) > time) index--;
@@ -93,7 +95,8 @@ export class Ring {
   // window of that length that holds the time `at`. For the newest event that is the window up to it. For a late one it is the
   // fullest window around it, so that whichever event of a burst is scored last sees all of the burst.
   count(at: number, windowMs: number, kinds: number, column?: RingColumn): number {
-    const time = Math.min(Math.max(at - epochMs, 0), timeMax);
+    if (at < epochMs) return 0;
+    const time = Math.min(at - epochMs, timeMax);
     const newest = this.length - 1;
     let most = this.#countUpTo(newest, time, windowMs, kinds, column);
     for (let last = newest; last >= 0; last--) {

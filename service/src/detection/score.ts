@@ -25,7 +25,7 @@ export type Score = 1 | 2 | 3 | 4 | 5;
 // The ratio is in its own unit, and is high for many genuine log-ins with a new phone or from a holiday: this much of it
 // counts, from where a stranger is clearly the likelier, and no more than makes a case of score 3 by itself.
 const ratioWeight = 0.6;
-const ratioFrom = 1;
+const ratioFrom = 2;
 const ratioParts = { min: -1.5, max: 2.6 };
 
 export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | null): Verdict {

@@ -44,7 +44,7 @@ const fixedMs = { minute: minuteMs, hour: 60 * minuteMs, day: dayMs, week: 7 * d
 const mondayMs = 4 * dayMs;
 
 // Years that events are counted in. Others are no times but a sender's fault.
-const countedRange: TimeRange = { from: Date.UTC(2000, 0, 1), to: Date.UTC(2101, 0, 1) };
+export const countedRange: TimeRange = { from: Date.UTC(2000, 0, 1), to: Date.UTC(2101, 0, 1) };
 // How far an event's time may lie from its receipt to be counted by minute and by hour.
 const finerDays = { minute: 7, hour: 90 };
 // How long a range may be; with longer buckets as by day, 5 years.

@@ -1,7 +1,16 @@
 import { insertSeenAccounts, saveSessionTimes, type Flags } from "../db/accounts.ts";
-import { appendScored, claimActivities, claimTurn, saveBrowserSeen, type ClaimedActivity } from "../db/activities.ts";
+import {
+  appendScored,
+  claimActivities,
+  claimTurn,
+  noPartitionCode,
+  saveBrowserSeen,
+  type ClaimedActivity,
+  type Turn,
+} from "../db/activities.ts";
+import { isUnscorable, markBefore, returnToMark, setAsideOldest } from "../db/unscorable.ts";
 import { saveCases } from "../db/cases.ts";
-import type { Database } from "../db/database.ts";
+import { codeOf, type Database, type Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { addRuleHits, addRuleSubjects } from "../db/rules.ts";
 import { observe } from "../detection/features.ts";
@@ -13,7 +22,7 @@ import type { RecordedActivity } from "../domain/activity.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { hitSubject } from "../domain/rule.ts";
 import { openOrJoin, type Batch, type Clock } from "./cases.ts";
-import { keptIp, type Enrichment } from "./enrichment.ts";
+import { keptIp, timeOf, type Enrichment } from "./enrichment.ts";
 import { Memory } from "./memory.ts";
 import type { RuleSets } from "./rule-sets.ts";
 import { tallyBatch } from "./tally.ts";
@@ -37,32 +46,72 @@ type Judged = {
 
 // One batch of one tenant in one transaction: a crash anywhere runs it again, and it comes out the same. Null where another
 // engine has the tenant.
-export async function detectBatch(detector: Detector, tenantId: string): Promise<Pass | null> {
-  const { database, clock } = detector;
-  return database.transaction(async (tx) => {
+export async function detectBatch(detector: Detector, tenantId: string, size = batchMax): Promise<Pass | null> {
+  return detector.database.transaction(async (tx) => {
+    const turn = await claimTurn(tx, tenantId);
+    return turn && scoreOldest(detector, { tx, tenantId, turn, size });
+  });
+}
+
+// The oldest alone. Where that one cannot be scored it is set aside, whole, and `fault` says why: it would hold up all that its
+// tenant sends for ever.
+export async function detectOldest(
+  detector: Detector,
+  tenantId: string,
+  { areDaysMade }: { areDaysMade: boolean },
+): Promise<(Pass & { fault?: unknown }) | null> {
+  return detector.database.transaction(async (tx) => {
     const turn = await claimTurn(tx, tenantId);
     if (!turn) return null;
-    const claimed = await claimActivities(tx, tenantId, batchMax);
-    if (claimed.length === 0) return { scored: 0, opened: 0, joined: 0 };
-    const now = clock.now();
-    const batch: Batch = { tx, tenantId, clock, now };
-    const activities = claimed.map((each) => each.activity);
-    const { events, flags } = await seeAccounts(batch, activities);
-    const tenantHasBrowser = await seeBrowsers(batch, activities, turn.browser_at);
-    const set = await detector.ruleSets.current(tx, tenantId);
-    const keepIp = (ip: string) => keptIp(ip, turn.ip_policy);
-    const enriched = inOrder(claimed.map((each) => ({ claimed: each, event: detector.enrichment.enrich(each.activity) })));
-    const memory = await Memory.load({ tx, tenantId, flags, tenantHasBrowser, keepIp }, enriched.map(({ event }) => event));
-    const judged = enriched.map((each) => judgeOne(memory, set, each, { keepIp, nowMs: Date.parse(now) }));
-    const cases = await openOrJoin(batch, judged.flatMap((each) => each.found), flags);
-    await memory.save(now);
-    await tallyBatch(tx, tenantId, activities, memory.started);
-    await saveHits(batch, judged);
-    await saveCases(tx, tenantId, cases.joined);
-    await appendScored(tx, tenantId, judged.map((each) => toScored(each, cases.made)));
-    await appendEvents(tx, tenantId, [...events, ...cases.events]);
-    return { scored: claimed.length, opened: cases.opened, joined: cases.joinedFindings };
+    await markBefore(tx);
+    try {
+      return await scoreOldest(detector, { tx, tenantId, turn, size: 1 });
+    } catch (fault) {
+      const isDayImpossible = areDaysMade && codeOf(fault) === noPartitionCode;
+      if (!isUnscorable(fault) && !isDayImpossible) throw fault;
+      // The turn is still ours, so it is still the oldest.
+      await returnToMark(tx);
+      await setAsideOldest(tx, tenantId, { fault: String(fault), now: detector.clock.now() });
+      return { scored: 0, opened: 0, joined: 0, fault };
+    }
   });
+}
+
+type Oldest = { tx: Queryable; tenantId: string; turn: Turn; size: number };
+
+async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Oldest): Promise<Pass> {
+  const { clock } = detector;
+  const claimed = await claimActivities(tx, tenantId, size);
+  if (claimed.length === 0) return { scored: 0, opened: 0, joined: 0 };
+  const now = clock.now();
+  const batch: Batch = { tx, tenantId, clock, now };
+  const activities = claimed.map((each) => each.activity);
+  const { events, flags } = await seeAccounts(batch, activities);
+  const tenantHasBrowser = await seeBrowsers(batch, activities, turn.browser_at);
+  const set = await detector.ruleSets.current(tx, tenantId);
+  const keepIp = (ip: string) => keptIp(ip, turn.ip_policy);
+  const enriched = inOrder(claimed.map((each) => ({ claimed: each, event: detector.enrichment.enrich(each.activity) })));
+  const memory = await Memory.load(
+    { tx, tenantId, flags, tenantHasBrowser, keepIp },
+    enriched.map(({ event }) => event),
+  );
+  const judged = enriched.map((each) => judgeOne(memory, set, each, { keepIp, nowMs: Date.parse(now) }));
+  const cases = await openOrJoin(
+    batch,
+    judged.flatMap((each) => each.found),
+    flags,
+  );
+  await memory.save(now);
+  await tallyBatch(tx, tenantId, activities, memory.started);
+  await saveHits(batch, judged);
+  await saveCases(tx, tenantId, cases.joined);
+  await appendScored(
+    tx,
+    tenantId,
+    judged.map((each) => toScored(each, cases.made)),
+  );
+  await appendEvents(tx, tenantId, [...events, ...cases.events]);
+  return { scored: claimed.length, opened: cases.opened, joined: cases.joinedFindings };
 }
 
 // The first activity that names an account creates it.
@@ -71,8 +120,10 @@ async function seeAccounts(
   activities: RecordedActivity[],
 ): Promise<{ events: DomainEvent[]; flags: Map<string, Flags> }> {
   const times = new Map<string, string | null>();
-  for (const { website_account_id: id, session_id: session, occurred_at: at } of activities) {
+  for (const activity of activities) {
+    const { website_account_id: id, session_id: session } = activity;
     if (id === undefined) continue;
+    const at = new Date(timeOf(activity)).toISOString();
     const known = times.get(id) ?? null;
     times.set(id, session !== undefined && (known === null || at > known) ? at : known);
   }
@@ -95,7 +146,11 @@ async function seeAccounts(
 }
 
 // Whether the tenant's pages send events at all: without, that a session has none means nothing.
-async function seeBrowsers({ tx, tenantId, now }: Batch, activities: RecordedActivity[], lastAt: string | null): Promise<boolean> {
+async function seeBrowsers(
+  { tx, tenantId, now }: Batch,
+  activities: RecordedActivity[],
+  lastAt: string | null,
+): Promise<boolean> {
   const ageMs = lastAt === null ? Infinity : Date.parse(now) - Date.parse(lastAt);
   const isHere = activities.some((activity) => activity.origin === "browser");
   if (isHere && ageMs > browserNotedMs) await saveBrowserSeen(tx, tenantId, now);
@@ -126,13 +181,18 @@ function judgeOne(
 
 async function saveHits({ tx, tenantId, now }: Batch, judged: Judged[]): Promise<void> {
   const hits = judged.flatMap(({ activity, verdict, context, network }) =>
-    [...verdict.fired.map((active) => ({ active, is_shadow: false })), ...verdict.shadow.map((active) => ({ active, is_shadow: true }))].map(
-      ({ active, is_shadow }) => ({ activity, context, network, active, is_shadow, rule_id: active.rule.rule_id }),
-    ),
+    [
+      ...verdict.fired.map((active) => ({ active, is_shadow: false })),
+      ...verdict.shadow.map((active) => ({ active, is_shadow: true })),
+    ].map(({ active, is_shadow }) => ({ activity, context, network, active, is_shadow, rule_id: active.rule.rule_id })),
   );
   if (hits.length === 0) return;
   const day = now.slice(0, 10);
-  await addRuleHits(tx, tenantId, hits.map(({ rule_id, is_shadow }) => ({ rule_id, is_shadow, day, hits: 1 })));
+  await addRuleHits(
+    tx,
+    tenantId,
+    hits.map(({ rule_id, is_shadow }) => ({ rule_id, is_shadow, day, hits: 1 })),
+  );
   await addRuleSubjects(
     tx,
     tenantId,
@@ -141,7 +201,7 @@ async function saveHits({ tx, tenantId, now }: Batch, judged: Judged[]): Promise
       is_shadow,
       subject: hitSubject(activity, active.rule.about, network),
       hits: 1,
-      at: activity.occurred_at,
+      at: new Date(timeOf(activity)).toISOString(),
       last_activity: {
         activity_id: activity.activity_id,
         ...(activity.website_account_id !== undefined && { website_account_id: activity.website_account_id }),
@@ -152,7 +212,10 @@ async function saveHits({ tx, tenantId, now }: Batch, judged: Judged[]): Promise
   );
 }
 
-function toScored({ claimed, activity, verdict, context, found }: Judged, made: Map<Found, { case_id: string; prediction_id: string }>) {
+function toScored(
+  { claimed, activity, verdict, context, found }: Judged,
+  made: Map<Found, { case_id: string; prediction_id: string }>,
+) {
   const [first] = found.flatMap((each) => made.get(each) ?? []);
   const score = Math.max(verdict.score, ...found.map(({ finding }) => finding.score));
   return {

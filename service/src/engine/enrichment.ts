@@ -7,6 +7,7 @@ import { isbot } from "isbot";
 import { Reader } from "mmdb-lib";
 import type { EnrichedActivity } from "../detection/scene.ts";
 import { clockToleranceMs, type RecordedActivity } from "../domain/activity.ts";
+import { countedRange } from "../domain/metric.ts";
 import { firstCharacters } from "../domain/field.ts";
 
 type Location = { country: string; asn: number; lat: number | null; lon: number | null };
@@ -94,11 +95,12 @@ function readerOf(bytes: Buffer, name: string): Reader<never> {
   }
 }
 
-// A sender's clock that runs ahead would keep its events the newest for ever.
-function timeOf({ occurred_at, received_at }: RecordedActivity): number {
+// A sender's clock that runs ahead would keep its events the newest for ever, and one that was reset would make old whatever
+// it names. Such a clock is not believed: the time of receipt counts.
+export function timeOf({ occurred_at, received_at }: RecordedActivity): number {
   const occurred = Date.parse(occurred_at);
   const received = Date.parse(received_at);
-  return occurred > received + clockToleranceMs ? received : occurred;
+  return occurred > received + clockToleranceMs || occurred < countedRange.from ? received : occurred;
 }
 
 function valueOf(attributes: RecordedActivity["attributes"]): number {

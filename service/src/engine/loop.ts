@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { analyzeActivity, listTenantsWithWork, listWaitingDays, makePartition, noPartitionCode } from "../db/activities.ts";
 import { codeOf } from "../db/database.ts";
-import { detectBatch, type Detector, type Pass } from "./detect.ts";
+import { isUnscorable } from "../db/unscorable.ts";
+import { detectBatch, detectOldest, type Detector, type Pass } from "./detect.ts";
 
 const idleMs = 100;
 const faultMs = 1_000;
@@ -54,11 +55,14 @@ export class Engine {
       total.scored += pass?.scored ?? 0;
       total.opened += pass?.opened ?? 0;
       total.joined += pass?.joined ?? 0;
+      if (pass?.fault !== undefined)
+        this.#parts.log.error({ err: pass.fault, tenant_id: tenantId }, "an activity cannot be scored; it is set aside");
     }
     onPass(total);
     await this.#seeGrowth(total.scored);
-    if (hasFailed) return faultMs;
-    return total.scored > 0 ? 0 : idleMs;
+    // One tenant's trouble must not make the others wait.
+    if (total.scored > 0) return 0;
+    return hasFailed ? faultMs : idleMs;
   }
 
   async #seeGrowth(scored: number): Promise<void> {
@@ -74,16 +78,32 @@ export class Engine {
   }
 }
 
-// A day's partition is made ahead of time; one that is missing all the same is made now, outside of the batch, for its lock
-// would wait for every other engine's batch.
-async function scoreBatch(detector: Detector, tenantId: string): Promise<Pass | null> {
+const sizes = [undefined, 64, 8];
+
+// Something in a batch may be impossible to score. What comes before it is scored in smaller batches, pass by pass, and when it is
+// the oldest it is set aside. A day's partition is made ahead of time; one that is missing all the same is made now, outside of
+// the batch, for its lock would wait for every other engine's batch.
+async function scoreBatch(detector: Detector, tenantId: string): Promise<(Pass & { fault?: unknown }) | null> {
+  let areDaysMade = false;
+  for (const size of sizes) {
+    try {
+      return await detectBatch(detector, tenantId, size);
+    } catch (error) {
+      const isDayMissing = codeOf(error) === noPartitionCode;
+      if (isDayMissing && !areDaysMade) await makeDays(detector, tenantId);
+      else if (!isDayMissing && !isUnscorable(error)) throw error;
+      areDaysMade ||= isDayMissing;
+    }
+  }
   try {
-    return await detectBatch(detector, tenantId);
+    return await detectOldest(detector, tenantId, { areDaysMade });
   } catch (error) {
-    if (codeOf(error) !== noPartitionCode) throw error;
+    if (areDaysMade || codeOf(error) !== noPartitionCode) throw error;
   }
-  for (const day of await listWaitingDays(detector.database, tenantId)) {
-    await detector.database.transaction((tx) => makePartition(tx, day));
-  }
-  return detectBatch(detector, tenantId);
+  await makeDays(detector, tenantId);
+  return detectOldest(detector, tenantId, { areDaysMade: true });
+}
+
+async function makeDays({ database }: Detector, tenantId: string): Promise<void> {
+  for (const day of await listWaitingDays(database, tenantId)) await database.transaction((tx) => makePartition(tx, day));
 }

@@ -1,0 +1,48 @@
+import { Failure } from "../domain/failure.ts";
+import { storableText } from "../domain/raw-value.ts";
+import { codeOf, type Queryable } from "./database.ts";
+import { sql } from "./sql.ts";
+
+const faultCharacters = 500;
+// Values that a column cannot take, and more of them than a statement can.
+const dataCodes = /^(22|54|23502)/;
+const stateCode = /^[0-9A-Z]{5}$/;
+
+// Whether it is the activity's own fault. What the database itself says else, a race or an outage, passes.
+export function isUnscorable(error: unknown): boolean {
+  const code = codeOf(error);
+  return !(error instanceof Failure) && (!stateCode.test(code) || dataCodes.test(code));
+}
+
+export async function markBefore(tx: Queryable): Promise<void> {
+  await tx.query(sql`savepoint before`);
+}
+
+export async function returnToMark(tx: Queryable): Promise<void> {
+  await tx.query(sql`rollback to savepoint before`);
+}
+
+// Out of the inbox, as it came, so that it can be put back when it is known what was wrong with it.
+export async function setAsideOldest(
+  tx: Queryable,
+  tenantId: string,
+  { fault, now }: { fault: string; now: string },
+): Promise<void> {
+  await tx.query(sql`
+    with oldest as (
+      select received_at, id_key
+      from inbox
+      where tenant_id = ${tenantId}
+      order by received_at, id_key
+      limit 1
+    ), gone as (
+      delete from inbox as i
+      using oldest as o
+      where i.tenant_id = ${tenantId} and i.received_at = o.received_at and i.id_key = o.id_key
+      returning i.received_at, i.id_key, i.website_account_id, i.activity
+    )
+    insert into unscorable (tenant_id, received_at, id_key, website_account_id, activity, fault, failed_at)
+    select ${tenantId}::uuid, g.received_at, g.id_key, g.website_account_id, g.activity, ${storableText(fault, faultCharacters)}, ${now}
+    from gone as g
+    on conflict (tenant_id, id_key) do nothing`);
+}
