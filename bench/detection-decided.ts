@@ -12,6 +12,8 @@ export type Decided = {
   session: string | null;
   caseId: string | null;
   logOdds: number;
+  // Whether a rule or the likelihood ratio had anything to say of it.
+  isJudged: boolean;
   rules: string[];
   // What the unusual log-in added to the log-odds.
   ratioPart: number;
@@ -53,6 +55,7 @@ export function readDecided(row: StoredActivity): Decided {
     session: row.session_id,
     caseId: row.case_id,
     logOdds: l,
+    isJudged: c.length > 0 || Object.keys(r).length > 0,
     rules: Object.keys(r),
     ratioPart: c.reduce((sum, [, part]) => sum + part, 0),
     ratio: isRatedLogin ? Number(context.login["ratio"]) : null,

@@ -102,7 +102,7 @@ function genuineSessions(
 }
 
 function trace(into: Trace, decided: Decided): boolean {
-  into.logOdds = Math.max(into.logOdds, decided.logOdds);
+  if (decided.isJudged) into.logOdds = Math.max(into.logOdds, decided.logOdds);
   into.ratio = Math.max(into.ratio, decided.ratio ?? Number.NEGATIVE_INFINITY);
   into.hasVelocity ||= decided.hasVelocity;
   const isFound = isFinding(decided);

@@ -82,7 +82,7 @@ async function start(
   if (config.roles.has("engine")) {
     stops.push(startWorkers({ database, clock, enrichment, log, metrics, retentionDays: config.retentionDays }));
   }
-  const { url, localUrl, port, issuer } = await startApi(config, { database, clock, log, metrics, stops });
+  const { url, localUrl, port, issuer } = await startApi(config, { database, clock, enrichment, log, metrics, stops });
   if (config.bootstrap) await bootstrap(database, config.bootstrap, clock);
   const demo = embedded ? await demoCredentials(database, join(config.dataDir, "demo-credentials.json"), clock) : null;
   if (demo && demo.client_secret !== null && hasDemo(config)) {
@@ -112,11 +112,18 @@ function openEnrichment(config: Config, clock: Clock): Enrichment {
   }
 }
 
-type Shared = { database: Database; clock: Clock; log: Logger; metrics: Metrics; stops: (() => Promise<void>)[] };
+type Shared = {
+  database: Database;
+  clock: Clock;
+  enrichment: Enrichment;
+  log: Logger;
+  metrics: Metrics;
+  stops: (() => Promise<void>)[];
+};
 
 async function startApi(
   config: Config,
-  { database, clock, log, metrics, stops }: Shared,
+  { database, clock, enrichment, log, metrics, stops }: Shared,
 ): Promise<{ url: string; localUrl: string; port: number; issuer: Issuer }> {
   const server = new ApiServer(log, metrics);
   const isApi = config.roles.has("api");
@@ -155,7 +162,16 @@ async function startApi(
     onStored: (collected) => metrics.observeCollected(collected),
     ...clock,
   });
-  const all = systemOperations({ database, issuer, collector, isStopping, openapi: () => openapi, docs: () => docs, tag: () => tag });
+  const all = systemOperations({
+    database,
+    issuer,
+    collector,
+    isStopping,
+    openapi: () => openapi,
+    docs: () => docs,
+    tag: () => tag,
+    addressData: enrichment.files,
+  });
   const system = all.filter(({ role }) => role === undefined || config.roles.has(role));
   const router = new Router(isApi ? operations : [], system);
   server.open({ services, authenticator, router, isStrictHost: config.isStrictHost });

@@ -5,7 +5,7 @@ import { tagScript } from "@casehound/tag";
 import { expect, inject, onTestFinished, test } from "vitest";
 import type { Config } from "../src/config.ts";
 import { startService, type Service } from "../src/service.ts";
-import { expectProblem, send, testConfig } from "./harness.ts";
+import { expectProblem, send, sendRaw, testConfig } from "./harness.ts";
 import { createDatabase } from "./process.ts";
 import { Site, browserEvent, shop, useCollector } from "./site.ts";
 
@@ -94,6 +94,19 @@ test("GET tag.js 200: the tag's script, for an hour, with its ETag, for any page
     etag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`,
   });
   expect(headers["set-cookie"]).toBeUndefined();
+});
+
+test("GET tag.js 200: packed for those who take it, in under 6 kB, and plain for others", async () => {
+  const { port } = both.current;
+  const lines = (encoding: string) => `GET /tag.js HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${encoding}\r\n\r\n`;
+  const packed = await sendRaw(port, lines("br, gzip"));
+  expect(packed.headers).toMatchObject({ "content-encoding": "gzip", vary: "Accept-Encoding" });
+  expect(Number(packed.headers["content-length"])).toBeLessThan(6_000);
+  for (const encoding of ["br", "identity", "gzip;q=0"]) {
+    const plain = await sendRaw(port, lines(encoding));
+    expect(plain.headers["content-encoding"]).toBeUndefined();
+    expect(plain.text).toBe(await (await fetch(`http://127.0.0.1:${port}/tag.js`)).text());
+  }
 });
 
 test("GET tag.js 304: a browser that has it gets nothing again, and another one the script", async () => {

@@ -122,16 +122,16 @@ test("rule stranger_changes_account: the own device abroad, a new device at home
 // As many log-ins on the own device, then one in a session on another.
 function unusual(before: number, then: Partial<Step> & { type: string }): Step[] {
   const session = { device_id: "another", session_id: "s1" };
-  const logins = Array.from({ length: before }, (_, index) => login(index * day));
+  const logins = Array.from({ length: before }, (_, index) => login(index * hour));
   return [...logins, login(10 * day, session), { minute: 10 * day + 5, ...owner, ...session, ...then }];
 }
 
-test("rule change_after_unusual_login: a change after a log-in unlike 9 earlier ones is an Account Takeover case", async () => {
+test("rule change_after_unusual_login: a change after a log-in unlike 19 earlier ones is an Account Takeover case", async () => {
   const stage = await Stage.open();
-  const last = await stage.playLast(unusual(9, { type: "email_changed" }));
+  const last = await stage.playLast(unusual(19, { type: "email_changed" }));
   expect(last.rules).toEqual(["change_after_unusual_login"]);
-  // The logarithm of 10.
-  expect(last.features["login.ratio"]).toBe(2.3);
+  // The logarithm of 20.
+  expect(last.features["login.ratio"]).toBe(3);
   const found = await stage.onlyCase();
   expect(found).toMatchObject({
     subject: "account:owner",
@@ -139,10 +139,10 @@ test("rule change_after_unusual_login: a change after a log-in unlike 9 earlier 
     details: { overall_risk_score: 3, primary_fraud_label: "Account Takeover", recommended_action: "CHALLENGE" },
   });
   expect(found.details.highlights).toEqual([
-    "A sensitive change (email_changed) was made in a session that began with a log-in unlike the account's 9 earlier ones.",
-    "Device is unusual for this account, compared with its 9 earlier log-ins.",
+    "A sensitive change (email_changed) was made in a session that began with a log-in unlike the account's 19 earlier ones.",
+    "Device is unusual for this account, compared with its 19 earlier log-ins.",
   ]);
-  expect(shownValues(found, "change_after_unusual_login")).toEqual({ "login.ratio": 2.3 });
+  expect(shownValues(found, "change_after_unusual_login")).toEqual({ "login.ratio": 3 });
 });
 
 test("rule change_after_unusual_login: 3 earlier log-ins, the own device, or no change are not enough", async () => {

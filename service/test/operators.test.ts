@@ -54,7 +54,7 @@ function onLoopback(...ports: number[]): string[] {
 
 test.each([
   ["/livez", { status: "ok" }],
-  ["/readyz", { status: "ready", database: "ok" }],
+  ["/readyz", { status: "ready", database: "ok", address_data: [] }],
 ])("GET %s 200: as JSON, without a token", async (path, body) => {
   const answer = await send(service.port, "GET", path);
   expect({ status: answer.status, type: answer.headers.get("content-type"), body: answer.json }).toEqual({

@@ -113,7 +113,12 @@ export function servicePaths(): Json {
     refusal: OAuthError,
   });
   const keys = jsonOf({ keys: { type: "array", items: Jwk } });
-  const ready = jsonOf({ status: { const: "ready" }, database: { const: "ok" } });
+  const file = { type: "object", properties: { type: { type: "string" }, built_at: { type: "string", format: "date-time" } } };
+  const ready = jsonOf({
+    status: { const: "ready" },
+    database: { const: "ok" },
+    address_data: { type: "array", items: file, description: "The files that say where an address is, and their age." },
+  });
   return {
     [tokenPath]: {
       post: {

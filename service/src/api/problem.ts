@@ -23,7 +23,8 @@ export const problems: Record<FailureCode, { status: number; title: string }> = 
   "service-unavailable": { status: 503, title: "Service unavailable" },
 };
 
-export type Reply = { status: number; body: string; headers: Record<string, string>; fault?: Failure };
+// `bytes` go out in the place of the body, where it is sent in another form than text.
+export type Reply = { status: number; body: string; bytes?: Buffer; headers: Record<string, string>; fault?: Failure };
 
 export const problemMediaType = "application/problem+json";
 

@@ -183,7 +183,8 @@ export class ApiServer {
 }
 
 function send(response: ServerResponse, reply: Reply, requestId: string, isLast: boolean): void {
-  const { status, body } = reply;
+  const { status } = reply;
+  const body = reply.bytes ?? reply.body;
   const headers: Record<string, string | number> = { "cache-control": "no-store", "x-request-id": requestId, ...reply.headers };
   if (status !== 204 && status !== 304) headers["content-length"] = Buffer.byteLength(body);
   if (isLast) headers["connection"] = "close";

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Database } from "../db/database.ts";
@@ -35,6 +36,7 @@ type Parts = {
   openapi: () => string;
   docs: () => string;
   tag: () => string;
+  addressData: { type: string; built_at: string }[];
 };
 
 export function systemOperations(parts: Parts): SystemOperation[] {
@@ -136,11 +138,11 @@ async function token(issuer: Issuer, request: IncomingMessage, onBody: () => voi
   }
 }
 
-async function readiness({ database, isStopping }: Parts): Promise<Reply> {
+async function readiness({ database, isStopping, addressData }: Parts): Promise<Reply> {
   if (isStopping())
     throw new Failure("service-unavailable", "The service is shutting down.", { headers: { "retry-after": "1" } });
   await database.ping();
-  return json({ status: "ready", database: "ok" });
+  return json({ status: "ready", database: "ok", address_data: addressData });
 }
 
 function json(value: unknown): Reply {
@@ -151,14 +153,20 @@ function text(body: string, type: string): Reply {
   return { status: 200, body, headers: { "content-type": type } };
 }
 
-// For every page of every site, and the same for all of them.
+let packed: { body: string; bytes: Buffer } | null = null;
+
+// For every page of every site, and the same for all of them: packed once.
 function script(request: IncomingMessage, body: string): Reply {
+  if (packed?.body !== body) packed = { body, bytes: gzipSync(body, { level: 9 }) };
   const etag = `"${hash("sha256", body, "base64url").slice(0, 22)}"`;
-  const headers = { etag, "cache-control": "public, max-age=3600", "access-control-allow-origin": "*" };
+  const headers = { etag, "cache-control": "public, max-age=3600", "access-control-allow-origin": "*", vary: "Accept-Encoding" };
   const known = (request.headers["if-none-match"] ?? "").split(",").map((each) => each.trim().replace(/^W\//, ""));
   if (known.includes(etag)) return { status: 304, body: "", headers };
   const type = { "content-type": "text/javascript; charset=utf-8", "x-content-type-options": "nosniff" };
-  return { status: 200, body, headers: { ...headers, ...type, "cross-origin-resource-policy": "cross-origin" } };
+  const all = { ...headers, ...type, "cross-origin-resource-policy": "cross-origin" };
+  const takesGzip = /\bgzip\b(?!\s*;\s*q=0(\.0*)?(\s*,|\s*$))/.test(request.headers["accept-encoding"] ?? "");
+  if (!takesGzip) return { status: 200, body, headers: all };
+  return { status: 200, body: "", bytes: packed.bytes, headers: { ...all, "content-encoding": "gzip" } };
 }
 
 // No script at all, so nothing can be loaded from anywhere.

@@ -47,9 +47,13 @@ test("login ratio: a new device, country or system counts by the length of the h
   }
 });
 
-test("login ratio: no part is above 3 or below -3, however long the history", () => {
+test("login ratio: no part is above 3, none below -3, and what a stranger can choose none below -1", () => {
   expect(partsOf(often({ ...nothing, device: "d1" }, 500), { ...nothing, device: "d2" })).toEqual({ device: 3 });
   expect(partsOf(often({ ...nothing, device: "d1" }, 500), { ...nothing, device: "d1" })).toEqual({ device: -3 });
+  for (const kind of ["country", "os"] as const) {
+    const rare = { ...nothing, [kind]: "rare" };
+    expect(partsOf(often(rare, 500), rare)[kind]).toBe(-1);
+  }
 });
 
 test("login ratio: what the owner always does lowers it, and what everybody does lowers it little", () => {
@@ -58,7 +62,25 @@ test("login ratio: what the owner always does lowers it, and what everybody does
   const rare = { ...nothing, os: "Plan9", browser: "Mothra" };
   // ln(0.6 / ((10 + 0.6) / 11)) and ln(0.9 / ((10 + 0.9) / 11)).
   expect(partsOf(often(common, 10), common, browsers)).toEqual({ os: -0.47, browser: -0.1 });
-  expect(partsOf(often(rare, 10), rare, browsers)["os"]).toBe(-3);
+  expect(partsOf(often(rare, 10), rare, browsers)["os"]).toBe(-1);
+});
+
+test("login ratio: a new value says less of somebody who has had many", () => {
+  const each = (devices: number) => Array.from({ length: 8 }, (_, index) => ({ ...nothing, device: `d${index % devices}` }));
+  const now = { ...nothing, device: "new" };
+  // Of 8 log-ins with 1, 2, 4 and 8 devices: the logarithms of 9, 10 / 2, 12 / 4 and 16 / 8.
+  expect([1, 2, 4, 8].map((devices) => partsOf(each(devices), now)["device"])).toEqual([2.2, 1.61, 1.1, 0.69]);
+});
+
+test("login ratio: a log-in without a device is unusual for an account whose log-ins had one, and never usual", () => {
+  const [named, unnamed] = [
+    { ...nothing, os: "Windows", device: "d1" },
+    { ...nothing, os: "Windows" },
+  ];
+  const parts = [often(named, 40), [...often(named, 20), ...often(unnamed, 20)], often(unnamed, 40)].map(
+    (logins) => partsOf(logins, unnamed)["device"] ?? 0,
+  );
+  expect(parts).toEqual([3, 0, 0]);
 });
 
 test("login ratio: each kind is asked given the one before it: a new network in a new country adds nothing more", () => {
