@@ -6,6 +6,8 @@ export type Trace = { logOdds: number; ratio: number; hasVelocity: boolean; hasF
 
 export type Attack = Trace & {
   kind: AttackKind;
+  // Of its first session.
+  owner: string | null;
   loginsBefore: number;
   // Whether anything was changed or any money moved.
   hasActed: boolean;
@@ -14,6 +16,7 @@ export type Attack = Trace & {
   // Up to the first finding.
   eventsToFinding: number | null;
   msToFinding: number | null;
+  // Of the cases that it opened.
   labels: string[];
   // Accounts that it got into or made, and those of them with a finding of their own.
   entered: Set<string>;
@@ -38,22 +41,27 @@ export function measure({ truths, decided, labelOf, measuredMs }: Run): Measured
   const attackOf = new Map<string, Attack>();
   for (const truth of wanted) if (truth.kind !== "genuine") noteAttack(truth, truth.kind, attacks, attackOf);
   const { genuine, aftermath, guests } = genuineSessions(wanted, attackOf);
-  const reported = new Map(
-    wanted.flatMap(({ kind, attack_id: id, website_account_id: account }) =>
-      kind === "friendly_fraud" && account !== undefined ? [[account, attacks.get(id ?? "")] as const] : [],
-    ),
-  );
-  const opened = new Map<string, boolean>();
+  const opened = new Set<string>();
+  let falseCases = 0;
   for (const each of decided) {
     const session = each.session ?? "";
-    const attack = attackOf.get(session) ?? (each.type === "fraud_report" ? reported.get(each.account ?? "") : undefined);
-    if (attack) traceAttack(attack, each, labelOf);
+    const attack = each.type === "fraud_report" ? reportedBy(each, attacks) : attackOf.get(session);
+    if (attack) traceAttack(attack, each);
     const own = genuine.get(session);
     if (own) traceGenuine(own, each);
-    if (each.caseId !== null && !opened.has(each.caseId)) opened.set(each.caseId, own !== undefined);
+    if (each.caseId === null || opened.has(each.caseId)) continue;
+    opened.add(each.caseId);
+    if (own) falseCases++;
+    attack?.labels.push(labelOf(each.caseId) ?? "none");
   }
-  const falseCases = [...opened.values()].filter((isFalse) => isFalse).length;
   return { attacks: [...attacks.values()], genuine: [...genuine.values()], falseCases, aftermath, guests };
+}
+
+// A report names the account that bought, and comes days later.
+function reportedBy({ account, receivedMs }: Decided, attacks: Map<string, Attack>): Attack | undefined {
+  const isMeant = ({ kind, owner, firstMs, msToFinding }: Attack): boolean =>
+    kind === "friendly_fraud" && owner === account && firstMs < receivedMs && msToFinding === null;
+  return [...attacks.values()].find(isMeant);
 }
 
 function noteAttack(truth: SessionTruth, kind: AttackKind, attacks: Map<string, Attack>, attackOf: Map<string, Attack>): void {
@@ -61,6 +69,7 @@ function noteAttack(truth: SessionTruth, kind: AttackKind, attacks: Map<string, 
   const known = attacks.get(id) ?? {
     ...noTrace(),
     kind,
+    owner: truth.website_account_id ?? null,
     loginsBefore: truth.logins_before,
     hasActed: false,
     firstMs: truth.first_ms,
@@ -114,14 +123,12 @@ function traceGenuine(into: Genuine, decided: Decided): void {
   if (trace(into, decided)) into.lead ??= leadOf(decided);
 }
 
-function traceAttack(into: Attack, decided: Decided, labelOf: Run["labelOf"]): void {
+function traceAttack(into: Attack, decided: Decided): void {
   into.events++;
   if (!trace(into, decided)) return;
   into.eventsToFinding ??= into.events;
   into.msToFinding ??= decided.receivedMs - into.firstMs;
   if (decided.account !== null && decided.type !== "login_failed") into.found.add(decided.account);
-  const label = decided.caseId === null ? undefined : labelOf(decided.caseId);
-  if (label !== undefined) into.labels.push(label);
 }
 
 // The score that this share of genuine sessions is above: whoever is above it is asked again.

@@ -57,7 +57,11 @@ async function storedBytes({ database }: Bench): Promise<Record<string, number>>
 }
 
 async function run(bench: Bench): Promise<void> {
-  const service = await startProcess(bench);
+  const service = await startProcess(bench, { ROLES: "api,collector" });
+  const engine = await startProcess(bench, { ROLES: "engine" });
+  const processes = [service.pid, engine.pid];
+  const serviceCpu = () => processes.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+  const serviceMemory = () => processes.map(memoryMb);
   const made = await createTenant(bench.database, { slug: "load", allowedOrigins: [origin] }, clock);
   const { client_id: clientId, client_secret: clientSecret, app_key: appKey } = made;
   const token = clientTokens({ baseUrl: service.url, clientId, clientSecret });
@@ -68,7 +72,7 @@ async function run(bench: Bench): Promise<void> {
     const { status } = await fetch(`${service.url}/v2/load/activities`, { method: "POST", headers, body });
     if (status !== 202) throw new Error(`a probe was answered ${status}`);
   };
-  const before = { service: cpuSeconds(service.pid), postgres: postgresCpuSeconds(bench.folder), own: process.cpuUsage() };
+  const before = { service: serviceCpu(), postgres: postgresCpuSeconds(bench.folder), own: process.cpuUsage() };
   const startMs = Date.now();
   const stopping = new AbortController();
   setTimeout(() => stopping.abort(), seconds * 1000);
@@ -78,8 +82,10 @@ async function run(bench: Bench): Promise<void> {
     while (!stopping.signal.aborted) {
       await sleep(5_000);
       backlog.push(await countUnscored(bench.database));
-      memoryMax = Math.max(memoryMax, memoryMb(service.pid));
-      process.stderr.write(`${Math.round((Date.now() - startMs) / 1000)} s: backlog ${backlog.at(-1)}, memory ${memoryMb(service.pid).toFixed(0)} MB\n`);
+      const memory = serviceMemory();
+      memoryMax = Math.max(memoryMax, ...memory);
+      const shown = memory.map((each) => each.toFixed(0)).join(" + ");
+      process.stderr.write(`${Math.round((Date.now() - startMs) / 1000)} s: backlog ${backlog.at(-1)}, memory ${shown} MB\n`);
     }
   })();
   const probing = probe(bench, post, stopping.signal);
@@ -102,10 +108,11 @@ async function run(bench: Bench): Promise<void> {
     "drained after the end": `${drained.toFixed(1)} s`,
     "accepted to case, p50 / p95 / max": `${percentile(delaysMs, 0.5).toFixed(0)} / ${percentile(delaysMs, 0.95).toFixed(0)} / ${Math.max(...delaysMs).toFixed(0)} ms of ${delaysMs.length}, ${lost} lost`,
     "service memory, most": `${memoryMax.toFixed(0)} MB`,
-    "CPU per event": `service ${perEvent(cpuSeconds(service.pid) - before.service)}, PostgreSQL ${perEvent(postgresCpuSeconds(bench.folder) - before.postgres)}, generator ${perEvent((own.user + own.system) / 1e6)}`,
+    "CPU per event": `service ${perEvent(serviceCpu() - before.service)}, PostgreSQL ${perEvent(postgresCpuSeconds(bench.folder) - before.postgres)}, generator ${perEvent((own.user + own.system) / 1e6)}`,
     "stored bytes per event, with indexes": `${(stored / tally.events).toFixed(0)} (${inboxless.map(([name, size]) => `${name} ${(size / tally.events).toFixed(0)}`).join(", ")})`,
   };
   for (const [name, value] of Object.entries(lines)) process.stdout.write(`${name.padEnd(38)} ${value}\n`);
+  await engine.stop();
   await service.stop();
 }
 

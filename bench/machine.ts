@@ -40,8 +40,8 @@ export async function startProcess({ postgres }: Bench, env: Record<string, stri
     let text = "";
     child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
       text += chunk;
-      const found = /is up at (\S+)/.exec(text)?.[1];
-      if (found !== undefined) resolve(found);
+      const found = /is up(?: at (\S+))? \(/.exec(text);
+      if (found) resolve(found[1] ?? "");
     });
     child.once("exit", (code) => reject(new Error(`the service ended with ${code}: ${text}`)));
   });

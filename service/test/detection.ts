@@ -3,14 +3,27 @@ import { inject } from "vitest";
 import { clock } from "../src/clock.ts";
 import { insertActivities, makePartition } from "../src/db/activities.ts";
 import { Database } from "../src/db/database.ts";
+import { migrate } from "../src/db/migrate.ts";
 import { statement } from "../src/db/sql.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import type { CaseDocument } from "../src/domain/case.ts";
 import { detectBatch, type Detector } from "../src/engine/detect.ts";
 import { createTenant } from "../src/tenancy.ts";
 import { newDetector } from "./harness.ts";
+import { createDatabase } from "./process.ts";
 
 export type Sent = Partial<RecordedActivity> & { type: string };
+
+// A file's own database: engines of other files would score what lies in the run's.
+let own: Promise<string> | null = null;
+
+async function makeOwn(): Promise<string> {
+  const url = await createDatabase(inject("databaseUrl"));
+  const database = new Database({ connectionString: url });
+  await migrate(database);
+  await database.end();
+  return url;
+}
 
 // A tenant and an engine that is run by hand: what is sent is scored when `score` says so, and by nobody else.
 export class DetectionTenant {
@@ -25,7 +38,8 @@ export class DetectionTenant {
   }
 
   static async create(more: Partial<Detector> = {}): Promise<DetectionTenant> {
-    const database = new Database({ connectionString: inject("databaseUrl") });
+    own ??= makeOwn();
+    const database = new Database({ connectionString: await own });
     const { tenant_id } = await createTenant(database, { slug: `t-${randomUUID()}` }, clock);
     for (const days of [0, 1]) {
       const day = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);

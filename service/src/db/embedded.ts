@@ -21,7 +21,6 @@ const settings = {
   max_connections: "100",
   shared_buffers: "128MB",
   max_wal_size: "2GB",
-  wal_compression: "on",
   log_min_messages: "warning",
   log_line_prefix: "%m [%p] ",
 };

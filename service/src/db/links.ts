@@ -57,7 +57,8 @@ export async function findOutcomeCounts(
   return new Map(rows.map((row) => [row.subject, row]));
 }
 
-// By device: which accounts that were active on it have a confirmed fraud.
+// By device: which accounts that were active on it have a confirmed fraud. Not those that were taken over: their devices are
+// the victim's.
 export async function findConfirmedOnDevices(
   tx: Queryable,
   tenantId: string,
@@ -66,6 +67,7 @@ export async function findConfirmedOnDevices(
   return tx.query<{ device_id: string; website_account_id: string }>(sql`
     select distinct l.b as device_id, l.a as website_account_id
     from outcomes as o
+    join cases as c on c.tenant_id = ${tenantId} and c.case_id = o.case_id and c.primary_fraud_label <> 'Account Takeover'
     join links as l on l.tenant_id = ${tenantId} and l.kind = 'account-device' and l.a = o.website_account_id
     where o.tenant_id = ${tenantId}
       and o.disposition = 'CONFIRMED_FRAUD'

@@ -58,10 +58,18 @@ const accountFields: Field[] = [
   flag("account.country_is_new", "New country", "The account has log-ins from known countries, and none from this one."),
   flag("account.asn_is_new", "New network", "The account has log-ins from known networks, and none from this one."),
   number("account.travel_kmh", "Speed of travel", "Between the last log-in's place and this one's; 0 where one is not known."),
-  number("account.minutes_since_other_country", "Minutes since another country", `Since its last log-in elsewhere; ${never}: none.`),
+  number(
+    "account.minutes_since_other_country",
+    "Minutes since another country",
+    `Since its last log-in elsewhere; ${never}: none.`,
+  ),
   number("account.values", "Amounts before", "How many earlier amounts of the account are known, to 16."),
   number("account.value_ratio", "Amount against the usual", "This amount over the account's median; 0 below 3 amounts."),
-  number("account.minutes_since_sensitive_change", "Minutes since a sensitive change", `Password, e-mail, MFA or payee; ${never}: none.`),
+  number(
+    "account.minutes_since_sensitive_change",
+    "Minutes since a sensitive change",
+    `Password, e-mail, MFA or payee; ${never}: none.`,
+  ),
   number("account.reports", "Fraud reports", "Reports of fraud before this event."),
   number("account.confirmed_frauds", "Confirmed frauds", "Cases of the account that were closed as confirmed fraud."),
   number("account.false_positives", "False positives", "Cases of the account that were closed as false positives."),
@@ -73,12 +81,24 @@ const deviceFields: Field[] = [
   ring("device.accounts_10m", "Accounts on the device in 10 minutes", "Distinct accounts."),
   ring("device.accounts_1h", "Accounts on the device in 1 hour", "Distinct accounts."),
   ring("device.accounts_24h", "Accounts on the device in 24 hours", "Distinct accounts."),
-  number("device.accounts_total", "Accounts on the device ever", "Distinct accounts that were ever active on the device, to 1,000."),
+  number(
+    "device.accounts_total",
+    "Accounts on the device ever",
+    "Distinct accounts that were ever active on the device, to 1,000.",
+  ),
   ring("device.failed_logins_10m", "Failed log-ins on the device in 10 minutes", "On any account."),
   ring("device.failed_logins_1h", "Failed log-ins on the device in 1 hour", "On any account."),
   ring("device.failed_accounts_1h", "Accounts with failed log-ins on the device in 1 hour", "Distinct accounts."),
-  ring("device.signups_1h", "Sign-ups on the device in 1 hour", "Sign-ups."),
-  ring("device.signups_24h", "Sign-ups on the device in 24 hours", "Sign-ups."),
+  ring(
+    "device.signups_1h",
+    "Sign-ups on the device in 1 hour",
+    "Distinct accounts that signed up: a server and a page may both tell of one.",
+  ),
+  ring(
+    "device.signups_24h",
+    "Sign-ups on the device in 24 hours",
+    "Distinct accounts that signed up: a server and a page may both tell of one.",
+  ),
   ring("device.ips_1h", "Addresses of the device in 1 hour", "Distinct addresses."),
   ring("device.countries_24h", "Countries of the device in 24 hours", "Distinct countries, as far as they are known."),
   number("device.confirmed_frauds", "Confirmed frauds on the device", "Other accounts of this device with a confirmed fraud."),
@@ -93,9 +113,21 @@ const addressFields: Field[] = [
   ring("ip.failed_logins_1h", "Failed log-ins from the address in 1 hour", "On any account."),
   ring("ip.failed_accounts_10m", "Accounts with failed log-ins from the address in 10 minutes", "Distinct accounts."),
   ring("ip.failed_accounts_1h", "Accounts with failed log-ins from the address in 1 hour", "Distinct accounts."),
-  ring("ip.signups_1h", "Sign-ups from the address in 1 hour", "Sign-ups."),
-  ring("ip.signups_24h", "Sign-ups from the address in 24 hours", "Sign-ups."),
-  ring("network.failed_accounts_1h", "Accounts with failed log-ins from the network in 1 hour", "By autonomous system, else /24 or /48."),
+  ring(
+    "ip.signups_1h",
+    "Sign-ups from the address in 1 hour",
+    "Distinct accounts that signed up: a server and a page may both tell of one.",
+  ),
+  ring(
+    "ip.signups_24h",
+    "Sign-ups from the address in 24 hours",
+    "Distinct accounts that signed up: a server and a page may both tell of one.",
+  ),
+  ring(
+    "network.failed_accounts_1h",
+    "Accounts with failed log-ins from the network in 1 hour",
+    "By autonomous system, else /24 or /48.",
+  ),
   ring("network.failed_logins_1h", "Failed log-ins from the network in 1 hour", "By autonomous system, else /24 or /48."),
   ring("network.logins_1h", "Log-ins from the network in 1 hour", "Successful ones."),
   ring("network.ips_1h", "Addresses of the network in 1 hour", "Distinct addresses with log-ins, failed or not."),
@@ -123,7 +155,11 @@ const sessionFields: Field[] = [
 ];
 
 const otherFields: Field[] = [
-  number("login.ratio", "Unusual log-in", "Log of how much likelier the session's log-in is for a stranger than for the owner; 0 where there was none."),
+  number(
+    "login.ratio",
+    "Unusual log-in",
+    "Log of how much likelier the session's log-in is for a stranger than for the owner; 0 where there was none.",
+  ),
   number("login.history", "Log-ins compared with", "How many earlier log-ins the ratio rests on; under 4 it is 0."),
   flag("tenant.has_browser", "Collector in use", "Whether the tenant's browsers have sent anything in the last day."),
 ];

@@ -34,7 +34,8 @@ const stuffing: DefaultRule[] = [
     rule_id: "stuffing_address",
     name: "Credential stuffing from one address",
     expression: `${isLogin} && ip.failed_accounts_10m >= 8 && ip.failed_logins_1h > 2 * ip.logins_1h`,
-    sentence: "Log-ins to {ip.failed_accounts_10m} accounts failed from one address within 10 minutes; {ip.logins_1h} succeeded in the hour.",
+    sentence:
+      "Log-ins to {ip.failed_accounts_10m} accounts failed from one address within 10 minutes; {ip.logins_1h} succeeded in the hour.",
     label: "Bot",
     weight: 3.2,
     about: "address",
@@ -54,7 +55,8 @@ const stuffing: DefaultRule[] = [
     rule_id: "password_spraying",
     name: "Password spraying",
     expression: `${isLogin} && network.failed_accounts_1h >= 20 && network.ips_1h >= 3 && network.failed_logins_1h < 2 * network.failed_accounts_1h && network.failed_logins_1h > 3 * network.logins_1h`,
-    sentence: "One or two tries each on {network.failed_accounts_1h} accounts failed from {network.ips_1h} addresses of one network within an hour.",
+    sentence:
+      "One or two tries each on {network.failed_accounts_1h} accounts failed from {network.ips_1h} addresses of one network within an hour.",
     label: "Bot",
     weight: 3.2,
     about: "network",
@@ -77,7 +79,8 @@ const takeover: DefaultRule[] = [
     rule_id: "stranger_changes_account",
     name: "Sensitive change from a new device in a new country",
     expression: `${isChange} && (session.began_on_new_device || account.device_is_new) && (session.began_in_new_country || account.country_is_new)`,
-    sentence: "A sensitive change ({event.type}) was made from a device and a country ({event.country}) that this account never logged in from.",
+    sentence:
+      "A sensitive change ({event.type}) was made from a device and a country ({event.country}) that this account never logged in from.",
     label: "Account Takeover",
     weight: 4.2,
     about: "account",
@@ -86,8 +89,9 @@ const takeover: DefaultRule[] = [
   {
     rule_id: "change_after_unusual_login",
     name: "Sensitive change after an unusual log-in",
-    expression: `${isChange} && login.ratio >= 2`,
-    sentence: "A sensitive change ({event.type}) was made in a session that began with a log-in unlike the account's {login.history} earlier ones.",
+    expression: `${isChange} && login.ratio >= 1`,
+    sentence:
+      "A sensitive change ({event.type}) was made in a session that began with a log-in unlike the account's {login.history} earlier ones.",
     label: "Account Takeover",
     weight: 2.6,
     about: "account",
@@ -97,7 +101,8 @@ const takeover: DefaultRule[] = [
     rule_id: "impossible_travel",
     name: "Impossible travel",
     expression: `event.type == "login_succeeded" && account.country_is_new && (account.device_is_new || !device.is_known) && (account.travel_kmh > 1000 || account.minutes_since_other_country < 60)`,
-    sentence: "Since the last log-in somebody would have travelled at {account.travel_kmh} km/h (minutes since another country: {account.minutes_since_other_country}), and the device is not known.",
+    sentence:
+      "Since the last log-in somebody would have travelled at {account.travel_kmh} km/h (minutes since another country: {account.minutes_since_other_country}), and the device is not known.",
     label: "Account Takeover",
     weight: 3.2,
     about: "account",
@@ -107,7 +112,8 @@ const takeover: DefaultRule[] = [
     rule_id: "change_then_value",
     name: "Sensitive change, then a high amount",
     expression: `${isMoney} && account.minutes_since_sensitive_change <= 120 && (account.value_ratio >= 4 || (account.values < 3 && event.value >= 1000) || (session.began_on_new_device && account.value_ratio >= 2))`,
-    sentence: "{event.value} was sent {account.minutes_since_sensitive_change} minutes after a sensitive change: {account.value_ratio} times this account's median.",
+    sentence:
+      "{event.value} was sent {account.minutes_since_sensitive_change} minutes after a sensitive change: {account.value_ratio} times this account's median.",
     label: "Account Takeover",
     weight: 3.2,
     about: "account",
@@ -116,7 +122,7 @@ const takeover: DefaultRule[] = [
   {
     rule_id: "value_far_above_own",
     name: "Amount far above the account's own",
-    expression: `${isMoney} && event.value >= 100 && ((account.value_ratio >= 10 && ${isStrangeDevice}) || (account.value_ratio >= 4 && login.ratio >= 2))`,
+    expression: `${isMoney} && event.value >= 100 && ((account.value_ratio >= 10 && ${isStrangeDevice}) || (account.value_ratio >= 4 && login.ratio >= 1))`,
     sentence: "{event.value} is {account.value_ratio} times this account's median of {account.values} amounts.",
     label: "Account Takeover",
     weight: 2.6,
@@ -150,7 +156,8 @@ const identities: DefaultRule[] = [
     rule_id: "signups_disposable",
     name: "Sign-ups with throw-away e-mail",
     expression: `event.type == "signup" && event.email_is_disposable && (device.signups_24h >= 2 || ip.signups_24h >= 3)`,
-    sentence: "A sign-up with a throw-away e-mail address; sign-ups within a day on its device: {device.signups_24h}, from its address: {ip.signups_24h}.",
+    sentence:
+      "A sign-up with a throw-away e-mail address; sign-ups within a day on its device: {device.signups_24h}, from its address: {ip.signups_24h}.",
     label: "Synthetic",
     weight: 2.8,
     about: "account",
@@ -163,7 +170,8 @@ const automation: DefaultRule[] = [
     rule_id: "scripted_rhythm",
     name: "Scripted rhythm",
     expression: `event.origin == "browser" && ((session.gaps >= 8 && session.gap_spread < 0.15 && session.gap_mean_ms < 20000) || (session.gaps >= 16 && session.gap_spread < 0.4 && session.gap_mean_ms < 5000))`,
-    sentence: "{session.gaps} gaps between actions vary by {session.gap_spread} of their mean of {session.gap_mean_ms} ms; people are above 0.4.",
+    sentence:
+      "{session.gaps} gaps between actions vary by {session.gap_spread} of their mean of {session.gap_mean_ms} ms; people are above 0.4.",
     label: "Bot",
     weight: 4,
     about: "account",
@@ -197,7 +205,8 @@ const history: DefaultRule[] = [
     rule_id: "flagged_account_active",
     name: "Activity of a blocked or fraudulent account",
     expression: `(account.is_blocked || account.is_fraudulent) && (event.type == "login_succeeded" || ${isMoney} || ${isChange})`,
-    sentence: "The account is active ({event.type}) though it is flagged; blocked: {account.is_blocked}, fraudulent: {account.is_fraudulent}.",
+    sentence:
+      "The account is active ({event.type}) though it is flagged; blocked: {account.is_blocked}, fraudulent: {account.is_fraudulent}.",
     label: "Organic",
     weight: 3,
     about: "account",

@@ -1,4 +1,5 @@
 import type { BrowserFacts } from "../domain/activity.ts";
+import { hostOf } from "../domain/address.ts";
 import { never } from "./catalogue.ts";
 import { addCount, type AccountFacts, type LoginRatio, type Place, type SessionFacts } from "./entity.ts";
 import { loginRatio, valueKinds, type LoginValues } from "./login-ratio.ts";
@@ -67,7 +68,7 @@ function addToRings(scene: Scene): void {
   const kind = isHearsay(scene) ? kindBits.other | kindBits.browser : kindOf(activity);
   const accountHash = activity.website_account_id === undefined ? 0 : hash32(activity.website_account_id);
   const deviceHash = activity.device_id === undefined ? 0 : hash32(activity.device_id);
-  const address = activity.ip === undefined ? 0 : hash24(activity.ip);
+  const address = activity.ip === undefined ? 0 : hash24(hostOf(activity.ip));
   const base: RingEntry = { at, kind, peer: accountHash, address, country: countryNumber(event.country) };
   account?.ring.add({ ...base, peer: deviceHash }, kindBits.other);
   device?.ring.add(base, kindBits.other);
@@ -211,7 +212,7 @@ export function loginValues(event: EnrichedActivity): LoginValues {
   return {
     country: event.country,
     asn: event.asn === 0 ? event.network : String(event.asn),
-    ip: activity.ip === undefined ? "" : shortKey(activity.ip),
+    ip: activity.ip === undefined ? "" : shortKey(hostOf(activity.ip)),
     os: event.os,
     browser: event.browser,
     agent: activity.user_agent === undefined ? "" : shortKey(activity.user_agent),

@@ -1,4 +1,5 @@
 import { sessionIdleMs, sourceOf, subjectOf, type RecordedActivity } from "../domain/activity.ts";
+import { hostOf } from "../domain/address.ts";
 import { fraudTypeOf, type Finding, type Label } from "../domain/finding.ts";
 import { fields, never, zeroOf, type Field, type FeatureValue } from "./catalogue.ts";
 import { scoreReport } from "./report.ts";
@@ -45,7 +46,7 @@ export function findingsOf(verdict: Verdict, observed: Observed, nowMs: number):
 function sourceSubject({ fired }: Verdict, { activity, network }: Observed): string {
   const about = new Set(fired.map(({ rule }) => rule.about));
   if (about.has("device")) return sourceOf(activity);
-  if (about.has("address") && activity.ip !== undefined) return `ip:${activity.ip}`;
+  if (about.has("address") && activity.ip !== undefined) return `ip:${hostOf(activity.ip)}`;
   return about.has("network") && network !== "" ? `network:${network}` : sourceOf(activity);
 }
 

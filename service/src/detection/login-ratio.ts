@@ -27,6 +27,17 @@ const parentOf: Record<ValueKind, ValueKind | null> = {
 };
 export const valueKinds = Object.keys(parentOf) as ValueKind[];
 
+// What is new because something else is: a new country has new networks, and a new machine a new device. It is told once.
+const newWith: Record<ValueKind, ValueKind[]> = {
+  country: [],
+  asn: ["country"],
+  ip: ["country", "asn"],
+  os: [],
+  browser: ["os"],
+  agent: ["os", "browser"],
+  device: ["os", "browser", "agent"],
+};
+
 const partMax = 3;
 // As far as a value can speak for the owner. A country is one exit of a VPN away, and an agent one header: whoever aims at an
 // account chooses those alike. What a browser stored and where a line ends cannot be chosen.
@@ -54,10 +65,12 @@ function partOf(kind: ValueKind, facts: AccountFacts, values: LoginValues, share
   if (value === "" || (parent !== null && values[parent] === "")) return 0;
   const own = counted(seen, value);
   const known = sumOf(seen);
+  if (own === 0 && newWith[kind].some((above) => isNew(facts.seen[above], values[above]))) return 0;
   // Only log-ins of which such a value is known: when a tenant begins to send devices, they are not new to everybody.
   const before = Math.max(parent === null ? known : counted(facts.seen[parent], values[parent]), own);
   const all = parent === null ? shares.total : shares.of(parent, values[parent]);
-  const everybody = (shares.of(kind, value) + 0.5) / (all + 1);
+  // A browser that runs on many systems is counted for all of them.
+  const everybody = Math.min((shares.of(kind, value) + 0.5) / (all + 1), 1);
   // As many of everybody's log-ins are mixed in as there were new values so far (Witten and Bell's estimate): a new address says
   // little of somebody whose carrier gives him one every day, nor a new device where the browser forgets it every week.
   const backOff = known === 0 ? 1 : Math.max((before * Object.keys(seen).length) / known, 1);
@@ -71,6 +84,10 @@ function withoutDevice({ logins, seen }: AccountFacts): number {
   if (named === 0) return 0;
   const owner = (Math.max(logins - named, 0) + shareWithoutDevice) / (logins + 1);
   return Math.max(Math.log(shareWithoutDevice / owner), 0);
+}
+
+function isNew(seen: Counts, value: string): boolean {
+  return value !== "" && counted(seen, value) === 0 && Object.keys(seen).length > 0;
 }
 
 function sumOf(counts: Counts): number {

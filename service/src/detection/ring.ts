@@ -10,17 +10,22 @@ const epochMs = Date.UTC(2020, 0, 1);
 const timeMax = 2 ** 40 - 1;
 const longestWindowMs = 24 * 60 * 60 * 1000;
 const reserved = ringSize / 2;
+const spare = 16;
 
 // The entity's last 64 events by event time, late ones in their place. A window is exact until the ring is full; then it
 // saturates, and never counts too many. It works on the bytes as they are stored: a batch touches a thousand rings, and to make
 // objects of their entries took more time than all the rules.
 export class Ring {
+  // With room to grow, once it is ours; as it was read before that.
   #bytes: Uint8Array;
   #view: DataView;
+  #isOwn = false;
+  #length: number;
 
   private constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
     this.#view = viewOf(bytes);
+    this.#length = bytes.byteLength / entryBytes;
   }
 
   static empty(): Ring {
@@ -32,11 +37,18 @@ export class Ring {
   }
 
   encode(): Uint8Array {
-    return this.#bytes;
+    return this.#bytes.subarray(0, this.#length * entryBytes);
   }
 
   get length(): number {
-    return this.#bytes.byteLength / entryBytes;
+    return this.#length;
+  }
+
+  // Every kind that is in it, as a set of bits.
+  get kinds(): number {
+    let kinds = 0;
+    for (let index = 0; index < this.#length; index++) kinds |= this.#view.getUint8(index * entryBytes + 5);
+    return kinds;
   }
 
   // In order of time. Of a full ring the oldest goes, which may be this one. Kinds in `yielding` (a set of bits) go before others
@@ -45,21 +57,30 @@ export class Ring {
   add(entry: RingEntry, yielding = 0): void {
     if (entry.at < epochMs) return;
     const time = Math.min(entry.at - epochMs, timeMax);
-    const { length } = this;
+    const length = this.#length;
     let index = length;
     while (index > 0 && this.#time(index - 1) > time) index--;
     const gone = length < ringSize ? length : this.#goneFor(entry.kind, time, index, yielding);
     if (gone === -1) return;
-    const before = this.#bytes;
-    const bytes = new Uint8Array(Math.min(length + 1, ringSize) * entryBytes);
-    const [low, high] = gone < index ? [gone, index] : [index, gone];
-    const [from, to, rest] = gone < index ? [low + 1, low, high] : [low, low + 1, high + 1];
-    bytes.set(before.subarray(0, low * entryBytes));
-    bytes.set(before.subarray(from * entryBytes, high * entryBytes), to * entryBytes);
-    bytes.set(before.subarray(rest * entryBytes), rest * entryBytes);
+    this.#makeRoom();
+    if (gone < index) {
+      this.#bytes.copyWithin(gone * entryBytes, (gone + 1) * entryBytes, index * entryBytes);
+      index--;
+    } else {
+      this.#bytes.copyWithin((index + 1) * entryBytes, index * entryBytes, gone * entryBytes);
+    }
+    this.#length = Math.min(length + 1, ringSize);
+    this.#write(entry, time, index);
+  }
+
+  #makeRoom(): void {
+    const wanted = Math.min(this.#length + 1, ringSize) * entryBytes;
+    if (this.#isOwn && this.#bytes.byteLength >= wanted) return;
+    const bytes = new Uint8Array(Math.min(Math.max(2 * this.#length, spare), ringSize) * entryBytes);
+    bytes.set(this.encode());
     this.#bytes = bytes;
     this.#view = viewOf(bytes);
-    this.#write(entry, time, gone < index ? index - 1 : index);
+    this.#isOwn = true;
   }
 
   // Which one of a full ring goes for a new one at `index`; -1: the new one. What no window reaches from the newest any more goes

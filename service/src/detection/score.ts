@@ -22,10 +22,9 @@ export type Verdict = {
 };
 export type Score = 1 | 2 | 3 | 4 | 5;
 
-// The ratio is in its own unit, and is high for many genuine log-ins with a new phone or from a holiday: this much of it
-// counts, from where a stranger is clearly the likelier, and no more than makes a case of score 3 by itself.
-const ratioWeight = 0.6;
-const ratioFrom = 2;
+// The ratio is in its own unit, and is high for some genuine log-ins too, as with a new phone on a holiday: this much of it
+// counts, and no more than makes a case of score 3 by itself. A usual log-in takes less away than a rule adds.
+const ratioWeight = 0.65;
 const ratioParts = { min: -1.5, max: 2.6 };
 
 export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | null): Verdict {
@@ -39,7 +38,16 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
   const parts = counts ? scaledParts(ratio) : [];
   const logOdds = rounded(sumOf(fired.map(({ rule }) => rule.weight)) + sumOf(parts.map(([, part]) => part)));
   const { revision, thresholds } = set;
-  return { revision, thresholds, fired, shadow, ratio: counts ? ratio : null, ratioParts: parts, logOdds, score: scoreOf(logOdds, thresholds) };
+  return {
+    revision,
+    thresholds,
+    fired,
+    shadow,
+    ratio: counts ? ratio : null,
+    ratioParts: parts,
+    logOdds,
+    score: scoreOf(logOdds, thresholds),
+  };
 }
 
 // What a stranger would be after. A page view of an unusual log-in's session tells nothing that the log-in did not.
@@ -47,10 +55,10 @@ function isRated(type: string): boolean {
   return type === "login_succeeded" || isSensitive(type) || isValue(type);
 }
 
-function scaledParts({ total, parts }: LoginRatio): Part[] {
+function scaledParts({ parts }: LoginRatio): Part[] {
   const scaled = parts.map(([name, part]): Part => [`login.${name}`, rounded(ratioWeight * part)]);
-  const wanted = Math.min(Math.max(ratioWeight * (total - ratioFrom), ratioParts.min), ratioParts.max);
-  const rest = rounded(wanted - sumOf(scaled.map(([, part]) => part)));
+  const sum = sumOf(scaled.map(([, part]) => part));
+  const rest = rounded(Math.min(Math.max(sum, ratioParts.min), ratioParts.max) - sum);
   return rest === 0 ? scaled : [...scaled, ["login.usual", rest]];
 }
 

@@ -77,6 +77,8 @@ test("packed: makes the same context again, in short", () => {
 });
 
 test("packed: the place of a field in the catalogue is its name in store, for ever", () => {
-  const text = packed(contextOf({ "event.type": "x", "account.is_known": true, "device.is_known": true, "session.is_known": true }, {}));
+  const text = packed(
+    contextOf({ "event.type": "x", "account.is_known": true, "device.is_known": true, "session.is_known": true }, {}),
+  );
   expect(JSON.parse(text)).toEqual({ "00": "x", "0b": true, 13: true, "1v": true });
 });

@@ -13,7 +13,15 @@ type Place = { name: string; code: string; group: Group; key: string; zero: Feat
 const places: Place[] = groups.flatMap((group) =>
   fields.flatMap((field, index) =>
     field.name.startsWith(`${group}.`) && field.type !== "map"
-      ? [{ name: field.name, code: index.toString(36).padStart(2, "0"), group, key: field.name.slice(group.length + 1), zero: zeroOf(field) }]
+      ? [
+          {
+            name: field.name,
+            code: index.toString(36).padStart(2, "0"),
+            group,
+            key: field.name.slice(group.length + 1),
+            zero: zeroOf(field),
+          },
+        ]
       : [],
   ),
 );

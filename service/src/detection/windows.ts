@@ -29,8 +29,8 @@ const deviceWindows: Window[] = [
   ["failed_logins_10m", 10 * minuteMs, kindBits.failed],
   ["failed_logins_1h", hourMs, kindBits.failed],
   ["failed_accounts_1h", hourMs, kindBits.failed, "peer"],
-  ["signups_1h", hourMs, kindBits.signup],
-  ["signups_24h", dayMs, kindBits.signup],
+  ["signups_1h", hourMs, kindBits.signup, "peer"],
+  ["signups_24h", dayMs, kindBits.signup, "peer"],
   ["ips_1h", hourMs, 0, "address"],
   ["countries_24h", dayMs, 0, "country"],
 ];
@@ -43,8 +43,8 @@ const ipWindows: Window[] = [
   ["failed_logins_1h", hourMs, kindBits.failed],
   ["failed_accounts_10m", 10 * minuteMs, kindBits.failed, "peer"],
   ["failed_accounts_1h", hourMs, kindBits.failed, "peer"],
-  ["signups_1h", hourMs, kindBits.signup],
-  ["signups_24h", dayMs, kindBits.signup],
+  ["signups_1h", hourMs, kindBits.signup, "peer"],
+  ["signups_24h", dayMs, kindBits.signup, "peer"],
 ];
 const networkWindows: Window[] = [
   ["failed_accounts_1h", hourMs, kindBits.failed, "peer"],
@@ -56,5 +56,10 @@ const networkWindows: Window[] = [
 export const windows = { account: accountWindows, device: deviceWindows, ip: ipWindows, network: networkWindows };
 
 export function countWindows(into: RuleContext["account"], counted: Window[], ring: Ring, at: number): void {
-  for (const [name, windowMs, kinds, column] of counted) into[name] = ring.count(at, windowMs, kinds, column);
+  const present = ring.kinds;
+  for (const window of counted) {
+    const kinds = window[2];
+    // Most rings hold no failed log-in and no sign-up: nothing to look for.
+    into[window[0]] = kinds !== 0 && (kinds & present) === 0 ? 0 : ring.count(at, window[1], kinds, window[3]);
+  }
 }

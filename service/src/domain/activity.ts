@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
 import { AccountId } from "./account.ts";
+import { hostOf } from "./address.ts";
 import { Time } from "./field.ts";
 
 export const activityTypes = [
@@ -102,7 +103,7 @@ export function subjectOf(activity: Activity): string {
 export function sourceOf(activity: Activity): string {
   if (activity.device_id !== undefined) return `device:${activity.device_id}`;
   if (activity.session_id !== undefined) return `session:${activity.session_id}`;
-  return activity.ip === undefined ? `activity:${activity.activity_id}` : `ip:${activity.ip}`;
+  return activity.ip === undefined ? `activity:${activity.activity_id}` : `ip:${hostOf(activity.ip)}`;
 }
 
 export function accountSubject(websiteAccountId: string): string {

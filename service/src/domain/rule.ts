@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
 import { sourceOf, subjectOf, type Activity } from "./activity.ts";
 import { Failure, notFound, type FieldError } from "./failure.ts";
+import { hostOf } from "./address.ts";
 import { Time } from "./field.ts";
 import { labels } from "./finding.ts";
 
@@ -66,7 +67,7 @@ export function hitSubject(activity: Activity, about: RuleDefinition["about"], n
   const isOfSource = activity.type === "login_failed" && activity.website_account_id !== undefined && about !== "account";
   if (!isOfSource) return subjectOf(activity);
   if (about === "network" && network !== "") return `network:${network}`;
-  return about === "address" && activity.ip !== undefined ? `ip:${activity.ip}` : sourceOf(activity);
+  return about === "address" && activity.ip !== undefined ? `ip:${hostOf(activity.ip)}` : sourceOf(activity);
 }
 
 export const Precision = Type.Object(

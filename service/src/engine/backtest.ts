@@ -10,7 +10,7 @@ import { compileDraft, featuresOf, type Draft } from "../detection/draft.ts";
 import { RuleFault } from "../detection/fault.ts";
 import { hitSubject } from "../domain/rule.ts";
 import { daysOf, progressOf, type BacktestRequest, type ExampleKey, type StoredResult } from "../domain/backtest.ts";
-import { blockOf } from "./enrichment.ts";
+import { blockOf } from "../domain/address.ts";
 
 const chunkMax = 2_000;
 const leaseSeconds = 30;

@@ -3,6 +3,7 @@ import { insertCase, lockOpenCase, type LockedCase } from "../db/cases.ts";
 import type { Queryable } from "../db/database.ts";
 import type { Found } from "../detection/finding.ts";
 import { unknownAccount } from "../domain/account.ts";
+import type { RecordedActivity } from "../domain/activity.ts";
 import { isRepeat, joinCase, openCase, type CaseDocument, type Changed } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import type { FindingIds } from "../domain/finding.ts";
@@ -12,6 +13,8 @@ const openAttemptsMax = 5;
 // `newId(at)`: a case id carries the time at which the case was created.
 export type Clock = { now: () => string; newId: (at?: string) => string };
 export type Batch = { tx: Queryable; tenantId: string; clock: Clock; now: string };
+// One decision may be found suspicious of its account and of its source: both occurrences lead to it.
+type Predictions = Map<RecordedActivity, string>;
 
 export type CaseWork = {
   opened: number;
@@ -27,10 +30,11 @@ type Done = { isOpened: boolean; joined: LockedCase | null; events: DomainEvent[
 
 // In order of the subject, so that two engines lock cases in one order.
 export async function openOrJoin(batch: Batch, found: Found[], flags: Map<string, Flags>): Promise<CaseWork> {
+  const predictions: Predictions = new Map();
   const work: CaseWork = { opened: 0, joinedFindings: 0, joined: [], events: [], made: new Map() };
   const groups = [...Map.groupBy(found, ({ subject }) => subject)].toSorted(([a], [b]) => (a < b ? -1 : 1));
   for (const [, group] of groups) {
-    const done = await openOrJoinOne(batch, group, flags);
+    const done = await openOrJoinOne({ ...batch, predictions }, group, flags);
     if (done.joined) work.joined.push(done.joined);
     work.opened += done.isOpened ? 1 : 0;
     work.joinedFindings += done.made.size - (done.isOpened ? 1 : 0);
@@ -41,7 +45,11 @@ export async function openOrJoin(batch: Batch, found: Found[], flags: Map<string
 }
 
 // All findings of one subject, folded into its case before it is written: an attack on one account is one write a batch.
-async function openOrJoinOne(batch: Batch, group: Found[], flags: Map<string, Flags>): Promise<Done> {
+async function openOrJoinOne(
+  batch: Batch & { predictions: Predictions },
+  group: Found[],
+  flags: Map<string, Flags>,
+): Promise<Done> {
   const { tx, tenantId, now } = batch;
   const [first, ...others] = group;
   if (!first) throw new Error("a group without findings");
@@ -54,7 +62,7 @@ async function openOrJoinOne(batch: Batch, group: Found[], flags: Map<string, Fl
       const joined = { ...open, document: changed.document };
       return { isOpened: false, joined: made.size === 0 ? null : joined, events: changed.events, made };
     }
-    const ids = newIds(batch);
+    const ids = newIds(batch, first.activity);
     const owner = { tenant_id: tenantId, website_account_id: account ?? unknownAccount };
     const opened = openCase(owner, first.finding, ids, now);
     const { changed, made } = fold(batch, opened, others);
@@ -66,14 +74,18 @@ async function openOrJoinOne(batch: Batch, group: Found[], flags: Map<string, Fl
   throw new Error(`no case could be opened or joined in ${openAttemptsMax} attempts`);
 }
 
-function fold(batch: Batch, start: Changed, group: Found[]): { changed: Changed; made: CaseWork["made"] } {
+function fold(
+  batch: Batch & { predictions: Predictions },
+  start: Changed,
+  group: Found[],
+): { changed: Changed; made: CaseWork["made"] } {
   const nowMs = Date.parse(batch.now);
   const made: CaseWork["made"] = new Map();
   let document: CaseDocument = start.document;
   const events = [...start.events];
   for (const found of group) {
     if (isRepeat(document, found.finding, nowMs)) continue;
-    const ids = newIds(batch);
+    const ids = newIds(batch, found.activity);
     const next = joinCase(document, found.finding, ids, batch.now);
     document = next.document;
     events.push(...next.events);
@@ -82,6 +94,8 @@ function fold(batch: Batch, start: Changed, group: Found[]): { changed: Changed;
   return { changed: { document, events }, made };
 }
 
-function newIds({ clock, now }: Batch): FindingIds {
-  return { case_id: clock.newId(now), state_id: clock.newId(), occurrence_id: clock.newId(), prediction_id: clock.newId() };
+function newIds({ clock, now, predictions }: Batch & { predictions: Predictions }, activity: RecordedActivity): FindingIds {
+  const prediction_id = predictions.get(activity) ?? clock.newId();
+  predictions.set(activity, prediction_id);
+  return { case_id: clock.newId(now), state_id: clock.newId(), occurrence_id: clock.newId(), prediction_id };
 }

@@ -27,7 +27,7 @@ import { Memory } from "./memory.ts";
 import type { RuleSets } from "./rule-sets.ts";
 import { tallyBatch } from "./tally.ts";
 
-const batchMax = 500;
+const batchMax = 1_000;
 const browserFreshMs = 24 * 60 * 60 * 1000;
 const browserNotedMs = 60 * 60 * 1000;
 

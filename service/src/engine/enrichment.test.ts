@@ -5,7 +5,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { RecordedActivity } from "../domain/activity.ts";
 import { networkDatabases, writeMmdb } from "../simulator/mmdb.ts";
 import { addressV4, addressV6, Network } from "../simulator/network.ts";
-import { blockOf, Enrichment, keptIp } from "./enrichment.ts";
+import { blockOf } from "../domain/address.ts";
+import { Enrichment, keptIp } from "./enrichment.ts";
 
 const received = "2026-11-15T09:30:00.000Z";
 

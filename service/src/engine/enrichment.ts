@@ -7,6 +7,7 @@ import { isbot } from "isbot";
 import { Reader } from "mmdb-lib";
 import type { EnrichedActivity } from "../detection/scene.ts";
 import { clockToleranceMs, type RecordedActivity } from "../domain/activity.ts";
+import { blockOf } from "../domain/address.ts";
 import { countedRange } from "../domain/metric.ts";
 import { firstCharacters } from "../domain/field.ts";
 
@@ -20,8 +21,7 @@ const cachedMax = 20_000;
 const nameCharacters = 32;
 const nowhere: Location = { country: "", asn: 0, lat: null, lon: null };
 // Scripts and head-less browsers that say so, beside the crawlers that `isbot` knows.
-const scriptPattern =
-  /HeadlessChrome|PhantomJS|Electron|puppeteer|playwright|selenium|python|curl|wget|okhttp|Go-http-client|java\/|axios|node-fetch/i;
+const scriptPattern = /HeadlessChrome|PhantomJS|puppeteer|playwright|selenium|python|curl|wget|Go-http-client|axios|node-fetch/i;
 
 // What an address, a user agent and an e-mail address say. From files on this machine alone; unknown where there are none.
 export class Enrichment {
@@ -125,19 +125,6 @@ function withParents(domain: string): string[] {
   return labels.slice(0, -1).map((_, index) => labels.slice(index).join("."));
 }
 
-// The neighbours that one subscriber or one rack would have.
-export function blockOf(ip: string): string {
-  if (!ip.includes(":")) return `${ip.split(".").slice(0, 3).join(".")}.0/24`;
-  const [head = "", tail] = ip.toLowerCase().split("::");
-  const groups = head.split(":").filter((group) => group !== "");
-  const rest = tail === undefined ? [] : tail.split(":").filter((group) => group !== "");
-  const all = [...groups, ...Array.from({ length: Math.max(8 - groups.length - rest.length, 0) }, () => "0"), ...rest];
-  return `${all
-    .slice(0, 3)
-    .map((group) => group.replace(/^0+(?=.)/, ""))
-    .join(":")}::/48`;
-}
-
 // What is kept of an address once it has been looked up.
 export function keptIp(ip: string, policy: "full" | "truncate" | "hash"): string {
   if (policy === "full") return ip;
@@ -149,7 +136,8 @@ function readAgent(userAgent: string): Agent {
   return {
     browser: firstCharacters(parsed.browser.name ?? "", nameCharacters),
     os: firstCharacters(parsed.os.name ?? "", nameCharacters),
-    isBot: isbot(userAgent) || scriptPattern.test(userAgent),
+    // Native apps on Android speak through okhttp, which is a bot to that list.
+    isBot: (isbot(userAgent) && !/\bokhttp\b/i.test(userAgent)) || scriptPattern.test(userAgent),
   };
 }
 

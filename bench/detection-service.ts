@@ -1,0 +1,166 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "../service/src/config.ts";
+import { makePartition } from "../service/src/db/activities.ts";
+import { sql } from "../service/src/db/sql.ts";
+import { demoEnrichment } from "../service/src/demo.ts";
+import type { CaseDocument } from "../service/src/domain/case.ts";
+import { uuidV7 } from "../service/src/domain/uuid.ts";
+import { detectBatch, type Detector } from "../service/src/engine/detect.ts";
+import { RuleSets } from "../service/src/engine/rule-sets.ts";
+import { startService, type Service } from "../service/src/service.ts";
+import { clientTokens, deliver, type CourierTarget } from "../service/src/simulator/courier.ts";
+import { eventsIn, type Delivery, type SessionTruth } from "../service/src/simulator/delivery.ts";
+import { createTenant } from "../service/src/tenancy.ts";
+import { readDecided, type Decided, type StoredActivity } from "./detection-decided.ts";
+import { dayMs, shopTimeline, type Period } from "./detection-shop.ts";
+
+const origin = "https://shop.example";
+// The engine works when so many wait, or when so much simulated time has passed: it decides by the times of the events.
+const waitingMax = 400;
+const sliceMs = 2 * 3_600_000;
+// Requests of one volley are under way together, and are received at the time of its last.
+const volleyMs = 3_000;
+const volleyMax = 50;
+const batchSize = 500;
+// Reports of fraud come in weeks after the end.
+const reportDays = 60;
+
+export type Shop = { seed: string; users: number };
+export type Simulated = {
+  truths: SessionTruth[];
+  decided: Decided[];
+  labelOf: (caseId: string) => string | undefined;
+  requests: number;
+  events: number;
+};
+export type Progress = (line: string) => void;
+
+// Time as the deliveries tell it.
+class VirtualClock {
+  atMs = 0;
+  now = (): string => new Date(this.atMs).toISOString();
+  newId = (at?: string): string => uuidV7(at === undefined ? this.atMs : Date.parse(at), randomBytes(10));
+}
+
+// A service of its own on a PostgreSQL of its own: collector, API and engine are the real ones, only time is not.
+export class SimulatedService {
+  readonly #service: Service;
+  readonly #clock: VirtualClock;
+  readonly #detector: Detector;
+  readonly #folder: string;
+
+  private constructor(service: Service, clock: VirtualClock, detector: Detector, folder: string) {
+    this.#service = service;
+    this.#clock = clock;
+    this.#detector = detector;
+    this.#folder = folder;
+  }
+
+  static async start({ startMs, endMs }: Period): Promise<SimulatedService> {
+    const folder = mkdtempSync(join(tmpdir(), "casehound-detection-"));
+    const clock = new VirtualClock();
+    clock.atMs = startMs;
+    const enrichment = demoEnrichment(startMs);
+    const config = readConfig({ DATA_DIR: folder, PORT: "0", ROLES: "api,collector", METRICS_PORT: "off", LOG_LEVEL: "error" });
+    const service = await startService(config, undefined, { clock, enrichment });
+    const { database } = service;
+    for (let atMs = startMs; atMs < endMs + reportDays * dayMs; atMs += dayMs) {
+      await database.transaction((tx) => makePartition(tx, new Date(atMs).toISOString().slice(0, 10)));
+    }
+    const ruleSets = new RuleSets((rule, fault) => {
+      throw new Error(`the rule ${rule.rule_id} does not compile`, { cause: fault });
+    });
+    return new SimulatedService(service, clock, { database, clock, enrichment, ruleSets }, folder);
+  }
+
+  async stop(): Promise<void> {
+    await this.#service.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  // A shop from its first day to its last, as a tenant of its own.
+  async run({ seed, users }: Shop, period: Period, onProgress: Progress): Promise<Simulated> {
+    const { database, url: baseUrl } = this.#service;
+    this.#clock.atMs = period.startMs;
+    const made = await createTenant(database, { slug: `shop-${randomUUID()}`, allowedOrigins: [origin] }, this.#clock);
+    const token = clientTokens({ baseUrl, clientId: made.client_id, clientSecret: made.client_secret });
+    const target = { baseUrl, tenant: made.tenant, token };
+    const truths: SessionTruth[] = [];
+    const sent = { requests: 0, events: 0 };
+    let [sliceEndsMs, detected, day] = [0, 0, ""];
+    for (const volley of volleys(shopTimeline({ seed, users, period, appKey: made.app_key, origin }), truths)) {
+      const atMs = volley.at(-1)?.at_ms ?? 0;
+      if (atMs >= sliceEndsMs || sent.events >= detected + waitingMax) {
+        await this.#detect(made.tenant_id);
+        [sliceEndsMs, detected] = [atMs + sliceMs, sent.events];
+      }
+      await this.#send(volley, target, sent);
+      if (this.#clock.now().slice(0, 10) !== day) {
+        day = this.#clock.now().slice(0, 10);
+        onProgress(`${seed}: ${day}, ${sent.events} events in ${sent.requests} requests`);
+      }
+    }
+    await this.#detect(made.tenant_id);
+    return { truths, ...(await this.#read(made.tenant_id, period)), ...sent };
+  }
+
+  async #send(volley: Delivery[], target: CourierTarget, sent: { requests: number; events: number }): Promise<void> {
+    this.#clock.atMs = Math.round(volley.at(-1)?.at_ms ?? this.#clock.atMs);
+    const tally = await deliver(volley, target);
+    if (tally.refused > 0) throw new Error(`the service refused a delivery: ${tally.problem}`);
+    sent.requests += volley.length;
+    sent.events += volley.reduce((sum, delivery) => sum + eventsIn(delivery), 0);
+  }
+
+  async #detect(tenantId: string): Promise<void> {
+    for (;;) {
+      const pass = await detectBatch(this.#detector, tenantId, batchSize);
+      if (pass === null) throw new Error("another engine has the tenant");
+      if (pass.scored < batchSize) return;
+    }
+  }
+
+  async #read(tenantId: string, { measuredMs, endMs }: Period): Promise<Pick<Simulated, "decided" | "labelOf">> {
+    const { database } = this.#service;
+    const decided: Decided[] = [];
+    for (let atMs = measuredMs; atMs < endMs + reportDays * dayMs; atMs += dayMs) {
+      const [from, until] = [new Date(atMs).toISOString(), new Date(atMs + dayMs).toISOString()];
+      const rows = await database.query<StoredActivity>(sql`
+        select received_at, type, website_account_id, session_id, case_id, decision
+        from activities
+        where tenant_id = ${tenantId} and received_at >= ${from} and received_at < ${until}
+        order by received_at, occurred_at`);
+      for (const row of rows) decided.push(readDecided(row));
+    }
+    const cases = await database.query<{ case_id: string; document: string }>(sql`
+      select case_id, document
+      from cases
+      where tenant_id = ${tenantId}`);
+    const labels = new Map(
+      // Written by the engine alone.
+      cases.map((row) => [row.case_id, (JSON.parse(row.document) as CaseDocument).details.primary_fraud_label]),
+    );
+    return { decided, labelOf: (id) => labels.get(id) };
+  }
+}
+
+// Deliveries that come within moments of each other. What really went on is put aside.
+function* volleys(deliveries: Iterable<Delivery>, truths: SessionTruth[]): Generator<Delivery[]> {
+  let volley: Delivery[] = [];
+  for (const delivery of deliveries) {
+    if (delivery.kind === "truth") {
+      truths.push(delivery.session);
+      continue;
+    }
+    const [first] = volley;
+    if (first !== undefined && (delivery.at_ms > first.at_ms + volleyMs || volley.length >= volleyMax)) {
+      yield volley;
+      volley = [];
+    }
+    volley.push(delivery);
+  }
+  if (volley.length > 0) yield volley;
+}

@@ -1,0 +1,22 @@
+// Addresses as text, well formed.
+
+// The eight groups of an IPv6 address, without leading zeros.
+function groupsOf(ip: string): string[] {
+  const [head = "", tail] = ip.toLowerCase().split("::");
+  const groups = head.split(":").filter((group) => group !== "");
+  const rest = tail === undefined ? [] : tail.split(":").filter((group) => group !== "");
+  const all = [...groups, ...Array.from({ length: Math.max(8 - groups.length - rest.length, 0) }, () => "0"), ...rest];
+  return all.map((group) => group.replace(/^0+(?=.)/, ""));
+}
+
+// What one subscriber has: an IPv4 address, or the /64 that an IPv6 host may choose any address of. What is no whole address any
+// more, for a tenant's policy cut or hashed it, stays as it is.
+export function hostOf(ip: string): string {
+  return ip.includes(":") && !ip.includes("/") ? `${groupsOf(ip).slice(0, 4).join(":")}::/64` : ip;
+}
+
+// The neighbours that one subscriber or one rack would have.
+export function blockOf(ip: string): string {
+  if (!ip.includes(":")) return `${ip.split(".").slice(0, 3).join(".")}.0/24`;
+  return `${groupsOf(ip).slice(0, 3).join(":")}::/48`;
+}
