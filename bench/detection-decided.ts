@@ -65,6 +65,7 @@ export function readDecided(row: StoredActivity): Decided {
 
 const ruleOf = new Map(defaultRules.map((rule) => [rule.rule_id, rule]));
 const weightOf = (id: string): number => ruleOf.get(id)?.weight ?? 0;
+const isOfAccount = (id: string): boolean => ruleOf.get(id)?.about === "account";
 const sumOf = (ids: string[]): number => ids.reduce((sum, id) => sum + weightOf(id), 0);
 
 // Whether it opens a case or belongs into one. A failed log-in is judged apart for the account and for its source.
@@ -72,7 +73,6 @@ export function isFinding({ type, account, logOdds, rules }: Decided): boolean {
   if (type === "fraud_report") return true;
   const from = defaultThresholds.score_3;
   if (type !== "login_failed" || account === null) return logOdds >= from;
-  const isOfAccount = (id: string): boolean => ruleOf.get(id)?.about === "account";
   return sumOf(rules.filter(isOfAccount)) >= from || sumOf(rules.filter((id) => !isOfAccount(id))) >= from;
 }
 

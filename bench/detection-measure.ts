@@ -26,7 +26,12 @@ export type Attack = Trace & {
 export type Genuine = Trace & { lead: string | null };
 export type Measured = { attacks: Attack[]; genuine: Genuine[]; falseCases: number; aftermath: number; guests: number };
 
-type Run = { truths: SessionTruth[]; decided: Iterable<Decided>; labelOf: (caseId: string) => string | undefined; measuredMs: number };
+type Run = {
+  truths: SessionTruth[];
+  decided: Iterable<Decided>;
+  labelOf: (caseId: string) => string | undefined;
+  measuredMs: number;
+};
 
 const noTrace = (): Trace => ({
   logOdds: Number.NEGATIVE_INFINITY,

@@ -40,17 +40,35 @@ function catchesText(kinds: KindSummary[]): string {
     each.eventsToFinding ?? "",
     each.minutesToFinding === null ? "" : round(each.minutesToFinding),
   ]);
-  const head = ["simulated attack", "attacks", "case", "at 1 %", "at 5 %", "ratio at 1 %", "ratio at 5 %", "velocity", "events", "minutes"];
+  const head = [
+    "simulated attack",
+    "attacks",
+    "case",
+    "at 1 %",
+    "at 5 %",
+    "ratio at 1 %",
+    "ratio at 5 %",
+    "velocity",
+    "events",
+    "minutes",
+  ];
   return (
     "Share caught: by a case; by asking 1 % and 5 % of genuine sessions again; by the likelihood ratio alone; by five fixed " +
     `velocity rules. Then the median of events and simulated minutes from the attack's first event to its case.\n\n${table(head, rows)}`
   );
 }
 
+function cell({ attacks, case: caught, at1 }: TakeoverSummary["acted"]): string {
+  return attacks === 0 ? "" : `${percent(caught)}, ${percent(at1)} of ${attacks}`;
+}
+
 function takeoversText(takeovers: TakeoverSummary[]): string {
-  const cell = ({ attacks, case: caught, at1 }: TakeoverSummary["acted"]): string =>
-    attacks === 0 ? "" : `${percent(caught)}, ${percent(at1)} of ${attacks}`;
-  const rows = takeovers.map(({ kind, byHistory, looked, acted }): Row => [kind, ...byHistory.map(cell), cell(looked), cell(acted)]);
+  const rows = takeovers.map(({ kind, byHistory, looked, acted }): Row => [
+    kind,
+    ...byHistory.map(cell),
+    cell(looked),
+    cell(acted),
+  ]);
   const histories = historyBounds.map(([from, to]) => (Number.isFinite(to) ? `${from} to ${to} log-ins` : `${from} and more`));
   return (
     "Takeovers by the log-ins that the victim had before, and by whether the thief only looked or changed something or moved " +
@@ -59,7 +77,7 @@ function takeoversText(takeovers: TakeoverSummary[]): string {
 }
 
 function falseText(summary: Summary): string {
-  const per = (count: number): string => round((10_000 * count) / summary.genuineSessions);
+  const per = (count: number): string => perTenThousand(count, summary.genuineSessions);
   const rows = Object.entries(summary.falseByRule).map(([rule, count]): Row => [rule, count, per(count)]);
   const total: Row[] = [
     ["all: sessions in a case", summary.falseSessions, per(summary.falseSessions)],
@@ -86,7 +104,7 @@ const scaleText =
   "For scale, on real log-ins (Wiefling et al. 2022, Freeman's model): to catch 98 % of targeted attackers, about 17 % of users " +
   "with 12 log-ins must be asked again, and 5 % of those with 40. All numbers above are simulated.";
 
-function table(head: string[], rows: Row[]): string {
+export function table(head: string[], rows: Row[]): string {
   const cells = [head, ...rows.map((row) => row.map(String))];
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
   const line = (row: string[]): string =>
@@ -96,14 +114,18 @@ function table(head: string[], rows: Row[]): string {
   return [line(top), rule, ...rest.map(line)].join("\n");
 }
 
-function percent(share: number | null): string {
+export function percent(share: number | null): string {
   return share === null ? "" : `${Math.round(100 * share)} %`;
+}
+
+export function perTenThousand(count: number, of: number): string {
+  return of === 0 ? "" : round((10_000 * count) / of);
 }
 
 function round(value: number): string {
   return value >= 100 ? whole(Math.round(value)) : value.toFixed(1);
 }
 
-function whole(value: number): string {
+export function whole(value: number): string {
   return value.toLocaleString("en");
 }

@@ -25,7 +25,12 @@ function wholeOf(name: "users" | "days" | "history"): number {
   return number;
 }
 
-const setting = { seeds: values.seeds.split(","), users: wholeOf("users"), days: wholeOf("days"), historyDays: wholeOf("history") };
+const setting = {
+  seeds: values.seeds.split(","),
+  users: wholeOf("users"),
+  days: wholeOf("days"),
+  historyDays: wholeOf("history"),
+};
 const period = periodOf(setting);
 const service = await SimulatedService.start(period);
 const measured: Measured[] = [];
@@ -39,4 +44,6 @@ try {
   await service.stop();
 }
 const summary = summarise(measured);
-process.stdout.write(`${values.json ? JSON.stringify({ simulated: setting, ...summary }, null, 2) : tableText(summary, setting)}\n`);
+process.stdout.write(
+  `${values.json ? JSON.stringify({ simulated: setting, ...summary }, null, 2) : tableText(summary, setting)}\n`,
+);

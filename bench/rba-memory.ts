@@ -1,10 +1,18 @@
-import { newAccountFacts, newSessionFacts, type AccountFacts, type DeviceFacts, type Entity, type SessionFacts } from "../service/src/detection/entity.ts";
+import {
+  newAccountFacts,
+  newSessionFacts,
+  type AccountFacts,
+  type DeviceFacts,
+  type Entity,
+  type SessionFacts,
+} from "../service/src/detection/entity.ts";
 import { loginValues, observe } from "../service/src/detection/features.ts";
 import type { ValueKind } from "../service/src/detection/login-ratio.ts";
 import { Ring } from "../service/src/detection/ring.ts";
 import type { EnrichedActivity, Scene } from "../service/src/detection/scene.ts";
 import { judge, type RuleSet, type Verdict } from "../service/src/detection/score.ts";
 import type { RuleContext } from "../service/src/detection/vector.ts";
+import { hostOf } from "../service/src/domain/address.ts";
 
 const noFlags = { is_blocked: false, is_quarantined: false, is_fraudulent: false };
 // As the engine: a single address or device says little of everybody.
@@ -46,10 +54,8 @@ export class LocalMemory {
           ? null
           : { ...entityOf(this.#accounts, account, () => newAccountFacts(at)), flags: noFlags, confirmed: 0, falsePositives: 0 },
       device:
-        device === undefined
-          ? null
-          : { ...entityOf(this.#devices, device, () => ({ first: at, accounts: 0 })), confirmed: 0 },
-      ip: ip === undefined ? null : entityOf(this.#addresses, ip, () => null),
+        device === undefined ? null : { ...entityOf(this.#devices, device, () => ({ first: at, accounts: 0 })), confirmed: 0 },
+      ip: ip === undefined ? null : entityOf(this.#addresses, hostOf(ip), () => null),
       network: isLogin && network !== "" ? entityOf(this.#networks, network, () => null) : null,
       session: session === undefined ? null : this.#session(session, at),
       isNewPair: this.#isNewPair(event),

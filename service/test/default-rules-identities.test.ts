@@ -99,7 +99,9 @@ test("rule signups_disposable: a first sign-up with throw-away e-mail is not eno
   const lasting = { attributes: { email: "someone@gmail.com" } };
   const on = (index: number) => ({ minute: index * 60, device_id: "laptop", ...(index === 0 ? throwaway : lasting) });
   expect((await stage.play(signups(2, on))).flatMap(({ rules }) => rules)).toEqual([]);
-  const late = await stage.playLast([{ minute: 60 + day, type: "signup", device_id: "laptop", ...throwaway }]);
+  const late = await stage.playLast([
+    { minute: 60 + day, type: "signup", website_account_id: "late", device_id: "laptop", ...throwaway },
+  ]);
   expect(late.features["device.signups_24h"]).toBe(1);
   expect(late.rules).toEqual([]);
 });

@@ -60,11 +60,15 @@ test("repeats: within one batch too", async () => {
   expect(sizeOf(await stage.onlyCase())).toEqual([1, 1, 0]);
 });
 
-test("repeats: another session is new evidence", async () => {
+test("repeats: another session of an account is new evidence, and of a source is not, for it may take a new one each time", async () => {
   const stage = await Stage.open();
   await stage.play(attack);
   await stage.play([fail(5, { website_account_id: "user-5", session_id: "s2" })]);
-  expect(sizeOf(await stage.onlyCase())).toEqual([2, 2, 1]);
+  expect(sizeOf(await stage.onlyCase())).toEqual([1, 1, 0]);
+  const robot = { type: "login_succeeded", website_account_id: "owner", user_agent: "curl/8.5.0" };
+  await stage.play(["s1", "s1", "s2"].map((session_id, index) => ({ minute: 20 + index, ...robot, session_id })));
+  const ofOwner = (await stage.tenant.cases()).find((each) => each.subject === "account:owner");
+  expect(ofOwner && sizeOf(ofOwner)).toEqual([2, 2, 1]);
 });
 
 test("repeats: one more rule is new evidence, and a weaker repetition of the first is none", async () => {

@@ -67,10 +67,11 @@ export async function findConfirmedOnDevices(
   return tx.query<{ device_id: string; website_account_id: string }>(sql`
     select distinct l.b as device_id, l.a as website_account_id
     from outcomes as o
-    join cases as c on c.tenant_id = ${tenantId} and c.case_id = o.case_id and c.primary_fraud_label <> 'Account Takeover'
+    left join cases as c on c.tenant_id = ${tenantId} and c.case_id = o.case_id
     join links as l on l.tenant_id = ${tenantId} and l.kind = 'account-device' and l.a = o.website_account_id
     where o.tenant_id = ${tenantId}
       and o.disposition = 'CONFIRMED_FRAUD'
+      and c.primary_fraud_label is distinct from 'Account Takeover'
       and l.b = any(${devices}::text[])
       and not exists (
         select 1

@@ -63,7 +63,9 @@ function lazyContext(reads: string[]): { context: RuleContext; show: (decision: 
     const token = `"${code}":`;
     const get = () => {
       const at = shown.indexOf(token);
-      return at === -1 ? zero : (valueAt(shown, at + token.length) ?? featuresOf(shown)[name] ?? zero);
+      if (at === -1) return zero;
+      const value = valueAt(shown, at + token.length) ?? featuresOf(shown)[name] ?? zero;
+      return zero === false ? value === true || value === 1 : value;
     };
     Object.defineProperty(context[group], key, { get });
   }

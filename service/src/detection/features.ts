@@ -164,7 +164,9 @@ function updateSession(session: SessionFacts, { activity, at }: EnrichedActivity
   if (browser?.inputs !== undefined) session.inputs = (session.inputs ?? 0) + browser.inputs;
   // A page's presets fire together as it loads: only what the site itself records has a person's rhythm.
   if (origin === "browser" && type !== "page_view" && !type.startsWith("custom:_")) {
-    if (session.times.every((time) => Math.abs(time - at) >= sameActionMs)) session.times.push(at);
+    if (session.times.length === 0) session.origin = at;
+    const time = at - session.origin;
+    if (session.times.every((other) => Math.abs(other - time) >= sameActionMs)) session.times.push(time);
     session.times.sort((a, b) => a - b);
     if (session.times.length > timesMax) session.times.shift();
   }
@@ -182,6 +184,8 @@ function clientOf(facts: BrowserFacts): SessionFacts["client"] {
     input_spread: _spread,
     is_webdriver: _driver,
     signs: _signs,
+    // Only compared, and told by a sign where it is off.
+    accept_language: _language,
     ...client
   } = facts;
   return client;

@@ -33,8 +33,8 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
   for (const active of set.rules) {
     if (active.compiled.test(context)) (active.rule.state === "on" ? fired : shadow).push(active);
   }
-  const type = String(context.event["type"]);
-  const counts = ratio !== null && ratio.parts.length > 0 && isRated(type);
+  const { type } = context.event;
+  const counts = ratio !== null && ratio.parts.length > 0 && typeof type === "string" && isRated(type);
   const parts = counts ? scaledParts(ratio) : [];
   const logOdds = rounded(sumOf(fired.map(({ rule }) => rule.weight)) + sumOf(parts.map(([, part]) => part)));
   const { revision, thresholds } = set;

@@ -60,7 +60,8 @@ export function contextOf(features: Features, attributes: Attributes): RuleConte
   for (const name of Object.keys(features)) {
     const place = placeOf.get(name);
     const value = features[name];
-    if (place && value !== undefined) context[place.group][place.key] = value;
+    // What is true is stored as 1.
+    if (place && value !== undefined) context[place.group][place.key] = value === 1 && place.zero === false ? true : value;
   }
   return context;
 }
@@ -71,7 +72,7 @@ export function packed(context: RuleContext): string {
   for (const { code, group, key, zero } of places) {
     const value = context[group][key];
     if (value === undefined || value === zero || typeof value === "object") continue;
-    parts.push(`"${code}":${typeof value === "string" ? JSON.stringify(value) : value}`);
+    parts.push(`"${code}":${typeof value === "string" ? JSON.stringify(value) : Number(value)}`);
   }
   return `{${parts.join(",")}}`;
 }

@@ -148,8 +148,16 @@ function signsOf({ given, delivery, facts }: Seen): BrowserSign[] {
   if (facts.screen !== undefined && facts.screen === facts.viewport) signs.push("screen-equals-viewport");
   const { locale, accept_language: accepted } = facts;
   if (locale !== undefined && accepted !== undefined && isLocaleOff(locale, accepted)) signs.push("locale-differs");
-  if (isAgentOff(delivery.agent)) signs.push("agent-differs");
+  if (agentSign(delivery)) signs.push("agent-differs");
   return signs;
+}
+
+// The same for every event of a delivery.
+let asked: { agent: Delivery["agent"]; isOff: boolean } | null = null;
+
+function agentSign({ agent }: Delivery): boolean {
+  if (asked?.agent !== agent) asked = { agent, isOff: isAgentOff(agent) };
+  return asked.isOff;
 }
 
 // Query and fragment may hold tokens and personal data: only what the tenant asked for is kept of them. Credentials never.
@@ -195,8 +203,8 @@ function sizeOf(width: unknown, height: unknown): string | undefined {
   return isSize ? `${Math.round(Number(width))}x${Math.round(Number(height))}` : undefined;
 }
 
-// Members that are not set are left out.
+// Members that are not set are undefined, and left out as it is written down: to build it without them took a fifth of the time.
 function pruned<T extends object>(given: { [name in keyof T]: T[name] | undefined }): T {
   // What is left has a value where the type wants one, for the required members are never undefined.
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
+  return given as T;
 }

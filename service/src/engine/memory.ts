@@ -152,8 +152,8 @@ export class Memory {
     if (ids.size === 0) return;
     for (const row of await findSessions(this.#setting.tx, this.#setting.tenantId, [...ids])) {
       // Written by `save` alone.
-      const facts = JSON.parse(row.facts) as SessionFacts;
-      this.#sessions.set(row.session_id, { ...facts, account: row.website_account_id, device: row.device_id });
+      const facts = JSON.parse(row.facts) as Partial<SessionFacts>;
+      this.#sessions.set(row.session_id, { ...newSessionFacts(0), ...facts, account: row.website_account_id, device: row.device_id });
     }
   }
 
@@ -267,6 +267,11 @@ function toStored([session_id, { account, device, ...facts }]: [string, Session]
     device_id: device,
     started_at: new Date(facts.started).toISOString(),
     last_at: new Date(facts.last).toISOString(),
-    facts: JSON.stringify(facts),
+    facts: JSON.stringify(Object.fromEntries(Object.entries(facts).filter(isUnusual))),
   };
+}
+
+// Most members of a session never leave what they begin with.
+function isUnusual([, value]: [string, unknown]): boolean {
+  return value !== 0 && value !== false && value !== null && !(Array.isArray(value) && value.length === 0);
 }

@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import type { Decided } from "../../bench/detection-decided.ts";
+import { isFinding, leadOf } from "../../bench/detection-decided.ts";
+import { measure, thresholdAt } from "../../bench/detection-measure.ts";
+import { summarise } from "../../bench/detection-summary.ts";
+import type { SessionTruth } from "../src/simulator/delivery.ts";
+
+const minuteMs = 60_000;
+
+function truth(session_id: string, more: Partial<SessionTruth> = {}): SessionTruth {
+  return {
+    kind: "genuine",
+    session_id,
+    website_account_id: "ann",
+    ip: "240.0.0.1",
+    first_ms: 0,
+    last_ms: 5 * minuteMs,
+    logins_before: 12,
+    has_login: true,
+    has_sensitive_change: false,
+    has_value: false,
+    ...more,
+  };
+}
+
+function decided(session: string, more: Partial<Decided> = {}): Decided {
+  return {
+    receivedMs: minuteMs,
+    type: "login_succeeded",
+    account: "ann",
+    session,
+    caseId: null,
+    logOdds: -1,
+    isJudged: true,
+    rules: [],
+    ratioPart: -1,
+    ratio: -2,
+    hasVelocity: false,
+    ...more,
+  };
+}
+
+const thief = truth("thief", { kind: "takeover_vpn", attack_id: "t-1", first_ms: 10 * minuteMs, has_value: true });
+const found = { logOdds: 3.2, rules: ["change_then_value"], type: "transfer", caseId: "case-1" };
+
+test("bench: an attack is caught at its first finding, in events and in minutes from its own first one", () => {
+  const events = [
+    decided("thief", { receivedMs: 11 * minuteMs }),
+    decided("thief", { ...found, receivedMs: 13 * minuteMs }),
+    decided("thief", { ...found, receivedMs: 14 * minuteMs }),
+  ];
+  const { attacks, genuine } = measure({ truths: [thief], decided: events, labelOf: () => "Account Takeover", measuredMs: 0 });
+  expect(genuine).toEqual([]);
+  expect(attacks).toMatchObject([
+    {
+      hasFinding: true,
+      eventsToFinding: 2,
+      msToFinding: 3 * minuteMs,
+      hasActed: true,
+      labels: ["Account Takeover"],
+      logOdds: 3.2,
+    },
+  ]);
+  expect(summarise([{ attacks, genuine, falseCases: 0, aftermath: 0, guests: 0 }]).kinds[1]).toMatchObject({
+    attacks: 1,
+    case: 1,
+  });
+});
+
+test("bench: a case of a genuine session is false, and none of one on an account that a stranger was in", () => {
+  const truths = [truth("before"), thief, truth("after", { first_ms: 20 * minuteMs, last_ms: 30 * minuteMs })];
+  const events = [decided("before", { ...found, caseId: "case-0" }), decided("after", found)];
+  const measured = measure({ truths, decided: events, labelOf: () => "Account Takeover", measuredMs: 0 });
+  expect(measured).toMatchObject({ falseCases: 1, aftermath: 1, guests: 0 });
+  expect(measured.genuine).toMatchObject([{ hasFinding: true, lead: "change_then_value" }]);
+  expect(measured.attacks).toMatchObject([{ hasFinding: false, labels: [] }]);
+});
+
+test("bench: sessions of the history, of guests and without a finding are not counted as false", () => {
+  const { website_account_id: _member, ...guest } = truth("guest", { first_ms: 9 });
+  const events = [decided("old", found), decided("guest", found), decided("usual")];
+  const truths = [truth("old"), guest, truth("usual", { first_ms: 9 })];
+  const measured = measure({ truths, decided: events, labelOf: () => "Bot", measuredMs: 5 });
+  expect(measured).toMatchObject({ falseCases: 0, guests: 1, genuine: [{ hasFinding: false, ratio: -2, logOdds: -1 }] });
+});
+
+test("bench: a failed log-in is a finding where the account's rules or the source's are enough, and not both together", () => {
+  const failed = { type: "login_failed", logOdds: 6 };
+  expect(isFinding(decided("s", { ...failed, rules: ["stuffing_slow"] }))).toBe(true);
+  expect(isFinding(decided("s", { ...failed, rules: ["stuffing_device"] }))).toBe(true);
+  expect(isFinding(decided("s", { ...failed, rules: ["no_browser"] }))).toBe(false);
+  expect(leadOf(decided("s", { rules: ["no_browser"], ratioPart: 2 }))).toBe("unusual log-in");
+});
+
+test("bench: of 100 genuine scores one is above the threshold of 1 %, and five above that of 5 %", () => {
+  const scores = Array.from({ length: 100 }, (_, index) => (index * 37) % 100);
+  for (const [share, above] of [
+    [0.01, 1],
+    [0.05, 5],
+  ] as const) {
+    expect(scores.filter((score) => score > thresholdAt(scores, share))).toHaveLength(above);
+  }
+});
