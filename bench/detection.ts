@@ -33,6 +33,8 @@ const setting = {
 };
 const period = periodOf(setting);
 const service = await SimulatedService.start(period);
+// Its PostgreSQL would stay.
+process.once("SIGINT", () => void service.stop().finally(() => process.exit(130)));
 const measured: Measured[] = [];
 try {
   for (const seed of setting.seeds) {

@@ -54,7 +54,8 @@ export async function startProcess({ postgres }: Bench, env: Record<string, stri
 }
 
 export function cpuSeconds(pid: number): number {
-  const [user = 0, system = 0] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ").slice(11, 13).map(Number) ?? [];
+  const [user = 0, system = 0] =
+    readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ").slice(11, 13).map(Number) ?? [];
   return (user + system) / ticksPerSecond;
 }
 

@@ -96,14 +96,17 @@ test("GET tag.js 200: the tag's script, for an hour, with its ETag, for any page
   expect(headers["set-cookie"]).toBeUndefined();
 });
 
+function tagRequest(encoding: string): string {
+  return `GET /tag.js HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${encoding}\r\n\r\n`;
+}
+
 test("GET tag.js 200: packed for those who take it, in under 6 kB, and plain for others", async () => {
   const { port } = both.current;
-  const lines = (encoding: string) => `GET /tag.js HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${encoding}\r\n\r\n`;
-  const packed = await sendRaw(port, lines("br, gzip"));
+  const packed = await sendRaw(port, tagRequest("br, gzip"));
   expect(packed.headers).toMatchObject({ "content-encoding": "gzip", vary: "Accept-Encoding" });
   expect(Number(packed.headers["content-length"])).toBeLessThan(6_000);
   for (const encoding of ["br", "identity", "gzip;q=0"]) {
-    const plain = await sendRaw(port, lines(encoding));
+    const plain = await sendRaw(port, tagRequest(encoding));
     expect(plain.headers["content-encoding"]).toBeUndefined();
     expect(plain.text).toBe(await (await fetch(`http://127.0.0.1:${port}/tag.js`)).text());
   }

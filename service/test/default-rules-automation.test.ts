@@ -34,6 +34,8 @@ test("rule scripted_rhythm: 8 gaps of the same length are a Bot case of the acco
     "session.gaps": 8,
     "session.gap_spread": 0,
     "session.gap_mean_ms": 2000,
+    "session.has_inputs": false,
+    "session.inputs": 0,
   });
 });
 

@@ -89,7 +89,7 @@ test("rule linked_fraud: an account on the device of a confirmed fraud is a Synt
       overall_risk_score: 3,
       primary_fraud_label: "Synthetic",
       recommended_action: "ESCALATE",
-      summary: "The device was used by 1 other accounts with a confirmed fraud.",
+      summary: "Other accounts of this device with a confirmed fraud: 1.",
     },
   });
   expect(shownValues(found, "linked_fraud")).toEqual({ "device.confirmed_frauds": 1 });

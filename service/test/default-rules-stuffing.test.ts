@@ -78,7 +78,7 @@ test("rule accounts_device: the eighth account that logs in on one device within
       overall_risk_score: 3,
       primary_fraud_label: "Bot",
       recommended_action: "MONITOR",
-      summary: "8 accounts were active on one device within an hour.",
+      summary: "8 accounts were used or tried on one device within an hour.",
     },
   });
   expect(shownValues(found, "accounts_device")).toEqual({ "device.accounts_1h": 8 });
@@ -231,6 +231,8 @@ test("rule password_spraying: single tries on 20 accounts from 3 addresses of on
     "network.ips_1h": 3,
     "network.failed_logins_1h": 20,
     "network.logins_1h": 0,
+    "account.device_is_new": false,
+    "device.is_known": false,
   });
 });
 

@@ -52,19 +52,19 @@ const bursts = (): Burst[] => [
     website_account_id: `ps-${n}`,
     ip: `198.51.100.${n % 3}`,
   })),
-  burst("signups_device", "account:farm", 4, 7 * hourMs, () => ({
+  burst("signups_device", "account:farm-*", 4, 7 * hourMs, (n) => ({
     type: "signup",
-    website_account_id: "farm",
+    website_account_id: `farm-${n}`,
     device_id: "d-farm",
   })),
-  burst("signups_address", "account:mill", 8, 8 * minuteMs, () => ({
+  burst("signups_address", "account:mill-*", 8, 8 * minuteMs, (n) => ({
     type: "signup",
-    website_account_id: "mill",
+    website_account_id: `mill-${n}`,
     ip: "203.0.113.5",
   })),
-  burst("signups_disposable", "account:throw", 2, 20 * hourMs, () => ({
+  burst("signups_disposable", "account:throw-*", 2, 20 * hourMs, (n) => ({
     type: "signup",
-    website_account_id: "throw",
+    website_account_id: `throw-${n}`,
     device_id: "d-throw",
     attributes: { email: "x@mailinator.com" },
   })),
@@ -81,12 +81,20 @@ const bursts = (): Burst[] => [
   })),
 ];
 
+// Whichever of a farm's sign-ups is scored last is the one that is found.
+function anyOf(subject: string): string {
+  return subject.replace(/^(account:(?:farm|mill|throw))-\d$/, "$1-*");
+}
+
 async function rulesBySubject(tenantId: string): Promise<Record<string, string[]>> {
   const decisions = [...(await decisionsOf(lab.current, tenantId)).values()];
   const named = decisions.flatMap(({ id, rules, subject }) => rules.map((rule) => ({ rule, subject, id })));
   const byRule = Map.groupBy(named, ({ rule }) => rule);
   return Object.fromEntries(
-    [...byRule].map(([rule, hits]) => [rule, [...new Set(hits.flatMap(({ subject }) => subject ?? []))]]),
+    [...byRule].map(([rule, hits]) => [
+      rule,
+      [...new Set(hits.flatMap(({ subject }) => (subject === null ? [] : anyOf(subject))))],
+    ]),
   );
 }
 

@@ -105,7 +105,7 @@ function bodyOf(operation: Operation, world: World): Record<string, unknown> {
   return { ...(operation.example as Record<string, unknown>) };
 }
 
-export function pathOf(draft: Draft): string {
+function pathOf(draft: Draft): string {
   const path = draft.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
     const value = draft.params[name];
     if (value === undefined) throw new Error(`no value is known for the path parameter ${name}`);

@@ -203,7 +203,9 @@ function byKey(a: ScoredActivity, b: ScoredActivity): number {
 
 // The keys of these user agents, all of which are known from then on.
 async function insertAgents(tx: Queryable, tenantId: string, agents: Set<string>): Promise<Map<string, string>> {
-  const keys = new Map([...agents].map((agent) => [agent, BigInt.asIntN(64, BigInt(`0x${hash("sha256", agent, "hex").slice(0, 16)}`)).toString()]));
+  const keys = new Map(
+    [...agents].map((agent) => [agent, BigInt.asIntN(64, BigInt(`0x${hash("sha256", agent, "hex").slice(0, 16)}`)).toString()]),
+  );
   if (keys.size === 0) return keys;
   const sorted = [...keys].toSorted(([, a], [, b]) => (a < b ? -1 : 1));
   await tx.query(sql`
@@ -219,7 +221,15 @@ function documentOf({ session_id, attributes, claimed_at, browser }: RecordedAct
   return JSON.stringify({ attributes, claimed_at, browser: session_id === undefined ? browser : browser && changing(browser) });
 }
 
-function changing({ page_title, page_url, engagement_ms, inputs, input_spread, is_webdriver, signs }: BrowserFacts): BrowserFacts {
+function changing({
+  page_title,
+  page_url,
+  engagement_ms,
+  inputs,
+  input_spread,
+  is_webdriver,
+  signs,
+}: BrowserFacts): BrowserFacts {
   const facts = { page_title, page_url, engagement_ms, inputs, input_spread, is_webdriver, signs };
   // Undefined members are left out as it is written.
   return facts as BrowserFacts;

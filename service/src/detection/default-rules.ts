@@ -23,11 +23,11 @@ const stuffing: DefaultRule[] = [
   {
     rule_id: "accounts_device",
     name: "Many accounts on one device",
-    expression: `event.type in ["login_succeeded", "signup"] && device.accounts_1h >= 8`,
-    sentence: "{device.accounts_1h} accounts were active on one device within an hour.",
+    expression: `event.type == "login_succeeded" && device.accounts_1h >= 8`,
+    sentence: "{device.accounts_1h} accounts were used or tried on one device within an hour.",
     label: "Bot",
     weight: 3,
-    about: "device",
+    about: "account",
     state: "on",
   },
   {
@@ -54,7 +54,7 @@ const stuffing: DefaultRule[] = [
   {
     rule_id: "password_spraying",
     name: "Password spraying",
-    expression: `${isLogin} && network.failed_accounts_1h >= 20 && network.ips_1h >= 3 && network.failed_logins_1h < 2 * network.failed_accounts_1h && network.failed_logins_1h > 3 * network.logins_1h`,
+    expression: `${isLogin} && network.failed_accounts_1h >= 20 && network.ips_1h >= 3 && network.failed_logins_1h < 2 * network.failed_accounts_1h && network.failed_logins_1h > 3 * network.logins_1h && (event.type == "login_failed" || account.device_is_new || !device.is_known)`,
     sentence:
       "One or two tries each on {network.failed_accounts_1h} accounts failed from {network.ips_1h} addresses of one network within an hour.",
     label: "Bot",
@@ -169,7 +169,7 @@ const automation: DefaultRule[] = [
   {
     rule_id: "scripted_rhythm",
     name: "Scripted rhythm",
-    expression: `event.origin == "browser" && ((session.gaps >= 8 && session.gap_spread < 0.15 && session.gap_mean_ms < 20000) || (session.gaps >= 16 && session.gap_spread < 0.4 && session.gap_mean_ms < 5000))`,
+    expression: `event.origin == "browser" && ((session.gaps >= 8 && session.gap_spread < 0.15 && session.gap_mean_ms < 20000) || (session.gaps >= 16 && session.gap_spread < 0.4 && session.gap_mean_ms < 5000)) && !(session.has_inputs && session.inputs > 0)`,
     sentence:
       "{session.gaps} gaps between actions vary by {session.gap_spread} of their mean of {session.gap_mean_ms} ms; people are above 0.4.",
     label: "Bot",
@@ -190,7 +190,7 @@ const automation: DefaultRule[] = [
   {
     rule_id: "no_browser",
     name: "Session without a browser",
-    expression: `event.origin == "server" && account.is_known && tenant.has_browser && !session.has_browser && (${isMoney} || ${isChange})`,
+    expression: `event.origin == "server" && account.is_known && tenant.has_browser && session.is_known && !session.has_browser && (${isMoney} || ${isChange})`,
     sentence: "Nothing was heard from a browser in this session, though the site's pages send their events.",
     label: "Bot",
     // An ad blocker looks the same: it adds to other reasons, and is none by itself.
@@ -216,7 +216,7 @@ const history: DefaultRule[] = [
     rule_id: "linked_fraud",
     name: "Device of a confirmed fraud",
     expression: `device.confirmed_frauds >= 1 && (event.type in ["login_succeeded", "signup"] || ${isMoney} || ${isChange})`,
-    sentence: "The device was used by {device.confirmed_frauds} other accounts with a confirmed fraud.",
+    sentence: "Other accounts of this device with a confirmed fraud: {device.confirmed_frauds}.",
     label: "Synthetic",
     weight: 3,
     about: "account",

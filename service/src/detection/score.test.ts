@@ -85,3 +85,12 @@ test("decision: thresholds of the tenant's own stand in it", () => {
   const verdict = judge(login, { ...ruleSet(), thresholds }, null);
   expect(JSON.parse(decisionText(verdict, login))).toMatchObject({ v: 7, l: 0, t: thresholds });
 });
+
+test("judge: a usual log-in takes from Account Takeover alone: a flagged account's own owner is a case all the same", () => {
+  const usual = ratioOf(["device", -3], ["country", -1.2]);
+  const organic = active({ rule_id: "a", weight: 3, label: "Organic" });
+  const takeover = active({ rule_id: "b", weight: 3, label: "Account Takeover" });
+  expect(judge(login, ruleSet(organic), usual)).toMatchObject({ logOdds: 3, score: 3 });
+  expect(judge(login, ruleSet(takeover), usual)).toMatchObject({ logOdds: 1.5, score: 2 });
+  expect(judge(login, ruleSet(organic, takeover), usual).logOdds).toBe(4.5);
+});

@@ -35,7 +35,10 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
   }
   const { type } = context.event;
   const counts = ratio !== null && ratio.parts.length > 0 && typeof type === "string" && isRated(type);
-  const parts = counts ? scaledParts(ratio) : [];
+  // A usual log-in speaks against a stranger, and not against what the owner himself is suspected of.
+  const ofStrangers = sumOf(fired.filter(({ rule }) => rule.label === "Account Takeover").map(({ rule }) => rule.weight));
+  const least = fired.length === 0 ? ratioParts.min : Math.max(-ofStrangers, ratioParts.min);
+  const parts = counts ? scaledParts(ratio, least) : [];
   const logOdds = rounded(sumOf(fired.map(({ rule }) => rule.weight)) + sumOf(parts.map(([, part]) => part)));
   const { revision, thresholds } = set;
   return {
@@ -55,10 +58,10 @@ function isRated(type: string): boolean {
   return type === "login_succeeded" || isSensitive(type) || isValue(type);
 }
 
-function scaledParts({ parts }: LoginRatio): Part[] {
+function scaledParts({ parts }: LoginRatio, least: number): Part[] {
   const scaled = parts.map(([name, part]): Part => [`login.${name}`, rounded(ratioWeight * part)]);
   const sum = sumOf(scaled.map(([, part]) => part));
-  const rest = rounded(Math.min(Math.max(sum, ratioParts.min), ratioParts.max) - sum);
+  const rest = rounded(Math.min(Math.max(sum, least), ratioParts.max) - sum);
   return rest === 0 ? scaled : [...scaled, ["login.usual", rest]];
 }
 

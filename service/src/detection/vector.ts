@@ -1,7 +1,7 @@
 import { fields, zeroOf, type FeatureValue, type Features } from "./catalogue.ts";
 
 const groups = ["event", "account", "device", "ip", "network", "session", "login", "tenant"] as const;
-export type Group = (typeof groups)[number];
+type Group = (typeof groups)[number];
 
 export type Attributes = Record<string, FeatureValue>;
 type Values = Record<string, FeatureValue | Attributes>;

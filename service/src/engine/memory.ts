@@ -153,7 +153,12 @@ export class Memory {
     for (const row of await findSessions(this.#setting.tx, this.#setting.tenantId, [...ids])) {
       // Written by `save` alone.
       const facts = JSON.parse(row.facts) as Partial<SessionFacts>;
-      this.#sessions.set(row.session_id, { ...newSessionFacts(0), ...facts, account: row.website_account_id, device: row.device_id });
+      this.#sessions.set(row.session_id, {
+        ...newSessionFacts(0),
+        ...facts,
+        account: row.website_account_id,
+        device: row.device_id,
+      });
     }
   }
 
@@ -183,7 +188,8 @@ export class Memory {
     if (type === "login_failed" || type === "fraud_report") return false;
     const before = this.#linked.get(account ?? "");
     // A visit's events come together, and link the same things.
-    if (before && before.device_id === device_id && before.ip === ip && Math.abs(event.at - before.at) < linkFreshMs) return false;
+    if (before && before.device_id === device_id && before.ip === ip && Math.abs(event.at - before.at) < linkFreshMs)
+      return false;
     let isNewPair = false;
     for (const link of this.#linksOf(event)) {
       const key = linkKey(link);

@@ -129,7 +129,10 @@ const agent = new Agent({ keepAlive: true });
 type Exchange = { headers: OutgoingHttpHeaders; body: string; signal: AbortSignal | undefined };
 
 // Not by fetch, which took more of a machine under load than the service that it loaded.
-function exchange(url: string, { headers, body, signal }: Exchange): Promise<{ status: number; text: string; retryAfter?: string }> {
+function exchange(
+  url: string,
+  { headers, body, signal }: Exchange,
+): Promise<{ status: number; text: string; retryAfter?: string }> {
   return new Promise((resolve, reject) => {
     const length = { "content-length": Buffer.byteLength(body) };
     const options = { method: "POST", agent, headers: { ...headers, ...length }, ...(signal && { signal }) };
