@@ -126,8 +126,6 @@ test("captures: the parts of a visit in a real browser come out as the canonical
     order_id: "o-1001",
     payment_method: "card",
     tenant_id: "tenant-a",
-    _session_duration: 7764,
-    _session_number: 1,
   });
 });
 

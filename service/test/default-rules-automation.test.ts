@@ -162,6 +162,20 @@ test("rule no_browser: with another reason it raises the score", async () => {
   expect(shownValues(found, "no_browser")).toMatchObject({ "tenant.has_browser": true, "session.has_browser": false });
 });
 
+test("rule no_browser: after a log-in as usual, of somebody whose browser is never heard, it is not enough", async () => {
+  const stage = await Stage.open();
+  const visits = [1, 2, 3, 4, 5].flatMap((minute): Step[] => {
+    const visit = { ...owner, session_id: `visit-${minute}`, user_agent: chrome };
+    return [
+      { minute, type: "login_succeeded", ...visit },
+      { minute: minute + 0.5, type: "payment", ...visit },
+    ];
+  });
+  const last = await stage.playLast([somebodyElse, ...visits]);
+  expect(last.features["login.ratio"]).toBeLessThan(0);
+  expect(last.rules).toEqual([]);
+});
+
 test("rule no_browser: a session with a browser, other activity, nobody's, or a tenant without a collector is not enough", async () => {
   const silent = await Stage.open();
   expect((await silent.playLast([{ minute: 1, type: "payment", ...owner, session_id: "s1" }])).rules).toEqual([]);

@@ -201,6 +201,23 @@ test("rule stuffing_slow: failures on a device that the account logs in on are n
   }
 });
 
+test("rule stuffing_slow: the owner's own log-in while somebody guesses is no attack, and one unlike it is", async () => {
+  const home = {
+    website_account_id: "victim",
+    user_agent: "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0",
+  };
+  const usual = Array.from({ length: 6 }, (_, index): Step => ({ minute: -10 * day + index, type: "login_succeeded", ...home }));
+  for (const [user_agent, rules] of [
+    [home.user_agent, []],
+    ["Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:150.0) Gecko/20100101 Firefox/150.0", ["stuffing_slow"]],
+  ] as const) {
+    const stage = await Stage.open();
+    const login: Step = { minute: 1411, type: "login_succeeded", ...home, user_agent };
+    const last = await stage.playLast([...usual, ...failures(4, slowly), login]);
+    expect(last).toMatchObject({ rules, features: { "account.failed_ips_24h": 4 } });
+  }
+});
+
 // Twenty accounts over 57 minutes, round the addresses of one block.
 function sprayed(count: number, { addresses = 3, tries = 1 } = {}): Step[] {
   return Array.from({ length: tries }, () =>

@@ -216,3 +216,11 @@ test("rule impossible_travel: the own device with another way out to the interne
   expect(last.features["account.travel_kmh"]).toBeGreaterThan(5000);
   expect(last.rules).toEqual([]);
 });
+
+test("rule impossible_travel: back in a country that the account logged in from before, it has not travelled", async () => {
+  const stage = await Stage.open(withPlaces());
+  const exit = login(2 * hour, { ip: addressIn("Lagos") });
+  const last = await stage.playLast([login(0, atHome()), exit, login(2.5 * hour, { ...atHome(), device_id: "another" })]);
+  expect(last.features["account.travel_kmh"]).toBeGreaterThan(5000);
+  expect(last.rules).toEqual([]);
+});

@@ -53,13 +53,14 @@ const close = { status: "CLOSED", case_version: 1 };
 
 // A request that is good but for the database, for each row of the table of operations.
 function callOperation(tenant: TestTenant, operation: Operation): Promise<Answer> {
-  const path = operation.path.replaceAll(/\{[^}]+\}/g, randomUUID());
+  const path = operation.path.replaceAll(/\{([^}]+)\}/g, (_whole, name) => (name === "rule_id" ? "a_rule" : randomUUID()));
   const body = operation.body && { body: operation.example ?? {} };
   return tenant.call(operation.method, path, { ...body, ...(operation.wantsKey && { key: randomUUID() }) });
 }
 
 async function expectAway(tenant: TestTenant): Promise<void> {
-  for (const operation of operations) {
+  // The fields that rules may read are the program's own.
+  for (const operation of operations.filter(({ id }) => id !== "listFeatures")) {
     const answer = await callOperation(tenant, operation);
     expect([operation.id, answer.status]).toEqual([operation.id, 502]);
     expect(expectProblem(answer, 502, "bad-gateway").detail).not.toMatch(/ENOENT|ECONN|socket|select|postgres|role/i);

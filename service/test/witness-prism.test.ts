@@ -216,7 +216,8 @@ async function sendTraffic(id: string, prismPort: number): Promise<Seen[]> {
 const pages = new Set(["getDocs", "getTag"]);
 
 async function askPage(port: number, path: string): Promise<Answer> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  // Not packed, for what stands between reads text.
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { "accept-encoding": "identity" } });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 

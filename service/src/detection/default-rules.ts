@@ -44,7 +44,7 @@ const stuffing: DefaultRule[] = [
   {
     rule_id: "stuffing_slow",
     name: "Slow guessing from many addresses",
-    expression: `${isLogin} && account.failed_ips_24h >= 4 && (account.device_is_new || !device.is_known)`,
+    expression: `${isLogin} && account.failed_ips_24h >= 4 && (account.device_is_new || !device.is_known) && (event.type == "login_failed" || login.ratio >= 0)`,
     sentence: "Log-ins to this account failed from {account.failed_ips_24h} addresses within a day.",
     label: "Bot",
     weight: 2.8,
@@ -190,10 +190,10 @@ const automation: DefaultRule[] = [
   {
     rule_id: "no_browser",
     name: "Session without a browser",
-    expression: `event.origin == "server" && account.is_known && tenant.has_browser && session.is_known && !session.has_browser && (${isMoney} || ${isChange})`,
+    expression: `event.origin == "server" && account.is_known && tenant.has_browser && session.is_known && !session.has_browser && login.ratio >= 0 && (${isMoney} || ${isChange})`,
     sentence: "Nothing was heard from a browser in this session, though the site's pages send their events.",
     label: "Bot",
-    // An ad blocker looks the same: it adds to other reasons, and is none by itself.
+    // An ad blocker looks the same: it adds to other reasons, and is none by itself, nor after a log-in that is usual.
     weight: 1,
     about: "account",
     state: "on",

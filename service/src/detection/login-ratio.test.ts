@@ -91,6 +91,14 @@ test("login ratio: each kind is asked given the one before it: a new network in 
   expect(partsOf(before, { ...nothing, country: "DE", asn: "2", ip: "i2" })["asn"]).toBe(2.3);
 });
 
+test("login ratio: a new machine is told once, by its system, and not again by browser, agent and device", () => {
+  const before = often({ ...nothing, os: "Windows", browser: "Chrome", agent: "a1", device: "d1" }, 9);
+  const machine = { ...nothing, os: "macOS", browser: "Safari", agent: "a2", device: "d2" };
+  expect(partsOf(before, machine)).toEqual({ os: 2.3 });
+  const known = partsOf(before, { ...nothing, os: "Windows", browser: "Chrome", agent: "a1", device: "d2" });
+  expect(known["device"]).toBe(2.3);
+});
+
 test("login ratio: a known device, country or browser makes it lower than a new one", () => {
   const before = often(home, 12);
   const total = (login: LoginValues) => loginRatio(historyOf(before), login, everybody({ country: { DE: 900, NG: 5 } })).total;
