@@ -98,7 +98,7 @@ export class LoginBench {
     ]);
     const falseCount = genuine.filter(({ hasFinding }) => hasFinding).length;
     return (
-      `Detection on real log-ins: ${whole(this.rows)} rows of ${name}, of which ${whole(genuine.length)} are genuine log-ins.\n\n` +
+      `Detection on log-ins that were synthesised from real ones: ${whole(this.rows)} rows of ${name}, of which ${whole(genuine.length)} are genuine log-ins.\n\n` +
       `${table(["log-ins", "number", "case", "at 1 %", "at 5 %", "ratio at 1 %", "ratio at 5 %"], rows)}\n\n` +
       `Genuine log-ins in a case: ${falseCount}, which is ${perTenThousand(falseCount, genuine.length)} per 10,000.`
     );

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import { appendScored, insertActivities, makePartition } from "../src/db/activities.ts";
 import { saveLinks } from "../src/db/links.ts";
 import { insertOutcomes } from "../src/db/outcomes.ts";
@@ -9,17 +9,10 @@ import { sql, statement } from "../src/db/sql.ts";
 import { entityKey, saveSessions, saveStates } from "../src/db/states.ts";
 import { accountSubject, type RecordedActivity } from "../src/domain/activity.ts";
 import { tallyBatch } from "../src/engine/tally.ts";
-import { startService, type Service } from "../src/service.ts";
-import { TestTenant, testConfig } from "./harness.ts";
-import { createDatabase } from "./process.ts";
+import { TestTenant } from "./harness.ts";
+import { useOwnService } from "./process.ts";
 
-// A database of its own: an engine of another file would score what lies in the run's.
-const service: { current: Service } = { current: undefined as never };
-beforeAll(async () => {
-  const databaseUrl = await createDatabase(inject("databaseUrl"));
-  service.current = await startService(testConfig({ databaseUrl, roles: new Set(["api"]) }));
-});
-afterAll(() => service.current.stop());
+const service = useOwnService({ roles: new Set(["api"]) });
 const at = new Date().toISOString();
 
 function activityOf(more: Partial<RecordedActivity>): RecordedActivity {

@@ -6,10 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, type ClientConfig } from "pg";
-import { afterAll, beforeAll, expect, vi } from "vitest";
+import { afterAll, beforeAll, expect, inject, vi } from "vitest";
+import type { Config } from "../src/config.ts";
 import { EmbeddedPostgres } from "../src/db/embedded.ts";
 import type { CaseListItem } from "../src/domain/case.ts";
-import { send, type Answer, type Options } from "./harness.ts";
+import { startService, type Service } from "../src/service.ts";
+import { send, testConfig, type Answer, type Options } from "./harness.ts";
 
 export type Environment = Record<string, string>;
 type Exit = { code: number | null; signal: string | null };
@@ -190,6 +192,16 @@ export function useServer(folder: () => string): { newDatabase: (options?: strin
 }
 
 // An empty database on a server; returns its address.
+// A running service for the tests of a file, on a database of its own: no engine of another file scores what lies there.
+export function useOwnService(overrides: Partial<Config>): { current: Service } {
+  const holder: { current: Service } = { current: undefined as never };
+  beforeAll(async () => {
+    holder.current = await startService(testConfig({ databaseUrl: await createDatabase(inject("databaseUrl")), ...overrides }));
+  });
+  afterAll(() => holder.current.stop());
+  return holder;
+}
+
 export async function createDatabase(serverUrl: string, options = "encoding 'UTF8'"): Promise<string> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const client = await connectTo({ connectionString: serverUrl });

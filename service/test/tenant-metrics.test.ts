@@ -192,7 +192,9 @@ test("GET metrics 200 without parameters: the last 7 days, as one point", async 
   const daily = await read(own, { aggregation: "day" });
   // By whole days, the first one too.
   const days = times.map((time) => iso(time).slice(0, 10)).filter((day) => day >= iso(now - 7 * dayMs).slice(0, 10));
-  const counted = daily.filter((point) => point.total_events > 0).map((point) => [point.timestamp.slice(0, 10), point.total_events]);
+  const counted = daily
+    .filter((point) => point.total_events > 0)
+    .map((point) => [point.timestamp.slice(0, 10), point.total_events]);
   const wanted = [...Map.groupBy(days, (day) => day)].map(([day, alike]) => [day, alike.length]);
   expect(counted).toEqual(wanted.toSorted());
 });

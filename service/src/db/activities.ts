@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { BrowserFacts, RecordedActivity } from "../domain/activity.ts";
-import type { Queryable } from "./database.ts";
+import { codeOf, type Queryable } from "./database.ts";
 import { joinJson, plainArray, sql, statement } from "./sql.ts";
 
 // An activity as it lies in the inbox, with the key under which it is known.
@@ -254,7 +254,12 @@ export async function makePartition(tx: Queryable, day: string): Promise<void> {
   );
 }
 
-export const noPartitionCode = "23514";
+const checkViolation = "23514";
+
+// A day without its partition is told like a row that a check refuses, but without the check's name.
+export function isDayMissing(error: unknown): boolean {
+  return codeOf(error) === checkViolation && error instanceof Error && !("constraint" in error && error.constraint !== undefined);
+}
 
 // The days of what is waiting, oldest first, of as much as a batch can take.
 export async function listWaitingDays(database: Queryable, tenantId: string): Promise<string[]> {

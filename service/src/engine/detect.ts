@@ -3,14 +3,14 @@ import {
   appendScored,
   claimActivities,
   claimTurn,
-  noPartitionCode,
+  isDayMissing,
   saveBrowserSeen,
   type ClaimedActivity,
   type Turn,
 } from "../db/activities.ts";
 import { isUnscorable, markBefore, returnToMark, setAsideOldest } from "../db/unscorable.ts";
 import { saveCases } from "../db/cases.ts";
-import { codeOf, type Database, type Queryable } from "../db/database.ts";
+import type { Database, Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { addRuleHits, addRuleSubjects } from "../db/rules.ts";
 import { observe } from "../detection/features.ts";
@@ -67,7 +67,7 @@ export async function detectOldest(
     try {
       return await scoreOldest(detector, { tx, tenantId, turn, size: 1 });
     } catch (fault) {
-      const isDayImpossible = areDaysMade && codeOf(fault) === noPartitionCode;
+      const isDayImpossible = areDaysMade && isDayMissing(fault);
       if (!isUnscorable(fault) && !isDayImpossible) throw fault;
       // The turn is still ours, so it is still the oldest.
       await returnToMark(tx);

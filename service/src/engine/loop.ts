@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { analyzeActivity, listTenantsWithWork, listWaitingDays, makePartition, noPartitionCode } from "../db/activities.ts";
-import { codeOf } from "../db/database.ts";
+import { analyzeActivity, listTenantsWithWork, listWaitingDays, makePartition, isDayMissing } from "../db/activities.ts";
 import { isUnscorable } from "../db/unscorable.ts";
 import { detectBatch, detectOldest, type Detector, type Pass } from "./detect.ts";
 
@@ -90,16 +89,16 @@ async function scoreBatch(detector: Detector, tenantId: string): Promise<(Pass &
     try {
       return await detectBatch(detector, tenantId, size);
     } catch (error) {
-      const isDayMissing = codeOf(error) === noPartitionCode;
-      if (isDayMissing && !areDaysMade) await makeDays(detector, tenantId);
-      else if (!isDayMissing && !isUnscorable(error)) throw error;
-      areDaysMade ||= isDayMissing;
+      const isMissing = isDayMissing(error);
+      if (isMissing && !areDaysMade) await makeDays(detector, tenantId);
+      else if (!isMissing && !isUnscorable(error)) throw error;
+      areDaysMade ||= isMissing;
     }
   }
   try {
     return await detectOldest(detector, tenantId, { areDaysMade });
   } catch (error) {
-    if (areDaysMade || codeOf(error) !== noPartitionCode) throw error;
+    if (areDaysMade || !isDayMissing(error)) throw error;
   }
   await makeDays(detector, tenantId);
   return detectOldest(detector, tenantId, { areDaysMade: true });
