@@ -131,7 +131,7 @@ test("rule bot_past_login: a person's browser, a bot that is not logged in, or o
 const somebodyElse: Step = { minute: 0, type: "page_view", origin: "browser", session_id: "other" };
 
 test("rule no_browser: money and changes in a session that no browser told of weigh 1, which makes no case alone", async () => {
-  const stage = await Stage.open();
+  const stage = await Stage.open({}, 2);
   for (const type of ["payment", "transfer", "password_changed", "email_changed", "mfa_changed", "payee_added"]) {
     const last = await stage.playLast([somebodyElse, { minute: 1, type, ...owner, session_id: `${type}-session` }]);
     expect(last).toMatchObject({ rules: ["no_browser"], score: 2 });
@@ -140,7 +140,7 @@ test("rule no_browser: money and changes in a session that no browser told of we
 });
 
 test("rule no_browser: with another reason it raises the score", async () => {
-  const stage = await Stage.open();
+  const stage = await Stage.open({}, 2);
   const habit = [0, 1, 2].map((minute): Step => ({ minute, type: "payment", ...owner, attributes: { amount: 50 } }));
   const changed: Step = { minute: 60, type: "payee_added", ...owner };
   await stage.play([
@@ -163,7 +163,7 @@ test("rule no_browser: with another reason it raises the score", async () => {
 });
 
 test("rule no_browser: after a log-in as usual, of somebody whose browser is never heard, it is not enough", async () => {
-  const stage = await Stage.open();
+  const stage = await Stage.open({}, 2);
   const visits = [1, 2, 3, 4, 5].flatMap((minute): Step[] => {
     const visit = { ...owner, session_id: `visit-${minute}`, user_agent: chrome };
     return [
@@ -176,10 +176,10 @@ test("rule no_browser: after a log-in as usual, of somebody whose browser is nev
   expect(last.rules).toEqual([]);
 });
 
-test("rule no_browser: a session with a browser, other activity, nobody's, or a tenant without a collector is not enough", async () => {
-  const silent = await Stage.open();
+test("rule no_browser: a session with a browser, other activity, nobody's, what is told hours later, or a tenant without a collector is not enough", async () => {
+  const silent = await Stage.open({}, 2);
   expect((await silent.playLast([{ minute: 1, type: "payment", ...owner, session_id: "s1" }])).rules).toEqual([]);
-  const stage = await Stage.open();
+  const stage = await Stage.open({}, 2);
   const played = await stage.play([
     { ...somebodyElse, session_id: "s1" },
     { minute: 1, type: "payment", ...owner, session_id: "s1" },
@@ -188,4 +188,6 @@ test("rule no_browser: a session with a browser, other activity, nobody's, or a 
     { minute: 1, type: "payment", session_id: "s4" },
   ]);
   expect(played.flatMap(({ rules }) => rules)).toEqual([]);
+  const late = await Stage.open({}, 4);
+  expect((await late.playLast([somebodyElse, { minute: 1, type: "payment", ...owner, session_id: "s1" }])).rules).toEqual([]);
 });

@@ -18,17 +18,18 @@ const stageDays = 20;
 // A fresh tenant with the default rules, on which activity is played through the real engine.
 export class Stage {
   readonly tenant: DetectionTenant;
-  readonly #beginMs = Date.now() - stageDays * 24 * 60 * 60_000;
+  readonly #beginMs: number;
   #played = 0;
 
-  private constructor(tenant: DetectionTenant) {
+  private constructor(tenant: DetectionTenant, hoursAgo: number) {
     this.tenant = tenant;
+    this.#beginMs = Date.now() - hoursAgo * 60 * 60_000;
   }
 
-  static async open(more: Partial<Detector> = {}): Promise<Stage> {
+  static async open(more: Partial<Detector> = {}, hoursAgo = stageDays * 24): Promise<Stage> {
     const tenant = await DetectionTenant.create(more);
     onTestFinished(() => tenant.end());
-    return new Stage(tenant);
+    return new Stage(tenant, hoursAgo);
   }
 
   at(minute: number): string {

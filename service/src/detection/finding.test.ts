@@ -214,7 +214,7 @@ test("finding: of a failed log-in the account's and the source's reasons are two
   const both = findAll({ rules: [about("account"), about("device", 4)], activity });
   expect(both.map(({ subject, account, finding }) => [subject, account, finding.score, finding.highlights])).toEqual([
     ["account:victim", "victim", 3, ["account of 7."]],
-    ["device:d1", null, 4, ["device of 7."]],
+    ["device:d1", null, 4, ["device of 7.", "It came from the device d1."]],
   ]);
   expect(findAll({ rules: [about("account", 2), about("device", 2)], activity })).toEqual([]);
 });

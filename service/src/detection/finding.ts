@@ -1,5 +1,6 @@
 import { sessionIdleMs, sourceOf, subjectOf, type RecordedActivity } from "../domain/activity.ts";
 import { hostOf } from "../domain/address.ts";
+import { firstCharacters } from "../domain/field.ts";
 import { fraudTypeOf, type Finding, type Label } from "../domain/finding.ts";
 import { fields, never, zeroOf, type Field, type FeatureValue } from "./catalogue.ts";
 import { scoreReport } from "./report.ts";
@@ -12,6 +13,7 @@ export type Found = { finding: Finding; subject: string; account: string | null;
 type Observed = { activity: RecordedActivity; at: number; network: string; context: RuleContext };
 
 const contributorsMax = 8;
+const sourceCharacters = 100;
 const fieldOf = new Map(fields.map((field) => [field.name, field]));
 const fraudHistory = new Set(["account.reports", "account.confirmed_frauds", "account.is_fraudulent", "device.confirmed_frauds"]);
 
@@ -22,23 +24,34 @@ export function findingsOf(verdict: Verdict, observed: Observed, nowMs: number):
   const report = scoreReport(activity, nowMs);
   const account = activity.website_account_id ?? null;
   if (report) return [{ finding: report, subject: subjectOf(activity), account, activity }];
-  if (activity.type !== "login_failed" || account === null) {
+  if (activity.type !== "login_failed") {
     const finding = verdict.score >= 3 ? makeFinding(verdict, observed, nowMs) : null;
-    return finding ? [{ finding, subject: subjectOf(activity), account, activity }] : [];
+    if (!finding) return [];
+    const subject = subjectOf(activity);
+    return [account === null ? { ...sourced(finding, subject), account, activity } : { finding, subject, account, activity }];
   }
-  const ofAccount = partOf(verdict, ({ rule }) => rule.about === "account");
-  const ofSource = partOf(verdict, ({ rule }) => rule.about !== "account");
+  const ofAccount = partOf(verdict, ({ rule }) => account !== null && rule.about === "account");
+  const ofSource = partOf(verdict, ({ rule }) => account === null || rule.about !== "account");
   const found: Found[] = [];
   if (ofAccount.score >= 3)
     found.push({ finding: makeFinding(ofAccount, observed, nowMs), subject: subjectOf(activity), account, activity });
   if (ofSource.score >= 3)
     found.push({
-      finding: makeFinding(ofSource, observed, nowMs),
-      subject: sourceSubject(ofSource, observed),
+      ...sourced(makeFinding(ofSource, observed, nowMs), sourceSubject(ofSource, observed)),
       account: null,
       activity,
     });
   return found;
+}
+
+const sourceWords: Record<string, string> = { device: "device", session: "session", ip: "address", network: "network" };
+
+// A case without an account must say where the attack came from.
+function sourced(finding: Finding, subject: string): { finding: Finding; subject: string } {
+  const [kind = "", ...name] = subject.split(":");
+  const words = sourceWords[kind];
+  const from = words === undefined ? [] : [`It came from the ${words} ${firstCharacters(name.join(":"), sourceCharacters)}.`];
+  return { finding: { ...finding, highlights: [...finding.highlights, ...from] }, subject };
 }
 
 // The narrowest that a rule speaks of. An attack that uses a fresh device for every try shows only by its address or network,
@@ -60,11 +73,8 @@ function makeFinding(verdict: Verdict, { activity, at, context }: Observed, nowM
   const { score } = verdict;
   const rules = verdict.fired.toSorted((a, b) => b.rule.weight - a.rule.weight);
   const label = heaviestLabel(verdict);
-  const sentences = rules.map(({ sentence }) => sentence.render(context));
-  // A log-in that is usual for the account speaks for its owner, and is no reason.
-  const ratioSentence = ratioOf(verdict) > 0 ? ratioWords(verdict) : null;
-  const reasons = [...sentences, ...(ratioSentence === null ? [] : [ratioSentence])];
-  const [first = ""] = reasons;
+  const reasons = reasonsOf(verdict, rules, context);
+  const [first] = reasons;
   const others = reasons.length - 1;
   const labels = new Set<Label>([label, ...rules.map(({ rule }) => rule.label)]);
   return {
@@ -75,17 +85,31 @@ function makeFinding(verdict: Verdict, { activity, at, context }: Observed, nowM
       label,
       rules.some(({ compiled }) => compiled.reads.some((name) => isFraudHistory(context, name))),
     ),
-    summary: others === 0 ? first : `${first} And ${others} more ${others === 1 ? "reason" : "reasons"}.`,
-    highlights: reasons,
+    summary: `${first?.sentence ?? ""}${others > 0 ? ` And ${others} more ${others === 1 ? "reason" : "reasons"}.` : ""}`,
+    highlights: reasons.map(({ sentence }) => sentence),
     session_id: activity.session_id,
     session_status: activity.session_id !== undefined && nowMs - at < sessionIdleMs ? "ACTIVE" : "FINISHED",
     explanation: {
-      fraud_reason: rules[0]?.rule.name ?? "Unusual log-in",
-      fraud_reason_description: first,
+      fraud_reason: first?.name ?? "",
+      fraud_reason_description: first?.sentence ?? "",
       fraud_types: [...labels].map((each) => fraudTypeOf[each]),
       model_behaviour: [...rules.map((active) => ruleModel(active, context)), ...ratioModel(verdict)],
     },
   };
+}
+
+type Reason = { name: string; sentence: string; weight: number };
+
+// The heaviest first. A log-in that is usual for the account speaks for its owner, and is no reason.
+function reasonsOf(verdict: Verdict, rules: ActiveRule[], context: RuleContext): Reason[] {
+  const reasons = rules.map(({ rule, sentence }) => ({
+    name: rule.name,
+    sentence: sentence.render(context),
+    weight: rule.weight,
+  }));
+  const ratio = ratioOf(verdict);
+  if (ratio > 0) reasons.push({ name: "Unusual log-in", sentence: ratioWords(verdict, context), weight: ratio });
+  return reasons.toSorted((a, b) => b.weight - a.weight);
 }
 
 // The likelihood ratio speaks of strangers in an account and of nothing else.
@@ -163,12 +187,18 @@ const ratioNames: Record<string, string> = {
   usual: "How much of it counts",
 };
 
-function ratioWords({ ratio }: Verdict): string {
+function ratioWords({ ratio }: Verdict, context: RuleContext): string {
   const isNew = (ratio?.parts ?? [])
     .filter(([, part]: Part) => part > 0.5)
-    .map(([name]) => (ratioNames[name] ?? name).toLowerCase());
+    .map(([name]) => `${(ratioNames[name] ?? name).toLowerCase()}${ratioValue(name, context)}`);
   const what = isNew.length === 0 ? "Its combination" : sentenceCase(listed(isNew));
   return `${what} ${isNew.length > 1 ? "are" : "is"} unusual for this account, compared with its ${ratio?.history ?? 0} earlier log-ins.`;
+}
+
+// What it was, where that can be said in a word.
+function ratioValue(kind: string, context: RuleContext): string {
+  const value = ["country", "asn", "os", "browser"].includes(kind) ? valueOf(context, `event.${kind}`) : "";
+  return value === "" || value === 0 ? "" : ` (${kind === "asn" ? "AS" : ""}${value})`;
 }
 
 function listed(names: string[]): string {

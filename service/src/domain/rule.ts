@@ -64,7 +64,7 @@ export type Rule = RuleVersion;
 
 // Whom a hit of a rule is about, as detection opens its cases: what investigators say of that subject is said of the hit.
 export function hitSubject(activity: Activity, about: RuleDefinition["about"], network: string): string {
-  const isOfSource = activity.type === "login_failed" && activity.website_account_id !== undefined && about !== "account";
+  const isOfSource = activity.type === "login_failed" && about !== "account";
   if (!isOfSource) return subjectOf(activity);
   if (about === "network" && network !== "") return `network:${network}`;
   return about === "address" && activity.ip !== undefined ? `ip:${hostOf(activity.ip)}` : sourceOf(activity);

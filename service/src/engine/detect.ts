@@ -179,7 +179,7 @@ function judgeOne(
   return { claimed, activity, verdict, context, network: event.network, found };
 }
 
-async function saveHits({ tx, tenantId, now }: Batch, judged: Judged[]): Promise<void> {
+async function saveHits({ tx, tenantId }: Batch, judged: Judged[]): Promise<void> {
   const hits = judged.flatMap(({ activity, verdict, context, network }) =>
     [
       ...verdict.fired.map((active) => ({ active, is_shadow: false })),
@@ -187,11 +187,10 @@ async function saveHits({ tx, tenantId, now }: Batch, judged: Judged[]): Promise
     ].map(({ active, is_shadow }) => ({ activity, context, network, active, is_shadow, rule_id: active.rule.rule_id })),
   );
   if (hits.length === 0) return;
-  const day = now.slice(0, 10);
   await addRuleHits(
     tx,
     tenantId,
-    hits.map(({ rule_id, is_shadow }) => ({ rule_id, is_shadow, day, hits: 1 })),
+    hits.map(({ rule_id, is_shadow, activity }) => ({ rule_id, is_shadow, day: dayOf(activity), hits: 1 })),
   );
   await addRuleSubjects(
     tx,
@@ -210,6 +209,11 @@ async function saveHits({ tx, tenantId, now }: Batch, judged: Judged[]): Promise
       },
     })),
   );
+}
+
+// When it happened, not when it was told.
+function dayOf(activity: RecordedActivity): string {
+  return new Date(timeOf(activity)).toISOString().slice(0, 10);
 }
 
 function toScored(

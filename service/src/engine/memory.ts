@@ -28,6 +28,7 @@ import { accountSubject } from "../domain/activity.ts";
 import { hostOf } from "../domain/address.ts";
 
 const linkFreshMs = 60 * 60 * 1000;
+const promptMs = 3 * 60 * 60 * 1000;
 const totalName = "total";
 
 type Session = SessionFacts & { account: string | null; device: string | null };
@@ -94,7 +95,8 @@ export class Memory {
       network: !isLogin || event.network === "" ? null : this.#entity<null>("network", event.network, () => null),
       session: activity.session_id === undefined ? null : this.#session(activity.session_id, event),
       isNewPair,
-      tenantHasBrowser,
+      // Of what is told long afterwards no browser is heard, whatever the pages send now.
+      tenantHasBrowser: tenantHasBrowser && Date.parse(activity.received_at) - at < promptMs,
       shares: {
         total: this.#loginsWith(totalName),
         of: (kind, value) => this.#loginsWith(`${kind}:${value}`),
