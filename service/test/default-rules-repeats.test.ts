@@ -93,3 +93,19 @@ test("repeats: every report is new evidence", async () => {
   await stage.play([report]);
   expect(sizeOf(await stage.onlyCase())).toEqual([3, 3, 2]);
 });
+
+test("repeats: tries on names that the shop does not know, each in a session of its own, are the address's one case", async () => {
+  const stage = await Stage.open();
+  const tries = Array.from({ length: 16 }, (_, index): Step => ({
+    minute: index / 4,
+    type: "login_failed",
+    ip: "192.0.2.7",
+    session_id: `s${index}`,
+    ...(index % 4 !== 3 && { website_account_id: `user-${index}` }),
+  }));
+  await stage.play(tries);
+  const found = await stage.onlyCase();
+  expect(found).toMatchObject({ subject: "ip:192.0.2.7", website_account_id: "UNKNOWN" });
+  expect(sizeOf(found)).toEqual([1, 1, 0]);
+  expect(found.details.highlights).toContain("It came from the address 192.0.2.7.");
+});
