@@ -58,9 +58,9 @@ export type Decision = { prediction_id: string; case_id?: string; activity: { ac
 
 export type FiredRule = { rule_id: string; rule_version: number; name: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; expression: string; sentence: string; values: (FeatureValue)[] };
 
-export type QuarantineEntry = { quarantine_id: string; received_at: string; reason: "bad-gzip" | "unpacked-too-large" | "too-deep" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "wrong-hash" | "foreign-tenant-id"; detail: string; excerpt: string };
+export type QuarantineEntry = { quarantine_id: string; received_at: string; reason: "bad-gzip" | "unpacked-too-large" | "too-deep" | "too-many-members" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "wrong-hash" | "foreign-tenant-id"; detail: string; excerpt: string };
 
-export type QuarantineCount = { day: string; reason: "bad-gzip" | "unpacked-too-large" | "too-deep" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "wrong-hash" | "foreign-tenant-id"; count: number };
+export type QuarantineCount = { day: string; reason: "bad-gzip" | "unpacked-too-large" | "too-deep" | "too-many-members" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "wrong-hash" | "foreign-tenant-id"; count: number };
 
 export type Tenant = { tenant_name: string; tenant_id: string; client_id?: string; clickstream_app_id: string; allowed_origins: (string)[]; ip_policy: "full" | "truncate" | "hash"; url_parameters: (string)[]; created_at: string };
 
@@ -98,7 +98,7 @@ export type Operations = {
   getBacktest: { params: { backtest_id: string }; query: undefined; body: undefined; data: Backtest };
   cancelBacktest: { params: { backtest_id: string }; query: undefined; body: undefined; data: Backtest };
   getDecision: { params: { prediction_id: string }; query: undefined; body: undefined; data: Decision };
-  listQuarantine: { params: undefined; query: { reason?: "bad-gzip" | "unpacked-too-large" | "too-deep" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "wrong-hash" | "foreign-tenant-id"; limit?: number; cursor?: string }; body: undefined; data: { quarantine: (QuarantineEntry)[]; counts: (QuarantineCount)[]; next_cursor: string | null } };
+  listQuarantine: { params: undefined; query: { reason?: "bad-gzip" | "unpacked-too-large" | "too-deep" | "too-many-members" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "wrong-hash" | "foreign-tenant-id"; limit?: number; cursor?: string }; body: undefined; data: { quarantine: (QuarantineEntry)[]; counts: (QuarantineCount)[]; next_cursor: string | null } };
   getTenant: { params: undefined; query: undefined; body: undefined; data: Tenant };
   updateTenant: { params: undefined; query: undefined; body: TenantChange; data: Tenant };
   rotateAuthSecret: { params: undefined; query: undefined; body: RotateAuthSecret; data: RotatedSecret };

@@ -11,7 +11,7 @@ type Parts = Omit<Detector, "ruleSets"> & { log: Logger; metrics: Metrics; reten
 // What runs by itself: detection, backtests, and the removal of what is past its time. Returns what stops it.
 export function startWorkers({ log, metrics, retentionDays, ...detector }: Parts): () => Promise<void> {
   const ruleSets = new RuleSets(({ rule_id, rule_version }, fault) =>
-    log.error({ err: fault, rule_id, rule_version }, "a rule cannot be compiled any more; it is left out"),
+    log.error({ err: fault, rule_id, rule_version }, "a rule is left out until it is changed"),
   );
   const { database, clock } = detector;
   const workers = [

@@ -34,6 +34,13 @@ const bad: [string, () => string | Uint8Array<ArrayBuffer>, { query?: Record<str
   ["null", () => "null", {}, "not-an-array"],
   ["text", () => '"[]"', {}, "not-an-array"],
   ["nested 33 deep", () => "[".repeat(33) + "]".repeat(33), {}, "too-deep"],
+  ["of a million values", () => `[${"1,".repeat(mebi - 2)}1]`, {}, "too-many-members"],
+  [
+    "gzip of a million members",
+    () => packed(`[{${Array.from({ length: 400_000 }, (_, n) => `"k${n}":1`).join(",")}}]`),
+    gzip,
+    "too-many-members",
+  ],
   ["nested a million deep", () => "[".repeat(mebi) + "]".repeat(mebi), {}, "too-deep"],
   ["objects nested without end", () => '{"a":'.repeat(300_000), {}, "too-deep"],
   ["gzip that is none", () => "this is no gzip", gzip, "bad-gzip"],

@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import {
   depthMax,
+  membersInBodyMax,
   eventsMax,
   excerptOfText,
   quarantineMeanings,
@@ -47,7 +48,8 @@ function isHashOf(given: string, bytes: Buffer): boolean {
 }
 
 function parseEvents(bytes: Buffer): { events: unknown[]; faults: BodyFault[] } {
-  if (isTooDeep(bytes)) return fault("too-deep", bytes);
+  const shape = shapeFault(bytes);
+  if (shape !== null) return fault(shape, bytes);
   let parsed: unknown;
   try {
     // Bytes that are no UTF-8 become U+FFFD, and a byte order mark is ignored.
@@ -74,11 +76,12 @@ function described(reason: QuarantineReason): { reason: QuarantineReason; detail
   return { reason, detail: quarantineMeanings[reason] };
 }
 
-const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket] = Buffer.from('"\\{[}]');
+const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket, comma] = Buffer.from('"\\{[}],');
 
-// JSON.parse takes a million levels, and a quarter of a second for them. A look at the bytes takes milliseconds.
-function isTooDeep(bytes: Buffer): boolean {
+// JSON.parse takes a million levels, or a million members, and seconds for them. A look at the bytes takes milliseconds.
+function shapeFault(bytes: Buffer): "too-deep" | "too-many-members" | null {
   let depth = 0;
+  let members = 0;
   let isText = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
@@ -86,9 +89,11 @@ function isTooDeep(bytes: Buffer): boolean {
       if (byte === backslash) at++;
       else if (byte === quote) isText = false;
     } else if (byte === quote) isText = true;
+    else if (byte === comma) members++;
     else if (byte === openBrace || byte === openBracket) {
-      if (++depth > depthMax) return true;
+      members++;
+      if (++depth > depthMax) return "too-deep";
     } else if (byte === closeBrace || byte === closeBracket) depth--;
   }
-  return false;
+  return members > membersInBodyMax ? "too-many-members" : null;
 }

@@ -42,6 +42,8 @@ export class ApiServer {
       headersTimeout: requestTimeoutMs,
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveMs,
+      // Node looks every 30 s by itself, and would leave a slow body twice its time.
+      connectionsCheckingInterval: 2_000,
       // Node would answer with an empty body.
       requireHostHeader: false,
     });

@@ -51,10 +51,14 @@ export type BacktestRequest = {
 
 export function backtestFaults({ from }: { from?: unknown }): FieldError[] {
   if (typeof from !== "string" || isDay(from)) return [];
-  return [{ field: "from", message: "must be a day as YYYY-MM-DD" }];
+  return [{ field: "from", message: `must be a day as YYYY-MM-DD, from ${firstDay} on` }];
 }
 
+// No activity is older, and PostgreSQL knows no year 0.
+const firstDay = "2000-01-01";
+
 function isDay(text: string): boolean {
+  if (text < firstDay) return false;
   const ms = Date.parse(`${text}T00:00:00.000Z`);
   return !Number.isNaN(ms) && dayOf(ms) === text;
 }

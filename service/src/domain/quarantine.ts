@@ -4,6 +4,8 @@ import { isObject, storableText } from "./raw-value.ts";
 
 export const eventsMax = 2000;
 export const depthMax = 32;
+// Two thousand events of the SDK have some 140,000.
+export const membersInBodyMax = 300_000;
 export const unpackedMiBMax = 8;
 export const daysKept = 14;
 
@@ -12,6 +14,7 @@ export const quarantineMeanings = {
   "bad-gzip": "The body is said to be base64 of gzip, and is not.",
   "unpacked-too-large": `The body unpacks to more than ${unpackedMiBMax} MiB.`,
   "too-deep": `The body is nested deeper than ${depthMax} levels.`,
+  "too-many-members": `The body has more than ${membersInBodyMax} members and values.`,
   "not-json": "The body is no JSON.",
   "not-an-array": "The body is no array of events.",
   "too-many-events": `Of one request the first ${eventsMax} events are taken.`,

@@ -13,6 +13,8 @@ import { daysOf, progressOf, type BacktestRequest, type ExampleKey, type StoredR
 import { blockOf } from "../domain/address.ts";
 
 const chunkMax = 2_000;
+const lookedAtOnce = 16;
+const sliceMs = 20;
 const leaseSeconds = 30;
 const begunMax = 3;
 const idleMs = 500;
@@ -132,7 +134,7 @@ export async function runBacktest({ database, claimed, hold, signal }: Run): Pro
           limit: chunkMax,
           hasDocuments: draft.readsAttributes,
         });
-        const hits = hitsOf(draft, chunk);
+        const hits = await hitsOf(draft, chunk);
         tally.addDecisions(day.day, chunk.count);
         const keys = [...hits.keys()];
         for (const row of await listSubjects(reader, tenantId, { ...span, last: chunk.next, keys })) {
@@ -153,9 +155,14 @@ export async function runBacktest({ database, claimed, hold, signal }: Run): Pro
 
 type Decided = { score: number; decision: string };
 
-function hitsOf(draft: Draft, { count, decisions, documents, scoreOf, keyOf }: Chunk): Map<string, Decided> {
+async function hitsOf(draft: Draft, { count, decisions, documents, scoreOf, keyOf }: Chunk): Promise<Map<string, Decided>> {
   const hits = new Map<string, Decided>();
+  let sliceBegan = performance.now();
   for (let index = 0; index < count; index++) {
+    if (index % lookedAtOnce === 0 && performance.now() - sliceBegan > sliceMs) {
+      await turn();
+      sliceBegan = performance.now();
+    }
     const decision = decisions[index] ?? "";
     if (draft.test(decision, documents[index] ?? "")) hits.set(keyOf(index), { score: scoreOf(index), decision });
   }
