@@ -1,4 +1,4 @@
-import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import { claimBacktest, saveEnding, saveProgress, type ClaimedBacktest, type Ending, type Lease } from "../db/backtests.ts";
 import type { Database, Queryable, Row } from "../db/database.ts";
@@ -11,6 +11,7 @@ import { RuleFault } from "../detection/fault.ts";
 import { hitSubject } from "../domain/rule.ts";
 import { daysOf, progressOf, type BacktestRequest, type ExampleKey, type StoredResult } from "../domain/backtest.ts";
 import { blockOf } from "../domain/address.ts";
+import { Worker } from "./worker.ts";
 
 const chunkMax = 2_000;
 const lookedAtOnce = 16;
@@ -23,31 +24,15 @@ const faultMs = 1_000;
 type Parts = { database: Database; clock: { now: () => string }; log: Logger };
 
 // Takes up what waits, one after the other, and gives way to all else that the process does between two stretches of the log.
-export class BacktestRunner {
+export class BacktestRunner extends Worker {
   readonly #parts: Parts;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
 
   constructor(parts: Parts) {
+    super();
     this.#parts = parts;
   }
 
-  start(): void {
-    this.#running = this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    while (!signal.aborted) await sleep(await this.#pass(), undefined, { signal }).catch(() => {});
-  }
-
-  // Returns how long to rest before the next one.
-  async #pass(): Promise<number> {
+  protected async turn(): Promise<number> {
     const { database, log } = this.#parts;
     try {
       const claimed = await database.transaction((tx) => claimBacktest(tx, leaseSeconds));
@@ -73,7 +58,7 @@ export class BacktestRunner {
       return true;
     }
     try {
-      const result = await runBacktest({ database, claimed, hold, signal: this.#stopping.signal });
+      const result = await runBacktest({ database, claimed, hold, signal: this.signal });
       await end(result ? { status: "DONE", result, now: clock.now() } : { status: "QUEUED", begun: 0 });
       return true;
     } catch (error) {
@@ -141,7 +126,7 @@ export async function runBacktest({ database, claimed, hold, signal }: Run): Pro
           addHit(tally, { row, day: day.day, about: request.about, ...decided(hits, row.id_key) });
         }
         done += chunk.count;
-        await turn();
+        await nextTurn();
         await hold.keep(done, estimate);
         if (signal.aborted || !hold.lease) return null;
         before = chunk.next;
@@ -160,7 +145,7 @@ async function hitsOf(draft: Draft, { count, decisions, documents, scoreOf, keyO
   let sliceBegan = performance.now();
   for (let index = 0; index < count; index++) {
     if (index % lookedAtOnce === 0 && performance.now() - sliceBegan > sliceMs) {
-      await turn();
+      await nextTurn();
       sliceBegan = performance.now();
     }
     const decision = decisions[index] ?? "";

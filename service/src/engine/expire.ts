@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { listPartitions, makePartition } from "../db/activities.ts";
 import type { Database, Queryable } from "../db/database.ts";
 import { countPages, deleteOld, dropDayTable, holdExpiry, listDayTables, sweeps, type Sweep } from "../db/retention.ts";
+import { Worker } from "./worker.ts";
 
 const restMs = 60 * 60 * 1000;
 const faultMs = 60 * 1000;
@@ -18,36 +19,23 @@ type Pass = Parts & { signal: AbortSignal; today: string };
 
 // Makes the partitions of the days to come, and removes what is past its time. Of several processes one does it, the others
 // leave it to that one. Limits are whole days, so the tables are gone through once a day.
-export class Expiry {
+export class Expiry extends Worker {
   readonly #parts: Parts;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
   #sweptOn: string | null = null;
 
   constructor(parts: Parts) {
+    super();
     this.#parts = parts;
   }
 
-  start(): void {
-    this.#running = this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      const expired = await this.pass().catch((error: unknown) => failed(this.#parts.log, error, "the database"));
-      await sleep(expired?.isWhole === false ? faultMs : restMs, undefined, { signal }).catch(() => {});
-    }
+  protected async turn(): Promise<number> {
+    const expired = await this.pass().catch((error: unknown) => failed(this.#parts.log, error, "the database"));
+    return expired?.isWhole === false ? faultMs : restMs;
   }
 
   // Null where another process is at it.
   async pass(): Promise<Expired | null> {
-    const { signal } = this.#stopping;
+    const { signal } = this;
     const today = this.#parts.clock.now().slice(0, 10);
     const pass: Pass = { ...this.#parts, signal, today };
     // Every process sees to these: without them no activity can be stored.

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { analyzeActivity, listTenantsWithWork, listWaitingDays, makePartition, isDayMissing } from "../db/activities.ts";
 import { isUnscorable } from "../db/unscorable.ts";
 import { detectBatch, detectOldest, type Detector, type Pass } from "./detect.ts";
+import { Worker } from "./worker.ts";
 
 const idleMs = 100;
 const faultMs = 1_000;
@@ -12,40 +12,24 @@ const analyzeFactor = 5;
 type Parts = { detector: Detector; log: Logger; onPass: (pass: Pass) => void };
 
 // Asks which tenants have work, and gives each of them one batch before any gets a second: a flood of one does not starve another.
-export class Engine {
+export class Engine extends Worker {
   readonly #parts: Parts;
-  #stopping: AbortController = new AbortController();
-  #running: Promise<void> = Promise.resolve();
   #scored = 0;
   #analyzeAt = analyzeFirst;
 
   constructor(parts: Parts) {
+    super();
     this.#parts = parts;
   }
 
-  start(): void {
-    this.#running = this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    while (!signal.aborted) await sleep(await this.#pass(), undefined, { signal }).catch(() => {});
-  }
-
-  // Returns how long to rest before the next one.
-  async #pass(): Promise<number> {
+  protected async turn(): Promise<number> {
     const { detector, onPass } = this.#parts;
     const { database } = detector;
     const total: Pass = { scored: 0, opened: 0, joined: 0 };
     const tenants = await listTenantsWithWork(database).catch((error: unknown) => this.#failed(error));
     let hasFailed = tenants === null;
     for (const tenantId of tenants ?? []) {
-      if (this.#stopping.signal.aborted) break;
+      if (this.signal.aborted) break;
       // What fails for one tenant must not hold up the next.
       const pass = await scoreBatch(detector, tenantId).catch((error: unknown) => {
         hasFailed = true;
