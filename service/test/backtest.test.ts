@@ -176,6 +176,7 @@ const refused: [name: string, body: Record<string, unknown>, field: string][] = 
   ["no day", { expression, days: 0 }, "days"],
   ["91 days", { expression, days: 91 }, "days"],
   ["a first day that is none", { expression, from: "2026-02-30" }, "from"],
+  ["a first day of the year 0", { expression, from: "0000-01-01" }, "from"],
   ["a time for a day", { expression, from: "2026-02-03T00:00:00.000Z" }, "from"],
   ["an unknown subject", { expression, about: "everybody" }, "about"],
 ];

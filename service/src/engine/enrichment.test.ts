@@ -172,6 +172,10 @@ const people = {
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/131.0.6778.73 Mobile/15E148 Safari/604.1",
 };
 
+test("enrich: a native app that speaks through okhttp is no bot", () => {
+  expect(bare.enrich(activity({ user_agent: "ShopApp/4.2 (Android 14) okhttp/4.12.0" })).isBotAgent).toBe(false);
+});
+
 test.each(Object.entries(people))("enrich: %s is a person's browser", (name, user_agent) => {
   const { browser, os, isBotAgent } = bare.enrich(activity({ user_agent }));
   expect([`${browser} ${os}`, isBotAgent]).toEqual([name, false]);
