@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -103,9 +104,9 @@ export class Shop {
     if (url.pathname === "/tag.js") {
       return void response.writeHead(200, { "content-type": "text/javascript; charset=utf-8" }).end(this.script);
     }
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString();
+    // A page that closes while it sends has sent nothing.
+    const body = await text(request).catch(() => undefined);
+    if (body === undefined) return;
     if (request.method === "OPTIONS") this.preflights.push(url.pathname);
     else {
       const isAccepted = this.answer === 200;
