@@ -27,12 +27,12 @@ const drafts = {
 
 // As an active account has them; %s stands for what differs from one activity to the next.
 const features: [name: string, value: string][] = [
-  ["event.type", '"login_failed"'],
-  ["event.origin", '"server"'],
-  ["event.country", '"DE"'],
+  ["event.type", "login_failed"],
+  ["event.origin", "server"],
+  ["event.country", "DE"],
   ["event.asn", "3320"],
-  ["event.browser", '"Chrome"'],
-  ["event.os", '"Linux"'],
+  ["event.browser", "Chrome"],
+  ["event.os", "Linux"],
   ["account.is_known", "true"],
   ["account.age_minutes", "%s"],
   ["account.logins", "%s"],
@@ -55,8 +55,9 @@ const features: [name: string, value: string][] = [
   ["session.gaps", "3"],
   ["tenant.has_browser", "true"],
 ];
-const packed = features.map(([name, value]) => `"${findPlace(name)?.code}":${value}`).join(",");
-const decision = `{"v":1,"l":0.4,"r":{"stuffing_device":1},"f":{${packed}}}`;
+const ones = features.filter(([, value]) => value === "true").map(([name]) => findPlace(name)?.code);
+const others = features.filter(([, value]) => value !== "true").map(([name, value]) => `,${findPlace(name)?.code}${value}`);
+const decision = `{"v":1,"l":0.4,"r":{"stuffing_device":1},"f":"${ones.join("")}${others.join("")}"}`;
 
 const insert = `
   insert into activities (

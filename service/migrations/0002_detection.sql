@@ -20,14 +20,20 @@ create table activity_ids (
   primary key (tenant_id, id_key)
 );
 
+-- What came together is one row: a JSON array of activities, packed by zstd where that pays, and as it is where it begins with a
+-- bracket.
 create table inbox (
   tenant_id uuid not null,
   received_at timestamptz(3) not null,
-  id_key uuid not null,
-  website_account_id text collate "C",
-  activity text not null,
-  primary key (tenant_id, received_at, id_key)
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
+  parcel_id uuid not null,
+  events integer not null,
+  parcel bytea not null,
+  primary key (tenant_id, received_at, parcel_id)
+) with (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+  toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 5000, toast.autovacuum_vacuum_cost_delay = 0
+);
+alter table inbox alter column parcel set storage external;
 
 -- What could not be scored, as it lay in the inbox, so that it can be put back once it is known why.
 create table unscorable (
@@ -95,9 +101,9 @@ insert into activity_ids (tenant_id, id_key, received_on, content)
 select tenant_id, pg_temp.id_key(activity_id), (received_at at time zone 'UTC')::date, 0
 from activities_before;
 
-insert into inbox (tenant_id, received_at, id_key, website_account_id, activity)
-select tenant_id, received_at, pg_temp.id_key(activity_id), website_account_id,
-  (activity || jsonb_build_object('origin', 'server', 'received_at', to_char(received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text
+insert into inbox (tenant_id, received_at, parcel_id, events, parcel)
+select tenant_id, received_at, pg_temp.id_key(activity_id), 1,
+  convert_to(jsonb_build_array(activity || jsonb_build_object('origin', 'server', 'received_at', to_char(received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text, 'UTF8')
 from activities_before
 where scored_at is null;
 

@@ -5,6 +5,7 @@ import { statement } from "../src/db/sql.ts";
 import { activityTypes } from "../src/domain/activity.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { detectBatch } from "../src/engine/detect.ts";
+import { listWaiting } from "./inbox.ts";
 import { TestTenant, newDetector, expectProblem, type Answer } from "./harness.ts";
 import { useOwnService } from "./process.ts";
 
@@ -24,9 +25,9 @@ const post = (tenant: TestTenant, activities: unknown): Promise<Answer> =>
   tenant.call("POST", "/activities", { body: { activities } });
 
 async function stored(tenant: TestTenant): Promise<Fields[]> {
-  const text = "select activity::json from inbox where tenant_id = $1 order by activity::json ->> 'activity_id'";
-  const rows = await tenant.service.database.query<{ activity: Fields }>(statement(text, [tenant.tenantId]));
-  return rows.map(({ activity: { origin, received_at, ...activity } }) => {
+  const waiting = await listWaiting(tenant.service.database, tenant.tenantId);
+  const sorted = waiting.toSorted((a, b) => (a.activity_id < b.activity_id ? -1 : 1));
+  return sorted.map(({ origin, received_at, ...activity }) => {
     expect({ origin, received_at }).toEqual({ origin: "server", received_at: expect.stringMatching(/Z$/) });
     return activity;
   });
@@ -193,6 +194,11 @@ test("POST activities 403: without create:activities nothing is stored", async (
 });
 
 // Every column of every row of every table, whatever its type.
+// A parcel of a few activities is not packed.
+function rowText(table: string): string {
+  return table === "inbox" ? "case when get_byte(r.parcel, 0) = 91 then convert_from(r.parcel, 'UTF8') else '' end" : "r::text";
+}
+
 async function tablesWith(text: string): Promise<string[]> {
   const { database } = service.current;
   const tables = await database.query<{ name: string }>(
@@ -202,7 +208,7 @@ async function tablesWith(text: string): Promise<string[]> {
   const found = await Promise.all(
     tables.map(async ({ name }) => {
       const [row] = await database.query<{ is_there: boolean }>(
-        statement(`select exists (select from "${name}" as r where strpos(r::text, $1) > 0) as is_there`, [text]),
+        statement(`select exists (select from "${name}" as r where strpos(${rowText(name)}, $1) > 0) as is_there`, [text]),
       );
       return row?.is_there === true ? [name] : [];
     }),

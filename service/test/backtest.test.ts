@@ -2,9 +2,8 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { insertOutcomes } from "../src/db/outcomes.ts";
 import type { BacktestListItem, NewBacktest } from "../src/domain/backtest.ts";
-import type { StoredDecision } from "../src/domain/decision.ts";
 import { ended, holdBacktest, readBacktest, startBacktest, tryDraft, useRunner } from "./backtest-lab.ts";
-import { dayBefore, insertDecided, noonBefore, selectAll } from "./decided.ts";
+import { dayBefore, insertDecided, noonBefore, selectAll, type NamedDecision } from "./decided.ts";
 import { TestTenant, expectProblem, useService } from "./harness.ts";
 
 const service = useService();
@@ -13,7 +12,7 @@ const newTenant = () => TestTenant.create(service.current);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const expression = "device.accounts_1h >= 8";
 
-function accounts(count: number): StoredDecision {
+function accounts(count: number): NamedDecision {
   return { v: 1, l: 0, f: { "event.type": "page_view", "device.accounts_1h": count } };
 }
 

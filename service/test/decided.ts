@@ -3,16 +3,19 @@ import { expect } from "vitest";
 import { appendScored, makePartition } from "../src/db/activities.ts";
 import type { Queryable } from "../src/db/database.ts";
 import { statement } from "../src/db/sql.ts";
-import { findPlace } from "../src/detection/vector.ts";
+import type { Features } from "../src/detection/catalogue.ts";
+import { contextOf, packed } from "../src/detection/vector.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import type { StoredDecision } from "../src/domain/decision.ts";
 import type { RuleChange, RuleVersion } from "../src/domain/rule.ts";
 import type { Answer, TestTenant } from "./harness.ts";
 
+export type NamedDecision = Omit<StoredDecision, "f"> & { f?: Features };
+
 // A decision as the engine stores it, put into the log by hand.
 export type Decided = Partial<RecordedActivity> & {
   score?: number;
-  decision?: StoredDecision;
+  decision?: NamedDecision;
   prediction_id?: string;
   case_id?: string;
 };
@@ -39,9 +42,8 @@ export async function insertDecided(tenant: TestTenant, decided: Decided[]): Pro
 }
 
 // Features are given by name, and stored by their codes.
-export function decisionText({ f, ...rest }: StoredDecision): string {
-  const coded = Object.entries(f ?? {}).map(([name, value]) => [findPlace(name)?.code ?? name, value] as const);
-  return JSON.stringify({ ...rest, ...(f && { f: Object.fromEntries(coded) }) });
+export function decisionText({ f, ...rest }: NamedDecision): string {
+  return JSON.stringify({ ...rest, ...(f && { f: packed(contextOf(f, {})) }) });
 }
 
 // Noon of a day in the past, by UTC: 1 is yesterday.

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import type { Decision, StoredDecision } from "../src/domain/decision.ts";
+import type { Decision } from "../src/domain/decision.ts";
 import { defaultThresholds } from "../src/domain/rule.ts";
-import { insertDecided, makeRule, noonBefore, type Decided } from "./decided.ts";
+import { insertDecided, makeRule, noonBefore, type Decided, type NamedDecision } from "./decided.ts";
 import { TestTenant, expectProblem, useService } from "./harness.ts";
 
 const service = useService();
@@ -43,7 +43,7 @@ test("GET decision 200: the activity, its features in words, and each rule that 
     device_id: "d-1",
     ip: "192.0.2.1",
   };
-  const decision: StoredDecision = {
+  const decision: NamedDecision = {
     v: 17,
     l: 7.2,
     r: { crowded: 1, fresh: 1 },

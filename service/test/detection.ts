@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { inject } from "vitest";
 import { clock } from "../src/clock.ts";
-import { insertActivities, makePartition } from "../src/db/activities.ts";
+import { makePartition } from "../src/db/activities.ts";
+import { insertActivities } from "../src/db/inbox.ts";
+import type { Features } from "../src/detection/catalogue.ts";
+import { unpack } from "../src/detection/vector.ts";
 import { Database } from "../src/db/database.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { statement } from "../src/db/sql.ts";
@@ -76,9 +79,7 @@ export class DetectionTenant {
   }
 
   // The rules that fired on each scored activity, by its id.
-  async decisions(): Promise<
-    Map<string, { rules: string[]; shadow: string[]; features: Record<string, unknown>; score: number }>
-  > {
+  async decisions(): Promise<Map<string, { rules: string[]; shadow: string[]; features: Features; score: number }>> {
     const text = "select activity_id, score, decision from activities where tenant_id = $1";
     const rows = await this.database.query<{ activity_id: string; score: number; decision: string }>(
       statement(text, [this.tenantId]),
@@ -86,7 +87,7 @@ export class DetectionTenant {
     return new Map(
       rows.map(({ activity_id, score, decision }) => {
         const { r = {}, s = {}, f } = JSON.parse(decision);
-        return [activity_id, { rules: Object.keys(r), shadow: Object.keys(s), features: f, score }];
+        return [activity_id, { rules: Object.keys(r), shadow: Object.keys(s), features: unpack(f), score }];
       }),
     );
   }

@@ -15,6 +15,7 @@ import {
   waiting,
   type Sketched,
 } from "./engine-lab.ts";
+import { putParcel } from "./inbox.ts";
 import { eventually } from "./process.ts";
 
 const lab = useLab();
@@ -82,15 +83,8 @@ test("ages: a clock that was reset does not make an account, a device or a sessi
   expect(ages).toEqual([0, 0, 0]);
 });
 
-async function corrupt(tenantId: string, activity: string): Promise<void> {
-  await lab.current.database.transaction((tx) =>
-    tx.query(sql`
-      insert into inbox (tenant_id, received_at, id_key, website_account_id, activity)
-      values (${tenantId}, ${labNow}, gen_random_uuid(), 'u-bad', ${activity})`),
-  );
-}
-
-const bad = ["{ this is no JSON", "null", "{}", '{"activity_id":"x","type":"login_failed"}', "7", '"text"', "[]"];
+const unreadable = "{ this is no JSON";
+const bad = ["null", "{}", '{"activity_id":"x","type":"login_failed"}', "7", '"text"', "[]"];
 
 test("turns: what cannot be scored is set aside whole, and the rest of its tenant's activity is scored", async () => {
   const tenantId = await newTenant(lab.current);
@@ -98,7 +92,8 @@ test("turns: what cannot be scored is set aside whole, and the rest of its tenan
     activityOf({ type: "page_view", activity_id: `good-${n}`, website_account_id: "u-1" }),
   );
   await store(lab.current, tenantId, good);
-  for (const text of bad) await corrupt(tenantId, text);
+  for (const text of [unreadable, ...bad.map((each) => `[${each}]`)])
+    await putParcel(lab.current.database, tenantId, { received_at: labNow, text });
   const engine = startEngine(lab.current);
   stops.push(engine.stop);
   await eventually(async () => expect(await waiting(lab.current, tenantId)).toBe(0));
@@ -109,6 +104,7 @@ test("turns: what cannot be scored is set aside whole, and the rest of its tenan
     select activity, fault
     from unscorable
     where tenant_id = ${tenantId}`);
-  expect(aside.map((row) => row.activity).toSorted()).toEqual(bad.toSorted());
+  const whole = Buffer.from(unreadable).toString("base64");
+  expect(aside.map((row) => row.activity).toSorted()).toEqual([whole, ...bad].toSorted());
   expect(aside.filter((row) => row.fault === "")).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { Database } from "../src/db/database.ts";
 import { migrate } from "../src/db/migrate.ts";
+import { unpackParcel } from "../src/db/inbox.ts";
 import { sql } from "../src/db/sql.ts";
 import { createTenant } from "../src/tenancy.ts";
 import { send } from "./harness.ts";
@@ -66,11 +67,14 @@ async function sendUntilGone(caller: Caller, sent: Sent, kind: string): Promise<
 }
 
 async function storedIds(): Promise<string[]> {
-  const rows = await world.database.query<{ activity_id: string }>(sql`
-    select activity::jsonb ->> 'activity_id' as activity_id from inbox
+  const rows = await world.database.query<{ parcel: Buffer | null; activity_id: string }>(sql`
+    select parcel, null as activity_id from inbox
     union all
-    select activity_id from activities`);
-  return rows.map((row) => row.activity_id).toSorted();
+    select null, activity_id from activities`);
+  const ids = rows.flatMap((row) =>
+    row.parcel === null ? row.activity_id : unpackParcel(row.parcel).map((each) => each.activity_id),
+  );
+  return ids.toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 test("kill -9: what was answered 202 or 200 under load is stored exactly once, and all of it is scored after the restart", async () => {

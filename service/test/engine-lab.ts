@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { afterAll, beforeAll, inject } from "vitest";
 import { clock } from "../src/clock.ts";
-import { insertActivities, makePartition } from "../src/db/activities.ts";
+import { makePartition } from "../src/db/activities.ts";
+import { insertActivities } from "../src/db/inbox.ts";
 import { Database } from "../src/db/database.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { insertDefaults } from "../src/db/rules.ts";
@@ -78,7 +79,9 @@ export async function drain(detector: Detector, tenantId: string): Promise<numbe
 }
 
 export async function waiting({ database }: Lab, tenantId: string): Promise<number> {
-  const [row] = await database.query<{ count: number }>(sql`select count(*) as count from inbox where tenant_id = ${tenantId}`);
+  const [row] = await database.query<{ count: number }>(
+    sql`select coalesce(sum(events), 0) as count from inbox where tenant_id = ${tenantId}`,
+  );
   return row?.count ?? 0;
 }
 
@@ -108,7 +111,7 @@ export async function decisionsOf({ database }: Lab, tenantId: string): Promise<
     where a.tenant_id = ${tenantId}`);
   return new Map(
     rows.map(({ activity_id: id, score, decision, subject }) => {
-      const { r = {}, f = {} } = JSON.parse(decision);
+      const { r = {}, f = "" } = JSON.parse(decision);
       return [id, { id, score, rules: Object.keys(r), features: unpack(f), subject }];
     }),
   );

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { activityKey } from "../src/db/activities.ts";
+import { activityKey } from "../src/db/inbox.ts";
 import { fields, ringSize } from "../src/detection/catalogue.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import { decisionsOf, drain, iso, labDetector, labNow, labNowMs, newTenant, store, useLab } from "./engine-lab.ts";

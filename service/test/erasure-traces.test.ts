@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { appendScored, insertActivities, makePartition } from "../src/db/activities.ts";
+import { appendScored, makePartition } from "../src/db/activities.ts";
+import { insertActivities } from "../src/db/inbox.ts";
 import { saveLinks } from "../src/db/links.ts";
 import { insertOutcomes } from "../src/db/outcomes.ts";
 import { eraseAccountTraces } from "../src/db/retention.ts";
@@ -81,9 +82,10 @@ async function findTraces(tenant: TestTenant, text: string): Promise<string[]> {
   expect(tables.length).toBeGreaterThan(20);
   const found: string[] = [];
   for (const { name } of tables) {
-    const query = `select count(*) as count from ${name} as t where tenant_id = $1 and position($2 in t::text) > 0`;
-    const [row] = await database.query<{ count: number }>(statement(query, [tenant.tenantId, text]));
-    found.push(...Array.from({ length: row?.count ?? 0 }, () => name));
+    const row = name === "inbox" ? "convert_from(t.parcel, 'UTF8')" : "t::text";
+    const query = `select count(*) as count from ${name} as t where tenant_id = $1 and position($2 in ${row}) > 0`;
+    const [counted] = await database.query<{ count: number }>(statement(query, [tenant.tenantId, text]));
+    found.push(...Array.from({ length: counted?.count ?? 0 }, () => name));
   }
   return found;
 }

@@ -27,6 +27,22 @@ test("transaction 429: where every connection is busy nothing is tried, and the 
   await database.end();
 });
 
+test("transaction: what one that failed would still send is refused, and touches nothing", async () => {
+  const database = new Database({ connectionString: inject("databaseUrl") }, { writersMax: 1 });
+  const late = Promise.withResolvers<unknown>();
+  const ended = Promise.withResolvers<void>();
+  const failing = database.transaction(async (tx) => {
+    void ended.promise.then(() => tx.query(sql`create table came_too_late ()`)).catch(late.resolve);
+    await tx.query(sql`select 1 as began`);
+    throw new Error("failed");
+  });
+  await expect(failing).rejects.toThrow("failed");
+  ended.resolve();
+  expect(await late.promise).toMatchObject({ message: "The transaction has ended." });
+  expect(await database.query(sql`select to_regclass('came_too_late') as it`)).toEqual([{ it: null }]);
+  await database.end();
+});
+
 test("list cases: only the first 64 shapes are prepared, whatever callers combine", async () => {
   const named = new Set<string>();
   let sent = 0;

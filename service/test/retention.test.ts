@@ -119,7 +119,7 @@ test("expiry: counts by day, keys of cases, and what has no limit stay", async (
   await run("update metric_buckets set level = 'day' where tenant_id = $1", [tenantId]);
   await insertRow("idempotency_keys", "2001-01-01T00:00:00.000Z");
   await run("update idempotency_keys set case_id = $2 where tenant_id = $1", [tenantId, randomUUID()]);
-  await run("insert into inbox (tenant_id, received_at, id_key, activity) values ($1, '2001-01-01', $2, '{}')", [
+  await run("insert into inbox (tenant_id, received_at, parcel_id, events, parcel) values ($1, '2001-01-01', $2, 1, '[{}]')", [
     tenantId,
     randomUUID(),
   ]);

@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect, onTestFinished, vi } from "vitest";
+import { unpackParcel } from "../src/db/inbox.ts";
 import { sql } from "../src/db/sql.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import type { Case } from "../src/domain/case.ts";
@@ -145,19 +146,19 @@ export class Customer {
   // Everything that was accepted of the tenant, scored or not yet. One statement, so that nothing is seen in between.
   async activities(): Promise<RecordedActivity[]> {
     const { database } = this.tenant.service;
-    const rows = await database.query<{ activity: RecordedActivity }>(sql`
-      select activity::jsonb
+    const rows = await database.query<{ parcel: Buffer | null; activity: RecordedActivity }>(sql`
+      select parcel, null::jsonb as activity
       from inbox
       where tenant_id = ${this.tenant.tenantId}
       union all
-      select jsonb_strip_nulls(jsonb_build_object(
+      select null, jsonb_strip_nulls(jsonb_build_object(
         'activity_id', activity_id, 'type', type, 'origin', origin, 'website_account_id', website_account_id,
         'session_id', session_id, 'device_id', device_id, 'ip', ip, 'user_agent', user_agent
       )) || document::jsonb
       from activities
       left join user_agents using (tenant_id, agent_key)
       where tenant_id = ${this.tenant.tenantId}`);
-    return rows.map((row) => row.activity);
+    return rows.flatMap((row) => (row.parcel === null ? row.activity : unpackParcel(row.parcel)));
   }
 
   async quarantined(): Promise<unknown[]> {

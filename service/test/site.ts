@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject } from "vitest";
 import type { Config } from "../src/config.ts";
-import { sql } from "../src/db/sql.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import type { QuarantineCount, QuarantineEntry } from "../src/domain/quarantine.ts";
 import type { TenantChange } from "../src/domain/tenant.ts";
 import { startService, type Service } from "../src/service.ts";
 import { TestTenant, send, testConfig, type Answer } from "./harness.ts";
+import { listWaiting } from "./inbox.ts";
 import { createDatabase } from "./process.ts";
 
 // A collector on a database of its own: elsewhere an engine would take what is stored out of the inbox.
@@ -81,12 +81,8 @@ export class Site {
   }
 
   async stored(): Promise<RecordedActivity[]> {
-    const rows = await this.tenant.service.database.query<{ activity: string }>(sql`
-      select activity
-      from inbox
-      where tenant_id = ${this.tenant.tenantId}
-      order by activity::jsonb ->> 'occurred_at', activity::jsonb ->> 'activity_id'`);
-    return rows.map((row) => JSON.parse(row.activity) as RecordedActivity);
+    const waiting = await listWaiting(this.tenant.service.database, this.tenant.tenantId);
+    return waiting.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   }
 
   async storedOne(): Promise<RecordedActivity> {
@@ -109,4 +105,8 @@ export class Site {
     for (const { reason, count } of counts) sums[reason] = (sums[reason] ?? 0) + count;
     return sums;
   }
+}
+
+function orderOf({ occurred_at, activity_id }: RecordedActivity): string {
+  return `${occurred_at} ${activity_id}`;
 }

@@ -1,6 +1,5 @@
 import { onTestFinished } from "vitest";
 import type { Features } from "../src/detection/catalogue.ts";
-import { unpack } from "../src/detection/vector.ts";
 import type { CaseDocument } from "../src/domain/case.ts";
 import type { Detector } from "../src/engine/detect.ts";
 import { Enrichment } from "../src/engine/enrichment.ts";
@@ -49,8 +48,7 @@ export class Stage {
     return sent.map(({ activity_id }) => {
       const decision = decisions.get(activity_id);
       if (!decision) throw new Error(`${activity_id} was not scored`);
-      // Written by the engine a moment ago, which stores features alone.
-      return { activity_id, ...decision, features: unpack(decision.features as Features) };
+      return { activity_id, ...decision };
     });
   }
 

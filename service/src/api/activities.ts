@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { insertActivities } from "../db/activities.ts";
+import { insertActivities } from "../db/inbox.ts";
 import { ActivityBatch, type RecordedActivity } from "../domain/activity.ts";
 import { parseTime } from "../domain/field.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";

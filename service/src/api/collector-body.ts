@@ -80,16 +80,15 @@ const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket, comma
 
 // JSON.parse takes a million levels, or a million members, and seconds for them. A look at the bytes takes milliseconds.
 function shapeFault(bytes: Buffer): "too-deep" | "too-many-members" | null {
+  const { length } = bytes;
   let depth = 0;
   let members = 0;
-  let isText = false;
-  for (let at = 0; at < bytes.length; at++) {
+  for (let at = 0; at < length; at++) {
     const byte = bytes[at];
-    if (isText) {
-      if (byte === backslash) at++;
-      else if (byte === quote) isText = false;
-    } else if (byte === quote) isText = true;
-    else if (byte === comma) members++;
+    if (byte === quote) {
+      // To the end of the text.
+      for (at++; at < length && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++;
+    } else if (byte === comma) members++;
     else if (byte === openBrace || byte === openBracket) {
       members++;
       if (++depth > depthMax) return "too-deep";

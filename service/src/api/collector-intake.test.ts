@@ -11,13 +11,14 @@ function parcel(events = 1, bytes = 1): Parcel {
 type Write = { tenantId: string; parcels: Parcel[]; end: (error?: unknown) => void };
 
 // A store whose writes end when the test says so.
-function openIntake(): { intake: Intake; writes: Write[] } {
+function openIntake(rest = () => Promise.resolve()): { intake: Intake; writes: Write[] } {
   const writes: Write[] = [];
   const intake = new Intake(
     (tenantId, parcels) =>
       new Promise((resolve, reject) => {
         writes.push({ tenantId, parcels, end: (error) => (error === undefined ? resolve() : reject(error)) });
       }),
+    rest,
   );
   return { intake, writes };
 }
@@ -34,6 +35,26 @@ test("intake: what comes while a write runs goes together in the next one", asyn
   expect(writes.map((each) => each.parcels.length)).toEqual([1, 9]);
   writes[1]?.end();
   await Promise.all(added);
+});
+
+test("intake: what comes soon after a write began is gathered, and the first of a calm time goes at once", async () => {
+  const rests: (() => void)[] = [];
+  const { intake, writes } = openIntake(() => new Promise((resolve) => rests.push(resolve)));
+  const first = intake.add("a", parcel());
+  writes[0]?.end();
+  await first;
+  const later = [intake.add("a", parcel()), intake.add("a", parcel())];
+  void intake.add("b", parcel());
+  await settled();
+  expect(writes.map((each) => [each.tenantId, each.parcels.length])).toEqual([
+    ["a", 1],
+    ["b", 1],
+  ]);
+  rests[0]?.();
+  await settled();
+  expect(writes.slice(2).map((each) => [each.tenantId, each.parcels.length])).toEqual([["a", 2]]);
+  writes[2]?.end();
+  await Promise.all(later);
 });
 
 test("intake: nothing is told to be stored before its write has ended", async () => {

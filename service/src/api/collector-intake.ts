@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Failure } from "../domain/failure.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import type { Rejection } from "../domain/quarantine.ts";
@@ -9,20 +10,26 @@ type Waiting = { parcel: Parcel; resolve: () => void; reject: (error: unknown) =
 
 const bytesWaitingMax = 16 * 1024 * 1024;
 const eventsTogetherMax = 4000;
+// A tenant's writes begin no closer together: at 400 requests a second, one write for eight of them took a fifth of the time that
+// eight took.
+const gatherMs = 20;
 // So many tenants are written for at once, that the API's own writes find a connection too.
 const writersMax = 4;
 
-// While one write of a tenant runs, what comes in meanwhile waits, and goes together: a commit costs the same for a hundred
-// requests as for one. Tenants take turns, and no more waits than this process can hold.
+// While one write of a tenant runs, and for a moment after it began, what comes in waits, and goes together: a commit costs the
+// same for a hundred requests as for one. Tenants take turns, and no more waits than this process can hold.
 export class Intake {
   readonly #write: (tenantId: string, parcels: Parcel[]) => Promise<void>;
+  readonly #rest: () => Promise<void>;
   // In the order of their turns.
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #busy = new Set<string>();
+  readonly #gathering = new Set<string>();
   #bytes = 0;
 
-  constructor(write: (tenantId: string, parcels: Parcel[]) => Promise<void>) {
+  constructor(write: (tenantId: string, parcels: Parcel[]) => Promise<void>, rest: () => Promise<void> = () => sleep(gatherMs)) {
     this.#write = write;
+    this.#rest = rest;
   }
 
   // Throws where there is too much to hold already, so that a sender can be told before its body is read.
@@ -52,14 +59,22 @@ export class Intake {
   #begin(): void {
     for (const [tenantId, waiting] of this.#waiting) {
       if (this.#busy.size >= writersMax) return;
-      if (this.#busy.has(tenantId)) continue;
+      if (this.#busy.has(tenantId) || this.#gathering.has(tenantId)) continue;
       const together = takeTogether(waiting);
       this.#waiting.delete(tenantId);
       // Behind all the others, with what did not fit.
       if (waiting.length > 0) this.#waiting.set(tenantId, waiting);
       this.#busy.add(tenantId);
+      this.#gathering.add(tenantId);
+      void this.#gather(tenantId);
       void this.#run(tenantId, together);
     }
+  }
+
+  async #gather(tenantId: string): Promise<void> {
+    await this.#rest();
+    this.#gathering.delete(tenantId);
+    this.#begin();
   }
 
   async #run(tenantId: string, together: Waiting[]): Promise<void> {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
-import { insertActivities } from "../db/activities.ts";
+import { insertActivities } from "../db/inbox.ts";
 import type { Database } from "../db/database.ts";
 import { insertQuarantine } from "../db/quarantine.ts";
 import type { KeyedTenant } from "../db/tenants.ts";

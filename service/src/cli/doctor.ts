@@ -1,5 +1,5 @@
 import { statfsSync } from "node:fs";
-import { countUnscored } from "../db/activities.ts";
+import { countUnscored } from "../db/inbox.ts";
 import { listSigningKeys } from "../db/issuer.ts";
 import { findServerVersion, listPendingMigrations } from "../db/migrate.ts";
 import type { Command } from "./command.ts";

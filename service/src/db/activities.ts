@@ -1,109 +1,8 @@
 import { hash } from "node:crypto";
 import type { BrowserFacts, RecordedActivity } from "../domain/activity.ts";
 import { codeOf, type Queryable } from "./database.ts";
+import type { ClaimedActivity } from "./inbox.ts";
 import { joinJson, plainArray, sql, statement } from "./sql.ts";
-
-// An activity as it lies in the inbox, with the key under which it is known.
-export type ClaimedActivity = { id_key: string; activity: RecordedActivity };
-
-export type Inserted = { accepted: number; duplicates: number; reused: RecordedActivity[] };
-
-// Ids of a browser and of a server are apart: a page must not be able to take the id of a server's activity first.
-export function activityKey({ origin, activity_id }: Pick<RecordedActivity, "origin" | "activity_id">): string {
-  return uuidOf(hash("sha256", `${origin}:${activity_id}`, "hex"));
-}
-
-export function uuidOf(hex: string): string {
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
-}
-
-// What makes an activity the same one, sent again: not when it came, nor what its clock was corrected to.
-function contentOf({ type, occurred_at, claimed_at, website_account_id, session_id, device_id, attributes }: RecordedActivity) {
-  const same = [type, claimed_at ?? occurred_at, website_account_id, session_id, device_id, attributes];
-  return Number.parseInt(hash("sha256", JSON.stringify(same), "hex").slice(0, 8), 16) | 0;
-}
-
-// Into the inbox, once each. What was stored before is not stored again; `reused` are those that came under a known id with
-// other content.
-export async function insertActivities(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<Inserted> {
-  const byKey = new Map<string, { key: string; content: number; activity: RecordedActivity }>();
-  const reused: RecordedActivity[] = [];
-  for (const activity of activities) {
-    const key = activityKey(activity);
-    const content = contentOf(activity);
-    const first = byKey.get(key);
-    if (!first) byKey.set(key, { key, content, activity });
-    else if (first.content !== content) reused.push(activity);
-  }
-  // In one order, so that two senders of the same activities wait for each other instead of blocking each other.
-  const sorted = [...byKey.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  const rows = await tx.query<{ id_key: string }>(sql`
-    with given as (
-      select *
-      from unnest(
-        ${plainArray(sorted.map((each) => each.key))}::uuid[],
-        ${plainArray(sorted.map((each) => each.content))}::int[],
-        ${plainArray(sorted.map((each) => each.activity.received_at))}::timestamptz[],
-        ${sorted.map((each) => each.activity.website_account_id ?? null)}::text[],
-        string_to_array(${joinJson(sorted.map((each) => JSON.stringify(each.activity)))}, chr(1))
-      ) as g (id_key, content, received_at, website_account_id, activity)
-    ), fresh as (
-      insert into activity_ids (tenant_id, id_key, received_on, content)
-      select ${tenantId}::uuid, id_key, (received_at at time zone 'UTC')::date, content
-      from given
-      on conflict (tenant_id, id_key) do nothing
-      returning id_key
-    )
-    insert into inbox (tenant_id, received_at, id_key, website_account_id, activity)
-    select ${tenantId}::uuid, g.received_at, g.id_key, g.website_account_id, g.activity
-    from given as g
-    join fresh using (id_key)
-    returning id_key`);
-  const fresh = new Set(rows.map((row) => row.id_key));
-  const known = sorted.filter((each) => !fresh.has(each.key));
-  if (known.length > 0) reused.push(...(await findReused(tx, tenantId, known)));
-  return { accepted: fresh.size, duplicates: activities.length - fresh.size, reused };
-}
-
-async function findReused(
-  tx: Queryable,
-  tenantId: string,
-  known: { key: string; content: number; activity: RecordedActivity }[],
-): Promise<RecordedActivity[]> {
-  const rows = await tx.query<{ id_key: string; content: number }>(sql`
-    select id_key, content
-    from activity_ids
-    where tenant_id = ${tenantId} and id_key = any(${known.map((each) => each.key)}::uuid[]) and content <> 0`);
-  const contents = new Map(rows.map((row) => [row.id_key, row.content]));
-  return known.filter((each) => (contents.get(each.key) ?? each.content) !== each.content).map((each) => each.activity);
-}
-
-// Jumps from tenant to tenant along the inbox's key, so that a long backlog of one costs no more than a short one.
-export async function listTenantsWithWork(database: Queryable): Promise<string[]> {
-  const rows = await database.query<{ tenant_id: string }>(sql`
-    with recursive waiting as (
-      (select tenant_id from inbox order by tenant_id limit 1)
-      union all
-      select (
-        select i.tenant_id
-        from inbox as i
-        where i.tenant_id > w.tenant_id
-        order by i.tenant_id
-        limit 1
-      )
-      from waiting as w
-      where w.tenant_id is not null
-    )
-    select tenant_id
-    from waiting
-    where tenant_id is not null`);
-  return rows.map((row) => row.tenant_id);
-}
-
-export async function countUnscored(database: Queryable): Promise<number> {
-  const [row] = await database.query<{ unscored: number }>(sql`select count(*) as unscored from inbox`);
-  return row?.unscored ?? 0;
-}
 
 export type Turn = { browser_at: string | null; ip_policy: "full" | "truncate" | "hash" };
 
@@ -132,23 +31,6 @@ export async function saveBrowserSeen(tx: Queryable, tenantId: string, at: strin
     update engine_turns
     set browser_at = ${at}
     where tenant_id = ${tenantId}`);
-}
-
-// Takes the oldest out of the inbox, as received. Whoever has the tenant's turn is alone there, so no row has to be locked first.
-export async function claimActivities(tx: Queryable, tenantId: string, batchMax: number): Promise<ClaimedActivity[]> {
-  const rows = await tx.query<{ id_key: string; activity: string }>(sql`
-    delete from inbox as i
-    using (
-      select received_at, id_key
-      from inbox
-      where tenant_id = ${tenantId}
-      order by received_at, id_key
-      limit ${batchMax}
-    ) as oldest
-    where i.tenant_id = ${tenantId} and i.received_at = oldest.received_at and i.id_key = oldest.id_key
-    returning i.id_key, i.activity`);
-  // Written by insertActivities alone.
-  return rows.map((row) => ({ id_key: row.id_key, activity: JSON.parse(row.activity) as RecordedActivity }));
 }
 
 // The planner must learn early that these have grown: by itself it looks once a minute, and plans for empty tables until then.
@@ -261,20 +143,6 @@ export function isDayMissing(error: unknown): boolean {
   return codeOf(error) === checkViolation && error instanceof Error && !("constraint" in error && error.constraint !== undefined);
 }
 
-// The days of what is waiting, oldest first, of as much as a batch can take.
-export async function listWaitingDays(database: Queryable, tenantId: string): Promise<string[]> {
-  const rows = await database.query<{ day: string }>(sql`
-    select distinct to_char(received_at at time zone 'UTC', 'YYYY-MM-DD') as day
-    from (
-      select received_at
-      from inbox
-      where tenant_id = ${tenantId}
-      order by received_at
-      limit 2000
-    ) as oldest`);
-  return rows.map((row) => row.day);
-}
-
 export async function listPartitions(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ day: string }>(sql`
     select to_char(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
@@ -285,9 +153,6 @@ export async function listPartitions(database: Queryable): Promise<string[]> {
 }
 
 export async function deleteActivitiesOfAccount(tx: Queryable, tenantId: string, websiteAccountId: string): Promise<void> {
-  await tx.query(sql`
-    delete from inbox
-    where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}`);
   await tx.query(sql`
     delete from unscorable
     where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}`);

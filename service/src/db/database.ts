@@ -98,13 +98,16 @@ export class Database {
   async #attempt<T>(work: (tx: Transaction) => Promise<T>, isPatient: boolean): Promise<T> {
     const client = await lend(isPatient ? this.#waiters : this.#writers);
     let isBroken = true;
+    const tx = new Inside(client, isPatient);
     try {
       await client.query("begin");
-      const result = await work(inside(client, isPatient));
+      const result = await work(tx);
+      tx.end();
       await commit(client);
       isBroken = false;
       return result;
     } catch (error) {
+      tx.end();
       // A rollback that succeeds shows that the connection lives; one that fails ends it, which rolls back too.
       isBroken = !(await client.query("rollback").then(
         () => true,
@@ -133,7 +136,8 @@ export class Database {
 }
 
 function makePool(address: DatabaseAddress, max: number, lock_timeout: number): Pool {
-  const pool = new Pool({ ...clientOptions(address), lock_timeout, max, idleTimeoutMillis: 60_000 });
+  // Pipelined: what a transaction asks at once is sent at once, and the database works while the next statement is written.
+  const pool = new Pool({ ...clientOptions(address), pipeline: true, lock_timeout, max, idleTimeoutMillis: 60_000 });
   // An idle connection that breaks is replaced at the next use; there is nobody to tell before.
   pool.on("error", () => {});
   // One that breaks while it is lent out fails its query; without a listener it would end the process as well.
@@ -151,8 +155,26 @@ async function lend(pool: Pool): Promise<PoolClient> {
   }
 }
 
-function inside(client: PoolClient, isPatient: boolean): Transaction {
-  return { isPatient, query: async <R extends Row>(statement: Statement) => (await client.query<R>(statement)).rows };
+// Of several statements that are under way together one may fail: what the others would still send comes too late. Sent all the
+// same, it would be a transaction of its own, or part of somebody else's.
+class Inside implements Transaction {
+  readonly isPatient: boolean;
+  readonly #client: PoolClient;
+  #hasEnded = false;
+
+  constructor(client: PoolClient, isPatient: boolean) {
+    this.#client = client;
+    this.isPatient = isPatient;
+  }
+
+  async query<R extends Row>(statement: Statement): Promise<R[]> {
+    if (this.#hasEnded) throw new Error("The transaction has ended.");
+    return (await this.#client.query<R>(statement)).rows;
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+  }
 }
 
 async function commit(client: PoolClient): Promise<void> {

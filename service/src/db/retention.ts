@@ -2,6 +2,7 @@ import { keptDays } from "../domain/metric.ts";
 import { daysKept as quarantineDays } from "../domain/quarantine.ts";
 import { deleteActivitiesOfAccount } from "./activities.ts";
 import type { Database, Queryable, Row } from "./database.ts";
+import { eraseFromInbox } from "./inbox.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
 import { eraseAccountFromRules } from "./rule-report.ts";
 import { sql, statement, type Statement } from "./sql.ts";
@@ -116,6 +117,7 @@ export async function eraseAccountTraces(
   tenantId: string,
   erased: { id: string; pseudonym: string },
 ): Promise<void> {
+  await eraseFromInbox(tx, tenantId, erased.id);
   await deleteActivitiesOfAccount(tx, tenantId, erased.id);
   // What the account's sessions did before it signed in.
   await tx.query(sql`

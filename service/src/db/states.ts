@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
-import { uuidOf } from "./activities.ts";
 import type { Queryable } from "./database.ts";
+import { uuidOf } from "./inbox.ts";
 import { joinJson, plainArray, sql } from "./sql.ts";
 
-export type EntityKind = "account" | "device" | "ip" | "network" | "value";
+export const entityKinds = ["account", "device", "ip", "network", "value"] as const;
+export type EntityKind = (typeof entityKinds)[number];
 export type EntityId = { kind: EntityKind; key: string };
 export type StoredState = EntityId & { ring: Uint8Array; facts: string };
 

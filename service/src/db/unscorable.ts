@@ -1,6 +1,7 @@
 import { Failure } from "../domain/failure.ts";
 import { storableText } from "../domain/raw-value.ts";
 import { codeOf, type Queryable } from "./database.ts";
+import { claimOldest } from "./inbox.ts";
 import { sql } from "./sql.ts";
 
 const faultCharacters = 500;
@@ -28,21 +29,13 @@ export async function setAsideOldest(
   tenantId: string,
   { fault, now }: { fault: string; now: string },
 ): Promise<void> {
+  const oldest = await claimOldest(tx, tenantId);
+  if (!oldest) return;
   await tx.query(sql`
-    with oldest as (
-      select received_at, id_key
-      from inbox
-      where tenant_id = ${tenantId}
-      order by received_at, id_key
-      limit 1
-    ), gone as (
-      delete from inbox as i
-      using oldest as o
-      where i.tenant_id = ${tenantId} and i.received_at = o.received_at and i.id_key = o.id_key
-      returning i.received_at, i.id_key, i.website_account_id, i.activity
-    )
     insert into unscorable (tenant_id, received_at, id_key, website_account_id, activity, fault, failed_at)
-    select ${tenantId}::uuid, g.received_at, g.id_key, g.website_account_id, g.activity, ${storableText(fault, faultCharacters)}, ${now}
-    from gone as g
+    values (
+      ${tenantId}, ${oldest.received_at}, ${oldest.id_key}, ${oldest.website_account_id}, ${oldest.activity},
+      ${storableText(fault, faultCharacters)}, ${now}
+    )
     on conflict (tenant_id, id_key) do nothing`);
 }

@@ -1,9 +1,9 @@
 import type { ReadValue } from "../domain/decision.ts";
 import { firstCharacters } from "../domain/field.ts";
-import type { FeatureValue, Features } from "./catalogue.ts";
+import type { Features } from "./catalogue.ts";
 import { compileRule } from "./compile.ts";
 import { findField } from "./field-name.ts";
-import { contextOf, findPlace, unpack, type Attributes, type RuleContext } from "./vector.ts";
+import { contextOf, findPlace, unpack, valueIn, type Attributes, type RuleContext } from "./vector.ts";
 
 const attributeCharactersShown = 300;
 
@@ -51,43 +51,25 @@ export function attributesOf(document: string): Attributes {
 
 // By name.
 export function featuresOf(decision: string): Features {
-  // Written by the engine.
-  return unpack((JSON.parse(decision) as { f?: Features }).f ?? {});
+  return unpack(vectorOf(decision));
+}
+
+const vectorBegins = '"f":"';
+
+// The last member of a decision, and without quotes in it: to take it out costs a fraction of parsing the text.
+function vectorOf(decision: string): string {
+  const at = decision.lastIndexOf(vectorBegins);
+  if (at === -1) return "";
+  if (!decision.endsWith('"}')) throw new Error("a stored decision is cut off");
+  return decision.slice(at + vectorBegins.length, -'"}'.length);
 }
 
 // One context for all decisions: a field is looked for in the text of the one that is shown, and only when the draft asks for it.
 function lazyContext(reads: string[]): { context: RuleContext; show: (decision: string) => void } {
   const context = contextOf({}, {});
   let shown = "";
-  for (const { name, code, group, key, zero } of reads.flatMap((each) => findPlace(each) ?? [])) {
-    const token = `"${code}":`;
-    const get = () => {
-      const at = shown.indexOf(token);
-      if (at === -1) return zero;
-      const value = valueAt(shown, at + token.length) ?? featuresOf(shown)[name] ?? zero;
-      return zero === false ? value === true || value === 1 : value;
-    };
-    Object.defineProperty(context[group], key, { get });
+  for (const place of reads.flatMap((each) => findPlace(each) ?? [])) {
+    Object.defineProperty(context[place.group], place.key, { get: () => valueIn(shown, place) });
   }
-  return { context, show: (decision) => (shown = decision) };
-}
-
-const codes = { quote: 34, comma: 44, minus: 45, zero: 48, nine: 57, brace: 125 };
-
-// To take single values out of the text costs half of parsing it. A code with its quotes and its colon stands in a decision as
-// the name of a feature and nowhere else: it begins with a digit, and inside of a text its last quote would be escaped.
-// Undefined where the plain look is not enough.
-function valueAt(text: string, from: number): FeatureValue | undefined {
-  const code = text.charCodeAt(from);
-  if (code === codes.quote) {
-    const value = text.slice(from + 1, text.indexOf('"', from + 1));
-    return value.includes("\\") ? undefined : value;
-  }
-  if (code === codes.minus || (code >= codes.zero && code <= codes.nine)) {
-    let to = from + 1;
-    while (to < text.length && text.charCodeAt(to) !== codes.comma && text.charCodeAt(to) !== codes.brace) to++;
-    return Number(text.slice(from, to));
-  }
-  if (text.startsWith("true", from)) return true;
-  return text.startsWith("false", from) ? false : undefined;
+  return { context, show: (decision) => (shown = vectorOf(decision)) };
 }

@@ -17,13 +17,8 @@ type Explained = Pick<
 // A decision in words and numbers, from what was stored with it and the versions of the rules that it names. What the rules are
 // now does not matter.
 export function explain({ decision, attributes, type, versions }: Stored): Explained {
-  const {
-    v: revision = 0,
-    l: log_odds = 0,
-    t: thresholds = defaultThresholds,
-    c: contributions = [],
-    f: features = {},
-  } = decision;
+  const { v: revision = 0, l: log_odds = 0, t: thresholds = defaultThresholds, c: contributions = [], f: vector = "" } = decision;
+  const features = unpack(vector);
   const context = contextOf(features, attributes);
   const named = (given: Record<string, number> = {}) =>
     versions
@@ -36,7 +31,7 @@ export function explain({ decision, attributes, type, versions }: Stored): Expla
     log_odds,
     thresholds,
     revision,
-    features: Object.entries(unpack(features)).map(([name, value]) => ({ name, plain_name: plainName(name), value })),
+    features: Object.entries(features).map(([name, value]) => ({ name, plain_name: plainName(name), value })),
     rules: fired.map((rule) => firedRule(rule, context)),
     shadow_rules: named(decision.s).map((rule) => firedRule(rule, context)),
     contributions: contributions.map(([name, part]) => ({ name, plain_name: plainName(name), log_odds: part })),

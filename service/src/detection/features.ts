@@ -34,13 +34,12 @@ export function observe(scene: Scene): Observed {
   if (device) {
     device.facts.first = Math.min(device.facts.first, at);
     if (scene.isNewPair) device.facts.accounts = Math.min(device.facts.accounts + 1, accountsMax);
-    Object.assign(context.device, {
-      is_known: true,
-      age_minutes: minutes(at - device.facts.first),
-      accounts_total: device.facts.accounts,
-      confirmed_frauds: device.confirmed,
-    });
-    countWindows(context.device, windows.device, device.ring, at);
+    const into = context.device;
+    into["is_known"] = true;
+    into["age_minutes"] = minutes(at - device.facts.first);
+    into["accounts_total"] = device.facts.accounts;
+    into["confirmed_frauds"] = device.confirmed;
+    countWindows(into, windows.device, device.ring, at);
   }
   if (ip) countWindows(context.ip, windows.ip, ip.ring, at);
   if (network) countWindows(context.network, windows.network, network.ring, at);
@@ -96,23 +95,23 @@ function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene[
   facts.first = Math.min(facts.first, at);
   const isNew = (counts: Record<string, number>, value: string) =>
     facts.logins > 0 && value !== "" && !Object.hasOwn(counts, value) && Object.keys(counts).some((known) => !isBlock(known));
-  Object.assign(into, {
-    is_known: true,
-    age_minutes: minutes(at - facts.first),
-    ...flags,
-    logins: facts.logins,
-    device_is_new: isNew(facts.seen.device, activity.device_id === undefined ? "" : shortKey(activity.device_id)),
-    country_is_new: isNew(facts.seen.country, country),
-    asn_is_new: isNew(facts.seen.asn, asn === 0 ? "" : String(asn)),
-    travel_kmh: travelSpeed(facts.last, event),
-    minutes_since_other_country: minutesSinceOther(facts, event),
-    values: facts.values.length,
-    value_ratio: valueRatio(facts.values, event.value),
-    minutes_since_sensitive_change: facts.sensitive === 0 || facts.sensitive > at ? never : minutes(at - facts.sensitive),
-    reports: facts.reports,
-    confirmed_frauds: account.confirmed,
-    false_positives: account.falsePositives,
-  });
+  into["is_known"] = true;
+  into["age_minutes"] = minutes(at - facts.first);
+  into["is_blocked"] = flags.is_blocked;
+  into["is_quarantined"] = flags.is_quarantined;
+  into["is_fraudulent"] = flags.is_fraudulent;
+  into["logins"] = facts.logins;
+  into["device_is_new"] = isNew(facts.seen.device, activity.device_id === undefined ? "" : shortKey(activity.device_id));
+  into["country_is_new"] = isNew(facts.seen.country, country);
+  into["asn_is_new"] = isNew(facts.seen.asn, asn === 0 ? "" : String(asn));
+  into["travel_kmh"] = travelSpeed(facts.last, event);
+  into["minutes_since_other_country"] = minutesSinceOther(facts, event);
+  into["values"] = facts.values.length;
+  into["value_ratio"] = valueRatio(facts.values, event.value);
+  into["minutes_since_sensitive_change"] = facts.sensitive === 0 || facts.sensitive > at ? never : minutes(at - facts.sensitive);
+  into["reports"] = facts.reports;
+  into["confirmed_frauds"] = account.confirmed;
+  into["false_positives"] = account.falsePositives;
   countWindows(into, windows.account, account.ring, at);
 }
 
@@ -126,27 +125,34 @@ function readSession(context: RuleContext, event: EnrichedActivity, session: Ses
     session.isNewCountry ||= context.account["country_is_new"] === true;
     session.ratio = fresh;
   }
-  const gaps = gapsOf(session.times);
-  const hasGaps = gaps.length >= gapsMin;
-  Object.assign(context.session, {
-    is_known: true,
-    has_browser: session.hasBrowser,
-    age_seconds: Math.round((at - session.started) / 1000),
-    events: session.events,
-    pages: session.pages,
-    scrolls: session.scrolls,
-    engagement_seconds: Math.round(session.engagement / 1000),
-    gaps: gaps.length,
-    ...(hasGaps && spreadOf(gaps)),
-    seconds_to_login: session.login === null ? never : Math.max(Math.round((session.login - session.started) / 1000), 0),
-    accounts: session.accounts.length,
-    sensitive_changes: session.sensitive,
-    is_webdriver: session.isWebdriver,
-    has_inputs: session.inputs !== null,
-    inputs: session.inputs ?? 0,
-    began_on_new_device: session.isNewDevice,
-    began_in_new_country: session.isNewCountry,
-  });
+  const into = context.session;
+  into["is_known"] = true;
+  into["has_browser"] = session.hasBrowser;
+  into["age_seconds"] = Math.round((at - session.started) / 1000);
+  into["events"] = session.events;
+  into["pages"] = session.pages;
+  into["scrolls"] = session.scrolls;
+  into["engagement_seconds"] = Math.round(session.engagement / 1000);
+  into["seconds_to_login"] = session.login === null ? never : Math.max(Math.round((session.login - session.started) / 1000), 0);
+  into["accounts"] = session.accounts.length;
+  into["sensitive_changes"] = session.sensitive;
+  into["is_webdriver"] = session.isWebdriver;
+  into["has_inputs"] = session.inputs !== null;
+  into["inputs"] = session.inputs ?? 0;
+  into["began_on_new_device"] = session.isNewDevice;
+  into["began_in_new_country"] = session.isNewCountry;
+  readGaps(into, session.times);
+}
+
+function readGaps(into: Values, times: number[]): void {
+  const count = Math.max(times.length - 1, 0);
+  into["gaps"] = count;
+  if (count < gapsMin) return;
+  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));
+  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / count;
+  const variance = gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / count;
+  into["gap_spread"] = mean === 0 ? 0 : Math.round((Math.sqrt(variance) / mean) * 100) / 100;
+  into["gap_mean_ms"] = Math.round(mean);
 }
 
 function updateSession(session: SessionFacts, { activity, at }: EnrichedActivity): void {
@@ -267,14 +273,4 @@ function distanceKm(latA: number, lonA: number, latB: number, lonB: number): num
   const half = (degrees: number) => Math.sin((degrees * radians) / 2) ** 2;
   const chord = half(latB - latA) + Math.cos(latA * radians) * Math.cos(latB * radians) * half(lonB - lonA);
   return 2 * earthKm * Math.asin(Math.min(Math.sqrt(chord), 1));
-}
-
-function gapsOf(times: number[]): number[] {
-  return times.slice(1).map((time, index) => time - (times[index] ?? time));
-}
-
-function spreadOf(gaps: number[]): { gap_spread: number; gap_mean_ms: number } {
-  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
-  const variance = gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / gaps.length;
-  return { gap_spread: mean === 0 ? 0 : Math.round((Math.sqrt(variance) / mean) * 100) / 100, gap_mean_ms: Math.round(mean) };
 }

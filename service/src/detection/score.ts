@@ -83,7 +83,7 @@ export function decisionText(verdict: Verdict, context: RuleContext): string {
     ...(shadow.length > 0 && { s: versionsOf(shadow) }),
     ...(parts.length > 0 && { c: parts }),
   };
-  return `${JSON.stringify(head).slice(0, -1)},"f":${packed(context)}}`;
+  return `${JSON.stringify(head).slice(0, -1)},"f":"${packed(context)}"}`;
 }
 
 function versionsOf(rules: ActiveRule[]): Record<string, number> {

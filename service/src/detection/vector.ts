@@ -25,8 +25,8 @@ const places: Place[] = groups.flatMap((group) =>
       : [],
   ),
 );
-// By name, and by the short form in which a decision is stored. It begins with a digit, which no other member of one does.
-const placeOf = new Map(places.flatMap((place) => [[place.name, place] as const, [place.code, place] as const]));
+const placeByName = new Map(places.map((place) => [place.name, place]));
+const placeByCode = new Map(places.map((place) => [place.code, place]));
 
 const zerosOf = (group: Group) =>
   Object.fromEntries(places.filter((place) => place.group === group).map(({ key, zero }) => [key, zero]));
@@ -42,7 +42,7 @@ const zeros = {
 };
 
 export function findPlace(name: string): Place | undefined {
-  return placeOf.get(name);
+  return placeByName.get(name);
 }
 
 // Runs for every event. Names that the catalogue no longer has are passed over: stored vectors outlive their fields.
@@ -58,28 +58,73 @@ export function contextOf(features: Features, attributes: Attributes): RuleConte
     tenant: { ...zeros.tenant },
   };
   for (const name of Object.keys(features)) {
-    const place = placeOf.get(name);
+    const place = placeByName.get(name);
     const value = features[name];
-    // What is true is stored as 1.
-    if (place && value !== undefined) context[place.group][place.key] = value === 1 && place.zero === false ? true : value;
+    if (place && value !== undefined) context[place.group][place.key] = value;
   }
   return context;
 }
 
-// What is stored with a decision, as JSON: names would be two thirds of an activity's bytes.
+const codeCharacters = 2;
+// What would end a value, or a JSON text around it.
+const notPlain = /[^ -~]|[%,"\\]/;
+
+// What is stored with a decision: the codes of what is 1 or true, as most is, then each other value behind a comma and its code.
+// As JSON with names it would be two thirds of an activity's bytes.
 export function packed(context: RuleContext): string {
-  const parts: string[] = [];
+  let ones = "";
+  let others = "";
   for (const { code, group, key, zero } of places) {
     const value = context[group][key];
     if (value === undefined || value === zero || typeof value === "object") continue;
-    parts.push(`"${code}":${typeof value === "string" ? JSON.stringify(value) : Number(value)}`);
+    if (value === 1 || value === true) ones += code;
+    else if (typeof value !== "string") others += `,${code}${Number(value)}`;
+    else others += `,${code}${notPlain.test(value) ? encodeURIComponent(value.toWellFormed()) : value}`;
   }
-  return `{${parts.join(",")}}`;
+  return ones + others;
 }
 
 // What was stored, by name, in the catalogue's order.
-export function unpack(stored: Features): Features {
-  return sparse(contextOf(stored, {}));
+export function unpack(stored: string): Features {
+  return sparse(contextOf(valuesIn(stored), {}));
+}
+
+function valuesIn(stored: string): Features {
+  const [ones = "", ...others] = stored.split(",");
+  const features: Features = {};
+  for (let at = 0; at < ones.length; at += codeCharacters) {
+    const place = placeByCode.get(ones.slice(at, at + codeCharacters));
+    if (place) features[place.name] = oneOf(place);
+  }
+  for (const other of others) {
+    const place = placeByCode.get(other.slice(0, codeCharacters));
+    if (place) features[place.name] = valueOf(place, other.slice(codeCharacters));
+  }
+  return features;
+}
+
+function oneOf({ zero }: Place): FeatureValue {
+  return zero === false ? true : 1;
+}
+
+function valueOf({ zero }: Place, text: string): FeatureValue {
+  if (typeof zero !== "string") return Number(text);
+  return text.includes("%") ? decodeURIComponent(text) : text;
+}
+
+// One value of what was stored: a fraction of unpacking it all.
+export function valueIn(stored: string, place: Place): FeatureValue {
+  const comma = stored.indexOf(",");
+  const onesEnd = comma === -1 ? stored.length : comma;
+  const [first, second] = [place.code.charCodeAt(0), place.code.charCodeAt(1)];
+  for (let at = 0; at < onesEnd; at += codeCharacters) {
+    if (stored.charCodeAt(at) === first && stored.charCodeAt(at + 1) === second) return oneOf(place);
+  }
+  const at = stored.indexOf(`,${place.code}`, onesEnd);
+  if (at === -1) return place.zero;
+  const from = at + 1 + codeCharacters;
+  const end = stored.indexOf(",", from);
+  return valueOf(place, stored.slice(from, end === -1 ? stored.length : end));
 }
 
 // Only what differs from its zero, and no attributes, which the event holds.

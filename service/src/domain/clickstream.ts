@@ -143,22 +143,27 @@ function signsOf({ given, delivery, facts }: Seen): BrowserSign[] {
   if (delivery.isHashWrong) signs.push("wrong-hash");
   const isNamed = typeof named === "string" || typeof named === "number";
   if (isNamed && !["", id, slug, key].includes(String(named))) signs.push("foreign-tenant-id");
-  if (typeof session === "string" && isSessionIdOff(session, isTime(started) ? started : undefined))
+  if (typeof session === "string" && isSessionOff(session, isTime(started) ? started : undefined))
     signs.push("session-id-mismatch");
   if (facts.screen !== undefined && facts.screen === facts.viewport) signs.push("screen-equals-viewport");
   const { locale, accept_language: accepted } = facts;
-  if (locale !== undefined && accepted !== undefined && isLocaleOff(locale, accepted)) signs.push("locale-differs");
-  if (agentSign(delivery)) signs.push("agent-differs");
+  if (locale !== undefined && accepted !== undefined && isLanguageOff(locale, accepted)) signs.push("locale-differs");
+  if (isBrowserOff(delivery.agent)) signs.push("agent-differs");
   return signs;
 }
 
-// The same for every event of a delivery.
-let asked: { agent: Delivery["agent"]; isOff: boolean } | null = null;
-
-function agentSign({ agent }: Delivery): boolean {
-  if (asked?.agent !== agent) asked = { agent, isOff: isAgentOff(agent) };
-  return asked.isOff;
+// The same for every event of a delivery, nearly always: the last answer is kept.
+function remembered<A extends unknown[]>(ask: (...given: A) => boolean): (...given: A) => boolean {
+  let last: { given: A; answer: boolean } | null = null;
+  return (...given) => {
+    if (last === null || given.some((each, index) => each !== last?.given[index])) last = { given, answer: ask(...given) };
+    return last.answer;
+  };
 }
+
+const isSessionOff = remembered(isSessionIdOff);
+const isLanguageOff = remembered(isLocaleOff);
+const isBrowserOff = remembered(isAgentOff);
 
 // Query and fragment may hold tokens and personal data: only what the tenant asked for is kept of them. Credentials never.
 export function cutAddress(address: string, kept: readonly string[]): string {

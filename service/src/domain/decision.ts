@@ -84,5 +84,5 @@ export type StoredDecision = {
   r?: Record<string, number>;
   s?: Record<string, number>;
   c?: [name: string, logOdds: number][];
-  f?: Record<string, string | number | boolean>;
+  f?: string;
 };

@@ -1,19 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { insertSeenAccounts, saveSessionTimes, type Flags } from "../db/accounts.ts";
-import {
-  appendScored,
-  claimActivities,
-  claimTurn,
-  isDayMissing,
-  saveBrowserSeen,
-  type ClaimedActivity,
-  type Turn,
-} from "../db/activities.ts";
+import { appendScored, claimTurn, isDayMissing, saveBrowserSeen, type Turn } from "../db/activities.ts";
+import { claimActivities, type ClaimedActivity } from "../db/inbox.ts";
 import { isUnscorable, markBefore, returnToMark, setAsideOldest } from "../db/unscorable.ts";
 import { saveCases } from "../db/cases.ts";
 import type { Database, Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
-import { addRuleHits, addRuleSubjects } from "../db/rules.ts";
+import { addRuleHits, addRuleSubjects, type RuleSubject } from "../db/rules.ts";
 import { observe } from "../detection/features.ts";
 import { findingsOf, type Found } from "../detection/finding.ts";
 import type { EnrichedActivity } from "../detection/scene.ts";
@@ -36,15 +29,18 @@ const browserNotedMs = 60 * 60 * 1000;
 export type Pass = { scored: number; opened: number; joined: number };
 export type Detector = { database: Database; clock: Clock; enrichment: Enrichment; ruleSets: RuleSets };
 
+// What remains of an event once it is judged. Not its context, of some hundred values: a batch of those would be most of the
+// engine's memory.
 type Judged = {
-  claimed: ClaimedActivity;
+  id_key: string;
   // As it is kept: its address by the tenant's policy.
   activity: RecordedActivity;
-  verdict: Verdict;
-  context: RuleContext;
-  network: string;
+  score: number;
+  decision: string;
+  hits: Hit[];
   found: Found[];
 };
+type Hit = Omit<RuleSubject, "hits"> & { day: string };
 
 // One batch of one tenant in one transaction: a crash anywhere runs it again, and it comes out the same. Null where another
 // engine has the tenant.
@@ -88,11 +84,11 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Old
   const now = clock.now();
   const batch: Batch = { tx, tenantId, clock, now };
   const activities = claimed.map((each) => each.activity);
-  const { events, flags } = await seeAccounts(batch, activities);
+  const enriched = inOrder(claimed.map((each) => ({ claimed: each, event: detector.enrichment.enrich(each.activity) })));
+  const { events, flags } = await seeAccounts(batch, enriched);
   const tenantHasBrowser = await seeBrowsers(batch, activities, turn.browser_at);
   const set = await detector.ruleSets.current(tx, tenantId);
   const keepIp = (ip: string) => keptIp(ip, turn.ip_policy);
-  const enriched = inOrder(claimed.map((each) => ({ claimed: each, event: detector.enrichment.enrich(each.activity) })));
   const memory = await Memory.load(
     { tx, tenantId, flags, tenantHasBrowser, keepIp },
     enriched.map(({ event }) => event),
@@ -111,15 +107,18 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Old
     judged.flatMap((each) => each.found),
     flags,
   );
-  await memory.save(now);
-  await tallyBatch(tx, tenantId, activities, memory.started);
-  await saveHits(batch, judged);
-  await saveCases(tx, tenantId, cases.joined);
-  await appendScored(
-    tx,
-    tenantId,
-    judged.map((each) => toScored(each, cases.made)),
-  );
+  // Sent together: the database writes one while the next is being put into words.
+  await Promise.all([
+    appendScored(
+      tx,
+      tenantId,
+      judged.map((each) => toScored(each, cases.made)),
+    ),
+    memory.save(now),
+    tallyBatch(tx, tenantId, activities, memory.started),
+    saveHits(batch, judged),
+    saveCases(tx, tenantId, cases.joined),
+  ]);
   await appendEvents(tx, tenantId, [...events, ...cases.events]);
   return { scored: claimed.length, opened: cases.opened, joined: cases.joinedFindings };
 }
@@ -127,21 +126,21 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Old
 // The first activity that names an account creates it.
 async function seeAccounts(
   { tx, tenantId, now }: Batch,
-  activities: RecordedActivity[],
+  inOrderOfTime: Enriched[],
 ): Promise<{ events: DomainEvent[]; flags: Map<string, Flags> }> {
-  const times = new Map<string, string | null>();
-  for (const activity of activities) {
-    const { website_account_id: id, session_id: session } = activity;
-    if (id === undefined) continue;
-    const at = new Date(timeOf(activity)).toISOString();
-    const known = times.get(id) ?? null;
-    times.set(id, session !== undefined && (known === null || at > known) ? at : known);
+  const times = new Map<string, number | null>();
+  for (const { event } of inOrderOfTime) {
+    const { website_account_id: id, session_id: session } = event.activity;
+    if (id !== undefined) times.set(id, session === undefined ? (times.get(id) ?? null) : event.at);
   }
   if (times.size === 0) return { events: [], flags: new Map() };
   const created: string[] = [];
   const flags = new Map<string, Flags>();
   // An erasure that commits while we wait for its row takes the account away: then it is made again.
-  for (let missing = [...times].map(([id, session_at]) => ({ id, session_at })); missing.length > 0;) {
+  for (
+    let missing = [...times].map(([id, at]) => ({ id, session_at: at === null ? null : new Date(at).toISOString() }));
+    missing.length > 0;
+  ) {
     created.push(...(await insertSeenAccounts(tx, tenantId, { ids: missing.map(({ id }) => id), now })));
     for (const [id, each] of await saveSessionTimes(tx, tenantId, missing)) flags.set(id, each);
     missing = missing.filter(({ id }) => !flags.has(id));
@@ -186,59 +185,58 @@ function judgeOne(
   const { ip } = event.activity;
   const activity = ip === undefined ? event.activity : { ...event.activity, ip: keepIp(ip) };
   const found = findingsOf(verdict, { activity, at: event.at, network: event.network, context }, nowMs);
-  return { claimed, activity, verdict, context, network: event.network, found };
+  return {
+    id_key: claimed.id_key,
+    activity,
+    score: found.reduce<number>((most, { finding }) => Math.max(most, finding.score), verdict.score),
+    decision: decisionText(verdict, context),
+    hits: hitsOf(verdict, { activity, context, network: event.network }),
+    found,
+  };
+}
+
+function hitsOf({ fired, shadow }: Verdict, seen: { activity: RecordedActivity; context: RuleContext; network: string }): Hit[] {
+  if (fired.length === 0 && shadow.length === 0) return [];
+  const { activity, context, network } = seen;
+  const { activity_id, website_account_id, occurred_at } = activity;
+  const at = new Date(timeOf(activity)).toISOString();
+  return [...fired, ...shadow].map(({ rule, sentence }, index) => ({
+    rule_id: rule.rule_id,
+    is_shadow: index >= fired.length,
+    // When it happened, not when it was told.
+    day: at.slice(0, 10),
+    subject: hitSubject(activity, rule.about, network),
+    at,
+    last_activity: {
+      activity_id,
+      ...(website_account_id !== undefined && { website_account_id }),
+      occurred_at,
+      sentence: sentence.render(context),
+    },
+  }));
 }
 
 async function saveHits({ tx, tenantId }: Batch, judged: Judged[]): Promise<void> {
-  const hits = judged.flatMap(({ activity, verdict, context, network }) =>
-    [
-      ...verdict.fired.map((active) => ({ active, is_shadow: false })),
-      ...verdict.shadow.map((active) => ({ active, is_shadow: true })),
-    ].map(({ active, is_shadow }) => ({ activity, context, network, active, is_shadow, rule_id: active.rule.rule_id })),
-  );
+  const hits = judged.flatMap((each) => each.hits);
   if (hits.length === 0) return;
   await addRuleHits(
     tx,
     tenantId,
-    hits.map(({ rule_id, is_shadow, activity }) => ({ rule_id, is_shadow, day: dayOf(activity), hits: 1 })),
+    hits.map(({ rule_id, is_shadow, day }) => ({ rule_id, is_shadow, day, hits: 1 })),
   );
   await addRuleSubjects(
     tx,
     tenantId,
-    hits.map(({ rule_id, is_shadow, activity, active, context, network }) => ({
-      rule_id,
-      is_shadow,
-      subject: hitSubject(activity, active.rule.about, network),
-      hits: 1,
-      at: new Date(timeOf(activity)).toISOString(),
-      last_activity: {
-        activity_id: activity.activity_id,
-        ...(activity.website_account_id !== undefined && { website_account_id: activity.website_account_id }),
-        occurred_at: activity.occurred_at,
-        sentence: active.sentence.render(context),
-      },
-    })),
+    hits.map(({ day: _day, ...hit }) => ({ ...hit, hits: 1 })),
   );
 }
 
-// When it happened, not when it was told.
-function dayOf(activity: RecordedActivity): string {
-  return new Date(timeOf(activity)).toISOString().slice(0, 10);
-}
-
-function toScored(
-  { claimed, activity, verdict, context, found }: Judged,
-  made: Map<Found, { case_id: string; prediction_id: string }>,
-) {
+function toScored({ found, hits: _hits, ...judged }: Judged, made: Map<Found, { case_id: string; prediction_id: string }>) {
   const [first] = found.flatMap((each) => made.get(each) ?? []);
-  const score = Math.max(verdict.score, ...found.map(({ finding }) => finding.score));
   return {
-    id_key: claimed.id_key,
-    activity,
-    ip: activity.ip ?? null,
-    score,
+    ...judged,
+    ip: judged.activity.ip ?? null,
     prediction_id: first?.prediction_id ?? null,
     case_id: first?.case_id ?? null,
-    decision: decisionText(verdict, context),
   };
 }

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
-import { analyzeActivity, listTenantsWithWork, listWaitingDays, makePartition, isDayMissing } from "../db/activities.ts";
+import { analyzeActivity, makePartition, isDayMissing } from "../db/activities.ts";
+import { listTenantsWithWork, listWaitingDays } from "../db/inbox.ts";
 import { isUnscorable } from "../db/unscorable.ts";
 import { detectBatch, detectOldest, type Detector, type Pass } from "./detect.ts";
 import { Worker } from "./worker.ts";

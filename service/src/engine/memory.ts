@@ -2,6 +2,7 @@ import type { Queryable } from "../db/database.ts";
 import { findConfirmedOnDevices, findLinks, findOutcomeCounts, saveLinks, type Link, type SeenLink } from "../db/links.ts";
 import {
   entityKey,
+  entityKinds,
   findSessions,
   findStates,
   saveSessions,
@@ -31,6 +32,7 @@ const linkFreshMs = 60 * 60 * 1000;
 const promptMs = 3 * 60 * 60 * 1000;
 const totalName = "total";
 
+type Known = { id: EntityId; entity: Entity<unknown> };
 type Session = SessionFacts & { account: string | null; device: string | null };
 type Setting = {
   tx: Queryable;
@@ -44,13 +46,20 @@ type Setting = {
 // What is known of everything that a batch touches: read once, changed by each event in turn, written once.
 export class Memory {
   readonly #setting: Setting;
-  readonly #entities = new Map<string, { id: EntityId; entity: Entity<unknown> }>();
+  // By kind and name: to join the two into one key took a tenth of the engine's time.
+  readonly #entities: Record<EntityKind, Map<string, Known>> = {
+    account: new Map(),
+    device: new Map(),
+    ip: new Map(),
+    network: new Map(),
+    value: new Map(),
+  };
   readonly #sessions = new Map<string, Session>();
   readonly #links = new Map<string, SeenLink & { lastMs: number }>();
   readonly #linksToSave = new Map<string, SeenLink>();
   readonly #linked = new Map<string, { device_id: string | undefined; ip: string | undefined; at: number }>();
   #outcomes = new Map<string, { confirmed: number; false_positives: number }>();
-  #confirmed = new Map<string, Set<string>>();
+  readonly #confirmed = new Map<string, Set<string>>();
   readonly started = new Map<string, string>();
 
   private constructor(setting: Setting) {
@@ -59,9 +68,7 @@ export class Memory {
 
   static async load(setting: Setting, events: EnrichedActivity[]): Promise<Memory> {
     const memory = new Memory(setting);
-    await memory.#loadStates(events);
-    await memory.#loadSessions(events);
-    await memory.#loadLinks(events);
+    await Promise.all([memory.#loadStates(events), memory.#loadSessions(events), memory.#loadLinks(events)]);
     return memory;
   }
 
@@ -113,22 +120,26 @@ export class Memory {
 
   async save(now: string): Promise<void> {
     const { tx, tenantId } = this.#setting;
-    const states = [...this.#entities.values()].map(({ id, entity }): StoredState => ({
-      ...id,
-      ring: entity.ring.encode(),
-      facts: JSON.stringify(entity.facts),
-    }));
-    if (states.length > 0) await saveStates(tx, tenantId, { states, day: now.slice(0, 10) });
-    if (this.#sessions.size > 0) await saveSessions(tx, tenantId, [...this.#sessions].map(toStored));
-    if (this.#linksToSave.size > 0) await saveLinks(tx, tenantId, [...this.#linksToSave.values()]);
+    const states = Object.values(this.#entities)
+      .flatMap((known) => [...known.values()])
+      .map(({ id, entity }): StoredState => ({ ...id, ring: entity.ring.encode(), facts: JSON.stringify(entity.facts) }));
+    await Promise.all([
+      states.length > 0 && saveStates(tx, tenantId, { states, day: now.slice(0, 10) }),
+      this.#sessions.size > 0 && saveSessions(tx, tenantId, [...this.#sessions].map(toStored)),
+      this.#linksToSave.size > 0 && saveLinks(tx, tenantId, [...this.#linksToSave.values()]),
+    ]);
   }
 
   async #loadStates(events: EnrichedActivity[]): Promise<void> {
-    const names = new Map<string, EntityId>();
+    const wanted: Record<EntityKind, Set<string>> = {
+      account: new Set(),
+      device: new Set(),
+      ip: new Set(),
+      network: new Set(),
+      value: new Set(),
+    };
     const want = (kind: EntityKind, name: string | undefined) => {
-      if (name === undefined || name === "") return;
-      const full = `${kind}:${name}`;
-      if (!names.has(full)) names.set(full, { kind, key: entityKey(kind, name) });
+      if (name !== undefined && name !== "") wanted[kind].add(name);
     };
     for (const event of events) {
       const { activity, network } = event;
@@ -140,12 +151,18 @@ export class Memory {
       want("value", totalName);
       for (const name of sharedNames(event)) want("value", name);
     }
+    // A kind's name is part of what its key is made from, so keys alone tell them apart.
+    const names = new Map<string, EntityId & { name: string }>();
+    for (const kind of entityKinds) {
+      for (const name of wanted[kind]) {
+        const key = entityKey(kind, name);
+        names.set(key, { kind, key, name });
+      }
+    }
     if (names.size === 0) return;
-    const rows = await findStates(this.#setting.tx, this.#setting.tenantId, [...names.values()]);
-    const byKey = new Map(rows.map((row) => [`${row.kind}:${row.key}`, row]));
-    for (const [name, id] of names) {
-      const row = byKey.get(`${id.kind}:${id.key}`);
-      if (row) this.#entities.set(name, { id, entity: { ring: Ring.decode(row.ring), facts: JSON.parse(row.facts) } });
+    for (const row of await findStates(this.#setting.tx, this.#setting.tenantId, [...names.values()])) {
+      const { name, ...id } = names.get(row.key) ?? { ...row, name: "" };
+      this.#entities[id.kind].set(name, { id, entity: { ring: Ring.decode(row.ring), facts: JSON.parse(row.facts) } });
     }
   }
 
@@ -167,21 +184,19 @@ export class Memory {
   async #loadLinks(events: EnrichedActivity[]): Promise<void> {
     const { tx, tenantId } = this.#setting;
     const links = new Map(events.flatMap((event) => this.#linksOf(event)).map((link) => [linkKey(link), link]));
-    if (links.size > 0) {
-      for (const link of await findLinks(tx, tenantId, [...links.values()]))
-        this.#links.set(linkKey(link), { ...link, lastMs: Date.parse(link.last_seen) });
-    }
     const accounts = new Set(events.flatMap(({ activity }) => activity.website_account_id ?? []));
-    if (accounts.size > 0) this.#outcomes = await findOutcomeCounts(tx, tenantId, [...accounts].map(accountSubject));
     const devices = new Set(events.flatMap(({ activity }) => activity.device_id ?? []));
-    if (devices.size === 0) return;
-    const confirmed = await findConfirmedOnDevices(tx, tenantId, [...devices]);
-    this.#confirmed = new Map(
-      [...Map.groupBy(confirmed, (row) => row.device_id)].map(([id, rows]) => [
-        id,
-        new Set(rows.map((row) => row.website_account_id)),
-      ]),
-    );
+    const [found, outcomes, confirmed] = await Promise.all([
+      links.size === 0 ? [] : findLinks(tx, tenantId, [...links.values()]),
+      accounts.size === 0 ? this.#outcomes : findOutcomeCounts(tx, tenantId, [...accounts].map(accountSubject)),
+      devices.size === 0 ? [] : findConfirmedOnDevices(tx, tenantId, [...devices]),
+    ]);
+    for (const link of found) this.#links.set(linkKey(link), { ...link, lastMs: Date.parse(link.last_seen) });
+    this.#outcomes = outcomes;
+    for (const { device_id, website_account_id } of confirmed) {
+      const accountsOn = this.#confirmed.get(device_id) ?? new Set();
+      this.#confirmed.set(device_id, accountsOn.add(website_account_id));
+    }
   }
 
   // True where the account was never before active on the device. A link is written when it is new or its time is old.
@@ -223,11 +238,11 @@ export class Memory {
   }
 
   #entity<F>(kind: EntityKind, name: string, make: () => F): Entity<F> {
-    const known = this.#entities.get(`${kind}:${name}`);
+    const known = this.#entities[kind].get(name);
     // Under one name there is one kind of facts.
     if (known) return known.entity as Entity<F>;
     const entity = { ring: Ring.empty(), facts: make() };
-    this.#entities.set(`${kind}:${name}`, { id: { kind, key: entityKey(kind, name) }, entity });
+    this.#entities[kind].set(name, { id: { kind, key: entityKey(kind, name) }, entity });
     return entity;
   }
 
@@ -236,7 +251,7 @@ export class Memory {
   }
 
   #loginsWith(name: string): number {
-    return this.#entities.has(`value:${name}`) ? this.#value(name).logins : 0;
+    return this.#entities.value.has(name) ? this.#value(name).logins : 0;
   }
 
   #session(id: string, { at, activity }: EnrichedActivity): SessionFacts {

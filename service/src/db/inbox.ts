@@ -1,0 +1,279 @@
+import { hash, randomUUID } from "node:crypto";
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import type { RecordedActivity } from "../domain/activity.ts";
+import { isObject } from "../domain/raw-value.ts";
+import type { Queryable } from "./database.ts";
+import { plainArray, sql } from "./sql.ts";
+
+// An activity as it lay in the inbox, with the key under which it is known.
+export type ClaimedActivity = { id_key: string; activity: RecordedActivity };
+
+export type Inserted = { accepted: number; duplicates: number; reused: RecordedActivity[] };
+
+// Activities wait in parcels: what came together is one row, packed, for what they share is most of their bytes. A row each cost
+// twice the time in the database, and a seventh of it with a backlog.
+const parcelEventsMax = 250;
+const parcelCharactersMax = 256 * 1024;
+const packedFromCharacters = 1024;
+const pack = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const bracket = "[".charCodeAt(0);
+
+// Ids of a browser and of a server are apart: a page must not be able to take the id of a server's activity first.
+export function activityKey({ origin, activity_id }: Pick<RecordedActivity, "origin" | "activity_id">): string {
+  return uuidOf(hash("sha256", `${origin}:${activity_id}`, "hex"));
+}
+
+export function uuidOf(hex: string): string {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}
+
+// What makes an activity the same one, sent again: not when it came, nor what its clock was corrected to.
+function contentOf({ type, occurred_at, claimed_at, website_account_id, session_id, device_id, attributes }: RecordedActivity) {
+  const same = [type, claimed_at ?? occurred_at, website_account_id, session_id, device_id, attributes];
+  return Number.parseInt(hash("sha256", JSON.stringify(same), "hex").slice(0, 8), 16) | 0;
+}
+
+type Given = { key: string; content: number; activity: RecordedActivity };
+
+// Into the inbox, once each. What was stored before is not stored again; `reused` are those that came under a known id with
+// other content.
+export async function insertActivities(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<Inserted> {
+  const byKey = new Map<string, Given>();
+  const reused: RecordedActivity[] = [];
+  for (const activity of activities) {
+    const key = activityKey(activity);
+    const content = contentOf(activity);
+    const first = byKey.get(key);
+    if (!first) byKey.set(key, { key, content, activity });
+    else if (first.content !== content) reused.push(activity);
+  }
+  const given = [...byKey.values()];
+  const fresh = await insertIds(tx, tenantId, given);
+  const known = given.filter((each) => !fresh.has(each.key));
+  const kept = known.length === 0 ? given : given.filter((each) => fresh.has(each.key));
+  await insertParcels(
+    tx,
+    tenantId,
+    kept.map((each) => each.activity),
+  );
+  if (known.length > 0) reused.push(...(await findReused(tx, tenantId, known)));
+  return { accepted: fresh.size, duplicates: activities.length - fresh.size, reused };
+}
+
+// Returns those that were not known.
+async function insertIds(tx: Queryable, tenantId: string, given: Given[]): Promise<Set<string>> {
+  // In one order, so that two senders of the same activities wait for each other instead of blocking each other.
+  const sorted = given.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const rows = await tx.query<{ id_key: string }>(sql`
+    insert into activity_ids (tenant_id, id_key, received_on, content)
+    select ${tenantId}::uuid, g.*
+    from unnest(
+      ${plainArray(sorted.map((each) => each.key))}::uuid[],
+      ${plainArray(sorted.map((each) => each.activity.received_at.slice(0, 10)))}::date[],
+      ${plainArray(sorted.map((each) => each.content))}::int[]
+    ) as g
+    on conflict (tenant_id, id_key) do nothing
+    returning id_key`);
+  return new Set(rows.map((row) => row.id_key));
+}
+
+async function insertParcels(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<void> {
+  for (const parcel of parcelsOf(activities)) {
+    await insertParcel(tx, tenantId, { parcel_id: randomUUID(), ...parcel });
+  }
+}
+
+type Parcel = { received_at: string; texts: string[] };
+
+// Each of one day, for what is in it goes into that day's partition.
+function parcelsOf(activities: RecordedActivity[]): Parcel[] {
+  const parcels: Parcel[] = [];
+  let characters = 0;
+  let current: Parcel | undefined;
+  for (const activity of activities) {
+    const { received_at } = activity;
+    const text = JSON.stringify(activity);
+    const isFull = current && (current.texts.length >= parcelEventsMax || characters + text.length > parcelCharactersMax);
+    if (!current || isFull === true || current.received_at.slice(0, 10) !== received_at.slice(0, 10)) {
+      current = { received_at, texts: [] };
+      parcels.push(current);
+      characters = 0;
+    }
+    if (received_at < current.received_at) current.received_at = received_at;
+    current.texts.push(text);
+    characters += text.length;
+  }
+  return parcels;
+}
+
+async function insertParcel(tx: Queryable, tenantId: string, parcel: Parcel & { parcel_id: string }): Promise<void> {
+  await tx.query(sql`
+    insert into inbox (tenant_id, received_at, parcel_id, events, parcel)
+    values (${tenantId}, ${parcel.received_at}, ${parcel.parcel_id}, ${parcel.texts.length}, ${packed(parcel.texts)})`);
+}
+
+function packed(texts: string[]): Buffer {
+  const text = `[${texts.join(",")}]`;
+  const bytes = Buffer.from(text);
+  return text.length < packedFromCharacters ? bytes : zstdCompressSync(bytes, pack);
+}
+
+export function unpackParcel(bytes: Buffer): RecordedActivity[] {
+  const plain = bytes[0] === bracket ? bytes : zstdDecompressSync(bytes);
+  // Written by insertParcel alone.
+  return JSON.parse(plain.toString()) as RecordedActivity[];
+}
+
+async function findReused(tx: Queryable, tenantId: string, known: Given[]): Promise<RecordedActivity[]> {
+  const rows = await tx.query<{ id_key: string; content: number }>(sql`
+    select id_key, content
+    from activity_ids
+    where tenant_id = ${tenantId} and id_key = any(${known.map((each) => each.key)}::uuid[]) and content <> 0`);
+  const contents = new Map(rows.map((row) => [row.id_key, row.content]));
+  return known.filter((each) => (contents.get(each.key) ?? each.content) !== each.content).map((each) => each.activity);
+}
+
+// Jumps from tenant to tenant along the inbox's key, so that a long backlog of one costs no more than a short one.
+export async function listTenantsWithWork(database: Queryable): Promise<string[]> {
+  const rows = await database.query<{ tenant_id: string }>(sql`
+    with recursive waiting as (
+      (select tenant_id from inbox order by tenant_id limit 1)
+      union all
+      select (
+        select i.tenant_id
+        from inbox as i
+        where i.tenant_id > w.tenant_id
+        order by i.tenant_id
+        limit 1
+      )
+      from waiting as w
+      where w.tenant_id is not null
+    )
+    select tenant_id
+    from waiting
+    where tenant_id is not null`);
+  return rows.map((row) => row.tenant_id);
+}
+
+export async function countUnscored(database: Queryable): Promise<number> {
+  const [row] = await database.query<{ unscored: number }>(sql`select coalesce(sum(events), 0) as unscored from inbox`);
+  return row?.unscored ?? 0;
+}
+
+// The days of what is waiting, oldest first, of as much as a batch can take.
+export async function listWaitingDays(database: Queryable, tenantId: string): Promise<string[]> {
+  const rows = await database.query<{ day: string }>(sql`
+    select distinct to_char(received_at at time zone 'UTC', 'YYYY-MM-DD') as day
+    from (
+      select received_at
+      from inbox
+      where tenant_id = ${tenantId}
+      order by received_at
+      limit 2000
+    ) as oldest`);
+  return rows.map((row) => row.day);
+}
+
+type ParcelRow = { received_at: string; parcel_id: string; parcel: Buffer };
+
+// Takes the oldest out of the inbox, as received: whole parcels, of which the last may exceed a batch; of a small batch exactly
+// so many. Whoever has the tenant's turn is alone there, so no row has to be locked first.
+export async function claimActivities(tx: Queryable, tenantId: string, batchMax: number): Promise<ClaimedActivity[]> {
+  const rows = await tx.query<ParcelRow>(sql`
+    with gone as (
+      delete from inbox as i
+      using (
+        select received_at, parcel_id, sum(events) over (order by received_at, parcel_id) - events as before
+        from (
+          select received_at, parcel_id, events
+          from inbox
+          where tenant_id = ${tenantId}
+          order by received_at, parcel_id
+          limit ${batchMax}
+        ) as first
+      ) as oldest
+      where i.tenant_id = ${tenantId}
+        and i.received_at = oldest.received_at
+        and i.parcel_id = oldest.parcel_id
+        and oldest.before < ${batchMax}
+      returning i.received_at, i.parcel_id, i.parcel
+    )
+    select received_at, parcel_id, parcel
+    from gone
+    order by received_at, parcel_id`);
+  const claimed = rows.flatMap((row) => unpackParcel(row.parcel));
+  const last = rows.at(-1);
+  if (last && batchMax < parcelEventsMax && claimed.length > batchMax) {
+    const texts = claimed.splice(batchMax).map((activity) => JSON.stringify(activity));
+    await insertParcel(tx, tenantId, { ...last, texts });
+  }
+  return claimed.map((activity) => ({ id_key: activityKey(activity), activity }));
+}
+
+export type OldestActivity = { received_at: string; id_key: string; website_account_id: string | null; activity: string };
+
+// Out of the inbox, the oldest alone, whatever it is. A parcel that cannot be read goes whole, in base64.
+export async function claimOldest(tx: Queryable, tenantId: string): Promise<OldestActivity | null> {
+  const [row] = await tx.query<ParcelRow>(sql`
+    delete from inbox as i
+    using (
+      select received_at, parcel_id
+      from inbox
+      where tenant_id = ${tenantId}
+      order by received_at, parcel_id
+      limit 1
+    ) as oldest
+    where i.tenant_id = ${tenantId} and i.received_at = oldest.received_at and i.parcel_id = oldest.parcel_id
+    returning i.received_at, i.parcel_id, i.parcel`);
+  if (!row) return null;
+  const { received_at, parcel_id: id_key } = row;
+  const activities = readable(row.parcel);
+  if (!activities) return { received_at, id_key, website_account_id: null, activity: row.parcel.toString("base64") };
+  const [first, ...rest] = activities;
+  if (rest.length > 0) await insertParcel(tx, tenantId, { ...row, texts: rest.map((each) => JSON.stringify(each)) });
+  const activity = JSON.stringify(first ?? null);
+  if (!isObject(first) || typeof first["activity_id"] !== "string")
+    return { received_at, id_key, website_account_id: null, activity };
+  const account = first["website_account_id"];
+  const origin = first["origin"] === "browser" ? "browser" : "server";
+  return {
+    received_at,
+    id_key: activityKey({ origin, activity_id: first["activity_id"] }),
+    website_account_id: typeof account === "string" ? account : null,
+    activity,
+  };
+}
+
+function readable(parcel: Buffer): unknown[] | null {
+  try {
+    const activities: unknown = unpackParcel(parcel);
+    return Array.isArray(activities) ? activities : null;
+  } catch {
+    return null;
+  }
+}
+
+const parcelsAtOnce = 16;
+
+// The caller has the tenant's turn.
+export async function eraseFromInbox(tx: Queryable, tenantId: string, websiteAccountId: string): Promise<void> {
+  let last = { received_at: "-infinity", parcel_id: "00000000-0000-0000-0000-000000000000" };
+  for (let rows: ParcelRow[]; ; last = rows.at(-1) ?? last) {
+    rows = await tx.query<ParcelRow>(sql`
+      select received_at, parcel_id, parcel
+      from inbox
+      where tenant_id = ${tenantId} and (received_at, parcel_id) > (${last.received_at}::timestamptz, ${last.parcel_id}::uuid)
+      order by received_at, parcel_id
+      limit ${parcelsAtOnce}`);
+    for (const row of rows) {
+      const all = unpackParcel(row.parcel);
+      const texts = all.flatMap((each) => (each.website_account_id === websiteAccountId ? [] : [JSON.stringify(each)]));
+      if (texts.length === all.length) continue;
+      await tx.query(sql`
+        delete from inbox
+        where tenant_id = ${tenantId} and received_at = ${row.received_at} and parcel_id = ${row.parcel_id}`);
+      if (texts.length > 0) await insertParcel(tx, tenantId, { ...row, texts });
+    }
+    if (rows.length < parcelsAtOnce) return;
+  }
+}

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { claimActivities, countUnscored, eraseFromInbox, listWaitingDays } from "../src/db/inbox.ts";
+import { statement } from "../src/db/sql.ts";
+import { activityOf, iso, labNowMs, newTenant, store, useLab } from "./engine-lab.ts";
+import { listWaiting } from "./inbox.ts";
+
+const lab = useLab();
+const dayMs = 24 * 60 * 60 * 1000;
+
+const pages = (count: number, more: (n: number) => object = () => ({})) =>
+  Array.from({ length: count }, (_, n) => activityOf({ type: "page_view", ...more(n) }));
+
+const byId = (a: { activity_id: string }, b: { activity_id: string }) => (a.activity_id < b.activity_id ? -1 : 1);
+
+async function parcels(tenantId: string): Promise<{ events: number; first: number; day: string }[]> {
+  const text = `
+    select events, get_byte(parcel, 0) as first, to_char(received_at at time zone 'UTC', 'YYYY-MM-DD') as day
+    from inbox
+    where tenant_id = $1
+    order by received_at, events desc`;
+  return lab.current.database.query(statement(text, [tenantId]));
+}
+
+test("inbox: what comes together lies together, packed where that pays, and no parcel has more than 250 or two days", async () => {
+  const tenantId = await newTenant(lab.current);
+  const yesterday = iso(labNowMs - dayMs);
+  const given = [...pages(300), ...pages(2, () => ({ received_at: yesterday, occurred_at: yesterday }))];
+  await store(lab.current, tenantId, given);
+  const bracket = "[".charCodeAt(0);
+  const [today, before] = [iso(labNowMs).slice(0, 10), yesterday.slice(0, 10)];
+  expect(await parcels(tenantId)).toEqual([
+    { events: 2, first: bracket, day: before },
+    { events: 250, first: 0x28, day: today },
+    { events: 50, first: 0x28, day: today },
+  ]);
+  expect(await listWaitingDays(lab.current.database, tenantId)).toEqual([before, today]);
+  const kept = await listWaiting(lab.current.database, tenantId);
+  expect(kept.toSorted(byId)).toEqual(given.toSorted(byId));
+});
+
+test("inbox: large activities make smaller parcels", async () => {
+  const tenantId = await newTenant(lab.current);
+  await store(
+    lab.current,
+    tenantId,
+    pages(10, () => ({ attributes: { text: "x".repeat(60_000) } })),
+  );
+  expect((await parcels(tenantId)).map((each) => each.events)).toEqual([4, 4, 2]);
+});
+
+test("inbox: a small batch takes exactly so many, and leaves the rest of its parcel in its place", async () => {
+  const tenantId = await newTenant(lab.current);
+  const given = pages(20);
+  await store(lab.current, tenantId, given);
+  const take = (count: number) => lab.current.database.transaction((tx) => claimActivities(tx, tenantId, count));
+  const waiting = () => listWaiting(lab.current.database, tenantId);
+  const first = await take(7);
+  expect(first.map((each) => each.activity)).toEqual(given.slice(0, 7));
+  expect(await waiting()).toEqual(given.slice(7));
+  await store(
+    lab.current,
+    tenantId,
+    pages(1, () => ({ received_at: iso(labNowMs + 1) })),
+  );
+  expect((await take(13)).map((each) => each.activity)).toEqual(given.slice(7));
+  expect(await waiting()).toHaveLength(1);
+});
+
+test("inbox: a large batch takes whole parcels, oldest first, until it is full", async () => {
+  const tenantId = await newTenant(lab.current);
+  const given = pages(600, (n) => ({ received_at: iso(labNowMs + n) }));
+  await store(lab.current, tenantId, given);
+  const claimed = await lab.current.database.transaction((tx) => claimActivities(tx, tenantId, 300));
+  expect(claimed.map((each) => each.activity)).toEqual(given.slice(0, 500));
+  expect(await listWaiting(lab.current.database, tenantId)).toEqual(given.slice(500));
+});
+
+test("inbox: an erased account is in no parcel any more, packed or not, and the others are all there", async () => {
+  const tenantId = await newTenant(lab.current);
+  const given = pages(5_000, (n) => ({ website_account_id: n % 3 === 0 ? "gone" : `u-${n}`, received_at: iso(labNowMs + n) }));
+  await store(lab.current, tenantId, given);
+  const alone = pages(1, () => ({ website_account_id: "gone", received_at: iso(labNowMs + 9_000) }));
+  await store(lab.current, tenantId, alone);
+  await lab.current.database.transaction((tx) => eraseFromInbox(tx, tenantId, "gone"));
+  expect(await listWaiting(lab.current.database, tenantId)).toEqual(given.filter((_, n) => n % 3 !== 0));
+  const counted = (await parcels(tenantId)).reduce((sum, each) => sum + each.events, 0);
+  expect(counted).toBe(given.filter((_, n) => n % 3 !== 0).length);
+  expect(await countUnscored(lab.current.database)).toBeGreaterThanOrEqual(counted);
+});

@@ -1,0 +1,28 @@
+import { randomUUID } from "node:crypto";
+import type { Database } from "../src/db/database.ts";
+import { unpackParcel } from "../src/db/inbox.ts";
+import { sql } from "../src/db/sql.ts";
+import type { RecordedActivity } from "../src/domain/activity.ts";
+
+// What waits to be scored, in the order in which it came.
+export async function listWaiting(database: Database, tenantId: string): Promise<RecordedActivity[]> {
+  const rows = await database.query<{ parcel: Buffer }>(sql`
+    select parcel
+    from inbox
+    where tenant_id = ${tenantId}
+    order by received_at, parcel_id`);
+  return rows.flatMap((row) => unpackParcel(row.parcel));
+}
+
+// A parcel of one, whose text may be anything.
+export async function putParcel(
+  database: Database,
+  tenantId: string,
+  given: { received_at: string; text: string },
+): Promise<void> {
+  await database.transaction((tx) =>
+    tx.query(sql`
+      insert into inbox (tenant_id, received_at, parcel_id, events, parcel)
+      values (${tenantId}, ${given.received_at}, ${randomUUID()}, 1, ${Buffer.from(given.text)})`),
+  );
+}
