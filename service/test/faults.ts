@@ -46,7 +46,7 @@ async function makeIds(tenant: TestTenant): Promise<World["ids"]> {
 // Ids that nothing has.
 export function absentParams(): Draft["params"] {
   const [case_id, backtest_id, prediction_id] = [randomUUID(), randomUUID(), randomUUID()];
-  const people = { user_id: randomUUID(), client_id: randomUUID() };
+  const people = { user_id: randomUUID(), client_id: `t-${randomUUID()}-${randomUUID().slice(24)}` };
   return { ...people, case_id, backtest_id, prediction_id, website_account_id: `account-${randomUUID()}`, rule_id: newRuleId() };
 }
 
@@ -103,7 +103,6 @@ function bodyOf(operation: Operation, world: World): Record<string, unknown> {
   // The document's example, so that an operation that joins the table joins the tests. These two would change nothing that can be seen.
   if (operation.id === "closeCases") return { cases: [{ case_id: world.caseId, case_version: 1 }] };
   if (operation.id === "rotateAuthSecret") return { revoke_now: true };
-  // Nobody hands out a scope that they lack, and some callers of the tests have only the operation's own.
   if (operation.id === "createClient") return { scopes: [operation.scope] };
   if (operation.example === undefined) throw new Error(`${operation.id} takes a body and has no example of one`);
   return { ...(operation.example as Record<string, unknown>) };

@@ -1,6 +1,6 @@
 import { argon2Sync } from "node:crypto";
 import { expect, test } from "vitest";
-import { Failure } from "../domain/failure.ts";
+import type { Failure } from "../domain/failure.ts";
 import { hashPassword, isPassword } from "./password.ts";
 
 const password = "correct horse battery staple";

@@ -63,8 +63,8 @@ export class OtherIssuer {
     const isTold = claims["email"] !== undefined || issuer.serverMetadata().userinfo_endpoint === undefined;
     // Some issuers put the e-mail into the ID token, others give it only when asked.
     const told = isTold ? claims : await oidc.fetchUserInfo(issuer, tokens.access_token, claims.sub);
-    const isVerified = told["email_verified"] === true && typeof told["email"] === "string";
-    return { subject: `${claims.iss} ${claims.sub}`, email: isVerified ? normalEmail(String(told["email"])) : null };
+    const email = told["email_verified"] === true && typeof told["email"] === "string" ? normalEmail(told["email"]) : null;
+    return { subject: `${claims.iss} ${claims.sub}`, email };
   }
 
   // Asked for once, and again where that failed.

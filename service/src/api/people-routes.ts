@@ -11,7 +11,6 @@ type Route = [SystemOperation["method"], string, string, string, Answer];
 
 // The console's own way in. Not part of the public API, whose callers have tokens.
 export function peopleRoutes(people: People, other: OtherIssuer | null): SystemOperation[] {
-  const tokenOf = ({ params }: SystemCall) => params["token"] ?? "";
   const routes: Route[] = [
     ["GET", "/auth/options", "getSignInOptions", "How people can sign in", () => options(other)],
     ["POST", "/auth/sign-in", "signIn", "Sign in", (asked) => signIn(people, asked)],
@@ -38,6 +37,10 @@ export function peopleRoutes(people: People, other: OtherIssuer | null): SystemO
     summary,
     handle: (request, onBody, call) => answer({ request, onBody }, call),
   }));
+}
+
+function tokenOf({ params }: SystemCall): string {
+  return params["token"] ?? "";
 }
 
 function options(other: OtherIssuer | null): Reply {

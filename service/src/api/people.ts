@@ -36,7 +36,7 @@ export type Asked = { request: IncomingMessage; onBody: () => void };
 const bodyBytesMax = 16 * 1024;
 const tenantsMax = 10;
 
-export const TypedPassword = Type.String({ minLength: 1, maxLength: passwordCharacters.max });
+const TypedPassword = Type.String({ minLength: 1, maxLength: passwordCharacters.max });
 
 const SignIn = Type.Object(
   {
@@ -52,7 +52,7 @@ const PasswordChange = Type.Object({ current: TypedPassword, new: Password }, { 
 export async function readInput<S extends TSchema>({ request, onBody }: Asked, schema: S): Promise<Static<S>> {
   requireMediaType(request, jsonMediaType);
   const body = parseJson(await readBody(request, bodyBytesMax, onBody));
-  validate(schema as TSchema, body);
+  validate(schema, body);
   // It fits the schema.
   return body as Static<S>;
 }

@@ -9,7 +9,7 @@ export const passwordCharacters = { min: 12, max: 256 };
 const minuteMs = 60 * 1000;
 const dayMs = 24 * 60 * minuteMs;
 
-export const linkPurposes = ["set-up", "invitation", "password-reset"] as const;
+const linkPurposes = ["set-up", "invitation", "password-reset"] as const;
 export type LinkPurpose = (typeof linkPurposes)[number];
 export const linkLifeMs: Record<LinkPurpose, number> = {
   "set-up": 15 * minuteMs,
@@ -89,7 +89,7 @@ export function actorOf({ name, email }: { name: string; email: string }): strin
 }
 
 // Those who can sign in and hand out roles.
-export function isActiveAdmin({ role, is_disabled, has_password, has_external_sign_in }: User): boolean {
+function isActiveAdmin({ role, is_disabled, has_password, has_external_sign_in }: User): boolean {
   return role === "admin" && !is_disabled && (has_password || has_external_sign_in);
 }
 
