@@ -75,6 +75,7 @@ test("unsafe 403: without the session's token, or from a page of another origin,
     { origin: "https://evil.example" },
     { origin: "null" },
     { origin: `https://${host}.evil.example` },
+    { origin: `https://${host}` },
     { origin: `http://127.0.0.1:${service.current.port + 1}` },
     { origin: "https://evil.example", host: "evil.example", "x-csrf-token": "" },
   ];

@@ -81,7 +81,6 @@ export async function takeLink(people: People, asked: Asked, text: string): Prom
   if (faults.length > 0) throw invalid(faults);
   const password_hash = await hashPassword(given.password);
   const now = people.now();
-  await sessions.drop(asked.request);
   const { person, opened } = await database.transaction(async (tx) => {
     if (link.purpose === "set-up") await requireNobody(tx, link);
     if (!(await claimLink(tx, link.tenant_id, { token_hash: token.hash, now }))) throw noLink();
@@ -97,6 +96,7 @@ export async function takeLink(people: People, asked: Asked, text: string): Prom
     await appendEvents(tx, tenant_id, [{ type, occurred_at: now, actor: actorOf(person), resource }]);
     return { person, opened };
   });
+  await sessions.drop(asked.request);
   const about = { tenant: person.slug, user_id: person.user_id, address: addressOf(people, asked.request) };
   audit("signed in", { ...about, how: link.purpose });
   return signedIn(person, opened, [opened.cookie]);

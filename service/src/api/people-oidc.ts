@@ -111,11 +111,11 @@ export async function finishOidc(people: People, issuer: OtherIssuer, asked: Ask
   if (verifier === "") return toSignIn(people, "expired");
   try {
     const claims = await issuer.finish(query, { state, nonce, verifier });
-    await sessions.drop(asked.request);
     const { person, opened } = await database.transaction(async (tx) => {
       const person = await settle(tx, issuer.settings.tenant, claims, people.now());
       return { person, opened: await sessions.open(tx, person) };
     });
+    await sessions.drop(asked.request);
     const about = { tenant: person.slug, user_id: person.user_id, address: addressOf(people, asked.request) };
     audit("signed in", { ...about, how: "other issuer" });
     return redirect(`${people.publicUrl}/`, [opened.cookie, sessions.cookies.clear("oidc")]);

@@ -96,8 +96,8 @@ export async function signIn(people: People, asked: Asked): Promise<Reply> {
   }
   const [person, ...others] = found;
   if (others.length > 0) return whichTenant(found.map(({ slug }) => slug));
-  await sessions.drop(request);
   const opened = await database.transaction((tx) => sessions.open(tx, person));
+  await sessions.drop(request);
   audit("signed in", { tenant: person.slug, user_id: person.user_id, how: "password", address });
   return signedIn(person, opened, [opened.cookie]);
 }

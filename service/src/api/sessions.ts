@@ -22,12 +22,12 @@ type Parts = { database: Database; publicUrl: string; now: () => string };
 // People's sessions: a cookie, and for whatever may change something a token that only our own pages can know.
 export class Sessions {
   readonly #parts: Parts;
-  readonly #origin: string;
+  readonly #own: URL;
   readonly cookies: Cookies;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#origin = new URL(parts.publicUrl).origin;
+    this.#own = new URL(parts.publicUrl);
     this.cookies = new Cookies(parts.publicUrl);
   }
 
@@ -94,8 +94,9 @@ export class Sessions {
   // more names than one.
   requireOwnOrigin(request: IncomingMessage): void {
     for (const origin of headerLines(request, "origin")) {
-      const isAsked = URL.parse(origin)?.host === request.headers.host?.toLowerCase();
-      if (origin !== this.#origin && !isAsked) throw foreignPage();
+      const page = URL.parse(origin);
+      const isAsked = page?.protocol === this.#own.protocol && page.host === request.headers.host?.toLowerCase();
+      if (origin !== this.#own.origin && !isAsked) throw foreignPage();
     }
   }
 
