@@ -87,7 +87,7 @@ async function measureRead(database: Database): Promise<void> {
   if (!operation) throw new Error("there is one");
   // The handler reads the clock and the database alone.
   const services = { database, now: () => iso(now) } as Services;
-  const caller = { tenant_id: tenantId, slug: "bench", actor: "bench" };
+  const caller = { tenant_id: tenantId, slug: "bench", actor: "bench", scopes: new Set<string>() };
   say(`read a year with ${membersPerDay} sessions and ids a day`);
   for (const aggregation of ["day", "week", "month", "year", undefined]) {
     const query = { start_date: "2025-11-15", end_date: "2026-11-15", ...(aggregation !== undefined && { aggregation }) };

@@ -1,6 +1,6 @@
 // Generated from the service's table of operations by `npm run generate`. Do not edit.
 
-export type Scope = "read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules";
+export type Scope = "read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:users" | "manage:users" | "read:clients" | "manage:clients";
 
 export type CaseListItem = { case_id: string; website_account_id: string; end_user_is_blocked: boolean; status: "OPEN" | "CLOSED"; case_version: number; created_at: string; updated_at: string | null; overall_risk_score: number; primary_fraud_label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; recommended_action: "MONITOR" | "CHALLENGE" | "BLOCK" | "ESCALATE" };
 
@@ -70,6 +70,24 @@ export type RotateAuthSecret = { revoke_now?: boolean };
 
 export type RotatedSecret = { client_id: string; client_secret: string; previous_secret_expires_at?: string };
 
+export type ApiClient = { client_id: string; scopes: (string)[]; is_primary: boolean; created_at: string; previous_secret_expires_at?: string; revoked_at?: string };
+
+export type NewApiClient = { scopes: ("read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:users" | "manage:users" | "read:clients" | "manage:clients")[] };
+
+export type MadeClient = { client: ApiClient; client_secret: string };
+
+export type RotateClientSecret = { revoke_now?: boolean };
+
+export type User = { user_id: string; email: string; name: string; role: "investigator" | "lead" | "admin"; is_disabled: boolean; has_password: boolean; has_external_sign_in: boolean; created_at: string; last_sign_in_at?: string };
+
+export type NewUser = { email: string; name: string; role: "investigator" | "lead" | "admin" };
+
+export type InvitedUser = { user: User; link: UserLink };
+
+export type UserLink = { purpose: "set-up" | "invitation" | "password-reset"; url: string; expires_at: string };
+
+export type UserChange = { name?: string; role?: "investigator" | "lead" | "admin"; is_disabled?: boolean };
+
 export type Snippets = { snippets: ({ framework: string; snippet: string })[]; tenant_name: string; app_id: string; tenant_id: string };
 
 export type MetricPoint = { timestamp: string; total_events?: number; guest_sessions?: number; non_guest_sessions?: number; unique_sessions?: number; unique_ids?: number; session_starts?: number };
@@ -102,6 +120,16 @@ export type Operations = {
   getTenant: { params: undefined; query: undefined; body: undefined; data: Tenant };
   updateTenant: { params: undefined; query: undefined; body: TenantChange; data: Tenant };
   rotateAuthSecret: { params: undefined; query: undefined; body: RotateAuthSecret; data: RotatedSecret };
+  listClients: { params: undefined; query: undefined; body: undefined; data: { clients: (ApiClient)[] } };
+  createClient: { params: undefined; query: undefined; body: NewApiClient; data: MadeClient };
+  rotateClientSecret: { params: { client_id: string }; query: undefined; body: RotateClientSecret; data: RotatedSecret };
+  revokeClient: { params: { client_id: string }; query: undefined; body: undefined; data: undefined };
+  listUsers: { params: undefined; query: undefined; body: undefined; data: { users: (User)[] } };
+  getUser: { params: { user_id: string }; query: undefined; body: undefined; data: User };
+  createUser: { params: undefined; query: undefined; body: NewUser; data: InvitedUser };
+  updateUser: { params: { user_id: string }; query: undefined; body: UserChange; data: User };
+  createUserLink: { params: { user_id: string }; query: undefined; body: undefined; data: UserLink };
+  endUserSessions: { params: { user_id: string }; query: undefined; body: undefined; data: undefined };
   getSnippet: { params: undefined; query: undefined; body: undefined; data: Snippets };
   getTenantMetrics: { params: undefined; query: { start_date?: string; end_date?: string; aggregation?: "minute" | "hour" | "day" | "week" | "month" | "year"; metric?: "total_events" | "guest_sessions" | "non_guest_sessions" | "unique_sessions" | "unique_ids" | "session_starts" }; body: undefined; data: { metrics: (MetricPoint)[] } };
 };
@@ -135,6 +163,16 @@ export const operations = {
   getTenant: { method: "GET", path: "/tenants", wantsKey: false, isRepeatable: true },
   updateTenant: { method: "PUT", path: "/tenants", wantsKey: false, isRepeatable: true },
   rotateAuthSecret: { method: "POST", path: "/tenants/rotate-auth-secret", wantsKey: false, isRepeatable: false },
+  listClients: { method: "GET", path: "/clients", wantsKey: false, isRepeatable: true },
+  createClient: { method: "POST", path: "/clients", wantsKey: false, isRepeatable: false },
+  rotateClientSecret: { method: "POST", path: "/clients/{client_id}/rotate-secret", wantsKey: false, isRepeatable: false },
+  revokeClient: { method: "DELETE", path: "/clients/{client_id}", wantsKey: false, isRepeatable: false },
+  listUsers: { method: "GET", path: "/users", wantsKey: false, isRepeatable: true },
+  getUser: { method: "GET", path: "/users/{user_id}", wantsKey: false, isRepeatable: true },
+  createUser: { method: "POST", path: "/users", wantsKey: false, isRepeatable: false },
+  updateUser: { method: "PUT", path: "/users/{user_id}", wantsKey: false, isRepeatable: true },
+  createUserLink: { method: "POST", path: "/users/{user_id}/links", wantsKey: false, isRepeatable: false },
+  endUserSessions: { method: "DELETE", path: "/users/{user_id}/sessions", wantsKey: false, isRepeatable: false },
   getSnippet: { method: "GET", path: "/snippet", wantsKey: false, isRepeatable: true },
   getTenantMetrics: { method: "GET", path: "/metrics", wantsKey: false, isRepeatable: true },
 } as const;

@@ -8,8 +8,9 @@ import { UsageFault, dataCommands, type Command } from "./cli/command.ts";
 import { doctor } from "./cli/doctor.ts";
 import { openStore } from "./cli/store.ts";
 import { tenantCommands } from "./cli/tenants.ts";
+import { userCommands } from "./cli/users.ts";
 
-const commands = [...tenantCommands, ...dataCommands, doctor];
+const commands = [...tenantCommands, ...userCommands, ...dataCommands, doctor];
 const exitFailed = 1;
 const exitUsage = 2;
 

@@ -13,6 +13,9 @@ export type TrustedIssuer = {
   scope_claim: string;
 };
 
+// Where people may come from, and whose tenant they are of.
+export type OidcSettings = { issuer: string; clientId: string; clientSecret: string; tenant: string };
+
 const roles = ["api", "collector", "engine"] as const;
 type Role = (typeof roles)[number];
 
@@ -29,6 +32,7 @@ export type Config = {
   isStrictHost: boolean;
   bootstrap: { tenant: string; clientId: string; clientSecret: string } | null;
   trustedIssuers: TrustedIssuer[];
+  oidc: OidcSettings | null;
   // Databases of addresses in the MaxMind format.
   mmdbFiles: string[];
   retentionDays: number;
@@ -58,6 +62,7 @@ export function readConfig(env: Environment = process.env): Config {
     isStrictHost: oneOf(env, "STRICT_HOST", ["on", "off"], "off") === "on",
     bootstrap: readBootstrap(env),
     trustedIssuers: readIssuers(text(env, "TRUSTED_ISSUERS")),
+    oidc: readOidc(env),
     mmdbFiles: (text(env, "MMDB_FILES") ?? "").split(",").filter((path) => path.trim() !== ""),
     retentionDays: days(env, "RETENTION_DAYS", 90),
     trustedProxies: readProxies(text(env, "TRUSTED_PROXIES") ?? loopback),
@@ -150,6 +155,20 @@ function readBootstrap(env: Environment): Config["bootstrap"] {
   const fault2 = clientIdFault(clientId) ?? secretFault(clientSecret);
   if (fault2 !== null) throw new ConfigFault(`BOOTSTRAP_CLIENT_ID and BOOTSTRAP_CLIENT_SECRET: ${fault2}`);
   return { tenant, clientId, clientSecret };
+}
+
+function readOidc(env: Environment): Config["oidc"] {
+  const names = ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "OIDC_TENANT"] as const;
+  const [issuer, clientId, clientSecret, tenant] = names.map((name) => text(env, name) ?? "");
+  if (!issuer && !clientId && !clientSecret && !tenant) return null;
+  if (!issuer || !clientId || !clientSecret || !tenant) throw new ConfigFault(`${names.join(", ")} must be set together`);
+  const url = httpUrl(issuer, "OIDC_ISSUER");
+  const isHere = ["127.0.0.1", "[::1]", "localhost"].includes(url.hostname);
+  if (url.protocol === "http:" && !isHere)
+    throw new ConfigFault("OIDC_ISSUER must be an https address, but for this machine's own");
+  const fault = slugFault(tenant);
+  if (fault !== null) throw new ConfigFault(`OIDC_TENANT: ${fault}`);
+  return { issuer, clientId, clientSecret, tenant };
 }
 
 export function clientIdFault(clientId: string): string | null {

@@ -19,7 +19,7 @@ function stopWith(error: unknown): never {
   process.exit(isPlain ? 2 : 1);
 }
 
-function greet({ url, demo }: Service, roles: Config["roles"]): void {
+function greet({ url, demo, setUpLink }: Service, roles: Config["roles"]): void {
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   const lines = [
     roles.has("api")
@@ -28,6 +28,8 @@ function greet({ url, demo }: Service, roles: Config["roles"]): void {
         ? `Casehound's collector is up at ${url} (${seconds} s).`
         : `Casehound's engine is up (${seconds} s).`,
   ];
+  if (setUpLink !== null)
+    lines.push("", "Nobody has signed up yet. This link makes the first admin; it works once, for 15 minutes:", `  ${setUpLink}`);
   if (demo) lines.push(...demoLines(url, demo));
   process.stdout.write(`${lines.join("\n")}\n`);
 }

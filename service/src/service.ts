@@ -9,10 +9,14 @@ import { docsPage } from "./api/docs.ts";
 import { Issuer } from "./api/issuer.ts";
 import { Metrics } from "./api/metrics.ts";
 import { openapiDocument } from "./api/openapi.ts";
-import type { Services } from "./api/operation.ts";
+import type { Audit, Services } from "./api/operation.ts";
 import { operations } from "./api/operations.ts";
+import { makeSetUpLink } from "./api/people-links.ts";
+import { OtherIssuer } from "./api/people-oidc.ts";
+import { peopleRoutes } from "./api/people-routes.ts";
 import { Router } from "./api/router.ts";
 import { ApiServer } from "./api/server.ts";
+import { Sessions } from "./api/sessions.ts";
 import { systemOperations } from "./api/system.ts";
 import { clock as realClock } from "./clock.ts";
 import { ConfigFault, type Config } from "./config.ts";
@@ -38,6 +42,8 @@ export type Service = {
   issuer: Issuer;
   metrics: Metrics;
   demo: DemoCredentials | null;
+  // For the first person of the try-out tenant, while there is none.
+  setUpLink: string | null;
   stop: () => Promise<void>;
 };
 
@@ -94,8 +100,11 @@ async function start(
     await metrics.listen(config.metricsPort).catch(asConfigFault("METRICS_PORT"));
     stops.push(() => metrics.stop());
   }
+  const wanted = { publicUrl: url, now: clock.now() };
+  const setUp =
+    demo && config.roles.has("api") ? await database.transaction((tx) => makeSetUpLink(tx, demo.tenant, wanted)) : null;
   log.info({ url, roles: [...config.roles] }, "casehound is up");
-  return { url, port, database, issuer, metrics, demo };
+  return { url, port, database, issuer, metrics, demo, setUpLink: setUp?.url ?? null };
 }
 
 // The simulated shop's visitors come from a simulated internet, of which no real file knows.
@@ -140,7 +149,10 @@ async function startApi(
     if (isApi) await savePublicUrl(tx, publicUrl);
     return findOrMakeSecret(tx, "cursors", randomBytes(32));
   });
+  const audit: Audit = (what, about) => log.info({ audit: what, ...about }, "audit");
+  const sessions = new Sessions({ database, publicUrl, now: clock.now });
   const services: Services = {
+    audit,
     database,
     issuer,
     publicUrl,
@@ -171,10 +183,14 @@ async function startApi(
     docs: () => docs,
     tag: () => tag,
     addressData: enrichment.files,
+    people: peopleRoutes(
+      { database, sessions, publicUrl, audit, trustedProxies: config.trustedProxies, ...clock },
+      config.oidc && new OtherIssuer(config.oidc, publicUrl),
+    ),
   });
   const system = all.filter(({ role }) => role === undefined || config.roles.has(role));
   const router = new Router(isApi ? operations : [], system);
-  server.open({ services, authenticator, router, isStrictHost: config.isStrictHost });
+  server.open({ services, authenticator, sessions, router, isStrictHost: config.isStrictHost });
   if (isServing) stops.push(() => server.stop());
   return { url: publicUrl, localUrl, port, issuer };
 }

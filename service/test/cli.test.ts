@@ -41,6 +41,9 @@ test("cli: --help lists every command and exit code", async () => {
     expect(code).toBe(0);
     for (const word of [
       "tenant create",
+      "user create",
+      "user list",
+      "user disable",
       "client create",
       "client revoke",
       "token",

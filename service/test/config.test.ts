@@ -51,6 +51,18 @@ const bad: [string, ...Environment[]][] = [
   ["TRUSTED_ISSUERS[0].scope_claim", { TRUSTED_ISSUERS: JSON.stringify([{ ...issuer, scope_claim: 7 }]) }],
 ];
 
+const oidc = {
+  OIDC_ISSUER: "https://id.example/realms/a",
+  OIDC_CLIENT_ID: "console",
+  OIDC_CLIENT_SECRET: "secret",
+  OIDC_TENANT: "acme",
+};
+bad.push(
+  ...Object.keys(oidc).map((name): [string, Environment] => [name, { ...oidc, [name]: "" }]),
+  ["OIDC_ISSUER", ...["id.example", "ftp://id.example", "http://id.example"].map((OIDC_ISSUER) => ({ ...oidc, OIDC_ISSUER }))],
+  ["OIDC_TENANT", ...["a", "Acme", "oauth"].map((OIDC_TENANT) => ({ ...oidc, OIDC_TENANT }))],
+);
+
 const cases = bad.flatMap(([name, ...environments]) =>
   environments.map((environment) => ({ name, environment, shown: JSON.stringify(environment).slice(0, 120) })),
 );
@@ -212,4 +224,17 @@ describe("a real start with a DATABASE_URL", { concurrent: true }, () => {
     expect(line).toContain(says ?? "DATABASE_URL");
     expect(line).not.toContain(secret);
   });
+});
+
+test("config: another issuer for people is all of its four variables; plain http only on this machine", () => {
+  expect(readConfig({}).oidc).toBeNull();
+  expect(readConfig(oidc).oidc).toEqual({
+    issuer: oidc.OIDC_ISSUER,
+    clientId: "console",
+    clientSecret: "secret",
+    tenant: "acme",
+  });
+  for (const OIDC_ISSUER of ["http://127.0.0.1:9000", "http://localhost/x", "http://[::1]:9000"]) {
+    expect(readConfig({ ...oidc, OIDC_ISSUER }).oidc).toMatchObject({ issuer: OIDC_ISSUER });
+  }
 });

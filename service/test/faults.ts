@@ -7,6 +7,7 @@ import type { Service } from "../src/service.ts";
 import { ended, startBacktest } from "./backtest-lab.ts";
 import { insertDecided, makeRule } from "./decided.ts";
 import { TestTenant, send, type Answer, type RawAnswer } from "./harness.ts";
+import { makeOthers } from "./people.ts";
 
 // A tenant with one open case, and all that a request needs to be right, or to be wrong in just one way.
 export type World = {
@@ -14,8 +15,8 @@ export type World = {
   other: TestTenant;
   caseId: string;
   account: string;
-  // What else an id in a path may name: a rule, a backtest that has ended, a decision.
-  ids: Record<"rule_id" | "backtest_id" | "prediction_id", string>;
+  // What else an id in a path may name: a rule, a backtest that has ended, a decision, a user, a client.
+  ids: Record<"rule_id" | "backtest_id" | "prediction_id" | "user_id" | "client_id", string>;
   expiredToken: string;
   // Bound to a request that no operation of the table makes.
   knownKey: string;
@@ -39,13 +40,14 @@ async function makeIds(tenant: TestTenant): Promise<World["ids"]> {
   // Of no account, for one of the operations erases an account.
   const prediction_id = randomUUID();
   await insertDecided(tenant, [{ prediction_id }]);
-  return { rule_id, backtest_id, prediction_id };
+  return { rule_id, backtest_id, prediction_id, ...(await makeOthers(tenant)) };
 }
 
 // Ids that nothing has.
 export function absentParams(): Draft["params"] {
   const [case_id, backtest_id, prediction_id] = [randomUUID(), randomUUID(), randomUUID()];
-  return { case_id, backtest_id, prediction_id, website_account_id: `account-${randomUUID()}`, rule_id: newRuleId() };
+  const people = { user_id: randomUUID(), client_id: `t-${randomUUID()}-${randomUUID().slice(24)}` };
+  return { ...people, case_id, backtest_id, prediction_id, website_account_id: `account-${randomUUID()}`, rule_id: newRuleId() };
 }
 
 function newRuleId(): string {
@@ -101,6 +103,7 @@ function bodyOf(operation: Operation, world: World): Record<string, unknown> {
   // The document's example, so that an operation that joins the table joins the tests. These two would change nothing that can be seen.
   if (operation.id === "closeCases") return { cases: [{ case_id: world.caseId, case_version: 1 }] };
   if (operation.id === "rotateAuthSecret") return { revoke_now: true };
+  if (operation.id === "createClient") return { scopes: [operation.scope] };
   if (operation.example === undefined) throw new Error(`${operation.id} takes a body and has no example of one`);
   return { ...(operation.example as Record<string, unknown>) };
 }
@@ -131,7 +134,17 @@ export function sendDraft(service: Service, draft: Draft): Promise<Answer> {
 
 // All that could have changed, as the API shows it.
 export async function snapshot({ tenant, caseId }: World): Promise<string> {
-  const paths = [`/cases/${caseId}`, "/cases", "/enduseraccounts", "/tenants", "/rules", "/thresholds", "/backtests"];
+  const paths = [
+    `/cases/${caseId}`,
+    "/cases",
+    "/enduseraccounts",
+    "/tenants",
+    "/rules",
+    "/thresholds",
+    "/backtests",
+    "/users",
+    "/clients",
+  ];
   const answers = await Promise.all(paths.map((path) => tenant.call("GET", path)));
   return answers.map((answer) => `${answer.status} ${answer.text}`).join("\n");
 }

@@ -62,7 +62,11 @@ export class TestTenant {
   }
 
   static async create(service: Service): Promise<TestTenant> {
-    const tenant = new TestTenant(service, await createTenant(service.database, { slug: `t-${randomUUID()}` }, clock));
+    return TestTenant.of(service, await createTenant(service.database, { slug: `t-${randomUUID()}` }, clock));
+  }
+
+  static async of(service: Service, made: Awaited<ReturnType<typeof createTenant>>): Promise<TestTenant> {
+    const tenant = new TestTenant(service, made);
     tenant.token = await tenant.mint();
     return tenant;
   }

@@ -107,7 +107,7 @@ test("migrate: a database in another encoding is refused, and nothing is made", 
 });
 
 // Small tables that a cluster copies to every node.
-const copied = ["tenants", "clients", "signing_keys", "issuer_state", "service_settings", "migrations"];
+const copied = ["tenants", "clients", "signing_keys", "issuer_state", "service_settings", "sign_in_attempts", "migrations"];
 
 // Each finds what breaks a law of the schema.
 const laws: Record<string, string> = {

@@ -7,14 +7,14 @@ import { Database, type Row } from "../src/db/database.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { holdExpiry, listDayTables, sweeps } from "../src/db/retention.ts";
 import { statement } from "../src/db/sql.ts";
+import { insertUser } from "../src/db/users.ts";
 import { Expiry } from "../src/engine/expire.ts";
 import { createTenant } from "../src/tenancy.ts";
 import { createDatabase } from "./process.ts";
 
 // A database of its own: what expires here is of nobody else.
 let database: Database;
-let url: string;
-let tenantId: string;
+let [url, tenantId] = ["", ""];
 beforeAll(async () => {
   url = await createDatabase(inject("databaseUrl"));
   database = new Database({ connectionString: url });
@@ -23,9 +23,11 @@ beforeAll(async () => {
 afterAll(() => database.end());
 beforeEach(async () => {
   tenantId = (await createTenant(database, { slug: `t-${randomUUID()}` }, clock)).tenant_id;
+  await insertUser(database, tenantId, { ...ada, user_id: randomUUID() });
 });
 
 const today = "2026-06-15";
+const ada = { email: "ada@shop.example", name: "Ada", role: "lead" as const, created_at: today };
 const dayMs = 24 * 60 * 60 * 1000;
 const buckets = "level, total_events, session_starts, sessions, identified, ids";
 const dayOf = (ago: number) => new Date(Date.parse(today) - ago * dayMs).toISOString().slice(0, 10);
@@ -66,6 +68,16 @@ const rows: Record<string, { column: string; into: string; values: string }> = {
     values: "$2, 'DONE', '{}', '{}', 'x'",
   },
   idempotency_keys: { column: "created_at", into: "key, fingerprint", values: "$2, ''" },
+  user_links: {
+    column: "expires_at",
+    into: "token_hash, purpose, created_at",
+    values: "$2::text::bytea, 'set-up', '2020-01-01'",
+  },
+  web_sessions: {
+    column: "expires_at",
+    into: "token_hash, user_id, created_at, seen_at",
+    values: "$2::text::bytea, (select user_id from users where tenant_id = $1), '2020-01-01', '2020-01-01'",
+  },
 };
 
 const tableOf = (name: string) => (name === "minute" || name === "hour" ? "metric_buckets" : name);
@@ -98,6 +110,8 @@ test.each([
   ["quarantine_counts", 14],
   ["backtests", 90],
   ["idempotency_keys", 30],
+  ["user_links", 30],
+  ["web_sessions", 1],
 ])("expiry of %s: what is of %i days ago stays, what is older goes", async (name, days) => {
   const kept = `${dayOf(days)}T00:00:00.000`;
   await insertRow(name, `${kept}Z`);
@@ -109,8 +123,17 @@ test.each([
   expect(await timesOf(name)).toEqual([kept]);
 });
 
+test("expiry of sign-in attempts, which have no tenant: those of the day before yesterday go", async () => {
+  const ids = [randomUUID(), randomUUID()];
+  const text = "insert into sign_in_attempts select id::bytea, '{}', at from unnest($1::text[], $2::timestamptz[]) as _ (id, at)";
+  await run(text, [ids, [dayOf(1), dayOf(2)]]);
+  await expiryOf().pass();
+  const left = await run("select subject_hash from sign_in_attempts where subject_hash = any($1::text[]::bytea[])", [ids]);
+  expect(left).toEqual([{ subject_hash: Buffer.from(ids[0] ?? "") }]);
+});
+
 test("expiry: every table that is swept is tested above", () => {
-  const tested = Object.keys(rows).map(tableOf);
+  const tested = ["sign_in_attempts", ...Object.keys(rows).map(tableOf)];
   expect(tested.toSorted()).toEqual(sweeps.map((sweep) => sweep.table).toSorted());
 });
 

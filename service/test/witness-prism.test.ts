@@ -6,6 +6,7 @@ import type { FailureCode } from "../src/domain/failure.ts";
 import { TestTenant, send, useService } from "./harness.ts";
 import { collectorTraffic } from "./witness-collector.ts";
 import { detectionTraffic } from "./witness-detection.ts";
+import { peopleTraffic } from "./witness-people.ts";
 import {
   readOperations,
   refusals,
@@ -138,6 +139,7 @@ const traffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   },
   ...collectorTraffic,
   ...detectionTraffic,
+  ...peopleTraffic,
   getTenant: page("/tenants"),
   getTenantMetrics: async () => [
     { path: "/metrics?start_date=2026-11-01&end_date=2026-11-15T12:00:00Z&aggregation=day", status: 200 },
@@ -180,6 +182,8 @@ const alsoUnprovokable: Record<string, FailureCode[]> = {
   listFeatures: ["bad-request"],
   getThresholds: ["bad-request"],
   listBacktests: ["bad-request"],
+  listUsers: ["bad-request"],
+  listClients: ["bad-request"],
   getKeys: ["bad-request"],
   getOpenapi: ["bad-request"],
   getDocs: ["bad-request"],

@@ -3,6 +3,7 @@ import type { TrustedIssuer } from "../config.ts";
 import type { Database } from "../db/database.ts";
 import { findClient, findTenant, keysChannel, revokedChannel } from "../db/tenants.ts";
 import { Failure } from "../domain/failure.ts";
+import type { Role } from "../domain/role.ts";
 import { audience, type Issuer } from "./issuer.ts";
 import { Listener } from "../db/listener.ts";
 
@@ -14,6 +15,8 @@ export type Identity = {
   expiresAtMs: number;
   // Set for clients of the built-in issuer, the only ones that we can revoke.
   clientId: string | null;
+  // Set where a person calls, by the cookie of a session.
+  person?: { user_id: string; role: Role };
 };
 
 type ExternalIssuer = TrustedIssuer & { keys: JWTVerifyGetKey };

@@ -28,6 +28,7 @@ const tags = [
   { name: "Activity", description: "What the website's servers report, and what came of its browsers' events." },
   { name: "Detection", description: "Rules and thresholds, backtests of drafts, and why a decision was made." },
   { name: "Tenant", description: "Your own tenant and its credentials." },
+  { name: "People", description: "Who may sign in, and as what." },
   { name: "Service", description: "Tokens, browsers' events, documents and health. No token needed." },
 ];
 

@@ -18,9 +18,13 @@ export type Services = {
   findAccount: (tenantId: string, websiteAccountId: string) => Promise<Account | undefined>;
   now: () => string;
   newId: (at?: string) => string;
+  // A line of the log about people and credentials. Never with a secret.
+  audit: Audit;
 };
 
-export type Caller = { tenant_id: string; slug: string; actor: string };
+export type Audit = (what: string, about: Record<string, unknown>) => void;
+
+export type Caller = { tenant_id: string; slug: string; actor: string; scopes: ReadonlySet<string> };
 
 export type Call<B = unknown, Q = Record<string, unknown>> = {
   caller: Caller;

@@ -24,7 +24,14 @@ export const problems: Record<FailureCode, { status: number; title: string }> = 
 };
 
 // `bytes` go out in the place of the body, where it is sent in another form than text.
-export type Reply = { status: number; body: string; bytes?: Buffer; headers: Record<string, string>; fault?: Failure };
+export type Reply = {
+  status: number;
+  body: string;
+  bytes?: Buffer;
+  headers: Record<string, string>;
+  cookies?: string[];
+  fault?: Failure;
+};
 
 export const problemMediaType = "application/problem+json";
 

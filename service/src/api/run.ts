@@ -9,6 +9,7 @@ import { parseJson } from "./json.ts";
 import { jsonMediaType, type Operation, type Services } from "./operation.ts";
 import { decodeSegment, parseQuery } from "./path.ts";
 import type { Reply } from "./problem.ts";
+import type { Sessions } from "./sessions.ts";
 import { faultOf, invalid, validate, type Schema } from "./validate.ts";
 
 const bodyBytesDefault = 64 * 1024;
@@ -19,7 +20,7 @@ export type Trace = { operation: string; tenant?: string; actor?: string };
 
 export type Routed = { operation: Operation; slug: string; params: Record<string, string>; query: string };
 
-type Runtime = { services: Services; authenticator: Authenticator; isStrictHost: boolean };
+type Runtime = { services: Services; authenticator: Authenticator; sessions: Sessions; isStrictHost: boolean };
 
 // One call of an operation: the contract's order of checks, from the credentials on, as one straight line.
 export async function runOperation(
@@ -30,16 +31,16 @@ export async function runOperation(
   onBody: () => void,
 ): Promise<Reply> {
   const { operation } = routed;
-  const identity = await runtime.authenticator.identify(headerLines(request, "authorization"));
+  const identity = await identify(runtime, request);
   trace.actor = identity.actor;
   // An address ends up in logs and histories: a token there is given away, and never counts.
   if (/(^|&)access_token=/.test(routed.query)) throw unauthorized("The token must stand in the Authorization header alone.");
   const tenant = requireTenant(identity, routed.slug, runtime.isStrictHost ? (request.headers.host ?? "") : undefined);
   trace.tenant = tenant.slug;
-  if (!identity.scopes.has(operation.scope)) throw missingScope(operation.scope);
+  if (!identity.scopes.has(operation.scope)) throw missingScope(operation.scope, identity);
   const params = decodeParams(routed.params);
   const query = operation.query ? readQuery(operation.query, routed.query) : {};
-  const caller = { ...tenant, actor: identity.actor };
+  const caller = { ...tenant, actor: identity.actor, scopes: identity.scopes };
   const { services } = runtime;
   const schema = operation.body;
   if (!schema) return operation.handle(services, { caller, params, query, body: undefined, key: "" });
@@ -49,6 +50,13 @@ export async function runOperation(
     validate(schema, body, operation.faults);
     return operation.handle(services, { caller, params, query, body, key });
   });
+}
+
+// A token goes before a session: who sends one means it.
+function identify({ authenticator, sessions }: Runtime, request: IncomingMessage): Promise<Identity> {
+  const authorization = headerLines(request, "authorization");
+  const isPerson = authorization.length === 0 && sessions.hasCookie(request);
+  return isPerson ? sessions.identify(request) : authenticator.identify(authorization);
 }
 
 // The same answer for a slug that is foreign and for one that does not exist.
@@ -68,9 +76,10 @@ function tryDecode(segment: string): string | null {
   }
 }
 
-function missingScope(scope: string): Failure {
+function missingScope(scope: string, { person }: Identity): Failure {
   const challenge = `Bearer realm="casehound", error="insufficient_scope", scope="${scope}"`;
-  return new Failure("access-denied", `The token lacks the scope ${scope}.`, { headers: { "www-authenticate": challenge } });
+  const who = person ? `The role ${person.role}` : "The token";
+  return new Failure("access-denied", `${who} lacks the scope ${scope}.`, { headers: { "www-authenticate": challenge } });
 }
 
 function decodeParams(raw: Record<string, string>): Record<string, string> {

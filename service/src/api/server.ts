@@ -12,6 +12,7 @@ import { parseTarget } from "./path.ts";
 import { problemReply, toFailure, type Reply } from "./problem.ts";
 import type { Router } from "./router.ts";
 import { runOperation, type Trace } from "./run.ts";
+import type { Sessions } from "./sessions.ts";
 
 const headerBytesMax = 16 * 1024;
 const requestTimeoutMs = 30_000;
@@ -22,7 +23,13 @@ const inactivityMs = 60_000;
 const ofPages = new Set(["collectEvents", "preflightEvents", "getTag"]);
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
-type Parts = { services: Services; authenticator: Authenticator; router: Router; isStrictHost: boolean };
+type Parts = {
+  services: Services;
+  authenticator: Authenticator;
+  sessions: Sessions;
+  router: Router;
+  isStrictHost: boolean;
+};
 
 // HTTP and nothing else. Whatever comes in, well formed or not, the answer is JSON.
 export class ApiServer {
@@ -187,7 +194,12 @@ export class ApiServer {
 function send(response: ServerResponse, reply: Reply, requestId: string, isLast: boolean): void {
   const { status } = reply;
   const body = reply.bytes ?? reply.body;
-  const headers: Record<string, string | number> = { "cache-control": "no-store", "x-request-id": requestId, ...reply.headers };
+  const headers: Record<string, string | number | string[]> = {
+    "cache-control": "no-store",
+    "x-request-id": requestId,
+    ...reply.headers,
+  };
+  if (reply.cookies) headers["set-cookie"] = reply.cookies;
   if (status !== 204 && status !== 304) headers["content-length"] = Buffer.byteLength(body);
   if (isLast) headers["connection"] = "close";
   response.writeHead(status, headers);

@@ -37,6 +37,7 @@ type Parts = {
   docs: () => string;
   tag: () => string;
   addressData: { type: string; built_at: string }[];
+  people: SystemOperation[];
 };
 
 export function systemOperations(parts: Parts): SystemOperation[] {
@@ -73,6 +74,7 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       summary: "This API's reference, as a page",
       handle: () => page(parts.docs()),
     },
+    ...parts.people,
     ...collectorOperations(parts),
     {
       id: "getLiveness",

@@ -27,7 +27,7 @@ export type Command = {
   run: (call: Call) => Promise<Outcome>;
 };
 
-const tenantOption: Option = { type: "string", describe: "the tenant's slug (default demo)" };
+export const tenantOption: Option = { type: "string", describe: "the tenant's slug (default demo)" };
 const scopeOption: Option = { type: "string", describe: "scopes, separated by spaces (default all)" };
 
 export function textOption(options: Options, name: string): string | undefined {

@@ -119,11 +119,17 @@ export async function saveRotatedSecret(
 export const revokedChannel = "casehound_revoked";
 export const keysChannel = "casehound_keys";
 
-export async function saveRevoked(tx: Queryable, client: { client_id: string; now: string }): Promise<boolean> {
+// Of any tenant where none is named: the command line knows a client by its id alone.
+export async function saveRevoked(
+  tx: Queryable,
+  client: { client_id: string; now: string; tenant_id?: string },
+): Promise<boolean> {
   const rows = await tx.query(sql`
     update clients
     set revoked_at = ${client.now}
-    where client_id = ${client.client_id} and revoked_at is null
+    where client_id = ${client.client_id}
+      and revoked_at is null
+      and tenant_id = coalesce(${client.tenant_id ?? null}::uuid, tenant_id)
     returning pg_notify(${revokedChannel}, client_id)`);
   return rows.length === 1;
 }

@@ -11,12 +11,21 @@ export type EventType =
   | "tenant.secret_rotated"
   | "tenant.updated"
   | "rule.updated"
-  | "thresholds.updated";
+  | "thresholds.updated"
+  | "user.invited"
+  | "user.joined"
+  | "user.updated"
+  | "user.link_made"
+  | "user.password_changed"
+  | "user.sessions_ended"
+  | "client.created"
+  | "client.secret_rotated"
+  | "client.revoked";
 
 export type DomainEvent = {
   type: EventType;
   occurred_at: string;
   actor: string;
-  resource: { type: "case" | "end_user_account" | "tenant" | "rule"; id: string; version?: number };
+  resource: { type: "case" | "end_user_account" | "tenant" | "rule" | "user" | "client"; id: string; version?: number };
   data?: Record<string, unknown>;
 };

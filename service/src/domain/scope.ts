@@ -18,6 +18,10 @@ export const scopeMeanings = {
   "manage:webhooks": "Manage webhooks (to come)",
   "read:rules": "Read rules, thresholds and backtests",
   "manage:rules": "Change rules and thresholds, and run backtests",
+  "read:users": "Read the tenant's people",
+  "manage:users": "Invite people, change their roles, end their sessions",
+  "read:clients": "List the tenant's clients",
+  "manage:clients": "Make clients, rotate their secrets, revoke them",
 } as const;
 
 export type Scope = keyof typeof scopeMeanings;

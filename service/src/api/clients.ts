@@ -1,0 +1,136 @@
+import { randomBytes } from "node:crypto";
+import { Type } from "typebox";
+import { countClients, listClients } from "../db/clients.ts";
+import { appendEvents } from "../db/events.ts";
+import { insertClient, saveRevoked, saveRotatedSecret } from "../db/tenants.ts";
+import { ApiClient, MadeClient, NewApiClient, clientsMax } from "../domain/client.ts";
+import type { EventType } from "../domain/event.ts";
+import { Failure, notFound } from "../domain/failure.ts";
+import { isStorable } from "../domain/field.ts";
+import { RotatedSecret, previousSecretMs } from "../domain/tenant.ts";
+import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
+import type { Reply } from "./problem.ts";
+import { hashSecret, newSecret } from "./secret.ts";
+import { invalid } from "./validate.ts";
+
+function eventOf(type: EventType, { caller }: Call, about: { client_id: string; now: string; data?: Record<string, unknown> }) {
+  const resource = { type: "client" as const, id: about.client_id };
+  return { type, occurred_at: about.now, actor: caller.actor, resource, ...(about.data && { data: about.data }) };
+}
+
+async function list(services: Services, { caller }: Call): Promise<Reply> {
+  return dataReply({ clients: await listClients(services.database, caller.tenant_id, services.now()) });
+}
+
+// Nobody hands out more than they have.
+async function create(services: Services, call: Call<NewApiClient>): Promise<Reply> {
+  const { caller } = call;
+  const scopes = [...new Set(call.body.scopes)];
+  const lacking = scopes.find((scope) => !caller.scopes.has(scope));
+  if (lacking !== undefined)
+    throw new Failure("access-denied", `A client cannot get the scope ${lacking}, which its maker lacks.`);
+  const [secret, now] = [newSecret(), services.now()];
+  const client_id = `${caller.slug.slice(0, 100)}-${randomBytes(6).toString("hex")}`;
+  const shown = { client_id, scopes, is_primary: false, created_at: now };
+  const client = { tenant_id: caller.tenant_id, ...shown, secret_hash: await hashSecret(secret) };
+  await services.database.transaction(async (tx) => {
+    if ((await countClients(tx, caller.tenant_id)) >= clientsMax)
+      throw invalid([{ field: "scopes", message: `must not be of a further client: a tenant has at most ${clientsMax}` }]);
+    if (!(await insertClient(tx, client))) throw new Failure("transaction-contended", "The id was taken. Send it again.");
+    await appendEvents(tx, caller.tenant_id, [eventOf("client.created", call, { client_id, now, data: { scopes } })]);
+  });
+  services.audit("client created", { tenant: caller.slug, actor: caller.actor, client_id });
+  return dataReply({ client: shown, client_secret: secret }, 201);
+}
+
+function idOf({ params }: Call): string {
+  const id = params["client_id"] ?? "";
+  if (!isStorable(id)) throw notFound("Client", id);
+  return id;
+}
+
+async function rotate(services: Services, call: Call<{ revoke_now?: boolean }>): Promise<Reply> {
+  const { caller, body } = call;
+  const [client_id, now, secret] = [idOf(call), services.now(), newSecret()];
+  const previous_until = body.revoke_now === true ? null : new Date(Date.parse(now) + previousSecretMs).toISOString();
+  const rotated = { client_id, secret_hash: await hashSecret(secret), previous_until };
+  await services.database.transaction(async (tx) => {
+    if (!(await saveRotatedSecret(tx, caller.tenant_id, rotated))) throw notFound("Client", client_id);
+    await appendEvents(tx, caller.tenant_id, [eventOf("client.secret_rotated", call, { client_id, now })]);
+  });
+  services.audit("client secret rotated", { tenant: caller.slug, actor: caller.actor, client_id });
+  const until = previous_until !== null && { previous_secret_expires_at: previous_until };
+  return dataReply({ client_id, client_secret: secret, ...until });
+}
+
+async function revoke(services: Services, call: Call): Promise<Reply> {
+  const { caller } = call;
+  const [client_id, now] = [idOf(call), services.now()];
+  await services.database.transaction(async (tx) => {
+    if (!(await saveRevoked(tx, { client_id, now, tenant_id: caller.tenant_id }))) throw notFound("Client", client_id);
+    await appendEvents(tx, caller.tenant_id, [eventOf("client.revoked", call, { client_id, now })]);
+  });
+  services.audit("client revoked", { tenant: caller.slug, actor: caller.actor, client_id });
+  return { status: 204, body: "", headers: {} };
+}
+
+export const clientOperations: Operation[] = [
+  operation({
+    id: "listClients",
+    method: "GET",
+    path: "/clients",
+    scope: "read:clients",
+    tag: "Tenant",
+    summary: "List the tenant's clients",
+    description: "Also those that were revoked, in the order in which they were made.",
+    success: {
+      status: 200,
+      description: "The clients, without their secrets",
+      schema: Type.Object({ clients: Type.Array(ApiClient) }, { additionalProperties: false }),
+    },
+    problems: [],
+    handle: list,
+  }),
+  operation({
+    id: "createClient",
+    method: "POST",
+    path: "/clients",
+    scope: "manage:clients",
+    tag: "Tenant",
+    summary: "Make a further client",
+    description: `The secret is shown this once. A tenant has at most ${clientsMax} clients that are not revoked.`,
+    body: NewApiClient,
+    success: { status: 201, description: "The client, and its secret", schema: MadeClient },
+    problems: ["bad-request", "transaction-contended"],
+    example: { scopes: ["read:cases", "read:case"] },
+    handle: create,
+  }),
+  operation({
+    id: "rotateClientSecret",
+    method: "POST",
+    path: "/clients/{client_id}/rotate-secret",
+    scope: "manage:clients",
+    tag: "Tenant",
+    summary: "Rotate a client's secret",
+    description:
+      "The secret before it works for 24 hours more, unless revoke_now is true; older ones end at once. Tokens stay good until they expire.",
+    body: Type.Object({ revoke_now: Type.Optional(Type.Boolean()) }, { additionalProperties: false, $id: "RotateClientSecret" }),
+    isBodyOptional: true,
+    success: { status: 200, description: "The new secret, shown this once", schema: RotatedSecret },
+    problems: ["bad-request", "item-not-found", "transaction-contended"],
+    example: { revoke_now: false },
+    handle: rotate,
+  }),
+  operation({
+    id: "revokeClient",
+    method: "DELETE",
+    path: "/clients/{client_id}",
+    scope: "manage:clients",
+    tag: "Tenant",
+    summary: "Revoke a client",
+    description: "It gets no more tokens, and those that it has stop working.",
+    success: { status: 204, description: "The client is revoked" },
+    problems: ["item-not-found", "transaction-contended"],
+    handle: revoke,
+  }),
+];

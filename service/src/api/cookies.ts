@@ -1,0 +1,38 @@
+import type { IncomingMessage } from "node:http";
+
+const names = { session: "casehound_session", oidc: "casehound_oidc" };
+type CookieName = keyof typeof names;
+
+// Over https the prefix makes browsers refuse one that another host or a plain page has set.
+export class Cookies {
+  readonly #isSecure: boolean;
+
+  constructor(publicUrl: string) {
+    this.#isSecure = publicUrl.startsWith("https:");
+  }
+
+  read(request: IncomingMessage, name: CookieName): string | undefined {
+    const wanted = this.#nameOf(name);
+    const pair = (request.headers.cookie ?? "")
+      .split(";")
+      .map((each) => each.trim())
+      .find((each) => each.startsWith(`${wanted}=`));
+    return pair?.slice(wanted.length + 1);
+  }
+
+  // The session's is never sent with what another site has started: the console's pages need no session, what they fetch
+  // does. The one for the other issuer must come back with the browser from there.
+  write(name: CookieName, value: string, maxAgeSeconds: number): string {
+    const site = name === "session" ? "Strict" : "Lax";
+    const secure = this.#isSecure ? "; Secure" : "";
+    return `${this.#nameOf(name)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=${site}${secure}`;
+  }
+
+  clear(name: CookieName): string {
+    return this.write(name, "", 0);
+  }
+
+  #nameOf(name: CookieName): string {
+    return `${this.#isSecure ? "__Host-" : ""}${names[name]}`;
+  }
+}

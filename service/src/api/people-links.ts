@@ -1,0 +1,134 @@
+import { Type, type Static } from "typebox";
+import type { Queryable } from "../db/database.ts";
+import { appendEvents } from "../db/events.ts";
+import { lockTenant } from "../db/tenants.ts";
+import { claimLink, deleteUnusedLinks, findLink, insertLink, type Link } from "../db/user-links.ts";
+import { findUser, hasJoinedUsers, insertUser, savePassword, saveUser } from "../db/users.ts";
+import { deleteWebSessions } from "../db/web-sessions.ts";
+import { Failure, type FieldError } from "../domain/failure.ts";
+import {
+  Email,
+  Password,
+  PersonName,
+  actorOf,
+  linkLifeMs,
+  normalEmail,
+  type LinkPurpose,
+  type Person,
+  type UserLink,
+} from "../domain/user.ts";
+import { jsonMediaType } from "./operation.ts";
+import { hashPassword } from "./password.ts";
+import { addressOf, readInput, signedIn, type Asked, type People } from "./people.ts";
+import type { Reply } from "./problem.ts";
+import { invalid } from "./validate.ts";
+import { newWebToken, parseWebToken, type WebToken } from "./web-token.ts";
+
+const LinkUse = Type.Object(
+  { email: Type.Optional(Email), name: Type.Optional(PersonName), password: Password },
+  { additionalProperties: false },
+);
+type LinkUse = Static<typeof LinkUse>;
+
+type Wanted = { purpose: LinkPurpose; userId: string | null; publicUrl: string; now: string };
+
+// The token stands behind the #, which browsers keep to themselves: no log of a page's address ever holds it.
+export async function makeLink(tx: Queryable, tenantId: string, wanted: Wanted): Promise<UserLink> {
+  const { purpose, userId, publicUrl, now } = wanted;
+  const token = newWebToken(tenantId);
+  const expires_at = new Date(Date.parse(now) + linkLifeMs[purpose]).toISOString();
+  await insertLink(tx, tenantId, { token_hash: token.hash, purpose, user_id: userId, created_at: now, expires_at });
+  return { purpose, url: `${publicUrl}/link#${token.text}`, expires_at };
+}
+
+// For the first admin of a tenant. Null where somebody has joined already.
+export async function makeSetUpLink(
+  tx: Queryable,
+  slug: string,
+  wanted: Pick<Wanted, "publicUrl" | "now">,
+): Promise<UserLink | null> {
+  const tenant = await lockTenant(tx, slug);
+  if (!tenant || (await hasJoinedUsers(tx, tenant.tenant_id))) return null;
+  return makeLink(tx, tenant.tenant_id, { purpose: "set-up", userId: null, ...wanted });
+}
+
+// One answer for one that was used, has expired, or never was.
+function noLink(): Failure {
+  return new Failure("item-not-found", "The link was used, has expired, or was replaced. Ask for a new one.");
+}
+
+async function requireLink(people: People, text: string): Promise<{ token: WebToken; link: Link }> {
+  const token = parseWebToken(text);
+  const link = token && (await findLink(people.database, token.tenantId, { token_hash: token.hash, now: people.now() }));
+  if (!link) throw noLink();
+  return { token, link };
+}
+
+export async function readLink(people: People, text: string): Promise<Reply> {
+  const { link } = await requireLink(people, text);
+  const { purpose, slug, email, name, expires_at } = link;
+  const body = JSON.stringify({ purpose, tenant: slug, email, name, expires_at });
+  return { status: 200, body, headers: { "content-type": jsonMediaType } };
+}
+
+// Sets the password, and signs in. Of many who use one link at once, one succeeds.
+export async function takeLink(people: People, asked: Asked, text: string): Promise<Reply> {
+  const { sessions, database, audit } = people;
+  sessions.requireOwnOrigin(asked.request);
+  const given = await readInput(asked, LinkUse);
+  const { token, link } = await requireLink(people, text);
+  const faults = faultsOf(link, given);
+  if (faults.length > 0) throw invalid(faults);
+  const password_hash = await hashPassword(given.password);
+  const now = people.now();
+  const { person, opened } = await database.transaction(async (tx) => {
+    if (link.purpose === "set-up") await requireNobody(tx, link);
+    if (!(await claimLink(tx, link.tenant_id, { token_hash: token.hash, now }))) throw noLink();
+    const person = await settle(tx, link, given, { user_id: people.newId(), created_at: now });
+    const { tenant_id, user_id } = person;
+    await savePassword(tx, tenant_id, { user_id, password_hash });
+    await deleteWebSessions(tx, tenant_id, { user_id });
+    // Whoever joins first is the one whom the set-up was for.
+    await deleteUnusedLinks(tx, tenant_id, null);
+    const opened = await sessions.open(tx, person);
+    const type = link.purpose === "password-reset" ? ("user.password_changed" as const) : ("user.joined" as const);
+    const resource = { type: "user" as const, id: user_id };
+    await appendEvents(tx, tenant_id, [{ type, occurred_at: now, actor: actorOf(person), resource }]);
+    return { person, opened };
+  });
+  await sessions.drop(asked.request);
+  const about = { tenant: person.slug, user_id: person.user_id, address: addressOf(people, asked.request) };
+  audit("signed in", { ...about, how: link.purpose });
+  return signedIn(person, opened, [opened.cookie]);
+}
+
+function faultsOf({ purpose }: Link, { email, name }: LinkUse): FieldError[] {
+  const faults: FieldError[] = [];
+  if (purpose === "set-up" && email === undefined) faults.push({ field: "email", message: "is required" });
+  if (purpose === "set-up" && name === undefined) faults.push({ field: "name", message: "is required" });
+  if (purpose !== "set-up" && email !== undefined) faults.push({ field: "email", message: "is settled already" });
+  if (purpose === "password-reset" && name !== undefined) faults.push({ field: "name", message: "is settled already" });
+  return faults;
+}
+
+async function requireNobody(tx: Queryable, { slug, tenant_id }: Link): Promise<void> {
+  await lockTenant(tx, slug);
+  if (await hasJoinedUsers(tx, tenant_id)) throw noLink();
+}
+
+type Fresh = { user_id: string; created_at: string };
+
+// The user that the link is for, made where it is the set-up's.
+async function settle(tx: Queryable, link: Link, { email = "", name }: LinkUse, fresh: Fresh): Promise<Person> {
+  const { tenant_id, slug, user_id } = link;
+  if (user_id === null) {
+    const made = { ...fresh, email: normalEmail(email), name: name ?? "", role: "admin" as const };
+    if (!(await insertUser(tx, tenant_id, made)))
+      throw new Failure("item-already-exists", "Somebody with this e-mail is invited already.");
+    return { tenant_id, slug, ...made };
+  }
+  const user = await findUser(tx, tenant_id, user_id);
+  if (!user || user.is_disabled) throw noLink();
+  if (name !== undefined) await saveUser(tx, tenant_id, { ...user, name });
+  return { tenant_id, slug, user_id, email: user.email, name: name ?? user.name, role: user.role };
+}

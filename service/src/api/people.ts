@@ -1,0 +1,179 @@
+import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
+import { Type, type Static, type TSchema } from "typebox";
+import type { Database } from "../db/database.ts";
+import { appendEvents } from "../db/events.ts";
+import { deleteUnusedLinks } from "../db/user-links.ts";
+import { findPasswordHash, findUsersByEmail, savePassword, type Candidate } from "../db/users.ts";
+import { deleteWebSession, deleteWebSessions } from "../db/web-sessions.ts";
+import { roleScopes } from "../domain/role.ts";
+import { slugCharacters } from "../domain/tenant.ts";
+import { Password, actorOf, normalEmail, passwordCharacters, type Person } from "../domain/user.ts";
+import { clientAddress } from "./address.ts";
+import { limitAttempts } from "./attempts.ts";
+import { unauthorized } from "./auth.ts";
+import { readBody, requireMediaType } from "./body.ts";
+import { parseJson } from "./json.ts";
+import { jsonMediaType, type Audit } from "./operation.ts";
+import { hashPassword, isPassword } from "./password.ts";
+import { problemMediaType, problemMembers, type Reply } from "./problem.ts";
+import type { OpenedSession, Sessions } from "./sessions.ts";
+import { invalid, validate } from "./validate.ts";
+
+// The browser's way in, beside the API: sessions by cookie. What they may do is settled by the role, request by request.
+export type People = {
+  database: Database;
+  sessions: Sessions;
+  publicUrl: string;
+  trustedProxies: BlockList;
+  audit: Audit;
+  now: () => string;
+  newId: (at?: string) => string;
+};
+
+export type Asked = { request: IncomingMessage; onBody: () => void };
+
+const bodyBytesMax = 16 * 1024;
+const tenantsMax = 10;
+
+const TypedPassword = Type.String({ minLength: 1, maxLength: passwordCharacters.max });
+
+const SignIn = Type.Object(
+  {
+    email: Type.String({ minLength: 1, maxLength: 254 }),
+    password: TypedPassword,
+    tenant: Type.Optional(Type.String({ minLength: 1, maxLength: slugCharacters.max })),
+  },
+  { additionalProperties: false },
+);
+
+const PasswordChange = Type.Object({ current: TypedPassword, new: Password }, { additionalProperties: false });
+
+export async function readInput<S extends TSchema>({ request, onBody }: Asked, schema: S): Promise<Static<S>> {
+  requireMediaType(request, jsonMediaType);
+  const body = parseJson(await readBody(request, bodyBytesMax, onBody));
+  validate(schema, body);
+  // It fits the schema.
+  return body as Static<S>;
+}
+
+export function addressOf(people: People, request: IncomingMessage): string | undefined {
+  return clientAddress(request, people.trustedProxies);
+}
+
+// Who is signed in, and what the page needs to know for it.
+export function signedIn(person: Person, opened: Omit<OpenedSession, "cookie">, cookies?: string[]): Reply {
+  const body = {
+    user: { user_id: person.user_id, email: person.email, name: person.name, role: person.role },
+    tenant: { tenant_id: person.tenant_id, slug: person.slug },
+    scopes: roleScopes[person.role],
+    csrf_token: opened.csrf_token,
+    expires_at: opened.expires_at,
+  };
+  return {
+    status: 200,
+    body: JSON.stringify(body),
+    headers: { "content-type": jsonMediaType },
+    ...(cookies && { cookies }),
+  };
+}
+
+function done(cookies: string[]): Reply {
+  return { status: 204, body: "", headers: {}, cookies };
+}
+
+export async function signIn(people: People, asked: Asked): Promise<Reply> {
+  const { sessions, database, audit } = people;
+  const { request } = asked;
+  sessions.requireOwnOrigin(request);
+  const { email, password, tenant } = await readInput(asked, SignIn);
+  const typed = { email: normalEmail(email), password, slug: tenant ?? null };
+  const found = await limitAttempts(people, request, typed.email, () => findFitting(people, typed));
+  const address = addressOf(people, request);
+  if (!found) {
+    audit("sign-in failed", { address });
+    throw unauthorized("The e-mail or the password is wrong.", false);
+  }
+  const [person, ...others] = found;
+  if (others.length > 0) return whichTenant(found.map(({ slug }) => slug));
+  const opened = await database.transaction((tx) => sessions.open(tx, person));
+  await sessions.drop(request);
+  audit("signed in", { tenant: person.slug, user_id: person.user_id, how: "password", address });
+  return signedIn(person, opened, [opened.cookie]);
+}
+
+type Typed = { email: string; password: string; slug: string | null };
+
+// Those of the e-mail whom the password fits. One hash at the least, also where nobody has the e-mail.
+async function findFitting({ database }: People, typed: Typed): Promise<[Candidate, ...Candidate[]] | null> {
+  const candidates = await findUsersByEmail(database, { email: typed.email, slug: typed.slug, limit: tenantsMax });
+  if (candidates.length === 0) await isPassword(typed.password, null);
+  const fitting: Candidate[] = [];
+  for (const candidate of candidates) {
+    const isRight = await isPassword(typed.password, candidate.password_hash);
+    if (isRight && !candidate.is_disabled) fitting.push(candidate);
+  }
+  const [first, ...others] = fitting;
+  return first ? [first, ...others] : null;
+}
+
+// The password was right, so its owner may learn where the e-mail is known.
+function whichTenant(tenants: string[]): Reply {
+  const fault = invalid([{ field: "tenant", message: `must be one of ${tenants.join(", ")}` }]);
+  const body = JSON.stringify({ ...problemMembers(fault), tenants });
+  return { status: 422, body, headers: { "content-type": problemMediaType }, fault };
+}
+
+export async function readSession({ sessions }: People, { request }: Asked): Promise<Reply> {
+  const session = await sessions.require(request);
+  return signedIn(session, session);
+}
+
+// Also where the session has ended already: the browser gets rid of its cookie.
+export async function signOut({ sessions, database, audit }: People, { request }: Asked): Promise<Reply> {
+  const gone = [sessions.cookies.clear("session")];
+  if (!(await sessions.find(request))) return done(gone);
+  const session = await sessions.require(request);
+  await database.transaction((tx) => deleteWebSession(tx, session.tenant_id, session.token_hash));
+  audit("signed out", { tenant: session.slug, user_id: session.user_id });
+  return done(gone);
+}
+
+export async function signOutEverywhere({ sessions, database, audit }: People, { request }: Asked): Promise<Reply> {
+  const session = await sessions.require(request);
+  const { tenant_id, user_id } = session;
+  const ended = await database.transaction((tx) => deleteWebSessions(tx, tenant_id, { user_id }));
+  audit("signed out everywhere", { tenant: session.slug, user_id, sessions: ended });
+  return done([sessions.cookies.clear("session")]);
+}
+
+// Ends the person's other sessions, and links that would set another password.
+export async function changePassword(people: People, asked: Asked): Promise<Reply> {
+  const { sessions, database, audit } = people;
+  const session = await sessions.require(asked.request);
+  const { tenant_id, user_id, token_hash } = session;
+  const { current, new: fresh } = await readInput(asked, PasswordChange);
+  const stored = await findPasswordHash(database, tenant_id, user_id);
+  const isRight = await limitAttempts(people, asked.request, session.email, async () =>
+    (await isPassword(current, stored)) ? true : null,
+  );
+  if (isRight === null) {
+    audit("password change refused", { tenant: session.slug, user_id, address: addressOf(people, asked.request) });
+    throw invalid([{ field: "current", message: "is not the password" }]);
+  }
+  const password_hash = await hashPassword(fresh);
+  const event = {
+    type: "user.password_changed" as const,
+    occurred_at: people.now(),
+    actor: actorOf(session),
+    resource: { type: "user" as const, id: user_id },
+  };
+  await database.transaction(async (tx) => {
+    await savePassword(tx, tenant_id, { user_id, password_hash });
+    await deleteUnusedLinks(tx, tenant_id, user_id);
+    await deleteWebSessions(tx, tenant_id, { user_id, kept: token_hash });
+    await appendEvents(tx, tenant_id, [event]);
+  });
+  audit("password changed", { tenant: session.slug, user_id });
+  return { status: 204, body: "", headers: {} };
+}

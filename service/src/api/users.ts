@@ -1,0 +1,215 @@
+import { Type } from "typebox";
+import type { Queryable } from "../db/database.ts";
+import { appendEvents } from "../db/events.ts";
+import { deleteUnusedLinks } from "../db/user-links.ts";
+import { countUsers, findUser, insertUser, listUsers, lockActiveAdmins, lockUser, saveUser } from "../db/users.ts";
+import { deleteWebSessions } from "../db/web-sessions.ts";
+import type { DomainEvent, EventType } from "../domain/event.ts";
+import { Failure, notFound } from "../domain/failure.ts";
+import { NewUser, User, UserChange, UserLink, changeUser, lastAdminFault, normalEmail, usersMax } from "../domain/user.ts";
+import { isCanonicalUuid } from "../domain/uuid.ts";
+import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
+import { makeLink } from "./people-links.ts";
+import type { Reply } from "./problem.ts";
+import { invalid } from "./validate.ts";
+
+const Invited = Type.Object({ user: User, link: UserLink }, { additionalProperties: false, $id: "InvitedUser" });
+
+// Who does it, when, and where the links lead.
+type By = { actor: string; now: string; publicUrl: string };
+
+function byCaller(services: Services, { caller }: Call): By {
+  return { actor: caller.actor, now: services.now(), publicUrl: services.publicUrl };
+}
+
+function eventOf(type: EventType, userId: string, { actor, now }: By, data?: Record<string, unknown>): DomainEvent {
+  return { type, occurred_at: now, actor, resource: { type: "user", id: userId }, ...(data && { data }) };
+}
+
+async function list(services: Services, { caller }: Call): Promise<Reply> {
+  return dataReply({ users: await listUsers(services.database, caller.tenant_id) });
+}
+
+// Ids are compared as texts: what is no id of ours is nobody's.
+async function requireUser(find: (id: string) => Promise<User | undefined>, { params }: Call): Promise<User> {
+  const id = params["user_id"] ?? "";
+  const user = isCanonicalUuid(id) ? await find(id) : undefined;
+  if (!user) throw notFound("User", id);
+  return user;
+}
+
+async function read(services: Services, call: Call): Promise<Reply> {
+  return dataReply(await requireUser((id) => findUser(services.database, call.caller.tenant_id, id), call));
+}
+
+// A person with the link that lets them in, which is shown this once.
+export async function inviteUser(
+  tx: Queryable,
+  tenantId: string,
+  wanted: NewUser & { user_id: string },
+  by: By,
+): Promise<{ user: User; link: UserLink }> {
+  const email = normalEmail(wanted.email);
+  if ((await countUsers(tx, tenantId)) >= usersMax)
+    throw invalid([{ field: "email", message: `must not be a further one: a tenant has at most ${usersMax} users` }]);
+  const { user_id, name, role } = wanted;
+  if (!(await insertUser(tx, tenantId, { user_id, email, name, role, created_at: by.now })))
+    throw new Failure("item-already-exists", "A user with this e-mail exists already.");
+  const link = await makeLink(tx, tenantId, { purpose: "invitation", userId: user_id, ...by });
+  await appendEvents(tx, tenantId, [eventOf("user.invited", user_id, by, { role })]);
+  const user = await findUser(tx, tenantId, user_id);
+  if (!user) throw new Error("a user that was just made is gone");
+  return { user, link };
+}
+
+async function create(services: Services, call: Call<NewUser>): Promise<Reply> {
+  const by = byCaller(services, call);
+  const wanted = { ...call.body, user_id: services.newId(by.now) };
+  const { tenant_id, slug } = call.caller;
+  const invited = await services.database.transaction((tx) => inviteUser(tx, tenant_id, wanted, by));
+  services.audit("user invited", { tenant: slug, actor: by.actor, user_id: wanted.user_id, role: wanted.role });
+  return dataReply(invited, 201);
+}
+
+// The user after the change. One who is disabled is signed out everywhere, and keeps no link that would let them in.
+export async function saveUserChange(
+  tx: Queryable,
+  tenantId: string,
+  { userId, change }: { userId: string; change: UserChange },
+  by: By,
+): Promise<User | undefined> {
+  const admins = await lockActiveAdmins(tx, tenantId);
+  const user = await lockUser(tx, tenantId, userId);
+  if (!user) return undefined;
+  const changed = changeUser(user, change);
+  if (changed === user) return user;
+  const fault = lastAdminFault(user, changed, admins);
+  if (fault) throw invalid([fault]);
+  await saveUser(tx, tenantId, changed);
+  if (changed.is_disabled) {
+    await deleteWebSessions(tx, tenantId, { user_id: userId });
+    await deleteUnusedLinks(tx, tenantId, userId);
+  }
+  await appendEvents(tx, tenantId, [eventOf("user.updated", userId, by, { ...change })]);
+  return changed;
+}
+
+async function update(services: Services, call: Call<UserChange>): Promise<Reply> {
+  const by = byCaller(services, call);
+  const { body: change, caller } = call;
+  const user = await services.database.transaction((tx) =>
+    requireUser((userId) => saveUserChange(tx, caller.tenant_id, { userId, change }, by), call),
+  );
+  services.audit("user changed", { tenant: caller.slug, actor: by.actor, user_id: user.user_id, ...change });
+  return dataReply(user);
+}
+
+async function renewLink(services: Services, call: Call): Promise<Reply> {
+  const by = byCaller(services, call);
+  const { tenant_id, slug } = call.caller;
+  const { link, user } = await services.database.transaction(async (tx) => {
+    const user = await requireUser((id) => lockUser(tx, tenant_id, id), call);
+    if (user.is_disabled) throw new Failure("access-denied", "This user is disabled: no link lets them in.");
+    const purpose = user.has_password ? "password-reset" : "invitation";
+    const link = await makeLink(tx, tenant_id, { purpose, userId: user.user_id, ...by });
+    await appendEvents(tx, tenant_id, [eventOf("user.link_made", user.user_id, by, { purpose })]);
+    return { link, user };
+  });
+  services.audit("link made", { tenant: slug, actor: by.actor, user_id: user.user_id, purpose: link.purpose });
+  return dataReply(link, 201);
+}
+
+async function endSessions(services: Services, call: Call): Promise<Reply> {
+  const by = byCaller(services, call);
+  const { tenant_id, slug } = call.caller;
+  const user = await services.database.transaction(async (tx) => {
+    const user = await requireUser((id) => lockUser(tx, tenant_id, id), call);
+    const ended = await deleteWebSessions(tx, tenant_id, user);
+    if (ended > 0) await appendEvents(tx, tenant_id, [eventOf("user.sessions_ended", user.user_id, by)]);
+    return user;
+  });
+  services.audit("sessions ended", { tenant: slug, actor: by.actor, user_id: user.user_id });
+  return { status: 204, body: "", headers: {} };
+}
+
+const changing = { scope: "manage:users", tag: "People" } as const;
+
+export const userOperations: Operation[] = [
+  operation({
+    id: "listUsers",
+    method: "GET",
+    path: "/users",
+    scope: "read:users",
+    tag: "People",
+    summary: "List the tenant's people",
+    description: `All of them, in order of their e-mails. A tenant has at most ${usersMax}.`,
+    success: {
+      status: 200,
+      description: "The people",
+      schema: Type.Object({ users: Type.Array(User) }, { additionalProperties: false }),
+    },
+    problems: [],
+    handle: list,
+  }),
+  operation({
+    id: "getUser",
+    method: "GET",
+    path: "/users/{user_id}",
+    scope: "read:users",
+    tag: "People",
+    summary: "Read one person",
+    success: { status: 200, description: "The person", schema: User },
+    problems: ["item-not-found"],
+    handle: read,
+  }),
+  operation({
+    ...changing,
+    id: "createUser",
+    method: "POST",
+    path: "/users",
+    summary: "Invite a person",
+    description:
+      "The answer holds a link for the person to choose a password with. It works once, for seven days, and is shown this once.",
+    body: NewUser,
+    success: { status: 201, description: "The person, and the invitation", schema: Invited },
+    problems: ["bad-request", "item-already-exists", "transaction-contended"],
+    example: { email: "ada@shop.example", name: "Ada Lovelace", role: "investigator" },
+    handle: create,
+  }),
+  operation({
+    ...changing,
+    id: "updateUser",
+    method: "PUT",
+    path: "/users/{user_id}",
+    summary: "Change a person's name or role, or disable them",
+    description:
+      "Members that are left out stay as they are. It counts from the person's next request on; one who is disabled is signed out everywhere. The last active admin stays one.",
+    body: UserChange,
+    success: { status: 200, description: "The person after the change", schema: User },
+    problems: ["bad-request", "item-not-found", "transaction-contended"],
+    example: { role: "lead", name: "Ada King" },
+    handle: update,
+  }),
+  operation({
+    ...changing,
+    id: "createUserLink",
+    method: "POST",
+    path: "/users/{user_id}/links",
+    summary: "Make a new link for a person",
+    description:
+      "An invitation, or for somebody who has a password already one to set another, for a day. Links made before end. It works once, and is shown this once.",
+    success: { status: 201, description: "The link", schema: UserLink },
+    problems: ["item-not-found", "transaction-contended"],
+    handle: renewLink,
+  }),
+  operation({
+    ...changing,
+    id: "endUserSessions",
+    method: "DELETE",
+    path: "/users/{user_id}/sessions",
+    summary: "Sign a person out everywhere",
+    success: { status: 204, description: "The person's sessions have ended" },
+    problems: ["item-not-found", "transaction-contended"],
+    handle: endSessions,
+  }),
+];

@@ -1,0 +1,114 @@
+import type { TSchema } from "typebox";
+import { inviteUser, saveUserChange } from "../api/users.ts";
+import { validate } from "../api/validate.ts";
+import { clock } from "../clock.ts";
+import { findTenant, type TenantRow } from "../db/tenants.ts";
+import { listUsers } from "../db/users.ts";
+import { Failure } from "../domain/failure.ts";
+import { isRole, roles } from "../domain/role.ts";
+import { NewUser, normalEmail, type User } from "../domain/user.ts";
+import { UsageFault, readSlug, rows, tenantOption, textOption, type Call, type Command, type Outcome } from "./command.ts";
+
+// Who the tenant's events say it was.
+const actor = "command line";
+const schema: TSchema = NewUser;
+
+async function requireTenant({ store, options }: Call): Promise<TenantRow> {
+  const slug = readSlug(textOption(options, "tenant") ?? "demo");
+  const tenant = await findTenant(store.database, slug);
+  if (!tenant) throw new Failure("item-not-found", `there is no tenant ${slug}`);
+  return tenant;
+}
+
+function readNewUser({ positionals, options }: Call): NewUser {
+  const email = normalEmail(positionals[0] ?? "");
+  const role = textOption(options, "role") ?? "";
+  if (!isRole(role)) throw new UsageFault(`--role takes one of ${roles.join(", ")}`);
+  const wanted = { email, name: textOption(options, "name") ?? email.split("@")[0] ?? "", role };
+  try {
+    validate(schema, wanted);
+  } catch (error) {
+    const [fault] = (error instanceof Failure && error.errors) || [];
+    throw fault ? new UsageFault(`${fault.field} ${fault.message}`) : error;
+  }
+  return wanted;
+}
+
+async function create(call: Call): Promise<Outcome> {
+  const wanted = readNewUser(call);
+  const tenant = await requireTenant(call);
+  const by = { actor, now: clock.now(), publicUrl: await call.store.publicUrl() };
+  const user_id = clock.newId(by.now);
+  const { user, link } = await call.store.database.transaction((tx) =>
+    inviteUser(tx, tenant.tenant_id, { ...wanted, user_id }, by),
+  );
+  const result = {
+    tenant: tenant.slug,
+    user_id,
+    email: user.email,
+    role: user.role,
+    link: link.url,
+    expires_at: link.expires_at,
+  };
+  return { result, text: `${rows(result)}\nThe link works once, and is shown this once.` };
+}
+
+function userLine({ email, role, name, is_disabled, has_password, has_external_sign_in }: User): string {
+  const hasJoined = has_password || has_external_sign_in;
+  const state = is_disabled ? "disabled" : hasJoined ? "active" : "invited";
+  return `${email}  ${role.padEnd(12)}  ${state.padEnd(8)}  ${name}`;
+}
+
+async function list(call: Call): Promise<Outcome> {
+  const users = await listUsers(call.store.database, (await requireTenant(call)).tenant_id);
+  return { result: { users }, text: users.length === 0 ? "no users" : users.map(userLine).join("\n") };
+}
+
+async function disable(call: Call): Promise<Outcome> {
+  const email = normalEmail(call.positionals[0] ?? "");
+  const { tenant_id, slug } = await requireTenant(call);
+  const by = { actor, now: clock.now(), publicUrl: "" };
+  const user = await call.store.database.transaction(async (tx) => {
+    const found = (await listUsers(tx, tenant_id)).find((each) => each.email === email);
+    const disabled = found && (await saveUserChange(tx, tenant_id, { userId: found.user_id, change: { is_disabled: true } }, by));
+    if (!disabled) throw new Failure("item-not-found", `the tenant ${slug} has no user ${email}`);
+    return disabled;
+  });
+  return { result: user, text: `${email} is disabled, and signed out everywhere` };
+}
+
+const wants = { migrations: true, newDatabase: false };
+
+export const userCommands: Command[] = [
+  {
+    name: "user create",
+    usage: "user create <email> --role <role> [--tenant <slug>] [--name <name>]",
+    summary: "invites a person: prints a link that works once",
+    positionals: { min: 1, max: 1 },
+    options: {
+      tenant: tenantOption,
+      role: { type: "string", describe: roles.join(", ") },
+      name: { type: "string", describe: "the person's name (default: the e-mail's first part)" },
+    },
+    wants,
+    run: create,
+  },
+  {
+    name: "user list",
+    usage: "user list [--tenant <slug>]",
+    summary: "the tenant's people",
+    positionals: { min: 0, max: 0 },
+    options: { tenant: tenantOption },
+    wants,
+    run: list,
+  },
+  {
+    name: "user disable",
+    usage: "user disable <email> [--tenant <slug>]",
+    summary: "lets a person in no more, and ends their sessions at once",
+    positionals: { min: 1, max: 1 },
+    options: { tenant: tenantOption },
+    wants,
+    run: disable,
+  },
+];

@@ -1,0 +1,173 @@
+import type { Role } from "../domain/role.ts";
+import type { Person, User } from "../domain/user.ts";
+import type { Queryable, Row } from "./database.ts";
+import { sql } from "./sql.ts";
+
+type UserRow = Row & {
+  user_id: string;
+  email: string;
+  name: string;
+  role: Role;
+  is_disabled: boolean;
+  has_password: boolean;
+  has_external_sign_in: boolean;
+  created_at: string;
+  last_sign_in_at: string | null;
+};
+
+function toUser({ last_sign_in_at, ...row }: UserRow): User {
+  return { ...row, ...(last_sign_in_at !== null && { last_sign_in_at }) };
+}
+
+// In order of their e-mails.
+export async function listUsers(database: Queryable, tenantId: string): Promise<User[]> {
+  const rows = await database.query<UserRow>(sql`
+    select user_id, email, name, role, is_disabled, password_hash is not null as has_password,
+      external_subject is not null as has_external_sign_in, created_at, last_sign_in_at
+    from users
+    where tenant_id = ${tenantId}
+    order by email`);
+  return rows.map(toUser);
+}
+
+export async function countUsers(database: Queryable, tenantId: string): Promise<number> {
+  const [row] = await database.query<{ count: number }>(sql`
+    select count(*) as count
+    from users
+    where tenant_id = ${tenantId}`);
+  return row?.count ?? 0;
+}
+
+export async function findUser(database: Queryable, tenantId: string, userId: string): Promise<User | undefined> {
+  const [row] = await database.query<UserRow>(sql`
+    select user_id, email, name, role, is_disabled, password_hash is not null as has_password,
+      external_subject is not null as has_external_sign_in, created_at, last_sign_in_at
+    from users
+    where tenant_id = ${tenantId} and user_id = ${userId}`);
+  return row && toUser(row);
+}
+
+export async function lockUser(tx: Queryable, tenantId: string, userId: string): Promise<User | undefined> {
+  const [row] = await tx.query<UserRow>(sql`
+    select user_id, email, name, role, is_disabled, password_hash is not null as has_password,
+      external_subject is not null as has_external_sign_in, created_at, last_sign_in_at
+    from users
+    where tenant_id = ${tenantId} and user_id = ${userId}
+    for no key update`);
+  return row && toUser(row);
+}
+
+// How many could hand out roles. Locked one after the other in one order, so that two admins cannot demote each other at once.
+export async function lockActiveAdmins(tx: Queryable, tenantId: string): Promise<number> {
+  const rows = await tx.query(sql`
+    select user_id
+    from users
+    where tenant_id = ${tenantId}
+      and role = 'admin'
+      and not is_disabled
+      and (password_hash is not null or external_subject is not null)
+    order by user_id
+    for no key update`);
+  return rows.length;
+}
+
+// Whether anybody of the tenant can sign in, or could until they were disabled.
+export async function hasJoinedUsers(database: Queryable, tenantId: string): Promise<boolean> {
+  const [row] = await database.query<{ has: boolean }>(sql`
+    select exists (
+      select from users
+      where tenant_id = ${tenantId} and (password_hash is not null or external_subject is not null)
+    ) as has`);
+  return row?.has === true;
+}
+
+export type FreshUser = Pick<User, "user_id" | "email" | "name" | "role" | "created_at">;
+
+// False where the tenant has somebody with that e-mail.
+export async function insertUser(tx: Queryable, tenantId: string, user: FreshUser): Promise<boolean> {
+  const rows = await tx.query(sql`
+    insert into users (tenant_id, user_id, email, name, role, is_disabled, created_at)
+    values (${tenantId}, ${user.user_id}, ${user.email}, ${user.name}, ${user.role}, false, ${user.created_at})
+    on conflict (tenant_id, email) do nothing
+    returning 1 as inserted`);
+  return rows.length === 1;
+}
+
+export async function saveUser(tx: Queryable, tenantId: string, user: User): Promise<void> {
+  await tx.query(sql`
+    update users
+    set name = ${user.name}, role = ${user.role}, is_disabled = ${user.is_disabled}
+    where tenant_id = ${tenantId} and user_id = ${user.user_id}`);
+}
+
+export async function savePassword(
+  tx: Queryable,
+  tenantId: string,
+  saved: { user_id: string; password_hash: string },
+): Promise<void> {
+  await tx.query(sql`
+    update users
+    set password_hash = ${saved.password_hash}
+    where tenant_id = ${tenantId} and user_id = ${saved.user_id}`);
+}
+
+export async function saveSignIn(tx: Queryable, tenantId: string, saved: { user_id: string; now: string }): Promise<void> {
+  await tx.query(sql`
+    update users
+    set last_sign_in_at = ${saved.now}
+    where tenant_id = ${tenantId} and user_id = ${saved.user_id}`);
+}
+
+export type Candidate = Person & { is_disabled: boolean; password_hash: string | null };
+
+// Of every tenant: the one statement of people that names none, for whoever signs in may not know the tenant's name.
+export async function findUsersByEmail(
+  database: Queryable,
+  { email, slug, limit }: { email: string; slug: string | null; limit: number },
+): Promise<Candidate[]> {
+  return database.query<Candidate & Row>(sql`
+    select u.tenant_id, t.slug, u.user_id, u.email, u.name, u.role, u.is_disabled, u.password_hash
+    from users as u
+    join tenants as t using (tenant_id)
+    where u.email = ${email} and (${slug}::text is null or t.slug = ${slug})
+    order by t.slug
+    limit ${limit}`);
+}
+
+export async function findPasswordHash(database: Queryable, tenantId: string, userId: string): Promise<string | null> {
+  const [row] = await database.query<{ password_hash: string | null }>(sql`
+    select password_hash
+    from users
+    where tenant_id = ${tenantId} and user_id = ${userId}`);
+  return row?.password_hash ?? null;
+}
+
+export type External = Person & { is_disabled: boolean; external_subject: string | null };
+
+// Whom the other issuer's subject is bound to; else who has the e-mail, where one is given.
+export async function lockExternalUser(
+  tx: Queryable,
+  slug: string,
+  { subject, email }: { subject: string; email: string | null },
+): Promise<External | undefined> {
+  const [row] = await tx.query<External & Row>(sql`
+    select u.tenant_id, t.slug, u.user_id, u.email, u.name, u.role, u.is_disabled, u.external_subject
+    from users as u
+    join tenants as t using (tenant_id)
+    where t.slug = ${slug} and (u.external_subject = ${subject} or u.email = ${email})
+    order by u.external_subject is not distinct from ${subject} desc
+    limit 1
+    for no key update of u`);
+  return row;
+}
+
+export async function saveExternalSubject(
+  tx: Queryable,
+  tenantId: string,
+  saved: { user_id: string; external_subject: string },
+): Promise<void> {
+  await tx.query(sql`
+    update users
+    set external_subject = ${saved.external_subject}
+    where tenant_id = ${tenantId} and user_id = ${saved.user_id}`);
+}

@@ -1,0 +1,111 @@
+import { Type, type Static } from "typebox";
+import type { FieldError } from "./failure.ts";
+import { Time, Uuid } from "./field.ts";
+import { roles, type Role } from "./role.ts";
+
+export const usersMax = 1000;
+export const passwordCharacters = { min: 12, max: 256 };
+
+const minuteMs = 60 * 1000;
+const dayMs = 24 * 60 * minuteMs;
+
+const linkPurposes = ["set-up", "invitation", "password-reset"] as const;
+export type LinkPurpose = (typeof linkPurposes)[number];
+export const linkLifeMs: Record<LinkPurpose, number> = {
+  "set-up": 15 * minuteMs,
+  invitation: 7 * dayMs,
+  "password-reset": dayMs,
+};
+
+export const sessionLimits = { idleMs: dayMs / 2, wholeMs: 7 * dayMs, perUserMax: 20 };
+export const attemptLimits = { windowMs: 15 * minuteMs, account: 10, address: 50 };
+
+export const Email = Type.String({
+  minLength: 3,
+  maxLength: 254,
+  pattern: '^[^\\s@<>,;:"()\\u0000-\\u0020\\u007f]+@[^\\s@<>,;:"()\\u0000-\\u0020\\u007f]+$',
+  description: "Kept in lower case; one person of a tenant each.",
+  examples: ["ada@shop.example"],
+});
+
+// No brackets, for the audit trail puts the e-mail into them; nothing that turns text around or hides it.
+const unseen = "\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff";
+export const PersonName = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: `^[^\\s<>${unseen}]([^<>${unseen}]*[^\\s<>${unseen}])?$`,
+  examples: ["Ada Lovelace"],
+});
+
+export const Password = Type.String({ minLength: passwordCharacters.min, maxLength: passwordCharacters.max });
+
+const RoleName = Type.Enum([...roles], { description: "Each may do what the one before it may." });
+
+export const User = Type.Object(
+  {
+    user_id: Uuid,
+    email: Type.String(),
+    name: Type.String(),
+    role: RoleName,
+    is_disabled: Type.Boolean(),
+    has_password: Type.Boolean({ description: "False until the person has used the invitation." }),
+    has_external_sign_in: Type.Boolean({ description: "Whether the person has come by the other issuer." }),
+    created_at: Time,
+    last_sign_in_at: Type.Optional(Time),
+  },
+  { additionalProperties: false, $id: "User" },
+);
+export type User = Static<typeof User>;
+
+export const NewUser = Type.Object(
+  { email: Email, name: PersonName, role: RoleName },
+  { additionalProperties: false, $id: "NewUser" },
+);
+export type NewUser = Static<typeof NewUser>;
+
+export const UserChange = Type.Object(
+  { name: Type.Optional(PersonName), role: Type.Optional(RoleName), is_disabled: Type.Optional(Type.Boolean()) },
+  { additionalProperties: false, $id: "UserChange" },
+);
+export type UserChange = Static<typeof UserChange>;
+
+export const UserLink = Type.Object(
+  {
+    purpose: Type.Enum([...linkPurposes]),
+    url: Type.String({ description: "For the person alone: it works once. Only a hash of it is kept." }),
+    expires_at: Time,
+  },
+  { additionalProperties: false, $id: "UserLink" },
+);
+export type UserLink = Static<typeof UserLink>;
+
+export function normalEmail(email: string): string {
+  return email.toLowerCase();
+}
+
+// As `changed_by` and the events name a person. The space keeps it apart from every client's id, and from detection's name.
+export function actorOf({ name, email }: { name: string; email: string }): string {
+  return `${name} <${email}>`;
+}
+
+// Those who can sign in and hand out roles.
+function isActiveAdmin({ role, is_disabled, has_password, has_external_sign_in }: User): boolean {
+  return role === "admin" && !is_disabled && (has_password || has_external_sign_in);
+}
+
+// The user after the change, or the very same object where nothing differs.
+export function changeUser(user: User, change: UserChange): User {
+  const changed = { ...user, ...change };
+  return JSON.stringify(changed) === JSON.stringify(user) ? user : changed;
+}
+
+// Null where somebody is left who can hand out roles, or nobody was before.
+export function lastAdminFault(before: User, after: User, activeAdmins: number): FieldError | null {
+  if (!isActiveAdmin(before) || isActiveAdmin(after) || activeAdmins > 1) return null;
+  return {
+    field: after.is_disabled ? "is_disabled" : "role",
+    message: "must stay as it is: this is the tenant's last active admin",
+  };
+}
+
+export type Person = { tenant_id: string; slug: string; user_id: string; email: string; name: string; role: Role };

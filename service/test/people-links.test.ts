@@ -1,0 +1,192 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { makeSetUpLink } from "../src/api/people-links.ts";
+import { clock } from "../src/clock.ts";
+import { startService, type Service } from "../src/service.ts";
+import type { UserLink } from "../src/domain/user.ts";
+import { TestTenant, expectProblem, send, testConfig, useService, type Answer, type Options } from "./harness.ts";
+import { Browser, goodPassword, invite, newEmail, signIn, tokenOf } from "./people.ts";
+
+const service = useService({ roles: new Set(["api"]) });
+
+function ask(method: string, link: string, options: Options = {}, at: Service = service.current): Promise<Answer> {
+  return send(at.port, method, `/auth/links/${tokenOf(link)}`, options);
+}
+
+const join = { password: goodPassword };
+
+async function setUp(tenant: TestTenant): Promise<UserLink | null> {
+  const wanted = { publicUrl: tenant.service.url, now: clock.now() };
+  return tenant.service.database.transaction((tx) => makeSetUpLink(tx, tenant.slug, wanted));
+}
+
+async function people(tenant: TestTenant): Promise<string> {
+  return (await tenant.call("GET", "/users")).text;
+}
+
+async function resetLink(tenant: TestTenant, userId: string): Promise<UserLink> {
+  const answer = await tenant.call("POST", `/users/${userId}/links`);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.json.data;
+}
+
+test("invitation: its token stands behind the #, it tells whom it is for, works once for seven days, and signs in", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { user, link } = await invite(tenant, "lead");
+  expect(link.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/link#[0-9a-f-]{36}\.[\w-]{43}$/);
+  expect(link.url.startsWith(`${service.current.url}/link#`)).toBe(true);
+  expect(Date.parse(link.expires_at) - Date.parse(user.created_at)).toBe(7 * 24 * 60 * 60 * 1000);
+  const told = { purpose: "invitation", tenant: tenant.slug, email: user.email, name: user.name, expires_at: link.expires_at };
+  for (let looked = 0; looked < 2; looked++) expect((await ask("GET", link.url)).json).toEqual(told);
+  const browser = await Browser.take(service.current, link.url, { name: "Ada King" });
+  expect(browser.signedIn).toMatchObject({
+    user: { ...browser.signedIn.user, email: user.email, name: "Ada King", role: "lead" },
+  });
+  expect((await browser.call("GET", "/cases")).status).toBe(200);
+  const again = await ask("POST", link.url, { body: { password: "another good password" } });
+  expectProblem(again, 404, "item-not-found");
+  expectProblem(await ask("GET", link.url), 404, "item-not-found");
+  await Browser.signIn(service.current, user.email);
+});
+
+test("link: of many who use it at once, one gets in", async () => {
+  const { user, link } = await invite(await TestTenant.create(service.current), "lead");
+  const passwords = Array.from({ length: 6 }, (_each, index) => `a good password, number ${index}`);
+  const answers = await Promise.all(passwords.map((password) => ask("POST", link.url, { body: { password } })));
+  expect(answers.map(({ status }) => String(status)).toSorted()).toEqual(["200", ...Array.from({ length: 5 }, () => "404")]);
+  const winner = passwords[answers.findIndex(({ status }) => status === 200)] ?? "";
+  await Browser.signIn(service.current, user.email, winner);
+});
+
+test("link 404: one answer for what was used, replaced, made up, of another tenant, or of a user who is disabled", async () => {
+  const [tenant, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
+  const used = await invite(tenant, "lead");
+  const browser = await Browser.take(service.current, used.link.url);
+  const replaced = await invite(tenant, "lead");
+  await resetLink(tenant, replaced.user.user_id);
+  const disabled = await invite(tenant, "lead");
+  await tenant.call("PUT", `/users/${disabled.user.user_id}`, { body: { is_disabled: true } });
+  const open = await invite(tenant, "lead");
+  const before = await people(tenant);
+  const madeUp = `#${tenant.tenantId}.${"A".repeat(43)}`;
+  const elsewhere = `#${tokenOf(open.link.url).replace(tenant.tenantId, other.tenantId)}`;
+  // A session's token is no link's.
+  const session = `#${browser.cookie.split("=")[1]}`;
+  const all = [used.link.url, replaced.link.url, disabled.link.url, madeUp, elsewhere, session, "#x", "#%00", `#${randomUUID()}`];
+  const texts = new Set<string>();
+  for (const link of all) {
+    for (const answer of [await ask("GET", link), await ask("POST", link, { body: join })]) {
+      expectProblem(answer, 404, "item-not-found");
+      expect(answer.headers.getSetCookie()).toEqual([]);
+      texts.add(answer.text);
+    }
+  }
+  expect(texts.size).toBe(1);
+  expect(await people(tenant)).toBe(before);
+});
+
+test("link: its token is no session's", async () => {
+  const { link } = await invite(await TestTenant.create(service.current), "admin");
+  const headers = { cookie: `casehound_session=${tokenOf(link.url)}` };
+  expectProblem(await send(service.current.port, "GET", "/auth/session", { headers }), 401, "unauthorized");
+  expect((await ask("GET", link.url)).status).toBe(200);
+});
+
+test("link 404: past its time it is as if it never was", async () => {
+  let aheadMs = 0;
+  const now = () => new Date(Date.now() + aheadMs).toISOString();
+  const later = await startService(testConfig({ roles: new Set(["api"]) }), undefined, { clock: { ...clock, now } });
+  try {
+    const tenant = await TestTenant.create(later);
+    const first = await setUp(tenant);
+    const { link } = await invite(tenant, "lead");
+    const minuteMs = 60 * 1000;
+    const lives: [string, number][] = [
+      [first?.url ?? "", 15 * minuteMs],
+      [link.url, 7 * 24 * 60 * minuteMs],
+    ];
+    for (const [url, lifeMs] of lives) {
+      aheadMs = lifeMs - minuteMs;
+      expect((await ask("GET", url, {}, later)).status).toBe(200);
+      aheadMs = lifeMs + 1;
+      expectProblem(await ask("GET", url, {}, later), 404, "item-not-found");
+      const body = { email: newEmail(), name: "Eve", ...join };
+      expectProblem(await ask("POST", url, { body: url === link.url ? join : body }, later), 404, "item-not-found");
+    }
+  } finally {
+    await later.stop();
+  }
+});
+
+test("link 422: a password of 11 or of 257 characters, and members that are not the link's to set, use nothing up", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { user, link } = await invite(tenant, "lead");
+  const before = await people(tenant);
+  const wrong: [string, Record<string, unknown>][] = [
+    ["password", { password: "elevenchars" }],
+    ["password", { password: "x".repeat(257) }],
+    ["password", {}],
+    ["email", { ...join, email: newEmail() }],
+    ["role", { ...join, role: "admin" }],
+    ["name", { ...join, name: "Ada <root@shop.example>" }],
+    ["name", { ...join, name: "Ada\u202e" }],
+  ];
+  for (const [field, body] of wrong) {
+    const answer = await ask("POST", link.url, { body });
+    expect(expectProblem(answer, 422, "validation-error").errors).toMatchObject([{ field }]);
+  }
+  expectProblem(await ask("POST", link.url, { body: join, headers: { origin: "https://evil.example" } }), 403, "access-denied");
+  expect(await people(tenant)).toBe(before);
+  await Browser.take(service.current, link.url);
+  const reset = await resetLink(tenant, user.user_id);
+  const renamed = await ask("POST", reset.url, { body: { ...join, name: "Eve" } });
+  expect(expectProblem(renamed, 422, "validation-error").errors).toMatchObject([{ field: "name" }]);
+});
+
+test("password reset: for who has a password, for a day; it ends the sessions before it and the old password", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const before = await Browser.join(tenant, "lead");
+  const { user_id: id, email } = before.signedIn.user;
+  const older = await resetLink(tenant, id);
+  const link = await resetLink(tenant, id);
+  expectProblem(await ask("GET", older.url), 404, "item-not-found");
+  expect((await ask("GET", link.url)).json).toMatchObject({ purpose: "password-reset", email });
+  expect((await before.call("GET", "/cases")).status).toBe(200);
+  const after = await Browser.take(service.current, link.url, { password: "another good password" });
+  expect((await after.call("GET", "/cases")).status).toBe(200);
+  expectProblem(await before.call("GET", "/cases"), 401, "unauthorized");
+  expectProblem(await signIn(service.current, { email, password: goodPassword }), 401, "unauthorized");
+});
+
+test("set-up: makes the first admin, with the e-mail and name that they give, and then never again", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const older = await setUp(tenant);
+  const link = await setUp(tenant);
+  expectProblem(await ask("GET", older?.url ?? ""), 404, "item-not-found");
+  expect((await ask("GET", link?.url ?? "")).json).toMatchObject({
+    purpose: "set-up",
+    tenant: tenant.slug,
+    email: null,
+    name: null,
+  });
+  const nameless = await ask("POST", link?.url ?? "", { body: join });
+  expect(expectProblem(nameless, 422, "validation-error").errors?.map(({ field }) => field)).toEqual(["email", "name"]);
+  const email = newEmail();
+  const browser = await Browser.take(service.current, link?.url ?? "", { email: email.toUpperCase(), name: "Ada Lovelace" });
+  expect(browser.signedIn.user).toMatchObject({ email, role: "admin" });
+  expect((await browser.call("GET", "/users")).status).toBe(200);
+  expect(await setUp(tenant)).toBeNull();
+});
+
+test("set-up 404: it ends as soon as somebody has joined in another way", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const link = await setUp(tenant);
+  expect(link).not.toBeNull();
+  await invite(tenant, "admin");
+  expect((await ask("GET", link?.url ?? "")).status).toBe(200);
+  await Browser.join(tenant, "investigator");
+  const before = await people(tenant);
+  const body = { ...join, email: newEmail(), name: "Eve" };
+  expectProblem(await ask("POST", link?.url ?? "", { body }), 404, "item-not-found");
+  expect(await people(tenant)).toBe(before);
+});

@@ -1,0 +1,183 @@
+import { expect, test } from "vitest";
+import { startService, type Service } from "../src/service.ts";
+import { TestTenant, expectProblem, send, testConfig, useService, type Answer } from "./harness.ts";
+import { Browser, cookiesOf, goodPassword, invite, newEmail, signIn, somewhere } from "./people.ts";
+
+const service = useService({ roles: new Set(["api"]) });
+
+async function joined(tenant?: TestTenant): Promise<{ email: string; tenant: TestTenant; browser: Browser }> {
+  const own = tenant ?? (await TestTenant.create(service.current));
+  const email = newEmail();
+  return { email, tenant: own, browser: await Browser.join(own, "lead", { email }) };
+}
+
+function bytesOf({ status, headers, text }: Answer): string {
+  return JSON.stringify([status, [...headers].filter(([name]) => name !== "x-request-id" && name !== "date"), text]);
+}
+
+test("POST sign-in 200: who it is, which tenant, what they may do, and a cookie that no page can read", async () => {
+  const { email, tenant } = await joined();
+  const answer = await signIn(service.current, { email: email.toUpperCase(), password: goodPassword });
+  expect(answer.status, answer.text).toBe(200);
+  expect(answer.json).toMatchObject({
+    user: { email, name: "Ada Lovelace", role: "lead" },
+    tenant: { tenant_id: tenant.tenantId, slug: tenant.slug },
+    csrf_token: expect.stringMatching(/^[\w-]{43}$/),
+    scopes: expect.arrayContaining(["manage:rules", "update:case"]),
+  });
+  const cookie = cookiesOf(answer).get("casehound_session");
+  expect(cookie).toMatch(/^casehound_session=[\w-]{36}\.[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Strict$/);
+  expect(answer.text).not.toContain(cookie?.split(/[=;]/)[1]);
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+});
+
+test("POST sign-in 200: behind https the cookie is Secure and bound to the host by its name", async () => {
+  const { email } = await joined();
+  const secure = await startService(testConfig({ roles: new Set(["api"]), publicUrl: "https://cases.example" }));
+  try {
+    const answer = await signIn(secure, { email, password: goodPassword }, { origin: "https://cases.example" });
+    const line = cookiesOf(answer).get("__Host-casehound_session") ?? "";
+    expect(line).toMatch(/; Path=\/; Max-Age=604800; HttpOnly; SameSite=Strict; Secure$/);
+    expect(line).not.toMatch(/domain/i);
+    const browser = new Browser(secure, answer);
+    expect((await browser.call("GET", "/cases")).status).toBe(200);
+    // The plain name counts for nothing there: a page without https could have set it.
+    const cookie = browser.cookie.replace("__Host-", "");
+    expectProblem(await browser.call("GET", "/cases", { headers: { cookie } }), 401, "unauthorized");
+  } finally {
+    await secure.stop();
+  }
+});
+
+test("POST sign-in 401: one answer for a wrong password, an unknown e-mail, an unused invitation, a disabled user", async () => {
+  const { email, tenant, browser } = await joined();
+  const invited = await invite(tenant, "admin");
+  const disabled = await joined(tenant);
+  const path = `/users/${disabled.browser.signedIn.user.user_id}`;
+  expect((await tenant.call("PUT", path, { body: { is_disabled: true } })).status).toBe(200);
+  const tries = [
+    { email, password: `${goodPassword}!` },
+    { email: newEmail(), password: goodPassword },
+    { email: invited.user.email, password: goodPassword },
+    { email: disabled.email, password: goodPassword },
+    { email, password: goodPassword, tenant: "no-such-tenant" },
+  ];
+  const answers = new Set<string>();
+  for (const body of tries) {
+    const answer = await signIn(service.current, body, somewhere());
+    expectProblem(answer, 401, "unauthorized");
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    answers.add(bytesOf(answer));
+  }
+  expect(answers.size).toBe(1);
+  expect((await browser.call("GET", "/cases")).status).toBe(200);
+});
+
+test("POST sign-in 422: a password of two tenants is told which, and either opens its own", async () => {
+  const email = newEmail();
+  const tenants = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
+  for (const tenant of tenants) await Browser.join(tenant, "investigator", { email });
+  const asked = await signIn(service.current, { email, password: goodPassword });
+  const problem = expectProblem(asked, 422, "validation-error");
+  const slugs = tenants.map(({ slug }) => slug).toSorted();
+  expect(problem).toMatchObject({ tenants: slugs, errors: [{ field: "tenant" }] });
+  expect(asked.headers.getSetCookie()).toEqual([]);
+  for (const slug of slugs) {
+    const answer = await signIn(service.current, { email, password: goodPassword, tenant: slug });
+    expect(answer.json).toMatchObject({ tenant: { slug } });
+  }
+  // Who does not know the password learns of no tenant.
+  const wrong = await signIn(service.current, { email, password: "no password of either" });
+  expect(wrong.text).not.toContain(slugs[0]);
+});
+
+test("POST sign-in 200: of two tenants with two passwords, the password tells which", async () => {
+  const email = newEmail();
+  const [one, two] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
+  await Browser.join(one, "investigator", { email });
+  await Browser.take(service.current, (await invite(two, "admin", { email })).link.url, { password: "another good password" });
+  const first = await Browser.signIn(service.current, email);
+  expect(first.signedIn).toMatchObject({ tenant: { slug: one.slug }, user: { role: "investigator" } });
+  const second = await Browser.signIn(service.current, email, "another good password");
+  expect(second.signedIn).toMatchObject({ tenant: { slug: two.slug }, user: { role: "admin" } });
+});
+
+async function failures(port: Service, email: string, count: number, headers = somewhere()): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let tried = 0; tried < count; tried++) {
+    statuses.push((await signIn(port, { email, password: "a wrong password" }, headers)).status);
+  }
+  return statuses;
+}
+
+const times = (count: number, status: number) => Array.from({ length: count }, () => status);
+
+test("POST sign-in 429: after ten failures an account waits, from any address and on any process", async () => {
+  const { email } = await joined();
+  expect(await failures(service.current, email, 10)).toEqual(times(10, 401));
+  const other = await startService(testConfig({ roles: new Set(["api"]) }));
+  try {
+    for (const each of [service.current, other]) {
+      const answer = await signIn(each, { email, password: goodPassword }, somewhere());
+      expectProblem(answer, 429, "rate-limited");
+      const seconds = Number(answer.headers.get("retry-after"));
+      expect(seconds > 0 && seconds <= 900).toBe(true);
+    }
+  } finally {
+    await other.stop();
+  }
+});
+
+test("POST sign-in 429: an e-mail that nobody has is limited alike", async () => {
+  expect(await failures(service.current, newEmail(), 11)).toEqual([...times(10, 401), 429]);
+});
+
+test("POST sign-in 429: many at once get no more tries than one after the other", async () => {
+  const { email } = await joined();
+  const tries = Array.from({ length: 18 }, () => failures(service.current, email, 1, somewhere()));
+  const statuses = (await Promise.all(tries)).flat().toSorted((a, b) => a - b);
+  expect(statuses).toEqual([...times(10, 401), ...times(8, 429)]);
+});
+
+test("POST sign-in 200: a success forgets the account's failures", async () => {
+  const { email } = await joined();
+  for (let round = 0; round < 2; round++) {
+    expect(await failures(service.current, email, 9)).toEqual(times(9, 401));
+    await Browser.signIn(service.current, email);
+  }
+});
+
+test("POST sign-in 429: after fifty failures an address waits, whichever accounts it tried, and no other does", async () => {
+  const { email } = await joined();
+  const here = somewhere();
+  for (let account = 0; account < 5; account++) {
+    expect(await failures(service.current, newEmail(), 10, here)).toEqual(times(10, 401));
+  }
+  expectProblem(await signIn(service.current, { email, password: goodPassword }, here), 429, "rate-limited");
+  expect((await signIn(service.current, { email, password: goodPassword }, somewhere())).status).toBe(200);
+});
+
+test("POST sign-in 200: successes do not use up an address", async () => {
+  const { email } = await joined();
+  const here = somewhere();
+  for (let round = 0; round < 55; round++) {
+    expect((await signIn(service.current, { email, password: goodPassword }, here)).status).toBe(200);
+  }
+});
+
+test("POST sign-in 400, 415, 422, 403: what is wrong with a request is told as everywhere, and signs nobody in", async () => {
+  const { email } = await joined();
+  const good = { email, password: goodPassword };
+  const ask = (options: Parameters<typeof send>[3]) => send(service.current.port, "POST", "/auth/sign-in", options);
+  expectProblem(await ask({ rawBody: "{" }), 400, "bad-request");
+  expectProblem(await ask({ body: good, headers: { "content-type": "text/plain" } }), 415, "unsupported-media-type");
+  expectProblem(await ask({ body: { email } }), 422, "validation-error");
+  expectProblem(await ask({ body: { ...good, remember: true } }), 422, "validation-error");
+  expectProblem(await ask({ body: { email, password: "x".repeat(257) } }), 422, "validation-error");
+  expectProblem(await ask({ rawBody: `{"email":"${"x".repeat(17_000)}"}` }), 413, "payload-too-large");
+  for (const origin of ["https://evil.example", "null", `http://127.0.0.1:${service.current.port + 1}`]) {
+    expectProblem(await ask({ body: good, headers: { origin } }), 403, "access-denied");
+  }
+  expectProblem(await send(service.current.port, "GET", "/auth/sign-in"), 405, "method-not-allowed");
+  expect((await ask({ body: good })).status).toBe(200);
+});

@@ -1,0 +1,109 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { expectProblem, send } from "./harness.ts";
+import { Browser, goodPassword, newEmail, signIn, tokenOf } from "./people.ts";
+import { useProcesses, type ServiceProcess } from "./process.ts";
+
+const processes = useProcesses();
+// Many processes, one after the other.
+vi.setConfig({ testTimeout: 120_000 });
+const cli = join(import.meta.dirname, "../src/cli.ts");
+
+function setUpLinkOf({ stdout }: ServiceProcess): string | undefined {
+  return /^ {2}(http\S+\/link#\S+)$/m.exec(stdout)?.[1];
+}
+
+// What a browser needs of a service in another process.
+function at(service: ServiceProcess) {
+  return { port: service.port } as never;
+}
+
+type Outcome = { code: number | null; out: string; err: string };
+
+function run(dataDir: string, args: string[]): Promise<Outcome> {
+  const env = { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir };
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [cli, ...args], { env });
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, out, err }));
+  });
+}
+
+async function json(dataDir: string, args: string[]): Promise<Record<string, string>> {
+  const { code, out, err } = await run(dataDir, [...args, "--json"]);
+  expect(code, err).toBe(0);
+  return JSON.parse(out) as Record<string, string>;
+}
+
+test("start: while nobody has signed up each start prints a fresh link that makes the admin of demo; then none; no secret is logged", async () => {
+  const dataDir = processes.folder();
+  const first = await processes.start({ DATA_DIR: dataDir });
+  const older = setUpLinkOf(first) ?? "";
+  expect(older).toContain(`http://127.0.0.1:${first.port}/link#`);
+  await first.stop();
+  const second = await processes.start({ DATA_DIR: dataDir });
+  const link = setUpLinkOf(second) ?? "";
+  expectProblem(await send(second.port, "GET", `/auth/links/${tokenOf(older)}`), 404, "item-not-found");
+  const email = newEmail();
+  const admin = await Browser.take(at(second), link, { email, name: "Ada Lovelace" });
+  expect(admin.signedIn).toMatchObject({ tenant: { slug: "demo" }, user: { role: "admin" } });
+  const wrong = "a wrong password of mine";
+  expect((await signIn(at(second), { email, password: wrong })).status).toBe(401);
+  const again = await Browser.signIn(at(second), email);
+  expect((await again.ask("POST", "/auth/sign-out")).status).toBe(204);
+  expect((await admin.call("PUT", `/users/${admin.signedIn.user.user_id}`, { body: { name: "Ada King" } })).status).toBe(200);
+  await second.stop();
+  const told = second.log.filter((line) => line["msg"] === "audit").map((line) => line["audit"]);
+  expect(told).toEqual(["signed in", "sign-in failed", "signed in", "signed out", "user changed"]);
+  const secrets = [goodPassword, wrong, admin.cookie, again.cookie, admin.signedIn.csrf_token, link, older];
+  for (const secret of secrets.map((each) => each.split(/[=#]/).at(-1) ?? "")) {
+    expect(first.stderr + second.stderr).not.toContain(secret.split(".").at(-1));
+  }
+  const third = await processes.start({ DATA_DIR: dataDir });
+  expect(setUpLinkOf(third)).toBeUndefined();
+  await third.stop();
+});
+
+test("cli: user create prints a link that works once, user list shows who is in, user disable ends the session at once", async () => {
+  const dataDir = processes.folder();
+  const service = await processes.start({ DATA_DIR: dataDir });
+  expect((await run(dataDir, ["user", "list"])).out).toBe("no users\n");
+  const email = newEmail();
+  const made = await json(dataDir, [
+    "user",
+    "create",
+    email.toUpperCase(),
+    "--tenant",
+    "demo",
+    "--role",
+    "lead",
+    "--name",
+    "Ada",
+  ]);
+  expect(made).toMatchObject({ tenant: "demo", email, role: "lead" });
+  expect((await run(dataDir, ["user", "list"])).out).toBe(`${email}  lead          invited   Ada\n`);
+  const browser = await Browser.take(at(service), made["link"] ?? "");
+  expect((await browser.call("GET", "/cases")).status).toBe(200);
+  expect((await run(dataDir, ["user", "list"])).out).toContain("active");
+  const disabled = await run(dataDir, ["user", "disable", email]);
+  expect(disabled).toMatchObject({ code: 0, out: `${email} is disabled, and signed out everywhere\n` });
+  expectProblem(await browser.call("GET", "/cases"), 401, "unauthorized");
+  const refused: [string[], number, string][] = [
+    [["user", "create", email, "--role", "lead"], 1, "exists already"],
+    [["user", "create", newEmail()], 2, "--role takes one of investigator, lead, admin"],
+    [["user", "create", newEmail(), "--role", "root"], 2, "--role takes one of"],
+    [["user", "create", "nobody", "--role", "lead"], 2, "email "],
+    [["user", "create", newEmail(), "--role", "lead", "--tenant", "no-such"], 1, "there is no tenant no-such"],
+    [["user", "disable", newEmail()], 1, "has no user"],
+  ];
+  for (const [args, code, text] of refused) {
+    const outcome = await run(dataDir, args);
+    expect(outcome).toMatchObject({ code, out: "" });
+    expect(outcome.err).toContain(text);
+  }
+  await service.stop();
+});

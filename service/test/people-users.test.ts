@@ -1,0 +1,138 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import type { User } from "../src/domain/user.ts";
+import { TestTenant, expectProblem, send, useService, type Answer } from "./harness.ts";
+import { Browser, invite, newEmail, tokenOf } from "./people.ts";
+
+const service = useService({ roles: new Set(["api"]) });
+
+async function list(tenant: TestTenant): Promise<User[]> {
+  return ((await tenant.call("GET", "/users")).json.data as { users: User[] }).users;
+}
+
+test("POST users 201: the person, without any secret but the link, and the list has them in order of their e-mails", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const emails = [newEmail(), newEmail(), newEmail()];
+  for (const email of emails) await invite(tenant, "investigator", { email: email.toUpperCase() });
+  const users = await list(tenant);
+  expect(users.map(({ email }) => email)).toEqual(emails.toSorted());
+  expect(Object.keys(users[0] ?? {}).toSorted()).toEqual(
+    ["created_at", "email", "has_external_sign_in", "has_password", "is_disabled", "name", "role", "user_id"].toSorted(),
+  );
+  const browser = await Browser.join(tenant, "lead");
+  const { user_id: id } = browser.signedIn.user;
+  expect((await tenant.call("GET", `/users/${id}`)).json.data).toMatchObject({
+    has_password: true,
+    last_sign_in_at: expect.any(String),
+  });
+});
+
+test("POST users 409: an e-mail once in a tenant, in any letter case, and nothing changes; another tenant may have it", async () => {
+  const [tenant, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
+  const { user } = await invite(tenant, "investigator");
+  const body = { email: user.email.toUpperCase(), name: "Eve", role: "admin" };
+  expectProblem(await tenant.call("POST", "/users", { body }), 409, "item-already-exists");
+  expect(await list(tenant)).toEqual([user]);
+  await invite(other, "admin", { email: user.email });
+});
+
+test("POST users 422: what is no e-mail, no name or no role makes nobody", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const good = { email: newEmail(), name: "Ada", role: "lead" };
+  const wrong = {
+    email: ["", "x", "a@", "@b", "a@b@c", "a b@c", "a@b>", `${"x".repeat(250)}@b.example`, 7, null],
+    name: ["", " ", "Ada ", "a<b", "a\nb", "a\u200bb", "x".repeat(101), 7],
+    role: ["", "owner", "Admin", ["admin"]],
+  };
+  for (const [field, values] of Object.entries(wrong)) {
+    for (const value of values) {
+      const answer = await tenant.call("POST", "/users", { body: { ...good, [field]: value } });
+      expect(expectProblem(answer, 422, "validation-error").errors, JSON.stringify(value)).toMatchObject([{ field }]);
+    }
+  }
+  expect(await list(tenant)).toEqual([]);
+});
+
+test("PUT user 200: members that are left out stay; each change is in the events with who made it", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { user } = await invite(tenant, "investigator");
+  const path = `/users/${user.user_id}`;
+  const renamed = await tenant.call("PUT", path, { body: { name: "Ada King" } });
+  expect(renamed.json.data).toEqual({ ...user, name: "Ada King" });
+  expect((await tenant.call("PUT", path, { body: {} })).json.data).toEqual(renamed.json.data);
+  const promoted = await tenant.call("PUT", path, { body: { role: "lead", is_disabled: true } });
+  expect(promoted.json.data).toEqual({ ...user, name: "Ada King", role: "lead", is_disabled: true });
+  const client = await service.current.database.connect();
+  const query = "select type, actor, data from events where tenant_id = $1 and resource_id = $2 order by event_id";
+  const { rows } = await client.query(query, [tenant.tenantId, user.user_id]);
+  await client.end();
+  expect(rows).toEqual([
+    { type: "user.invited", actor: tenant.clientId, data: { role: "investigator" } },
+    { type: "user.updated", actor: tenant.clientId, data: { name: "Ada King" } },
+    { type: "user.updated", actor: tenant.clientId, data: { role: "lead", is_disabled: true } },
+  ]);
+});
+
+test("PUT user 422: the last active admin stays one; invited and disabled admins do not count", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const admin = await Browser.join(tenant, "admin");
+  await invite(tenant, "admin");
+  const gone = await Browser.join(tenant, "admin");
+  expect((await admin.call("PUT", `/users/${gone.signedIn.user.user_id}`, { body: { is_disabled: true } })).status).toBe(200);
+  const before = await list(tenant);
+  const path = `/users/${admin.signedIn.user.user_id}`;
+  for (const [field, body] of [
+    ["role", { role: "lead" }],
+    ["is_disabled", { is_disabled: true }],
+  ] as const) {
+    for (const refused of [await admin.call("PUT", path, { body }), await tenant.call("PUT", path, { body })]) {
+      expect(expectProblem(refused, 422, "validation-error").errors).toMatchObject([{ field }]);
+    }
+  }
+  expect(await list(tenant)).toEqual(before);
+  expect((await admin.call("PUT", path, { body: { name: "Still here" } })).status).toBe(200);
+  await Browser.join(tenant, "admin");
+  expect((await admin.call("PUT", path, { body: { role: "lead" } })).status).toBe(200);
+});
+
+function demote(by: Browser, whom: Browser): Promise<Answer> {
+  return by.call("PUT", `/users/${whom.signedIn.user.user_id}`, { body: { role: "lead" } });
+}
+
+test("PUT user: two admins who demote each other at once leave one", async () => {
+  const tenant = await TestTenant.create(service.current);
+  for (let round = 0; round < 5; round++) {
+    const [one, two] = [await Browser.join(tenant, "admin"), await Browser.join(tenant, "admin")];
+    const others = (await list(tenant)).filter(({ role, user_id: id }) => {
+      return role === "admin" && id !== one.signedIn.user.user_id && id !== two.signedIn.user.user_id;
+    });
+    for (const { user_id: id } of others) await tenant.call("PUT", `/users/${id}`, { body: { role: "lead" } });
+    const answers = await Promise.all([demote(one, two), demote(two, one)]);
+    // Who was demoted first may come too late with their own.
+    const [first, second] = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(first).toBe(200);
+    expect([403, 422]).toContain(second);
+    expect((await list(tenant)).filter(({ role }) => role === "admin").length).toBe(1);
+  }
+});
+
+test("DELETE sessions 204: the person is signed out everywhere, and may sign in again", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const [browser, colleague] = [await Browser.join(tenant, "lead"), await Browser.join(tenant, "lead")];
+  const path = `/users/${browser.signedIn.user.user_id}/sessions`;
+  expect((await tenant.call("DELETE", path)).status).toBe(204);
+  expectProblem(await browser.call("GET", "/cases"), 401, "unauthorized");
+  expect((await colleague.call("GET", "/cases")).status).toBe(200);
+  await Browser.signIn(service.current, browser.signedIn.user.email);
+});
+
+test("POST links 403: a disabled user gets none, and keeps none", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { user, link } = await invite(tenant, "lead");
+  await tenant.call("PUT", `/users/${user.user_id}`, { body: { is_disabled: true } });
+  expect((await send(service.current.port, "GET", `/auth/links/${tokenOf(link.url)}`)).status).toBe(404);
+  expectProblem(await tenant.call("POST", `/users/${user.user_id}/links`), 403, "access-denied");
+  for (const id of [randomUUID(), "x", user.user_id.toUpperCase()]) {
+    expectProblem(await tenant.call("GET", `/users/${id}`), 404, "item-not-found");
+  }
+});

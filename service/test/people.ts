@@ -1,0 +1,102 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import type { Role } from "../src/domain/role.ts";
+import type { User, UserLink } from "../src/domain/user.ts";
+import type { Service } from "../src/service.ts";
+import { send, type Answer, type Options, type TestTenant } from "./harness.ts";
+
+export const goodPassword = "correct horse battery staple";
+
+export function newEmail(): string {
+  return `${randomUUID()}@shop.example`;
+}
+
+export type SignedIn = {
+  user: { user_id: string; email: string; name: string; role: Role };
+  tenant: { tenant_id: string; slug: string };
+  scopes: string[];
+  csrf_token: string;
+  expires_at: string;
+};
+
+export function tokenOf(link: string): string {
+  return link.split("#")[1] ?? "";
+}
+
+// The cookies of an answer by their names, each as it was sent.
+export function cookiesOf(answer: { headers: Headers }): Map<string, string> {
+  return new Map(answer.headers.getSetCookie().map((line) => [line.split("=")[0] ?? "", line]));
+}
+
+// A client of one of the tenant's clients, and a user, for tests that need their ids alone.
+export async function makeOthers(tenant: TestTenant): Promise<{ user_id: string; client_id: string }> {
+  const { user } = await invite(tenant, "investigator");
+  const made = await tenant.call("POST", "/clients", { body: { scopes: ["read:cases"] } });
+  const { client } = made.json.data as { client: { client_id: string } };
+  return { user_id: user.user_id, client_id: client.client_id };
+}
+
+export async function invite(
+  tenant: TestTenant,
+  role: Role,
+  { email = newEmail(), name = "Ada Lovelace" } = {},
+): Promise<{ user: User; link: UserLink }> {
+  const answer = await tenant.call("POST", "/users", { body: { email, name, role } });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.json.data;
+}
+
+// An address of the caller's own, for failures are counted by it.
+export function somewhere(): Record<string, string> {
+  const octets =
+    randomUUID()
+      .match(/[0-9a-f]{2}/g)
+      ?.slice(0, 3) ?? [];
+  return { "x-forwarded-for": `10.${octets.map((octet) => parseInt(octet, 16)).join(".")}` };
+}
+
+export function signIn(service: Service, body: Record<string, unknown>, headers: Record<string, string> = {}): Promise<Answer> {
+  return send(service.port, "POST", "/auth/sign-in", { body, headers: { ...somewhere(), ...headers } });
+}
+
+// A browser: it keeps the session's cookie and its token, and sends both.
+export class Browser {
+  readonly service: Service;
+  readonly #address = somewhere();
+  cookie: string;
+  signedIn: SignedIn;
+
+  constructor(service: Service, answer: Answer) {
+    expect(answer.status, answer.text).toBe(200);
+    this.service = service;
+    const [line = ""] = answer.headers.getSetCookie();
+    this.cookie = line.split(";")[0] ?? "";
+    this.signedIn = answer.json as unknown as SignedIn;
+  }
+
+  static async take(service: Service, link: string, body: Record<string, unknown> = {}): Promise<Browser> {
+    const path = `/auth/links/${tokenOf(link)}`;
+    return new Browser(service, await send(service.port, "POST", path, { body: { password: goodPassword, ...body } }));
+  }
+
+  // Somebody of the tenant who has just used the invitation.
+  static async join(tenant: TestTenant, role: Role, who: { email?: string; name?: string } = {}): Promise<Browser> {
+    const { link } = await invite(tenant, role, who);
+    return Browser.take(tenant.service, link.url);
+  }
+
+  static async signIn(service: Service, email: string, password = goodPassword): Promise<Browser> {
+    return new Browser(service, await signIn(service, { email, password }));
+  }
+
+  // Any path of the service, with whatever headers in the place of those that a browser would send.
+  ask(method: string, path: string, options: Options = {}, service = this.service): Promise<Answer> {
+    const own = { ...this.#address, cookie: this.cookie, ...(method !== "GET" && { "x-csrf-token": this.signedIn.csrf_token }) };
+    const headers = Object.fromEntries(Object.entries({ ...own, ...options.headers }).filter(([, value]) => value !== ""));
+    return send(service.port, method, path, { ...options, headers });
+  }
+
+  call(method: string, path: string, options: Options = {}, service = this.service): Promise<Answer> {
+    return this.ask(method, `/v2/${this.signedIn.tenant.slug}${path}`, options, service);
+  }
+}
