@@ -6,6 +6,7 @@ import { Authenticator } from "./api/auth.ts";
 import { Collector } from "./api/collector.ts";
 import { CursorSeal } from "./api/cursor.ts";
 import { docsPage } from "./api/docs.ts";
+import { EventFeed } from "./api/event-feed.ts";
 import { Issuer } from "./api/issuer.ts";
 import { Metrics } from "./api/metrics.ts";
 import { openapiDocument } from "./api/openapi.ts";
@@ -140,6 +141,7 @@ async function startApi(
     if (isApi) await savePublicUrl(tx, publicUrl);
     return findOrMakeSecret(tx, "cursors", randomBytes(32));
   });
+  const feed = new EventFeed(database);
   const services: Services = {
     database,
     issuer,
@@ -147,6 +149,7 @@ async function startApi(
     cursors: new CursorSeal(sealKey),
     findCase: gatherReads((tenantId, ids) => findCases(database, tenantId, ids)),
     findAccount: gatherReads((tenantId, ids) => findAccounts(database, tenantId, ids)),
+    feed,
     ...clock,
   };
   const openapi = JSON.stringify(openapiDocument(publicUrl));
@@ -176,6 +179,8 @@ async function startApi(
   const router = new Router(isApi ? operations : [], system);
   server.open({ services, authenticator, router, isStrictHost: config.isStrictHost });
   if (isServing) stops.push(() => server.stop());
+  // Before the server waits for what is under way, for a stream never ends by itself.
+  stops.push(async () => feed.stop());
   return { url: publicUrl, localUrl, port, issuer };
 }
 

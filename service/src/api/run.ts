@@ -6,7 +6,7 @@ import { unauthorized, type Authenticator, type Identity } from "./auth.ts";
 import { admitBody, hasBody, readBody, requireMediaType } from "./body.ts";
 import { headerLines } from "./headers.ts";
 import { parseJson } from "./json.ts";
-import { jsonMediaType, type Operation, type Services } from "./operation.ts";
+import { jsonMediaType, type Operation, type Services, type Visit } from "./operation.ts";
 import { decodeSegment, parseQuery } from "./path.ts";
 import type { Reply } from "./problem.ts";
 import { faultOf, invalid, validate, type Schema } from "./validate.ts";
@@ -30,7 +30,8 @@ export async function runOperation(
   onBody: () => void,
 ): Promise<Reply> {
   const { operation } = routed;
-  const identity = await runtime.authenticator.identify(headerLines(request, "authorization"));
+  const identify = () => runtime.authenticator.identify(headerLines(request, "authorization"));
+  const identity = await identify();
   trace.actor = identity.actor;
   // An address ends up in logs and histories: a token there is given away, and never counts.
   if (/(^|&)access_token=/.test(routed.query)) throw unauthorized("The token must stand in the Authorization header alone.");
@@ -42,13 +43,29 @@ export async function runOperation(
   const caller = { ...tenant, actor: identity.actor };
   const { services } = runtime;
   const schema = operation.body;
-  if (!schema) return operation.handle(services, { caller, params, query, body: undefined, key: "" });
+  const visit = operation.isStream ? { visit: visitOf(request, operation, { identity, identify }) } : {};
+  if (!schema) return operation.handle(services, { caller, params, query, body: undefined, key: "", ...visit });
   return admitBody(request, operation.bodyBytesMax ?? bodyBytesDefault, async () => {
     const body = await readJson(request, operation, onBody);
     const key = operation.wantsKey ? requireKey(request) : "";
     validate(schema, body, operation.faults);
     return operation.handle(services, { caller, params, query, body, key });
   });
+}
+
+type Identified = { identity: Identity; identify: () => Promise<Identity> };
+
+function visitOf(request: IncomingMessage, { scope }: Operation, { identity, identify }: Identified): Visit {
+  const given = request.headers["last-event-id"];
+  const isStillAllowed = async () => {
+    try {
+      return (await identify()).scopes.has(scope);
+    } catch (error) {
+      // Nobody can say while the database is away; the token's own expiry counts all the same.
+      return error instanceof Failure && error.code === "bad-gateway";
+    }
+  };
+  return { lastEventId: typeof given === "string" ? given : undefined, expiresAtMs: identity.expiresAtMs, isStillAllowed };
 }
 
 // The same answer for a slug that is foreign and for one that does not exist.

@@ -188,6 +188,10 @@ function send(response: ServerResponse, reply: Reply, requestId: string, isLast:
   const { status } = reply;
   const body = reply.bytes ?? reply.body;
   const headers: Record<string, string | number> = { "cache-control": "no-store", "x-request-id": requestId, ...reply.headers };
+  if (reply.stream) {
+    response.writeHead(status, headers).flushHeaders();
+    return reply.stream(response);
+  }
   if (status !== 204 && status !== 304) headers["content-length"] = Buffer.byteLength(body);
   if (isLast) headers["connection"] = "close";
   response.writeHead(status, headers);
