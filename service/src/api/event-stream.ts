@@ -55,6 +55,8 @@ function run(feed: EventFeed, { start, ending, to, ...options }: Run): void {
     to.end();
   });
   to.on("close", end);
+  // Elsewhere a client may end its half and is answered all the same; one that follows a stream has gone.
+  to.socket?.once("end", end);
   // A reader that went before we began.
   if (to.destroyed || ending.signal.aborted) return void (ending.signal.aborted ? to.end() : end());
   const write = (text: string) => {
