@@ -9,6 +9,7 @@ const heartbeatMsDefault = 15_000;
 const reconnectMs = 2_000;
 // A reader that is further behind than this does not read.
 const bufferedBytesMax = 256 * 1024;
+const lingerMs = 1_000;
 const timerMsMax = 2 ** 31 - 1;
 
 export type StreamOptions = {
@@ -52,14 +53,15 @@ function run(feed: EventFeed, { start, ending, to, ...options }: Run): void {
   ];
   ending.signal.addEventListener("abort", () => {
     for (const timer of timers) clearTimeout(timer);
-    to.end();
+    endSoon(to);
   });
   to.on("close", end);
   // Elsewhere a client may end its half and is answered all the same; one that follows a stream has gone.
   to.socket?.once("end", end);
   // A reader that went before we began.
-  if (to.destroyed || ending.signal.aborted) return void (ending.signal.aborted ? to.end() : end());
+  if (to.destroyed || ending.signal.aborted) return void (ending.signal.aborted ? endSoon(to) : end());
   const write = (text: string) => {
+    if (ending.signal.aborted) return;
     if (to.writableLength > bufferedBytesMax) to.destroy();
     else to.write(text);
   };
@@ -77,6 +79,12 @@ function run(feed: EventFeed, { start, ending, to, ...options }: Run): void {
   write(`retry: ${reconnectMs}\nid: ${position}\n\n`);
   if (start.isReset) write(`event: reset\nid: ${position}\ndata: {"last_event_id":${position}}\n\n`);
   feed.follow(tenantId, { position, tell }, ending.signal);
+}
+
+// One that does not read would hold its end for ever, and the service's stop with it.
+function endSoon(to: ServerResponse): void {
+  const timer = setTimeout(() => to.destroy(), lingerMs).unref();
+  to.once("close", () => clearTimeout(timer)).end();
 }
 
 function message({ event, text }: Told): string {
