@@ -40,6 +40,7 @@ type Slice = { conditions: string[] };
 type Bind = (value: unknown) => string;
 
 export async function listCases(database: Queryable, tenantId: string, page: CasePage): Promise<CaseListItem[]> {
+  if (scoresFrom(page.filter).length === 0) return [];
   if (page.sort !== "-overall_risk_score") return listOrdered(database, tenantId, page, scoresFrom(page.filter));
   // Score by score, so that each step is in order of the id alone and can be bounded by creation times.
   const found: CaseListItem[] = [];
