@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
+import { CasehoundClient, type FollowedEvent } from "@casehound/client";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { EventFeed, type FeedLimits } from "../src/api/event-feed.ts";
 import { openStream } from "../src/api/event-stream.ts";
@@ -236,6 +237,26 @@ async function isDropped(tenant: TestTenant): Promise<boolean> {
   for (const reader of readers) await reader.close();
   return statuses.every((status) => status === 200);
 }
+
+test("client: follows the changes from where it was told to, and leaves with its signal", async () => {
+  const tenant = await TestTenant.create(service.current);
+  await append(tenant, 3);
+  const baseUrl = `http://127.0.0.1:${service.current.port}`;
+  const client = new CasehoundClient({ baseUrl, tenant: tenant.slug, credentials: { token: tenant.token } });
+  const leaving = new AbortController();
+  const seen: FollowedEvent[] = [];
+  for await (const event of client.follow({ after: 1, signal: leaving.signal })) {
+    seen.push(event);
+    if (seen.length === 2) await append(tenant, 1, 4);
+    if (seen.length === 3) leaving.abort();
+  }
+  expect(seen).toMatchObject([{ event_id: 2 }, { event_id: 3 }, { event_id: 4, resource: { id: "user-4" } }]);
+  const resetting = client.follow({ after: 99 });
+  expect((await resetting.next()).value).toEqual({ type: "reset", last_event_id: 4 });
+  await resetting.return(undefined);
+  const refused = new CasehoundClient({ baseUrl, tenant: tenant.slug, credentials: { token: await tenant.mint(["read:case"]) } });
+  await expect(refused.follow().next()).rejects.toThrow("read:events");
+});
 
 const limits: Partial<FeedLimits>[] = [{ readersMax: 2 }, { readersOfTenantMax: 2 }];
 
