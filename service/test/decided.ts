@@ -83,7 +83,7 @@ export async function makeRule(tenant: TestTenant, id: string, change: Partial<R
 // A session of nobody, and what another account was seen with.
 export async function makeTraces(tenant: TestTenant): Promise<Record<"session_id" | "device_id" | "ip", string>> {
   const at = new Date().toISOString();
-  const [session_id, device_id, ip] = [randomUUID(), randomUUID(), `2001:db8::${randomUUID().slice(0, 4)}`];
+  const [session_id, device_id, ip] = [randomUUID(), randomUUID(), randomUUID()];
   const seen = { a: `account-${randomUUID()}`, first_seen: at, last_seen: at };
   await tenant.service.database.transaction(async (tx) => {
     const session = { session_id, website_account_id: null, device_id, started_at: at, last_at: at, facts: "{}" };
