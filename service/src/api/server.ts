@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES, createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { Failure } from "../domain/failure.ts";
@@ -32,6 +32,7 @@ export class ApiServer {
   readonly #server: Server;
   readonly #underWay = new WeakMap<Duplex, Set<ServerResponse>>();
   readonly #refused = new WeakSet<Duplex>();
+  readonly #sockets = new Set<Socket>();
   isStopping = false;
 
   constructor(log: Logger, metrics: Metrics) {
@@ -51,6 +52,10 @@ export class ApiServer {
     this.#server.setTimeout(inactivityMs);
     // A client may end its half once it has asked, and is answered all the same.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
+    this.#server.on("connection", (socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
     this.#server.on("request", (request, response) => this.#take(request, response, () => {}));
     // Told to go on only once everything that can be refused without the body has been checked.
     this.#server.on("checkContinue", (request, response) => this.#take(request, response, () => response.writeContinue()));
@@ -109,7 +114,10 @@ export class ApiServer {
     this.isStopping = true;
     // To close ends Node's own watch over slow requests too, so a client that stalls would hold us for ever.
     const timer = setTimeout(() => this.#server.closeAllConnections(), stopMs);
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    // Clients connect ahead of need. One that has said nothing has nothing under way, yet Node would wait for it.
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
+    await closed;
     clearTimeout(timer);
   }
 
