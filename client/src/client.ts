@@ -64,7 +64,8 @@ export class CasehoundClient {
   // Every change as it happens, and after a break from where it was. Ends with the signal, or with what the service refuses.
   async *follow({ after, types, signal }: Following = {}): AsyncGenerator<FollowedEvent> {
     let last = after;
-    for (let pauses = 0; !signal?.aborted; pauses++) {
+    const hasLeft = () => signal?.aborted === true;
+    for (let pauses = 0; !hasLeft(); pauses++) {
       const query = queryText({ after: last, types: types?.join(",") });
       const url = `${this.#options.baseUrl}/v2/${this.#options.tenant}/events/stream${query}`;
       try {
@@ -82,9 +83,9 @@ export class CasehoundClient {
       } catch (error) {
         const isPassing =
           error instanceof ProblemError ? error.status >= 500 || error.status === 429 : error instanceof TypeError;
-        if (!isPassing && !signal?.aborted) throw error;
+        if (!isPassing && !hasLeft()) throw error;
       }
-      if (!signal?.aborted) await pause(firstPauseMs * 2 ** Math.min(pauses, 7) * (0.5 + Math.random()));
+      if (!hasLeft()) await pause(firstPauseMs * 2 ** Math.min(pauses, 7) * (0.5 + Math.random()));
     }
   }
 

@@ -13,7 +13,7 @@ type Sessions = { sessions: Session[]; next_cursor: string | null };
 async function read<T>(tenant: TestTenant, path: string): Promise<T> {
   const answer = await tenant.call("GET", path);
   expect(answer.status, answer.text).toBe(200);
-  return answer.json.data as T;
+  return answer.json.data;
 }
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();

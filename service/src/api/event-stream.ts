@@ -59,7 +59,7 @@ function run(feed: EventFeed, { start, ending, to, ...options }: Run): void {
   // Elsewhere a client may end its half and is answered all the same; one that follows a stream has gone.
   to.socket?.once("end", end);
   // A reader that went before we began.
-  if (to.destroyed || ending.signal.aborted) return void (ending.signal.aborted ? endSoon(to) : end());
+  if (to.destroyed || ending.signal.aborted) return ending.signal.aborted ? endSoon(to) : end();
   const write = (text: string) => {
     if (ending.signal.aborted) return;
     if (to.writableLength > bufferedBytesMax) to.destroy();
