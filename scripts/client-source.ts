@@ -1,7 +1,10 @@
 import type { Operation } from "../service/src/api/operation.ts";
-import { operations } from "../service/src/api/operations.ts";
+import { operations as all } from "../service/src/api/operations.ts";
 import type { Schema } from "../service/src/api/validate.ts";
 import { scopes } from "../service/src/domain/scope.ts";
+
+// A stream is no call with an answer: the client has a way of its own for it.
+const operations = all.filter((operation) => operation.isStream !== true);
 
 type Named = Schema & { $id?: string; patternProperties?: Record<string, Schema> };
 

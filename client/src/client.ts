@@ -1,5 +1,6 @@
 import { operations, type Operations } from "./operations.ts";
 import { ProblemError, isProblem } from "./problem.ts";
+import { readMessages, toFollowed, type FollowedEvent } from "./stream.ts";
 
 type OperationId = keyof Operations;
 type Present<T> = { [Name in keyof T as T[Name] extends undefined ? never : Name]: T[Name] };
@@ -18,6 +19,8 @@ export type ClientOptions = {
   // Of a call that may be repeated, the first included.
   attemptsMax?: number;
 };
+
+type Following = { after?: number; types?: string[]; signal?: AbortSignal };
 
 type Sent = { method: string; headers: Record<string, string>; body: string | null; signal: AbortSignal | null };
 
@@ -56,6 +59,34 @@ export class CasehoundClient {
       signal: given.signal ?? null,
     };
     return this.#attempt(url, request, isRepeatable ? (this.#options.attemptsMax ?? attemptsDefault) : 1);
+  }
+
+  // Every change as it happens, and after a break from where it was. Ends with the signal, or with what the service refuses.
+  async *follow({ after, types, signal }: Following = {}): AsyncGenerator<FollowedEvent> {
+    let last = after;
+    const hasLeft = () => signal?.aborted === true;
+    for (let pauses = 0; !hasLeft(); pauses++) {
+      const query = queryText({ after: last, types: types?.join(",") });
+      const url = `${this.#options.baseUrl}/v2/${this.#options.tenant}/events/stream${query}`;
+      try {
+        const headers = { authorization: `Bearer ${await this.#accessToken()}` };
+        const response = await fetch(url, { headers, signal: signal ?? null });
+        if (response.status === 401 && !("token" in this.#options.credentials)) this.#token = null;
+        else if (!response.ok) await readJson(response);
+        else {
+          for await (const message of readMessages(response)) {
+            pauses = 0;
+            last = message.id ?? last;
+            if (message.data !== undefined) yield toFollowed(message);
+          }
+        }
+      } catch (error) {
+        const isPassing =
+          error instanceof ProblemError ? error.status >= 500 || error.status === 429 : error instanceof TypeError;
+        if (!isPassing && !hasLeft()) throw error;
+      }
+      if (!hasLeft()) await pause(firstPauseMs * 2 ** Math.min(pauses, 7) * (0.5 + Math.random()));
+    }
   }
 
   async #attempt<Data>(url: string, request: Sent, attemptsMax: number): Promise<Data> {

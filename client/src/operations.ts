@@ -18,6 +18,26 @@ export type BulkClose = { cases: ({ case_id: string; case_version: number })[]; 
 
 export type BulkCloseResult = { case_id: string; status: 200 | 404 | 409; case_version?: number; type?: "item-not-found" | "item-version-conflict" | "transaction-contended"; current_version?: number };
 
+export type Event = { event_id: number; type: string; occurred_at: string; actor: string; resource: { type: string; id: string; version?: number }; data?: Record<string, unknown> };
+
+export type Session = { session_id: string; session_status: "ACTIVE" | "FINISHED"; website_account_id?: string; device_id?: string; started_at: string; last_activity_at: string; ended_at: string | null; activities: number; page_views: number; accounts: number; is_webdriver: boolean; ips: (string)[]; user_agent?: string; client?: { sdk?: string; locale?: string; zone_offset_minutes?: number; screen?: string; viewport?: string; referrer?: string; session_started_at?: string } };
+
+export type ScoredActivity = { activity_id: string; type: string; origin: "server" | "browser"; occurred_at: string; received_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; page_url?: string; page_title?: string; signs?: (string)[]; attributes?: Record<string, string | number | boolean>; score: number; log_odds?: number; rules: (string)[]; prediction_id?: string; case_id?: string };
+
+export type AccountLink = { kind: "device" | "ip"; value: string; first_seen: string; last_seen: string; shared_with: number };
+
+export type LinkedAccount = { website_account_id: string; is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean; first_seen: string; last_seen: string; open_case?: { case_id: string; overall_risk_score: number; primary_fraud_label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; created_at: string } };
+
+export type LinkTable = { shared: (SharedLink)[]; nodes: ({ node_id: string; kind: "account" | "device" | "ip"; value: string; is_origin: boolean; flags?: { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean }; open_case?: { case_id: string; overall_risk_score: number; primary_fraud_label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; created_at: string } })[]; edges: ({ from: string; to: string; first_seen: string; last_seen: string })[]; is_cut: boolean };
+
+export type SharedLink = { kind: "device" | "ip"; value: string; accounts: number; website_account_ids: (string)[]; first_seen: string; last_seen: string };
+
+export type CaseDigest = { case_id: string; summary: string; fraud_labels: ("Account Takeover" | "Bot" | "Synthetic" | "Organic")[]; has_new_evidence: boolean; is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean; linked_cases: number; linked_case_ids: (string)[] };
+
+export type CaseCounts = { open: number; new_evidence: number; blocked_accounts: number; no_account: number; last_activity_at: string | null };
+
+export type Overview = { start_date: string; end_date: string; days: ({ day: string; opened: number; closed: number; reopened: number })[]; opened: number; closed: number; reopened: number; outcomes: { confirmed: number; false_positives: number; inconclusive: number; none: number }; median_seconds_to_close: number | null; open_cases: number; backlog: ({ created_after: string | null; created_before: string | null; cases: number })[]; scores: ({ score: number; cases: number })[]; last_activity_at: string | null };
+
 export type EndUserAccount = { tenant_id: string; website_account_id: string; crm_account_id?: string; is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean; last_session_updated_on?: string; created_at: string; updated_at: string };
 
 export type NewEndUserAccount = { website_account_id: string; is_blocked?: boolean; is_quarantined?: boolean; is_fraudulent?: boolean; crm_account_id?: string | null };
@@ -93,10 +113,26 @@ export type Snippets = { snippets: ({ framework: string; snippet: string })[]; t
 export type MetricPoint = { timestamp: string; total_events?: number; guest_sessions?: number; non_guest_sessions?: number; unique_sessions?: number; unique_ids?: number; session_starts?: number };
 
 export type Operations = {
-  listCases: { params: undefined; query: { status?: "OPEN" | "CLOSED"; website_account_id?: string; user_is_blocked?: boolean; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; min_score?: number; created_after?: string; created_before?: string; updated_since?: string; sort?: "-created_at" | "created_at" | "-overall_risk_score" | "-updated_at"; limit?: number; cursor?: string }; body: undefined; data: { cases: (CaseListItem)[]; next_cursor: string | null } };
+  listCases: { params: undefined; query: { status?: "OPEN" | "CLOSED"; website_account_id?: string; user_is_blocked?: boolean; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; min_score?: number; max_score?: number; new_evidence?: boolean; created_after?: string; created_before?: string; updated_since?: string; updated_before?: string; sort?: "-created_at" | "created_at" | "-overall_risk_score" | "-updated_at"; limit?: number; cursor?: string }; body: undefined; data: { cases: (CaseListItem)[]; next_cursor: string | null } };
   getCase: { params: { case_id: string }; query: undefined; body: undefined; data: Case };
   updateCase: { params: { case_id: string }; query: undefined; body: CaseChange; data: Case };
   closeCases: { params: undefined; query: undefined; body: BulkClose; data: { results: (BulkCloseResult)[] } };
+  listEvents: { params: undefined; query: { after?: number; limit?: number; wait?: number }; body: undefined; data: { events: (Event)[]; next_after: number } };
+  listCaseEvents: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { events: (Event)[]; next_cursor: string | null } };
+  listEndUserAccountEvents: { params: { website_account_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { events: (Event)[]; next_cursor: string | null } };
+  getSession: { params: { session_id: string }; query: undefined; body: undefined; data: Session };
+  listSessionActivities: { params: { session_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { activities: (ScoredActivity)[]; next_cursor: string | null } };
+  listCaseSessions: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { sessions: (Session)[]; next_cursor: string | null } };
+  listEndUserAccountSessions: { params: { website_account_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { sessions: (Session)[]; next_cursor: string | null } };
+  listCaseActivities: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { activities: (ScoredActivity)[]; next_cursor: string | null } };
+  listEndUserAccountActivities: { params: { website_account_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { activities: (ScoredActivity)[]; next_cursor: string | null } };
+  listEndUserAccountLinks: { params: { website_account_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { links: (AccountLink)[]; next_cursor: string | null } };
+  listDeviceAccounts: { params: { device_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { accounts: (LinkedAccount)[]; next_cursor: string | null } };
+  listAddressAccounts: { params: { ip: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { accounts: (LinkedAccount)[]; next_cursor: string | null } };
+  getLinks: { params: undefined; query: { website_account_id?: string; case_ids?: string }; body: undefined; data: LinkTable };
+  listCaseDigests: { params: undefined; query: { case_ids?: string }; body: undefined; data: { case_digests: (CaseDigest)[] } };
+  getCaseCounts: { params: undefined; query: undefined; body: undefined; data: CaseCounts };
+  getOverview: { params: undefined; query: { start_date?: string; end_date?: string }; body: undefined; data: Overview };
   listEndUserAccounts: { params: undefined; query: { is_blocked?: boolean; is_quarantined?: boolean; is_fraudulent?: boolean; crm_account_id?: string; limit?: number; cursor?: string }; body: undefined; data: { end_user_accounts: (EndUserAccount)[]; next_cursor: string | null } };
   createEndUserAccount: { params: undefined; query: undefined; body: NewEndUserAccount; data: EndUserAccount };
   getEndUserAccount: { params: { website_account_id: string }; query: undefined; body: undefined; data: EndUserAccount };
@@ -140,6 +176,22 @@ export const operations = {
   getCase: { method: "GET", path: "/cases/{case_id}", wantsKey: false, isRepeatable: true },
   updateCase: { method: "PUT", path: "/cases/{case_id}", wantsKey: true, isRepeatable: true },
   closeCases: { method: "POST", path: "/cases/close", wantsKey: true, isRepeatable: true },
+  listEvents: { method: "GET", path: "/events", wantsKey: false, isRepeatable: true },
+  listCaseEvents: { method: "GET", path: "/cases/{case_id}/events", wantsKey: false, isRepeatable: true },
+  listEndUserAccountEvents: { method: "GET", path: "/enduseraccounts/{website_account_id}/events", wantsKey: false, isRepeatable: true },
+  getSession: { method: "GET", path: "/sessions/{session_id}", wantsKey: false, isRepeatable: true },
+  listSessionActivities: { method: "GET", path: "/sessions/{session_id}/activities", wantsKey: false, isRepeatable: true },
+  listCaseSessions: { method: "GET", path: "/cases/{case_id}/sessions", wantsKey: false, isRepeatable: true },
+  listEndUserAccountSessions: { method: "GET", path: "/enduseraccounts/{website_account_id}/sessions", wantsKey: false, isRepeatable: true },
+  listCaseActivities: { method: "GET", path: "/cases/{case_id}/activities", wantsKey: false, isRepeatable: true },
+  listEndUserAccountActivities: { method: "GET", path: "/enduseraccounts/{website_account_id}/activities", wantsKey: false, isRepeatable: true },
+  listEndUserAccountLinks: { method: "GET", path: "/enduseraccounts/{website_account_id}/links", wantsKey: false, isRepeatable: true },
+  listDeviceAccounts: { method: "GET", path: "/devices/{device_id}/accounts", wantsKey: false, isRepeatable: true },
+  listAddressAccounts: { method: "GET", path: "/addresses/{ip}/accounts", wantsKey: false, isRepeatable: true },
+  getLinks: { method: "GET", path: "/links", wantsKey: false, isRepeatable: true },
+  listCaseDigests: { method: "GET", path: "/cases/digests", wantsKey: false, isRepeatable: true },
+  getCaseCounts: { method: "GET", path: "/cases/counts", wantsKey: false, isRepeatable: true },
+  getOverview: { method: "GET", path: "/overview", wantsKey: false, isRepeatable: true },
   listEndUserAccounts: { method: "GET", path: "/enduseraccounts", wantsKey: false, isRepeatable: true },
   createEndUserAccount: { method: "POST", path: "/enduseraccounts", wantsKey: false, isRepeatable: false },
   getEndUserAccount: { method: "GET", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: true },

@@ -6,6 +6,7 @@ import { Authenticator } from "./api/auth.ts";
 import { Collector } from "./api/collector.ts";
 import { CursorSeal } from "./api/cursor.ts";
 import { docsPage } from "./api/docs.ts";
+import { EventFeed } from "./api/event-feed.ts";
 import { Issuer } from "./api/issuer.ts";
 import { Metrics } from "./api/metrics.ts";
 import { openapiDocument } from "./api/openapi.ts";
@@ -16,7 +17,7 @@ import { OtherIssuer } from "./api/people-oidc.ts";
 import { peopleRoutes } from "./api/people-routes.ts";
 import { Router } from "./api/router.ts";
 import { ApiServer } from "./api/server.ts";
-import { Sessions } from "./api/sessions.ts";
+import { Sessions } from "./api/web-sessions.ts";
 import { systemOperations } from "./api/system.ts";
 import { clock as realClock } from "./clock.ts";
 import { ConfigFault, type Config } from "./config.ts";
@@ -151,6 +152,7 @@ async function startApi(
   });
   const audit: Audit = (what, about) => log.info({ audit: what, ...about }, "audit");
   const sessions = new Sessions({ database, publicUrl, now: clock.now });
+  const feed = new EventFeed(database);
   const services: Services = {
     audit,
     database,
@@ -159,6 +161,7 @@ async function startApi(
     cursors: new CursorSeal(sealKey),
     findCase: gatherReads((tenantId, ids) => findCases(database, tenantId, ids)),
     findAccount: gatherReads((tenantId, ids) => findAccounts(database, tenantId, ids)),
+    feed,
     ...clock,
   };
   const openapi = JSON.stringify(openapiDocument(publicUrl));
@@ -192,6 +195,8 @@ async function startApi(
   const router = new Router(isApi ? operations : [], system);
   server.open({ services, authenticator, sessions, router, isStrictHost: config.isStrictHost });
   if (isServing) stops.push(() => server.stop());
+  // Before the server waits for what is under way, for a stream never ends by itself.
+  stops.push(async () => feed.stop());
   return { url: publicUrl, localUrl, port, issuer };
 }
 

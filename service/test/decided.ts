@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { appendScored, makePartition } from "../src/db/activities.ts";
 import type { Queryable } from "../src/db/database.ts";
+import { saveLinks } from "../src/db/links.ts";
 import { statement } from "../src/db/sql.ts";
+import { saveSessions } from "../src/db/states.ts";
 import type { Features } from "../src/detection/catalogue.ts";
 import { contextOf, packed } from "../src/detection/vector.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
@@ -78,4 +80,20 @@ export async function makeRule(tenant: TestTenant, id: string, change: Partial<R
   const answer = await putRule(tenant, id, change);
   expect(answer.status, answer.text).toBe(200);
   return answer.json.data;
+}
+
+// A session of nobody, and what another account was seen with.
+export async function makeTraces(tenant: TestTenant): Promise<Record<"session_id" | "device_id" | "ip", string>> {
+  const at = new Date().toISOString();
+  const [session_id, device_id, ip] = [randomUUID(), randomUUID(), randomUUID()];
+  const seen = { a: `account-${randomUUID()}`, first_seen: at, last_seen: at };
+  await tenant.service.database.transaction(async (tx) => {
+    const session = { session_id, website_account_id: null, device_id, started_at: at, last_at: at, facts: "{}" };
+    await saveSessions(tx, tenant.tenantId, [session]);
+    await saveLinks(tx, tenant.tenantId, [
+      { ...seen, kind: "account-device", b: device_id },
+      { ...seen, kind: "account-ip", b: ip },
+    ]);
+  });
+  return { session_id, device_id, ip };
 }

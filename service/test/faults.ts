@@ -5,7 +5,7 @@ import type { Operation } from "../src/api/operation.ts";
 import { scopes } from "../src/domain/scope.ts";
 import type { Service } from "../src/service.ts";
 import { ended, startBacktest } from "./backtest-lab.ts";
-import { insertDecided, makeRule } from "./decided.ts";
+import { insertDecided, makeRule, makeTraces } from "./decided.ts";
 import { TestTenant, send, type Answer, type RawAnswer } from "./harness.ts";
 import { makeOthers } from "./people.ts";
 
@@ -15,8 +15,9 @@ export type World = {
   other: TestTenant;
   caseId: string;
   account: string;
-  // What else an id in a path may name: a rule, a backtest that has ended, a decision, a user, a client.
-  ids: Record<"rule_id" | "backtest_id" | "prediction_id" | "user_id" | "client_id", string>;
+  // What else an id in a path may name: a rule, a backtest that has ended, a decision, a user, a client, a session, a device, an
+  // address.
+  ids: Record<"rule_id" | "backtest_id" | "prediction_id" | "user_id" | "client_id" | "session_id" | "device_id" | "ip", string>;
   expiredToken: string;
   // Bound to a request that no operation of the table makes.
   knownKey: string;
@@ -40,14 +41,25 @@ async function makeIds(tenant: TestTenant): Promise<World["ids"]> {
   // Of no account, for one of the operations erases an account.
   const prediction_id = randomUUID();
   await insertDecided(tenant, [{ prediction_id }]);
-  return { rule_id, backtest_id, prediction_id, ...(await makeOthers(tenant)) };
+  return { rule_id, backtest_id, prediction_id, ...(await makeOthers(tenant)), ...(await makeTraces(tenant)) };
 }
 
 // Ids that nothing has.
 export function absentParams(): Draft["params"] {
   const [case_id, backtest_id, prediction_id] = [randomUUID(), randomUUID(), randomUUID()];
   const people = { user_id: randomUUID(), client_id: `t-${randomUUID()}-${randomUUID().slice(24)}` };
-  return { ...people, case_id, backtest_id, prediction_id, website_account_id: `account-${randomUUID()}`, rule_id: newRuleId() };
+  const [session_id, device_id, ip] = [randomUUID(), randomUUID(), randomUUID()];
+  return {
+    ...people,
+    case_id,
+    backtest_id,
+    prediction_id,
+    session_id,
+    device_id,
+    ip,
+    website_account_id: `account-${randomUUID()}`,
+    rule_id: newRuleId(),
+  };
 }
 
 function newRuleId(): string {

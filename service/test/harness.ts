@@ -142,13 +142,22 @@ export async function send(port: number, method: string, path: string, options: 
     body,
     redirect: "manual",
   });
-  const text = await response.text();
+  const isStream = response.headers.get("content-type") === "text/event-stream";
+  const text = isStream ? await firstText(response) : await response.text();
   return {
     status: response.status,
     headers: response.headers,
     text,
-    json: response.status === 204 ? (undefined as never) : JSON.parse(text),
+    json: response.status === 204 || isStream ? (undefined as never) : JSON.parse(text),
   };
+}
+
+// A stream goes on for ever: its beginning is all of an answer that a call can wait for.
+async function firstText(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  await reader?.cancel();
+  return new TextDecoder().decode(value);
 }
 
 export type RawAnswer = { status: number; headers: Record<string, string>; text: string };

@@ -5,6 +5,7 @@ import { lockCase } from "../src/db/cases.ts";
 import type { FailureCode } from "../src/domain/failure.ts";
 import { TestTenant, send, useService } from "./harness.ts";
 import { collectorTraffic } from "./witness-collector.ts";
+import { consoleTraffic } from "./witness-console.ts";
 import { detectionTraffic } from "./witness-detection.ts";
 import { peopleTraffic } from "./witness-people.ts";
 import {
@@ -140,6 +141,7 @@ const traffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   ...collectorTraffic,
   ...detectionTraffic,
   ...peopleTraffic,
+  ...consoleTraffic,
   getTenant: page("/tenants"),
   getTenantMetrics: async () => [
     { path: "/metrics?start_date=2026-11-01&end_date=2026-11-15T12:00:00Z&aggregation=day", status: 200 },
@@ -181,6 +183,7 @@ const alsoUnprovokable: Record<string, FailureCode[]> = {
   listRules: ["bad-request"],
   listFeatures: ["bad-request"],
   getThresholds: ["bad-request"],
+  getCaseCounts: ["bad-request"],
   listBacktests: ["bad-request"],
   listUsers: ["bad-request"],
   listClients: ["bad-request"],
@@ -261,6 +264,8 @@ describe("through Prism", () => {
 // One thing wrong in every answer: a number as text, a member too many, a problem's type, a body, a status, a media type.
 function plant({ status, headers, body }: Exchange): Partial<Exchange> {
   if (status === 204) return { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
+  if (/event-stream/.test(String(headers["content-type"])))
+    return { headers: { ...headers, "content-type": "application/json" }, body: "{}" };
   if (/html|javascript/.test(String(headers["content-type"]))) return { headers: { ...headers, "content-type": "text/plain" } };
   const told = JSON.parse(body) as { data?: { case_version?: number } };
   if (status >= 400) return { body: JSON.stringify({ ...told, type: "planted" }) };

@@ -16,12 +16,18 @@ import { dataReply, operation, type Call, type Caller, type Operation, type Serv
 import { Cursor, Limit, listReply, listSignature, pageOf } from "./page.ts";
 import type { Reply } from "./problem.ts";
 
-const noun = "End-user account";
+export const accountNoun = "End-user account";
 
 // Ids that no account can have are absent ones.
-function accountId(params: Record<string, string>): string {
+export function accountId(params: Record<string, string>): string {
   const id = params["website_account_id"] ?? "";
-  if (isReservedAccountId(id) || characters(id) > idCharactersMax) throw notFound(noun, id);
+  if (isReservedAccountId(id) || characters(id) > idCharactersMax) throw notFound(accountNoun, id);
+  return id;
+}
+
+export async function requireAccountId(services: Services, { caller, params }: Call): Promise<string> {
+  const id = accountId(params);
+  if (!(await services.findAccount(caller.tenant_id, id))) throw notFound(accountNoun, id);
   return id;
 }
 
@@ -54,7 +60,7 @@ async function list(services: Services, { caller, query }: Call): Promise<Reply>
 async function read(services: Services, { caller, params }: Call): Promise<Reply> {
   const id = accountId(params);
   const account = await services.findAccount(caller.tenant_id, id);
-  if (!account) throw notFound(noun, id);
+  if (!account) throw notFound(accountNoun, id);
   return dataReply(account);
 }
 
@@ -63,7 +69,7 @@ async function create(services: Services, { caller, body }: Call<NewAccount>): P
   const now = services.now();
   const account = newAccount(caller.tenant_id, body, now);
   return services.database.transaction(async (tx) => {
-    if (!(await insertAccount(tx, account))) throw new Failure("item-already-exists", `${noun} exists already.`);
+    if (!(await insertAccount(tx, account))) throw new Failure("item-already-exists", `${accountNoun} exists already.`);
     await appendEvents(tx, caller.tenant_id, [accountEvent("account.created", caller, { id, now })]);
     return dataReply(account, 201);
   });
@@ -75,7 +81,7 @@ async function update(services: Services, { caller, params, body }: Call<Account
   return services.database.transaction(async (tx) => {
     // Locked, so that two changes of different members both stay.
     const account = await lockAccount(tx, caller.tenant_id, id);
-    if (!account) throw notFound(noun, id);
+    if (!account) throw notFound(accountNoun, id);
     const changed = changeAccount(account, body, now);
     if (changed === account) return dataReply(account);
     await saveAccount(tx, changed);
@@ -91,10 +97,10 @@ async function erase(services: Services, { caller, params }: Call): Promise<Repl
   const now = services.now();
   const pseudonym = `erased-${services.newId()}`;
   return services.database.transaction(async (tx) => {
-    if (!(await findAccounts(tx, caller.tenant_id, [id])).has(id)) throw notFound(noun, id);
+    if (!(await findAccounts(tx, caller.tenant_id, [id])).has(id)) throw notFound(accountNoun, id);
     // Before the account's row, as the engine does it.
     await lockTurn(tx, caller.tenant_id);
-    if (!(await lockAccount(tx, caller.tenant_id, id))) throw notFound(noun, id);
+    if (!(await lockAccount(tx, caller.tenant_id, id))) throw notFound(accountNoun, id);
     const events = await pseudonymiseCases(tx, { caller, id, pseudonym, now });
     await eraseAccountTraces(tx, caller.tenant_id, { id, pseudonym });
     await eraseAccountFromEvents(tx, caller.tenant_id, { id, pseudonym });

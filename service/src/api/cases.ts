@@ -7,6 +7,7 @@ import { claimKey, saveReply, type StoredReply } from "../db/keys.ts";
 import { caseSorts, listCases, type CaseFilter, type CasePosition, type CaseSort } from "../db/lists.ts";
 import { insertOutcomes, type Outcome } from "../db/outcomes.ts";
 import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, changeStatus, dispositionFaults } from "../domain/case.ts";
+import { newEvidenceMeaning } from "../domain/case-digest.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { Time, isFinerThanMs, parseTime } from "../domain/field.ts";
@@ -23,22 +24,21 @@ const CaseQuery = Type.Object({
   user_is_blocked: Type.Optional(Type.Boolean({ description: "Whether the linked account is blocked now." })),
   label: Type.Optional(Type.Enum([...labels])),
   min_score: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
+  max_score: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
+  new_evidence: Type.Optional(Type.Boolean({ description: newEvidenceMeaning })),
   created_after: Type.Optional(Time),
   created_before: Type.Optional(Time),
   updated_since: Type.Optional(
     Type.String({ ...Time, description: "Changed at or after this time; a case that never changed counts by its creation." }),
   ),
+  updated_before: Type.Optional(Time),
   sort: Type.Optional(Type.Enum([...caseSorts], { default: "-created_at" })),
   limit: Limit,
   cursor: Cursor,
 });
 
 async function list(services: Services, { caller, query }: Call): Promise<Reply> {
-  const given = query as {
-    [
-      name in "status" | "website_account_id" | "label" | "created_after" | "created_before" | "updated_since" | "cursor"
-    ]?: string;
-  } & { user_is_blocked?: boolean; min_score?: number; sort?: CaseSort; limit?: number };
+  const given = query as Record<string, unknown> & { sort?: CaseSort; limit?: number; cursor?: string };
   const sort = given.sort ?? "-created_at";
   const filter = toFilter(given);
   const signature = listSignature(caller, "listCases", { ...filter, sort });
@@ -51,12 +51,19 @@ async function list(services: Services, { caller, query }: Call): Promise<Reply>
 }
 
 function toFilter(given: Record<string, unknown>): CaseFilter {
-  const { created_after, created_before, sort: _sort, limit: _limit, cursor: _cursor, ...plain } = given;
+  const { created_after, created_before, updated_before, sort: _sort, limit: _limit, cursor: _cursor, ...plain } = given;
   const filter: CaseFilter = { ...plain };
   if (typeof created_after === "string") filter.created_after_ms = parseTime(created_after) ?? 0;
   if (typeof created_before === "string")
     filter.created_before_ms = (parseTime(created_before) ?? 0) + (isFinerThanMs(created_before) ? 1 : 0);
+  if (typeof updated_before === "string")
+    filter.updated_before = isFinerThanMs(updated_before) ? nextMs(updated_before) : updated_before;
   return filter;
+}
+
+// Times are kept in milliseconds: an exclusive bound that is finer includes its own.
+function nextMs(time: string): string {
+  return new Date((parseTime(time) ?? 0) + 1).toISOString();
 }
 
 function nextPosition(last: CaseListItem | undefined): CasePosition | null {

@@ -2,6 +2,7 @@ import type { FailureCode } from "../domain/failure.ts";
 import { idCharactersMax } from "../domain/field.ts";
 import { scopeMeanings } from "../domain/scope.ts";
 import { slugCharacters, slugPattern } from "../domain/tenant.ts";
+import { streamMediaType } from "./event-stream.ts";
 import { tokenPath } from "./issuer.ts";
 import { Problem, headerOf, problemResponses, requestIdHeader, type Json } from "./openapi-responses.ts";
 import { servicePaths } from "./openapi-service.ts";
@@ -27,6 +28,7 @@ const tags = [
   { name: "End-user accounts", description: "The website's accounts: flags and CRM link." },
   { name: "Activity", description: "What the website's servers report, and what came of its browsers' events." },
   { name: "Detection", description: "Rules and thresholds, backtests of drafts, and why a decision was made." },
+  { name: "Events", description: "Every change, in order, as a list and as a stream." },
   { name: "Tenant", description: "Your own tenant and its credentials." },
   { name: "People", description: "Who may sign in, and as what." },
   { name: "Service", description: "Tokens, browsers' events, documents and health. No token needed." },
@@ -66,6 +68,14 @@ const keyParameter = {
   schema: { type: "string", pattern: "^[A-Za-z0-9._:~+-]{1,255}$" },
 };
 
+const lastEventParameter = {
+  name: "Last-Event-ID",
+  in: "header",
+  required: false,
+  description: "The id of the last message that was seen; browsers send it by themselves.",
+  schema: { type: "string", pattern: "^[0-9]{1,15}$" },
+};
+
 function parameters(operation: Operation, named: Map<string, unknown>): unknown[] {
   const inPath = [...`/{tenant_slug}${operation.path}`.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
@@ -79,7 +89,8 @@ function parameters(operation: Operation, named: Map<string, unknown>): unknown[
     required: false,
     schema: refer(schema, named),
   }));
-  return [...inPath, ...query, ...(operation.wantsKey ? [keyParameter] : [])];
+  const headers = [...(operation.wantsKey ? [keyParameter] : []), ...(operation.isStream ? [lastEventParameter] : [])];
+  return [...inPath, ...query, ...headers];
 }
 
 function describe(operation: Operation, named: Map<string, unknown>): Json {
@@ -107,6 +118,7 @@ function describe(operation: Operation, named: Map<string, unknown>): Json {
         description: success.description,
         headers,
         ...(success.schema && { content: { "application/json": { schema: data } } }),
+        ...(operation.isStream && { content: { [streamMediaType]: { schema: { type: "string" } } } }),
       },
       ...problemResponses(codes, { wantsKey: operation.wantsKey }),
     },
@@ -129,7 +141,7 @@ export function openapiDocument(publicUrl: string): Json {
       version,
       summary: "Fraud cases and end-user accounts",
       description:
-        "Every answer is JSON. Success wraps the resource in `data`; errors are RFC 7807 problems, told apart by `type`.",
+        "Every answer is JSON, but for the stream of events. Success wraps the resource in `data`; errors are RFC 7807 problems, told apart by `type`.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: publicUrl }],

@@ -5,6 +5,7 @@ import type { Scope } from "../domain/scope.ts";
 import type { StoredCase } from "../db/cases.ts";
 import type { Database } from "../db/database.ts";
 import type { CursorSeal } from "./cursor.ts";
+import type { EventFeed } from "./event-feed.ts";
 import type { Issuer } from "./issuer.ts";
 import type { Reply } from "./problem.ts";
 
@@ -20,6 +21,7 @@ export type Services = {
   newId: (at?: string) => string;
   // A line of the log about people and credentials. Never with a secret.
   audit: Audit;
+  feed: EventFeed;
 };
 
 export type Audit = (what: string, about: Record<string, unknown>) => void;
@@ -33,7 +35,12 @@ export type Call<B = unknown, Q = Record<string, unknown>> = {
   body: B;
   // The Idempotency-Key, for operations that want one.
   key: string;
+  // For operations that go on after they have answered.
+  visit?: Visit;
 };
+
+// `isStillAllowed`: asks again, for a token may be revoked while its reader stays.
+export type Visit = { lastEventId: string | undefined; expiresAtMs: number; isStillAllowed: () => Promise<boolean> };
 
 export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> = {
   id: string;
@@ -53,6 +60,8 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
   wantsKey?: boolean;
   // The member whose absence is 428 and not 422.
   precondition?: "case_version";
+  // Answers with server-sent events instead of JSON.
+  isStream?: boolean;
   success: { status: number; schema?: TSchema; description: string; headers?: Record<string, string> };
   // Those that this operation alone can give; what every operation can give is added by the document.
   problems: FailureCode[];

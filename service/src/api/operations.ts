@@ -4,18 +4,28 @@ import { backtestOperations } from "./backtests.ts";
 import { caseOperations } from "./cases.ts";
 import { clientOperations } from "./clients.ts";
 import { decisionOperations } from "./decisions.ts";
+import { eventOperations } from "./events.ts";
+import { linkOperations } from "./links.ts";
 import type { Operation } from "./operation.ts";
+import { overviewOperations } from "./overview.ts";
 import { tenantMetricsOperations } from "./tenant-metrics.ts";
 import { quarantineOperations } from "./quarantine.ts";
 import { ruleOperations } from "./rules.ts";
+import { sessionOperations } from "./sessions.ts";
 import { snippetOperations } from "./snippet.ts";
 import { tenantOperations } from "./tenants.ts";
 import { thresholdOperations } from "./thresholds.ts";
 import { userOperations } from "./users.ts";
+import { timelineOperations } from "./timeline.ts";
 
 // The one table: router, validation, OpenAPI document, client and isolation tests are made from it.
 export const operations: readonly Operation[] = [
   ...caseOperations,
+  ...eventOperations,
+  ...sessionOperations,
+  ...timelineOperations,
+  ...linkOperations,
+  ...overviewOperations,
   ...accountOperations,
   ...activityOperations,
   ...ruleOperations,

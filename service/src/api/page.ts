@@ -1,6 +1,6 @@
 import { Type, type TSchema } from "typebox";
 import { canonicalJson } from "./json.ts";
-import { jsonMediaType, type Caller, type Operation, type Services } from "./operation.ts";
+import { jsonMediaType, type Call, type Caller, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./problem.ts";
 
 export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 1000 }));
@@ -29,4 +29,31 @@ export function listReply(services: Services, page: Page): Reply {
     headers["link"] = `<${services.publicUrl}${page.path}?${next.toString()}>; rel="next"`;
   }
   return { status: 200, body, headers };
+}
+
+export const PageQuery = Type.Object({ limit: Limit, cursor: Cursor });
+
+// A list below one resource: `key` is what it is of.
+type Listing<T, P> = {
+  id: string;
+  path: string;
+  name: string;
+  key: Record<string, string>;
+  read: (after: P | null, limit: number) => Promise<T[]>;
+  positionOf: (last: T) => P;
+  show: (items: T[]) => unknown[] | Promise<unknown[]>;
+};
+
+// A page of it. One row more than is asked for is read, to know whether there is another.
+export async function listPage<T, P>(services: Services, { caller, query }: Call, of: Listing<T, P>): Promise<Reply> {
+  const { limit = 1000, cursor } = query as { limit?: number; cursor?: string };
+  const signature = listSignature(caller, of.id, of.key);
+  // Sealed by us, so it is what positionOf made.
+  const after = cursor === undefined ? null : (services.cursors.open(cursor, signature) as P);
+  const found = await of.read(after, limit + 1);
+  const items = found.slice(0, limit);
+  const last = found.length > limit ? items.at(-1) : undefined;
+  const next = last === undefined ? null : services.cursors.seal(of.positionOf(last), signature);
+  const path = `/v2/${caller.slug}${of.path}`;
+  return listReply(services, { path, query, name: of.name, items: await of.show(items), cursor: next });
 }

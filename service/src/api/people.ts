@@ -17,7 +17,7 @@ import { parseJson } from "./json.ts";
 import { jsonMediaType, type Audit } from "./operation.ts";
 import { hashPassword, isPassword } from "./password.ts";
 import { problemMediaType, problemMembers, type Reply } from "./problem.ts";
-import type { OpenedSession, Sessions } from "./sessions.ts";
+import type { OpenedSession, Sessions } from "./web-sessions.ts";
 import { invalid, validate } from "./validate.ts";
 
 // The browser's way in, beside the API: sessions by cookie. What they may do is settled by the role, request by request.

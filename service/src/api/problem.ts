@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { Failure, type FailureCode } from "../domain/failure.ts";
 
 // The one table from codes to statuses.
@@ -23,7 +24,8 @@ export const problems: Record<FailureCode, { status: number; title: string }> = 
   "service-unavailable": { status: 503, title: "Service unavailable" },
 };
 
-// `bytes` go out in the place of the body, where it is sent in another form than text.
+// `bytes` go out in the place of the body, where it is sent in another form than text. `stream` goes on writing after the
+// headers, until it or the reader ends it.
 export type Reply = {
   status: number;
   body: string;
@@ -31,6 +33,7 @@ export type Reply = {
   headers: Record<string, string>;
   cookies?: string[];
   fault?: Failure;
+  stream?: (to: ServerResponse) => void;
 };
 
 export const problemMediaType = "application/problem+json";

@@ -6,10 +6,10 @@ import { unauthorized, type Authenticator, type Identity } from "./auth.ts";
 import { admitBody, hasBody, readBody, requireMediaType } from "./body.ts";
 import { headerLines } from "./headers.ts";
 import { parseJson } from "./json.ts";
-import { jsonMediaType, type Operation, type Services } from "./operation.ts";
+import { jsonMediaType, type Operation, type Services, type Visit } from "./operation.ts";
 import { decodeSegment, parseQuery } from "./path.ts";
 import type { Reply } from "./problem.ts";
-import type { Sessions } from "./sessions.ts";
+import type { Sessions } from "./web-sessions.ts";
 import { faultOf, invalid, validate, type Schema } from "./validate.ts";
 
 const bodyBytesDefault = 64 * 1024;
@@ -31,7 +31,8 @@ export async function runOperation(
   onBody: () => void,
 ): Promise<Reply> {
   const { operation } = routed;
-  const identity = await identify(runtime, request);
+  const identifyCaller = () => identify(runtime, request);
+  const identity = await identifyCaller();
   trace.actor = identity.actor;
   // An address ends up in logs and histories: a token there is given away, and never counts.
   if (/(^|&)access_token=/.test(routed.query)) throw unauthorized("The token must stand in the Authorization header alone.");
@@ -43,7 +44,8 @@ export async function runOperation(
   const caller = { ...tenant, actor: identity.actor, scopes: identity.scopes };
   const { services } = runtime;
   const schema = operation.body;
-  if (!schema) return operation.handle(services, { caller, params, query, body: undefined, key: "" });
+  const visit = operation.isStream ? { visit: visitOf(request, operation, { identity, identify: identifyCaller }) } : {};
+  if (!schema) return operation.handle(services, { caller, params, query, body: undefined, key: "", ...visit });
   return admitBody(request, operation.bodyBytesMax ?? bodyBytesDefault, async () => {
     const body = await readJson(request, operation, onBody);
     const key = operation.wantsKey ? requireKey(request) : "";
@@ -57,6 +59,21 @@ function identify({ authenticator, sessions }: Runtime, request: IncomingMessage
   const authorization = headerLines(request, "authorization");
   const isPerson = authorization.length === 0 && sessions.hasCookie(request);
   return isPerson ? sessions.identify(request) : authenticator.identify(authorization);
+}
+
+type Identified = { identity: Identity; identify: () => Promise<Identity> };
+
+function visitOf(request: IncomingMessage, { scope }: Operation, { identity, identify }: Identified): Visit {
+  const given = request.headers["last-event-id"];
+  const isStillAllowed = async () => {
+    try {
+      return (await identify()).scopes.has(scope);
+    } catch (error) {
+      // Nobody can say while the database is away; the token's own expiry counts all the same.
+      return error instanceof Failure && error.code === "bad-gateway";
+    }
+  };
+  return { lastEventId: typeof given === "string" ? given : undefined, expiresAtMs: identity.expiresAtMs, isStillAllowed };
 }
 
 // The same answer for a slug that is foreign and for one that does not exist.

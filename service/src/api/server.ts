@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES, createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { Failure } from "../domain/failure.ts";
@@ -12,7 +12,7 @@ import { parseTarget } from "./path.ts";
 import { problemReply, toFailure, type Reply } from "./problem.ts";
 import type { Router } from "./router.ts";
 import { runOperation, type Trace } from "./run.ts";
-import type { Sessions } from "./sessions.ts";
+import type { Sessions } from "./web-sessions.ts";
 
 const headerBytesMax = 16 * 1024;
 const requestTimeoutMs = 30_000;
@@ -39,6 +39,7 @@ export class ApiServer {
   readonly #server: Server;
   readonly #underWay = new WeakMap<Duplex, Set<ServerResponse>>();
   readonly #refused = new WeakSet<Duplex>();
+  readonly #sockets = new Set<Socket>();
   isStopping = false;
 
   constructor(log: Logger, metrics: Metrics) {
@@ -58,6 +59,10 @@ export class ApiServer {
     this.#server.setTimeout(inactivityMs);
     // A client may end its half once it has asked, and is answered all the same.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
+    this.#server.on("connection", (socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
     this.#server.on("request", (request, response) => this.#take(request, response, () => {}));
     // Told to go on only once everything that can be refused without the body has been checked.
     this.#server.on("checkContinue", (request, response) => this.#take(request, response, () => response.writeContinue()));
@@ -116,7 +121,10 @@ export class ApiServer {
     this.isStopping = true;
     // To close ends Node's own watch over slow requests too, so a client that stalls would hold us for ever.
     const timer = setTimeout(() => this.#server.closeAllConnections(), stopMs);
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    // Clients connect ahead of need. One that has said nothing has nothing under way, yet Node would wait for it.
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
+    await closed;
     clearTimeout(timer);
   }
 
@@ -200,6 +208,10 @@ function send(response: ServerResponse, reply: Reply, requestId: string, isLast:
     ...reply.headers,
   };
   if (reply.cookies) headers["set-cookie"] = reply.cookies;
+  if (reply.stream) {
+    response.writeHead(status, headers).flushHeaders();
+    return reply.stream(response);
+  }
   if (status !== 204 && status !== 304) headers["content-length"] = Buffer.byteLength(body);
   if (isLast) headers["connection"] = "close";
   response.writeHead(status, headers);

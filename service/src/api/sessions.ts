@@ -1,117 +1,167 @@
-import { timingSafeEqual } from "node:crypto";
-import type { IncomingMessage } from "node:http";
-import type { Database, Queryable } from "../db/database.ts";
-import { saveSignIn } from "../db/users.ts";
-import { deleteWebSession, findWebSession, insertWebSession, saveSeen, type WebSession } from "../db/web-sessions.ts";
-import { Failure } from "../domain/failure.ts";
-import { roleScopes } from "../domain/role.ts";
-import { actorOf, sessionLimits, type Person } from "../domain/user.ts";
-import { unauthorized, type Identity } from "./auth.ts";
-import { Cookies } from "./cookies.ts";
-import { headerLines } from "./headers.ts";
-import { csrfOf, newWebToken, parseWebToken } from "./web-token.ts";
+import { findSessions, type StoredSession } from "../db/states.ts";
+import {
+  findSessionTraces,
+  listActivitiesOfSession,
+  listSessionsOfAccount,
+  type SessionPosition,
+  type TimelineRow,
+} from "../db/timeline.ts";
+import type { SessionFacts } from "../detection/entity.ts";
+import { clockToleranceMs, type BrowserFacts } from "../domain/activity.ts";
+import { notFound } from "../domain/failure.ts";
+import { ScoredActivity, Session, isActive, sessionActivitiesMax, type Client } from "../domain/session.ts";
+import { requireAccountId } from "./accounts.ts";
+import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
+import { PageQuery, listPage, pageOf } from "./page.ts";
+import type { Reply } from "./problem.ts";
+import { given, requireCase, showActivity } from "./timeline.ts";
 
-// How much older than its last use a session may look: else every read would be a write.
-const seenSpacingMs = 60 * 1000;
+function showClient(client: Partial<BrowserFacts> | null | undefined): Client | undefined {
+  if (!client) return undefined;
+  const { sdk, locale, zone_offset_minutes, screen, viewport, referrer, session_started_at } = client;
+  return given({ sdk, locale, zone_offset_minutes, screen, viewport, referrer, session_started_at });
+}
 
-export type OpenSession = WebSession & { token_hash: Buffer; csrf_token: string };
-export type OpenedSession = { cookie: string; csrf_token: string; expires_at: string };
-
-type Parts = { database: Database; publicUrl: string; now: () => string };
-
-// People's sessions: a cookie, and for whatever may change something a token that only our own pages can know.
-export class Sessions {
-  readonly #parts: Parts;
-  readonly #own: URL;
-  readonly cookies: Cookies;
-
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#own = new URL(parts.publicUrl);
-    this.cookies = new Cookies(parts.publicUrl);
-  }
-
-  hasCookie(request: IncomingMessage): boolean {
-    return this.cookies.read(request, "session") !== undefined;
-  }
-
-  // Who calls by the cookie. Asked of the database every time: a session that was ended is ended everywhere at once.
-  async identify(request: IncomingMessage): Promise<Identity> {
-    const session = await this.require(request);
+async function showSessions(services: Services, tenantId: string, stored: StoredSession[]): Promise<Session[]> {
+  const traces = await findSessionTraces(services.database, tenantId, stored);
+  const nowMs = Date.parse(services.now());
+  return stored.map(({ session_id, website_account_id, device_id, started_at, last_at, facts }) => {
+    // Written by the engine, which leaves out what is empty.
+    const { events = 0, pages = 0, accounts = [], isWebdriver = false, client } = JSON.parse(facts) as Partial<SessionFacts>;
+    const { ips, user_agent } = traces.get(session_id) ?? { ips: null, user_agent: null };
+    const isNow = isActive(last_at, nowMs);
     return {
-      tenant: { tenant_id: session.tenant_id, slug: session.slug },
-      actor: actorOf(session),
-      scopes: new Set(roleScopes[session.role]),
-      expiresAtMs: Date.parse(session.expires_at),
-      clientId: null,
-      person: { user_id: session.user_id, role: session.role },
+      session_id,
+      session_status: isNow ? "ACTIVE" : "FINISHED",
+      ...given({ website_account_id, device_id }),
+      started_at,
+      last_activity_at: last_at,
+      ended_at: isNow ? null : last_at,
+      activities: events,
+      page_views: pages,
+      accounts: accounts.length,
+      is_webdriver: isWebdriver,
+      ips: ips ?? [],
+      ...given({ user_agent, client: showClient(client) }),
     };
-  }
-
-  async require(request: IncomingMessage): Promise<OpenSession> {
-    const session = await this.find(request);
-    if (!session) throw unauthorized("Nobody is signed in, or the session has ended. Sign in again.", false);
-    const isSafe = request.method === "GET" || request.method === "HEAD";
-    if (!isSafe) this.#requireOwnPage(request, session);
-    return session;
-  }
-
-  async find(request: IncomingMessage): Promise<OpenSession | null> {
-    const { database, now } = this.#parts;
-    const text = this.cookies.read(request, "session") ?? "";
-    const token = parseWebToken(text);
-    if (!token) return null;
-    const at = now();
-    const seen = { token_hash: token.hash, now: at };
-    const idleSince = new Date(Date.parse(at) - sessionLimits.idleMs).toISOString();
-    const session = await findWebSession(database, token.tenantId, { ...seen, idle_since: idleSince });
-    if (!session) return null;
-    if (Date.parse(at) - Date.parse(session.seen_at) > seenSpacingMs) {
-      await database.transaction((tx) => saveSeen(tx, token.tenantId, seen));
-    }
-    return { ...session, token_hash: token.hash, csrf_token: csrfOf(text) };
-  }
-
-  // Inside of the transaction that made sure of the person.
-  async open(tx: Queryable, person: Pick<Person, "tenant_id" | "user_id">): Promise<OpenedSession> {
-    const now = this.#parts.now();
-    const token = newWebToken(person.tenant_id);
-    const expiresAt = new Date(Date.parse(now) + sessionLimits.wholeMs).toISOString();
-    const session = { token_hash: token.hash, user_id: person.user_id, created_at: now, expires_at: expiresAt };
-    await insertWebSession(tx, person.tenant_id, session, sessionLimits.perUserMax);
-    await saveSignIn(tx, person.tenant_id, { user_id: person.user_id, now });
-    const cookie = this.cookies.write("session", token.text, sessionLimits.wholeMs / 1000);
-    return { cookie, csrf_token: csrfOf(token.text), expires_at: expiresAt };
-  }
-
-  // Whatever session the browser had before it signs in anew.
-  async drop(request: IncomingMessage): Promise<void> {
-    const token = parseWebToken(this.cookies.read(request, "session") ?? "");
-    if (token) await this.#parts.database.transaction((tx) => deleteWebSession(tx, token.tenantId, token.hash));
-  }
-
-  // Browsers say which page sends. Ours is known by the public address, or by the host that the page asked, for it may have
-  // more names than one.
-  requireOwnOrigin(request: IncomingMessage): void {
-    for (const origin of headerLines(request, "origin")) {
-      const page = URL.parse(origin);
-      const isAsked = page?.protocol === this.#own.protocol && page.host === request.headers.host?.toLowerCase();
-      if (origin !== this.#own.origin && !isAsked) throw foreignPage();
-    }
-  }
-
-  #requireOwnPage(request: IncomingMessage, { csrf_token }: OpenSession): void {
-    this.requireOwnOrigin(request);
-    const given = Buffer.from(headerLines(request, "x-csrf-token").join());
-    const wanted = Buffer.from(csrf_token);
-    if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) throw missingToken();
-  }
+  });
 }
 
-function foreignPage(): Failure {
-  return new Failure("access-denied", "The request was sent by a page of another origin.");
+async function requireSession(services: Services, { caller, params }: Call): Promise<StoredSession> {
+  const id = params["session_id"] ?? "";
+  const [found] = await findSessions(services.database, caller.tenant_id, [id]);
+  if (!found) throw notFound("Session", id);
+  return found;
 }
 
-function missingToken(): Failure {
-  return new Failure("access-denied", "The header x-csrf-token must hold the session's token, as /auth/session gives it.");
+async function readSession(services: Services, call: Call): Promise<Reply> {
+  const stored = await requireSession(services, call);
+  const [shown] = await showSessions(services, call.caller.tenant_id, [stored]);
+  return dataReply(shown);
 }
+
+async function sessionActivities(services: Services, call: Call): Promise<Reply> {
+  const { session_id, started_at } = await requireSession(services, call);
+  const from = new Date(Date.parse(started_at) - clockToleranceMs).toISOString();
+  return listPage<TimelineRow, SessionPosition>(services, call, {
+    id: "listSessionActivities",
+    path: `/sessions/${encodeURIComponent(session_id)}/activities`,
+    name: "activities",
+    key: { session_id },
+    read: (after, limit) => listActivitiesOfSession(services.database, call.caller.tenant_id, { session_id, from, after, limit }),
+    positionOf: ({ occurred_at, id_key }) => ({ occurred_at, id_key }),
+    show: (rows) => rows.map(showActivity),
+  });
+}
+
+// A case shows 200 occurrences at the most, so that its sessions are few enough to be put in order here.
+async function caseSessions(services: Services, call: Call): Promise<Reply> {
+  const { case_id, session_id, fraud_occurrences } = await requireCase(services, call);
+  const named = [session_id, ...Object.values(fraud_occurrences).map((each) => each.session_id)];
+  const ids = [...new Set(named)].filter((id) => id !== undefined);
+  const { tenant_id: tenantId } = call.caller;
+  return listPage<StoredSession, string>(services, call, {
+    id: "listCaseSessions",
+    path: `/cases/${case_id}/sessions`,
+    name: "sessions",
+    key: { case_id },
+    read: async (after, limit) => {
+      const found = await findSessions(services.database, tenantId, ids);
+      const sorted = found.toSorted((a, b) => (placeOf(a) < placeOf(b) ? 1 : -1));
+      return sorted.filter((each) => after === null || placeOf(each) < after).slice(0, limit);
+    },
+    positionOf: placeOf,
+    show: (stored) => showSessions(services, tenantId, stored),
+  });
+}
+
+function placeOf({ started_at, session_id }: StoredSession): string {
+  return `${started_at} ${session_id}`;
+}
+
+async function accountSessions(services: Services, call: Call): Promise<Reply> {
+  const website_account_id = await requireAccountId(services, call);
+  const { tenant_id: tenantId } = call.caller;
+  return listPage<StoredSession, { started_at: string; session_id: string }>(services, call, {
+    id: "listEndUserAccountSessions",
+    path: `/enduseraccounts/${encodeURIComponent(website_account_id)}/sessions`,
+    name: "sessions",
+    key: { website_account_id },
+    read: (after, limit) => listSessionsOfAccount(services.database, tenantId, { website_account_id, after, limit }),
+    positionOf: ({ started_at, session_id }) => ({ started_at, session_id }),
+    show: (stored) => showSessions(services, tenantId, stored),
+  });
+}
+
+export const sessionOperations: Operation[] = [
+  operation({
+    id: "getSession",
+    method: "GET",
+    path: "/sessions/{session_id}",
+    scope: "read:case",
+    tag: "Activity",
+    summary: "Read a session",
+    success: { status: 200, description: "The session", schema: Session },
+    problems: ["bad-request", "item-not-found"],
+    handle: readSession,
+  }),
+  operation({
+    id: "listSessionActivities",
+    method: "GET",
+    path: "/sessions/{session_id}/activities",
+    scope: "read:case",
+    tag: "Activity",
+    summary: "List a session's events",
+    description: `In order of the time at which they happened, each with its score. Of a session with more than ${sessionActivitiesMax} events, those that came in first.`,
+    query: PageQuery,
+    success: pageOf("activities", ScoredActivity, "A page of events"),
+    problems: ["bad-request", "item-not-found"],
+    handle: sessionActivities,
+  }),
+  operation({
+    id: "listCaseSessions",
+    method: "GET",
+    path: "/cases/{case_id}/sessions",
+    scope: "read:case",
+    tag: "Cases",
+    summary: "List the sessions that a case's occurrences belong to",
+    description: "Newest first. A session whose activity is no longer kept, or was erased with its account, is not there.",
+    query: PageQuery,
+    success: pageOf("sessions", Session, "A page of sessions"),
+    problems: ["bad-request", "item-not-found"],
+    handle: caseSessions,
+  }),
+  operation({
+    id: "listEndUserAccountSessions",
+    method: "GET",
+    path: "/enduseraccounts/{website_account_id}/sessions",
+    scope: "read:enduseraccount",
+    tag: "End-user accounts",
+    summary: "List an account's sessions",
+    description: "Newest first: those in which the account was seen last.",
+    query: PageQuery,
+    success: pageOf("sessions", Session, "A page of sessions"),
+    problems: ["bad-request", "item-not-found"],
+    handle: accountSessions,
+  }),
+];

@@ -1,4 +1,5 @@
 import type { CaseDocument } from "../domain/case.ts";
+import { hasNewEvidence } from "../domain/case-digest.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { codeOf, lockTimeoutCode, type Queryable, type Row, type Transaction } from "./database.ts";
 import { sql } from "./sql.ts";
@@ -15,6 +16,18 @@ export async function findCases(database: Queryable, tenantId: string, ids: stri
     from cases
     where tenant_id = ${tenantId} and case_id = any(${possible}::uuid[])`);
   return new Map(rows.map((row) => [row.case_id, row]));
+}
+
+export async function findAccountsOfCases(
+  database: Queryable,
+  tenantId: string,
+  ids: string[],
+): Promise<{ website_account_id: string }[]> {
+  return database.query<{ website_account_id: string }>(sql`
+    select distinct website_account_id
+    from cases
+    where tenant_id = ${tenantId} and case_id = any(${ids}::uuid[])
+    order by website_account_id`);
 }
 
 export function caseText(stored: { text: string; end_user_is_blocked: boolean }): string {
@@ -102,13 +115,13 @@ export async function insertCase(tx: Queryable, added: LockedCase): Promise<bool
   const rows = await tx.query(sql`
     insert into cases (
       tenant_id, case_id, subject, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at,
-      overall_risk_score, primary_fraud_label, recommended_action, document
+      overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence, document
     )
     values (
       ${document.tenant_id}, ${document.case_id}, ${added.subject}, ${document.website_account_id}, ${added.end_user_is_blocked},
       ${document.status}, ${document.case_version}, ${document.created_at}, ${document.updated_at},
       ${document.details.overall_risk_score}, ${document.details.primary_fraud_label}, ${document.details.recommended_action},
-      ${JSON.stringify(document)}
+      ${hasNewEvidence(document)}, ${JSON.stringify(document)}
     )
     on conflict (tenant_id, subject) where status = 'OPEN' do nothing
     returning 1 as inserted`);
@@ -130,6 +143,7 @@ export async function saveCases(tx: Queryable, tenantId: string, saved: LockedCa
       overall_risk_score = s.overall_risk_score,
       primary_fraud_label = s.primary_fraud_label,
       recommended_action = s.recommended_action,
+      has_new_evidence = s.has_new_evidence,
       document = s.document
     from unnest(
       ${documents.map((each) => each.case_id)}::uuid[],
@@ -142,10 +156,11 @@ export async function saveCases(tx: Queryable, tenantId: string, saved: LockedCa
       ${documents.map((each) => each.details.overall_risk_score)}::smallint[],
       ${documents.map((each) => each.details.primary_fraud_label)}::text[],
       ${documents.map((each) => each.details.recommended_action)}::text[],
+      ${documents.map(hasNewEvidence)}::boolean[],
       ${documents.map((each) => JSON.stringify(each))}::text[]
     ) as s (
       case_id, subject, website_account_id, end_user_is_blocked, status, case_version, updated_at,
-      overall_risk_score, primary_fraud_label, recommended_action, document
+      overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence, document
     )
     where c.tenant_id = ${tenantId} and c.case_id = s.case_id`);
 }

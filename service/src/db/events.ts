@@ -1,16 +1,31 @@
-import type { DomainEvent } from "../domain/event.ts";
-import type { Queryable } from "./database.ts";
+import type { DomainEvent, LoggedEvent } from "../domain/event.ts";
+import { talliesOf } from "../domain/tally.ts";
+import type { Queryable, Row } from "./database.ts";
 import { sql } from "./sql.ts";
 
 // Last in its transaction: the counter's row stays locked until the commit, so that numbers follow commit order.
 export async function appendEvents(tx: Queryable, tenantId: string, events: DomainEvent[]): Promise<void> {
   if (events.length === 0) return;
+  const tallies = talliesOf(events);
   await tx.query(sql`
     with counter as (
       update event_counters
       set last_event_id = last_event_id + ${events.length}::int
       where tenant_id = ${tenantId}
       returning last_event_id - ${events.length}::int as base
+    ),
+    tallied as (
+      insert into case_tallies (tenant_id, day, what, bucket, cases)
+      select ${tenantId}::uuid, t.day, t.what, t.bucket, t.cases
+      from counter,
+        unnest(
+          ${tallies.map((tally) => tally.day)}::date[],
+          ${tallies.map((tally) => tally.what)}::text[],
+          ${tallies.map((tally) => tally.bucket)}::smallint[],
+          ${tallies.map((tally) => tally.cases)}::bigint[]
+        ) as t (day, what, bucket, cases)
+      on conflict (tenant_id, day, what, bucket) do update
+      set cases = case_tallies.cases + excluded.cases
     )
     insert into events (tenant_id, event_id, type, occurred_at, actor, resource_type, resource_id, resource_version, data)
     select ${tenantId}::uuid, counter.base + e.position, e.type, e.occurred_at, e.actor, e.resource_type, e.resource_id, e.resource_version, e.data
@@ -37,4 +52,62 @@ export async function eraseAccountFromEvents(
     where tenant_id = ${tenantId}
       and resource_type = 'end_user_account'
       and resource_id = ${erased.id}`);
+}
+
+type EventRow = Row & {
+  event_id: number;
+  type: string;
+  occurred_at: string;
+  actor: string;
+  resource_type: string;
+  resource_id: string;
+  resource_version: number | null;
+  data: Record<string, unknown> | null;
+};
+
+function toEvent({ resource_type, resource_id, resource_version, data, ...row }: EventRow): LoggedEvent {
+  const resource = { type: resource_type, id: resource_id, ...(resource_version !== null && { version: resource_version }) };
+  return { ...row, resource, ...(data !== null && { data }) };
+}
+
+// The latest number of each tenant. One statement for all that are asked for: it is the poll that every open stream shares.
+export async function findLastEventIds(database: Queryable, tenantIds: string[]): Promise<Map<string, number>> {
+  const rows = await database.query<Row & { tenant_id: string; last_event_id: number }>(sql`
+    select tenant_id, last_event_id
+    from event_counters
+    where tenant_id = any(${tenantIds}::uuid[])`);
+  return new Map(rows.map((row) => [row.tenant_id, row.last_event_id]));
+}
+
+// In order. Whoever sees a number sees all before it: the counter's row was locked until they were committed.
+export async function listEventsAfter(
+  database: Queryable,
+  tenantId: string,
+  page: { after: number; limit: number },
+): Promise<LoggedEvent[]> {
+  const rows = await database.query<EventRow>(sql`
+    select event_id, type, occurred_at, actor, resource_type, resource_id, resource_version, data
+    from events
+    where tenant_id = ${tenantId} and event_id > ${page.after}
+    order by event_id
+    limit ${page.limit}`);
+  return rows.map(toEvent);
+}
+
+// Of one resource, newest first.
+export async function listEventsOf(
+  database: Queryable,
+  tenantId: string,
+  page: { resource: { type: DomainEvent["resource"]["type"]; id: string }; before: number | null; limit: number },
+): Promise<LoggedEvent[]> {
+  const rows = await database.query<EventRow>(sql`
+    select event_id, type, occurred_at, actor, resource_type, resource_id, resource_version, data
+    from events
+    where tenant_id = ${tenantId}
+      and resource_type = ${page.resource.type}
+      and resource_id = ${page.resource.id}
+      and event_id < ${page.before ?? Number.MAX_SAFE_INTEGER}
+    order by event_id desc
+    limit ${page.limit}`);
+  return rows.map(toEvent);
 }

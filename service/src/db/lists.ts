@@ -20,9 +20,12 @@ export type CaseFilter = {
   user_is_blocked?: boolean;
   label?: string;
   min_score?: number;
+  max_score?: number;
+  new_evidence?: boolean;
   created_after_ms?: number;
   created_before_ms?: number;
   updated_since?: string;
+  updated_before?: string;
 };
 
 // The last row of the page before.
@@ -37,6 +40,7 @@ type Slice = { conditions: string[] };
 type Bind = (value: unknown) => string;
 
 export async function listCases(database: Queryable, tenantId: string, page: CasePage): Promise<CaseListItem[]> {
+  if (scoresFrom(page.filter).length === 0) return [];
   if (page.sort !== "-overall_risk_score") return listOrdered(database, tenantId, page, scoresFrom(page.filter));
   // Score by score, so that each step is in order of the id alone and can be bounded by creation times.
   const found: CaseListItem[] = [];
@@ -87,12 +91,12 @@ function isCommon(text: string): boolean {
 // Ordered by one time and bounded by the other, no index serves both. Such a statement is planned for its values each
 // time: along the order where the bound lets much through, along the bound and sorted where it lets little through.
 function isCrossing({ filter, sort }: CasePage): boolean {
-  if (sort !== "-updated_at") return filter.updated_since !== undefined;
+  if (sort !== "-updated_at") return filter.updated_since !== undefined || filter.updated_before !== undefined;
   return filter.created_after_ms !== undefined || filter.created_before_ms !== undefined;
 }
 
 function scoresFrom(filter: CaseFilter): number[] {
-  return scores.filter((score) => score >= (filter.min_score ?? 1));
+  return scores.filter((score) => score >= (filter.min_score ?? 1) && score <= (filter.max_score ?? 5));
 }
 
 // A creation time is a bound on the id, and the last change is never before the creation.
@@ -101,6 +105,9 @@ function rangeConditions({ filter }: CasePage, id: string, bind: Bind): string[]
   if (filter.created_after_ms !== undefined) conditions.push(`${id} >= ${bind(uuidV7Floor(filter.created_after_ms + 1))}::uuid`);
   if (filter.created_before_ms !== undefined) conditions.push(`${id} < ${bind(uuidV7Floor(filter.created_before_ms))}::uuid`);
   if (filter.updated_since !== undefined) conditions.push(`touched_at >= ${bind(filter.updated_since)}::timestamptz`);
+  if (filter.updated_before !== undefined) conditions.push(`touched_at < ${bind(filter.updated_before)}::timestamptz`);
+  // Text of our own, so that the index of those that have some serves it.
+  if (filter.new_evidence !== undefined) conditions.push(filter.new_evidence ? "has_new_evidence" : "not has_new_evidence");
   return conditions;
 }
 
@@ -112,7 +119,7 @@ function positionCondition({ sort, after }: CasePage, id: string, bind: Bind): s
 }
 
 function isWhole({ filter, sort }: CasePage, wantedScores: number[]): boolean {
-  const facets = [filter.status, filter.website_account_id, filter.user_is_blocked, filter.label];
+  const facets = [filter.status, filter.website_account_id, filter.user_is_blocked, filter.label, filter.new_evidence];
   return wantedScores.length === scores.length && facets.every((facet) => facet === undefined) && sort !== "-updated_at";
 }
 
@@ -122,12 +129,15 @@ function caseSlices(page: CasePage, wantedScores: number[], bind: Bind): Slice[]
   const isUnknown = account === unknownAccount;
   if (account !== undefined && !isUnknown) return [{ conditions: accountConditions(filter, wantedScores, bind) }];
   if (isWhole(page, wantedScores)) return [{ conditions: [] }];
-  // No account, no block flag: the partial indexes leave it out.
-  if (isUnknown && filter.user_is_blocked === true) return [{ conditions: ["false"] }];
+  // No account, no block flag: the partial indexes leave it out. A closed case has no new evidence.
+  const isNone = (isUnknown && filter.user_is_blocked === true) || (filter.new_evidence === true && filter.status === "CLOSED");
+  if (isNone) return [{ conditions: ["false"] }];
   const dimensions: string[][] = [
     isUnknown ? ["website_account_id = 'UNKNOWN'"] : [],
     // From our own lists, never from the caller's text.
-    ["OPEN", "CLOSED"].filter((status) => status === (filter.status ?? status)).map((status) => `status = '${status}'`),
+    ["OPEN", "CLOSED"]
+      .filter((status) => status === (filter.new_evidence === true ? "OPEN" : (filter.status ?? status)))
+      .map((status) => `status = '${status}'`),
     isUnknown
       ? []
       : [false, true].filter((flag) => flag === (filter.user_is_blocked ?? flag)).map((flag) => `end_user_is_blocked = ${flag}`),

@@ -1,3 +1,6 @@
+import { Type, type Static } from "typebox";
+import { Time } from "./field.ts";
+
 // What goes into the one log: audit trail, timeline and feed. `data` holds no secrets.
 export type EventType =
   | "case.opened"
@@ -29,3 +32,31 @@ export type DomainEvent = {
   resource: { type: "case" | "end_user_account" | "tenant" | "rule" | "user" | "client"; id: string; version?: number };
   data?: Record<string, unknown>;
 };
+
+// An event as it is read back. Types are open: a reader must pass over those that it does not know.
+export const LoggedEvent = Type.Object(
+  {
+    event_id: Type.Integer({ minimum: 1, description: "Counts up by one in the tenant, in the order of commits." }),
+    type: Type.String({
+      description: "`case.opened`, `case.closed`, `account.updated`, ... More may come.",
+      examples: ["case.closed"],
+    }),
+    occurred_at: Time,
+    actor: Type.String({ description: "`system` for detection, else who did it." }),
+    resource: Type.Object(
+      {
+        type: Type.String({ description: "`case`, `end_user_account`, `rule` or `tenant`." }),
+        id: Type.String(),
+        version: Type.Optional(Type.Integer({ description: "Of the resource, after the change." })),
+      },
+      { additionalProperties: false },
+    ),
+    data: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: "What was set: the flags of an account, the disposition of a case.",
+      }),
+    ),
+  },
+  { additionalProperties: false, $id: "Event" },
+);
+export type LoggedEvent = Static<typeof LoggedEvent>;

@@ -18,6 +18,11 @@ export function uuidV7Floor(timeMs: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
 }
 
+// When an id was made, in milliseconds.
+export function uuidV7Time(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
 const canonicalUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 // Ids are compared bytewise: another letter case is another id, so it is none of ours.

@@ -1,0 +1,151 @@
+import type { Queryable } from "../db/database.ts";
+import { findLastEventIds, listEventsAfter } from "../db/events.ts";
+import type { LoggedEvent } from "../domain/event.ts";
+import { Failure } from "../domain/failure.ts";
+
+// What is told of an event, made once for all who listen.
+export type Told = { event: LoggedEvent; text: string };
+export type FeedLimits = { pollMs: number; readersMax: number; readersOfTenantMax: number; replayMax: number };
+type Listener = { position: number; tell: (told: Told[]) => void };
+type Tenant = { head: number; listeners: Set<Listener> };
+// Where a reader stands, and where the log ends. `isReset`: too much was missed to tell it all.
+export type Start = { position: number; head: number; isReset: boolean };
+
+const defaults: FeedLimits = { pollMs: 500, readersMax: 500, readersOfTenantMax: 100, replayMax: 1000 };
+const pageMax = 200;
+
+// Follows the logs of the tenants that somebody listens to. However many listen, one statement asks where these logs end, and
+// each stretch that is new is read once.
+export class EventFeed {
+  readonly #database: Queryable;
+  readonly #limits: FeedLimits;
+  readonly #tenants = new Map<string, Tenant>();
+  readonly #places = new Map<string, number>();
+  readonly #onStop = new Set<() => void>();
+  #readers = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #isPolling = false;
+  #isStopped = false;
+
+  constructor(database: Queryable, limits: Partial<FeedLimits> = {}) {
+    this.#database = database;
+    this.#limits = { ...defaults, ...limits };
+  }
+
+  // A place among the readers, until it is left. Everything that waits takes one.
+  enter(tenantId: string, onStop: () => void): { leave: () => void } {
+    if (this.#isStopped) throw new Failure("service-unavailable", "The service is shutting down.", retryAfter(1));
+    const own = this.#places.get(tenantId) ?? 0;
+    if (this.#readers >= this.#limits.readersMax || own >= this.#limits.readersOfTenantMax)
+      throw new Failure("rate-limited", "Too many readers wait for events. Retry after a short delay.", retryAfter(5));
+    this.#readers++;
+    this.#places.set(tenantId, own + 1);
+    this.#onStop.add(onStop);
+    let hasLeft = false;
+    const leave = () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      this.#readers--;
+      this.#onStop.delete(onStop);
+      const left = (this.#places.get(tenantId) ?? 1) - 1;
+      if (left > 0) this.#places.set(tenantId, left);
+      else this.#places.delete(tenantId);
+    };
+    return { leave };
+  }
+
+  // Where a reader that has seen all up to `after` begins; without it, at the end of the log.
+  async begin(tenantId: string, after: number | null): Promise<Start> {
+    const head = (await findLastEventIds(this.#database, [tenantId])).get(tenantId) ?? 0;
+    if (after === null) return { position: head, head, isReset: false };
+    // A log that ends before is another one, of a database that was restored.
+    const isReset = after > head || head - after > this.#limits.replayMax;
+    return { position: isReset ? head : after, head, isReset };
+  }
+
+  // Tells everything after the position, in order, each once, until the signal says to stop.
+  follow(tenantId: string, listener: Listener, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    const tenant = this.#tenants.get(tenantId) ?? { head: listener.position, listeners: new Set() };
+    this.#tenants.set(tenantId, tenant);
+    // One that begins further back than the others makes the next look begin there. They skip what they were told.
+    tenant.head = Math.min(tenant.head, listener.position);
+    tenant.listeners.add(listener);
+    signal.addEventListener("abort", () => {
+      tenant.listeners.delete(listener);
+      if (tenant.listeners.size === 0 && this.#tenants.get(tenantId) === tenant) this.#tenants.delete(tenantId);
+    });
+    this.#schedule(0);
+  }
+
+  // Until there is something after the position, or the time is over, or the service stops.
+  async wait(tenantId: string, after: number, timeoutMs: number): Promise<void> {
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    const { leave } = this.enter(tenantId, end);
+    const timer = setTimeout(end, timeoutMs);
+    try {
+      const ended = new Promise<void>((resolve) => ending.signal.addEventListener("abort", () => resolve()));
+      this.follow(tenantId, { position: after, tell: end }, ending.signal);
+      await ended;
+    } finally {
+      clearTimeout(timer);
+      ending.abort();
+      leave();
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    for (const each of this.#onStop) each();
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#isStopped || this.#isPolling || this.#tenants.size === 0) return;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#poll(), delayMs).unref();
+  }
+
+  async #poll(): Promise<void> {
+    this.#isPolling = true;
+    let hasMore = false;
+    try {
+      const heads = await findLastEventIds(this.#database, [...this.#tenants.keys()]);
+      const behind = [...this.#tenants].filter(([id, tenant]) => (heads.get(id) ?? 0) > tenant.head);
+      // A page each, so that one tenant's flood holds up no other.
+      const read = await Promise.all(behind.map(([id, tenant]) => this.#advance(id, tenant)));
+      hasMore = read.includes(true);
+    } catch {
+      // The database is away. Nobody has lost their place, and the next look tells what was missed.
+    }
+    this.#isPolling = false;
+    this.#schedule(hasMore ? 0 : this.#limits.pollMs);
+  }
+
+  // Whether there may be more.
+  async #advance(tenantId: string, tenant: Tenant): Promise<boolean> {
+    const from = tenant.head;
+    const events = await listEventsAfter(this.#database, tenantId, { after: from, limit: pageMax });
+    const page = events.map((event) => ({ event, text: JSON.stringify(event) }));
+    const last = events.at(-1)?.event_id;
+    if (last === undefined) return false;
+    // Somebody who begins further back came meanwhile: to tell this page would leave out what is before it.
+    if (tenant.head !== from) return true;
+    tenant.head = last;
+    for (const listener of tenant.listeners) hear(listener, page);
+    return page.length === pageMax;
+  }
+}
+
+function hear(listener: Listener, page: Told[]): void {
+  const fresh = page.filter(({ event }) => event.event_id > listener.position);
+  const last = fresh.at(-1)?.event.event_id;
+  if (last === undefined) return;
+  listener.position = last;
+  listener.tell(fresh);
+}
+
+function retryAfter(seconds: number): { headers: Record<string, string> } {
+  return { headers: { "retry-after": String(seconds) } };
+}

@@ -1,0 +1,171 @@
+import { Type } from "typebox";
+import { listEventsAfter, listEventsOf } from "../db/events.ts";
+import { LoggedEvent } from "../domain/event.ts";
+import { notFound } from "../domain/failure.ts";
+import { accountId, accountNoun } from "./accounts.ts";
+import { openStream, readPosition } from "./event-stream.ts";
+import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
+import { Limit, PageQuery, listPage, pageOf } from "./page.ts";
+import type { Reply } from "./problem.ts";
+
+const After = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "The last event that was seen." }),
+);
+
+async function list(services: Services, { caller, query }: Call): Promise<Reply> {
+  const { after = 0, limit = 1000, wait = 0 } = query as { after?: number; limit?: number; wait?: number };
+  const read = () => listEventsAfter(services.database, caller.tenant_id, { after, limit });
+  let events = await read();
+  if (events.length === 0 && wait > 0) {
+    await services.feed.wait(caller.tenant_id, after, wait * 1000);
+    events = await read();
+  }
+  return dataReply({ events, next_after: events.at(-1)?.event_id ?? after });
+}
+
+async function stream(services: Services, { caller, query, visit }: Call): Promise<Reply> {
+  if (!visit) throw new Error("a stream without its reader");
+  const { after, types, wait } = query as { after?: number; types?: string; wait?: number };
+  return openStream(services.feed, {
+    tenantId: caller.tenant_id,
+    after: readPosition(visit, after),
+    types: types === undefined ? null : new Set(types.split(",")),
+    waitMs: wait === undefined ? null : wait * 1000,
+    visit,
+  });
+}
+
+type History = {
+  id: string;
+  resource: { type: "case" | "end_user_account"; id: string };
+  path: string;
+  exists: () => Promise<boolean>;
+  missing: () => Error;
+};
+
+function history(services: Services, call: Call, { id, resource, path, exists, missing }: History): Promise<Reply> {
+  return listPage<LoggedEvent, number>(services, call, {
+    id,
+    path,
+    name: "events",
+    key: { id: resource.id },
+    read: async (before, limit) => {
+      const found = await listEventsOf(services.database, call.caller.tenant_id, { resource, before, limit });
+      if (found.length === 0 && !(await exists())) throw missing();
+      return found;
+    },
+    positionOf: (last) => last.event_id,
+    show: (events) => events,
+  });
+}
+
+function caseHistory(services: Services, call: Call): Promise<Reply> {
+  const id = call.params["case_id"] ?? "";
+  return history(services, call, {
+    id: "listCaseEvents",
+    resource: { type: "case", id },
+    path: `/cases/${encodeURIComponent(id)}/events`,
+    exists: async () => (await services.findCase(call.caller.tenant_id, id)) !== undefined,
+    missing: () => notFound("Case", id),
+  });
+}
+
+// An erased account's history is found under its pseudonym alone, which its cases have.
+function accountHistory(services: Services, call: Call): Promise<Reply> {
+  const id = accountId(call.params);
+  return history(services, call, {
+    id: "listEndUserAccountEvents",
+    resource: { type: "end_user_account", id },
+    path: `/enduseraccounts/${encodeURIComponent(id)}/events`,
+    exists: async () => (await services.findAccount(call.caller.tenant_id, id)) !== undefined,
+    missing: () => notFound(accountNoun, id),
+  });
+}
+
+export const eventOperations: Operation[] = [
+  operation({
+    id: "listEvents",
+    method: "GET",
+    path: "/events",
+    scope: "read:events",
+    tag: "Events",
+    summary: "Read the feed of changes",
+    description:
+      "Every change of the tenant's cases, accounts, rules and settings, in the order of commits, none skipped. Ask again with `after` = `next_after`.",
+    query: Type.Object({
+      after: After,
+      limit: Limit,
+      wait: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 30, description: "Seconds to wait for something where there is nothing." }),
+      ),
+    }),
+    success: {
+      status: 200,
+      description: "The events after that one",
+      schema: Type.Object({ events: Type.Array(LoggedEvent), next_after: Type.Integer() }, { additionalProperties: false }),
+    },
+    problems: ["bad-request"],
+    handle: list,
+  }),
+  operation({
+    id: "streamEvents",
+    method: "GET",
+    path: "/events/stream",
+    scope: "read:events",
+    tag: "Events",
+    summary: "Follow the feed of changes as it grows",
+    description: [
+      "Server-sent events. Each message has the event's number as `id`, its type as `event`, and the event itself as `data`, as in the list. The header `Last-Event-ID`, or else `after`, says where to go on; without either the stream begins now.",
+      "Where more than 1,000 events were missed, or the log does not reach that far, they are not told: the first message is `reset` with `last_event_id`, and the stream goes on from there. What was read before must then be read again.",
+      "Every 15 seconds comes a comment, with an id that moves the reader's place on. The stream ends when the token expires or is revoked, when the service stops, and for a reader that does not read; come back with the last id. There may be 100 readers a tenant, and 500 a process.",
+    ].join("\n\n"),
+    query: Type.Object({
+      after: After,
+      types: Type.Optional(
+        Type.String({
+          pattern: "^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+){0,31}$",
+          description: "Only these types of events, by commas.",
+          examples: ["case.opened,case.closed"],
+        }),
+      ),
+      wait: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 3600,
+          description: "Seconds after which the stream ends, but not before all that was there is told. Without it: never.",
+        }),
+      ),
+    }),
+    isStream: true,
+    success: { status: 200, description: "Messages, until the stream ends" },
+    problems: ["bad-request"],
+    handle: stream,
+  }),
+  operation({
+    id: "listCaseEvents",
+    method: "GET",
+    path: "/cases/{case_id}/events",
+    scope: "read:case",
+    tag: "Cases",
+    summary: "Read a case's audit trail",
+    description: "Who did what and when, newest first. What the states leave out is here too: the erasure of its account.",
+    query: PageQuery,
+    success: pageOf("events", LoggedEvent, "A page of events"),
+    problems: ["bad-request", "item-not-found"],
+    handle: caseHistory,
+  }),
+  operation({
+    id: "listEndUserAccountEvents",
+    method: "GET",
+    path: "/enduseraccounts/{website_account_id}/events",
+    scope: "read:enduseraccount",
+    tag: "End-user accounts",
+    summary: "Read an account's history",
+    description:
+      "Who created it and who set which flags, newest first. `data` of `account.updated` holds the flags that were sent. The history of an erased account is found under its pseudonym.",
+    query: PageQuery,
+    success: pageOf("events", LoggedEvent, "A page of events"),
+    problems: ["bad-request", "item-not-found"],
+    handle: accountHistory,
+  }),
+];

@@ -1,0 +1,208 @@
+import { Type } from "typebox";
+import {
+  countOpen,
+  countViews,
+  findDigests,
+  findLinkedCases,
+  listTallies,
+  type DigestRow,
+  type LinkedCases,
+  type OpenCount,
+  type TallyRow,
+} from "../db/overview.ts";
+import { findLastReceived } from "../db/timeline.ts";
+import { CaseCounts, CaseDigest, Overview, ageHours, digestsMax } from "../domain/case-digest.ts";
+import type { Case } from "../domain/case.ts";
+import { Failure } from "../domain/failure.ts";
+import { dayMs, parseBound } from "../domain/metric.ts";
+import { medianSeconds } from "../domain/tally.ts";
+import { isCanonicalUuid } from "../domain/uuid.ts";
+import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
+import type { Reply } from "./problem.ts";
+
+const rangeDaysDefault = 30;
+const rangeDaysMax = 366;
+const hourMs = 3_600_000;
+
+export const CaseIds = Type.Optional(
+  Type.String({
+    pattern: `^[^,]{1,64}(,[^,]{1,64}){0,${digestsMax - 1}}$`,
+    description: `Up to ${digestsMax} case ids, by commas. Those that there are not are left out.`,
+  }),
+);
+
+// In the order given, each once.
+export function readCaseIds(text: string | undefined): string[] {
+  return [...new Set(text?.split(",") ?? [])].filter(isCanonicalUuid);
+}
+
+async function digests(services: Services, { caller, query }: Call): Promise<Reply> {
+  const ids = readCaseIds((query as { case_ids?: string }).case_ids);
+  const [rows, linked] = await Promise.all([
+    findDigests(services.database, caller.tenant_id, ids),
+    findLinkedCases(services.database, caller.tenant_id, ids),
+  ]);
+  const byId = new Map(rows.map((row) => [row.case_id, row]));
+  const found = ids.flatMap((id) => byId.get(id) ?? []);
+  return dataReply({ case_digests: found.map((row) => digestOf(row, linked.get(row.case_id))) });
+}
+
+function digestOf(row: DigestRow, linked: LinkedCases | undefined): CaseDigest {
+  // Cut out of a document that we wrote.
+  const { summary, fraud_labels } = JSON.parse(row.details) as Case["details"];
+  return {
+    case_id: row.case_id,
+    summary,
+    fraud_labels,
+    has_new_evidence: row.has_new_evidence,
+    is_blocked: row.is_blocked ?? false,
+    is_quarantined: row.is_quarantined ?? false,
+    is_fraudulent: row.is_fraudulent ?? false,
+    linked_cases: linked?.linked_cases ?? 0,
+    linked_case_ids: linked?.linked_case_ids ?? [],
+  };
+}
+
+async function counts(services: Services, { caller }: Call): Promise<Reply> {
+  const [views, last_activity_at] = await Promise.all([
+    countViews(services.database, caller.tenant_id),
+    findLastReceived(services.database, caller.tenant_id),
+  ]);
+  return dataReply({ ...views, last_activity_at });
+}
+
+async function overview(services: Services, { caller, query }: Call): Promise<Reply> {
+  const nowMs = Date.parse(services.now());
+  const { from, to } = readRange(query, nowMs);
+  const range = { from: dayOf(from), to: dayOf(to) };
+  const [tallies, open, last_activity_at] = await Promise.all([
+    listTallies(services.database, caller.tenant_id, range),
+    countOpen(services.database, caller.tenant_id, nowMs),
+    findLastReceived(services.database, caller.tenant_id),
+  ]);
+  const shown: Overview = {
+    start_date: range.from,
+    end_date: range.to,
+    ...figuresOf(tallies, { from, to }),
+    open_cases: sum(open),
+    backlog: backlogOf(open, nowMs),
+    scores: [1, 2, 3, 4, 5].map((score) => ({ score, cases: sum(open.filter((each) => each.score === score)) })),
+    last_activity_at,
+  };
+  return dataReply(shown);
+}
+
+// Whole days, to the one of now.
+function readRange({ start_date: start, end_date: end }: { start_date?: string; end_date?: string }, nowMs: number) {
+  const to = end === undefined ? (Math.floor(nowMs / dayMs) + 1) * dayMs : readDay("end_date", end);
+  const from = start === undefined ? to - rangeDaysDefault * dayMs : readDay("start_date", start);
+  if (from >= to) throw new Failure("bad-request", "The parameter start_date must lie before end_date.");
+  if (to - from > rangeDaysMax * dayMs)
+    throw new Failure("bad-request", `The range is too long: it may have ${rangeDaysMax} days.`);
+  return { from, to };
+}
+
+function readDay(name: string, text: string): number {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? parseBound(text, false) : null;
+  if (at === null)
+    throw new Failure("bad-request", `The parameter ${name} must be a day as YYYY-MM-DD, of the years 2000 to 2100.`);
+  return at;
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+function sum(counted: { cases: number }[]): number {
+  return counted.reduce((total, { cases }) => total + cases, 0);
+}
+
+function of(rows: TallyRow[], what: string): TallyRow[] {
+  return rows.filter((row) => row.what === what);
+}
+
+function figuresOf(tallies: TallyRow[], { from, to }: { from: number; to: number }) {
+  const byDay = Map.groupBy(tallies, ({ day }) => day);
+  const days = Array.from({ length: (to - from) / dayMs }, (_, index) => {
+    const day = dayOf(from + index * dayMs);
+    const rows = byDay.get(day) ?? [];
+    return { day, opened: sum(of(rows, "opened")), closed: sum(of(rows, "closed")), reopened: sum(of(rows, "reopened")) };
+  });
+  const closed = sum(of(tallies, "closed"));
+  const confirmed = sum(of(tallies, "CONFIRMED_FRAUD"));
+  const false_positives = sum(of(tallies, "FALSE_POSITIVE"));
+  const inconclusive = sum(of(tallies, "INCONCLUSIVE"));
+  return {
+    days,
+    opened: sum(of(tallies, "opened")),
+    closed,
+    reopened: sum(of(tallies, "reopened")),
+    outcomes: { confirmed, false_positives, inconclusive, none: closed - confirmed - false_positives - inconclusive },
+    median_seconds_to_close: medianSeconds(of(tallies, "closed")),
+  };
+}
+
+function backlogOf(open: OpenCount[], nowMs: number): Overview["backlog"] {
+  const younger = ageHours.map((_, index) => open.reduce((total, each) => total + (each.younger[index] ?? 0), 0));
+  // The list's bounds are both exclusive.
+  const boundOf = (index: number, ms: number) => {
+    const hours = ageHours[index];
+    return hours === undefined ? null : new Date(nowMs - hours * hourMs + ms).toISOString();
+  };
+  return [...younger, sum(open)].map((cases, index) => ({
+    created_after: boundOf(index, 0),
+    created_before: boundOf(index - 1, 1),
+    cases: cases - (younger[index - 1] ?? 0),
+  }));
+}
+
+const Day = (description: string) => Type.Optional(Type.String({ description, examples: ["2026-11-15"] }));
+
+export const overviewOperations: Operation[] = [
+  operation({
+    id: "listCaseDigests",
+    method: "GET",
+    path: "/cases/digests",
+    scope: "read:cases",
+    tag: "Cases",
+    summary: "Read what a queue shows beside its cases",
+    description: "For the cases of a page, in the order given: summary, flags of the account, new evidence, linked cases.",
+    query: Type.Object({ case_ids: CaseIds }),
+    success: {
+      status: 200,
+      description: "A digest of each case that there is",
+      schema: Type.Object({ case_digests: Type.Array(CaseDigest) }, { additionalProperties: false }),
+    },
+    problems: ["bad-request"],
+    handle: digests,
+  }),
+  operation({
+    id: "getCaseCounts",
+    method: "GET",
+    path: "/cases/counts",
+    scope: "read:cases",
+    tag: "Cases",
+    summary: "Count open cases",
+    description: "The cases of the queue's views, and when the last activity came in.",
+    success: { status: 200, description: "The counts", schema: CaseCounts },
+    problems: ["bad-request"],
+    handle: counts,
+  }),
+  operation({
+    id: "getOverview",
+    method: "GET",
+    path: "/overview",
+    scope: "read:metrics",
+    tag: "Cases",
+    summary: "Read how the work on cases goes",
+    description:
+      "Opened and closed by day in UTC, outcomes and the time to close over a range of up to 366 days; the backlog as it is now. How each rule does is with the rules.",
+    query: Type.Object({
+      start_date: Day("The first day. Default: 30 days before the end."),
+      end_date: Day("The day after the last. Default: tomorrow."),
+    }),
+    success: { status: 200, description: "The figures", schema: Overview },
+    problems: ["bad-request"],
+    handle: overview,
+  }),
+];

@@ -1,0 +1,126 @@
+import { listActivitiesOfAccount, listActivitiesOfDecisions, type LogPosition, type TimelineRow } from "../db/timeline.ts";
+import { unknownAccount } from "../domain/account.ts";
+import type { BrowserFacts } from "../domain/activity.ts";
+import type { CaseDocument } from "../domain/case.ts";
+import type { StoredDecision } from "../domain/decision.ts";
+import { notFound } from "../domain/failure.ts";
+import { ScoredActivity } from "../domain/session.ts";
+import { requireAccountId } from "./accounts.ts";
+import { operation, type Call, type Operation, type Services } from "./operation.ts";
+import { PageQuery, listPage, pageOf } from "./page.ts";
+import type { Reply } from "./problem.ts";
+
+const hourMs = 60 * 60 * 1000;
+// Around the occurrences of a case, what its account did.
+const aroundMs = { before: 24 * hourMs, after: hourMs };
+// Scoring may lag by an outage of the engine, and no longer.
+const scoringLagMs = 30 * 24 * hourMs;
+
+// What is not set is left out.
+export function given<T extends object>(members: T): { [name in keyof T]?: NonNullable<T[name]> } {
+  const set = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
+  // The same members, less those that are not set.
+  return Object.fromEntries(set) as { [name in keyof T]?: NonNullable<T[name]> };
+}
+
+export function showActivity(row: TimelineRow): ScoredActivity {
+  // Written with the activity, and by the engine.
+  const { attributes, browser } = JSON.parse(row.document) as {
+    attributes?: ScoredActivity["attributes"];
+    browser?: BrowserFacts;
+  };
+  const { l, r = {} } = JSON.parse(row.decision) as StoredDecision;
+  const { page_url, page_title, signs } = browser ?? {};
+  const { website_account_id, session_id, device_id, ip, user_agent, prediction_id, case_id } = row;
+  return {
+    activity_id: row.activity_id,
+    type: row.type,
+    origin: row.origin === "browser" ? "browser" : "server",
+    occurred_at: row.occurred_at,
+    received_at: row.received_at,
+    ...given({ website_account_id, session_id, device_id, ip, user_agent, page_url, page_title, signs, attributes }),
+    score: row.score,
+    ...given({ log_odds: l }),
+    rules: Object.keys(r),
+    ...given({ prediction_id, case_id }),
+  };
+}
+
+export async function requireCase(services: Services, { caller, params }: Call): Promise<CaseDocument> {
+  const id = params["case_id"] ?? "";
+  const stored = await services.findCase(caller.tenant_id, id);
+  if (!stored) throw notFound("Case", id);
+  // Written by us.
+  return JSON.parse(stored.text) as CaseDocument;
+}
+
+async function caseActivities(services: Services, call: Call): Promise<Reply> {
+  const { case_id, website_account_id, fraud_occurrences } = await requireCase(services, call);
+  const occurrences = Object.values(fraud_occurrences);
+  const times = occurrences.map((each) => Date.parse(each.generated_at));
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const isUnknown = website_account_id === unknownAccount;
+  const span = {
+    from: new Date(first - (isUnknown ? scoringLagMs : aroundMs.before)).toISOString(),
+    until: new Date(last + aroundMs.after).toISOString(),
+  };
+  const prediction_ids = occurrences.map((each) => each.prediction_id);
+  const { tenant_id: tenantId } = call.caller;
+  return listPage<TimelineRow, LogPosition>(services, call, {
+    id: "listCaseActivities",
+    path: `/cases/${case_id}/activities`,
+    name: "activities",
+    key: { case_id },
+    read: (after, limit) =>
+      isUnknown
+        ? listActivitiesOfDecisions(services.database, tenantId, { ...span, prediction_ids, after, limit })
+        : listActivitiesOfAccount(services.database, tenantId, { ...span, website_account_id, after, limit }),
+    positionOf: ({ received_at, id_key }) => ({ received_at, id_key }),
+    show: (rows) => rows.map(showActivity),
+  });
+}
+
+async function accountActivities(services: Services, call: Call): Promise<Reply> {
+  const website_account_id = await requireAccountId(services, call);
+  const span = { from: "-infinity", until: "infinity" };
+  return listPage<TimelineRow, LogPosition>(services, call, {
+    id: "listEndUserAccountActivities",
+    path: `/enduseraccounts/${encodeURIComponent(website_account_id)}/activities`,
+    name: "activities",
+    key: { website_account_id },
+    read: (after, limit) =>
+      listActivitiesOfAccount(services.database, call.caller.tenant_id, { ...span, website_account_id, after, limit }),
+    positionOf: ({ received_at, id_key }) => ({ received_at, id_key }),
+    show: (rows) => rows.map(showActivity),
+  });
+}
+
+export const timelineOperations: Operation[] = [
+  operation({
+    id: "listCaseActivities",
+    method: "GET",
+    path: "/cases/{case_id}/activities",
+    scope: "read:case",
+    tag: "Cases",
+    summary: "List the activity around a case's occurrences",
+    description:
+      "Newest first, by the time at which it was received. Of a case with an account: all that the account did from a day before the first occurrence that the case shows to an hour after the last. Of a case without one: the activity that made its occurrences; what else happened is in its sessions.",
+    query: PageQuery,
+    success: pageOf("activities", ScoredActivity, "A page of activity"),
+    problems: ["bad-request", "item-not-found"],
+    handle: caseActivities,
+  }),
+  operation({
+    id: "listEndUserAccountActivities",
+    method: "GET",
+    path: "/enduseraccounts/{website_account_id}/activities",
+    scope: "read:enduseraccount",
+    tag: "End-user accounts",
+    summary: "List an account's activity",
+    description: "Newest first, by the time at which it was received; as long as raw activity is kept.",
+    query: PageQuery,
+    success: pageOf("activities", ScoredActivity, "A page of activity"),
+    problems: ["bad-request", "item-not-found"],
+    handle: accountActivities,
+  }),
+];

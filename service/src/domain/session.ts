@@ -1,0 +1,77 @@
+import { Type, type Static } from "typebox";
+import { sessionIdleMs } from "./activity.ts";
+import { Time } from "./field.ts";
+import { Score } from "./finding.ts";
+
+export const addressesShownMax = 10;
+// Of one session. A bot may send more than anybody can look at.
+export const sessionActivitiesMax = 20_000;
+
+const Text = Type.Optional(Type.String());
+
+const Client = Type.Object(
+  {
+    sdk: Text,
+    locale: Text,
+    zone_offset_minutes: Type.Optional(Type.Number()),
+    screen: Text,
+    viewport: Text,
+    referrer: Text,
+    session_started_at: Text,
+  },
+  { additionalProperties: false, description: "What the browser says of itself. All of it is the page's claim." },
+);
+export type Client = Static<typeof Client>;
+
+export const Session = Type.Object(
+  {
+    session_id: Type.String(),
+    session_status: Type.Enum(["ACTIVE", "FINISHED"], { description: "FINISHED after 30 minutes without an event." }),
+    website_account_id: Type.Optional(Type.String({ description: "The account that was seen in it last." })),
+    device_id: Type.Optional(Type.String()),
+    started_at: Time,
+    last_activity_at: Time,
+    ended_at: Type.Union([Time, Type.Null()], { description: "Its last activity, once it has finished." }),
+    activities: Type.Integer({ description: "How many events it has." }),
+    page_views: Type.Integer(),
+    accounts: Type.Integer({ description: "How many accounts were seen in it, 16 at the most." }),
+    is_webdriver: Type.Boolean({ description: "Whether the browser said that a program drives it." }),
+    ips: Type.Array(Type.String(), {
+      description: `Addresses as the tenant's policy keeps them, ${addressesShownMax} at the most, of its first 200 events.`,
+    }),
+    user_agent: Text,
+    client: Type.Optional(Client),
+  },
+  { additionalProperties: false, $id: "Session" },
+);
+export type Session = Static<typeof Session>;
+
+export const ScoredActivity = Type.Object(
+  {
+    activity_id: Type.String(),
+    type: Type.String(),
+    origin: Type.Enum(["server", "browser"]),
+    occurred_at: Time,
+    received_at: Time,
+    website_account_id: Text,
+    session_id: Text,
+    device_id: Text,
+    ip: Type.Optional(Type.String({ description: "As the tenant's policy for addresses keeps it." })),
+    user_agent: Text,
+    page_url: Text,
+    page_title: Text,
+    signs: Type.Optional(Type.Array(Type.String(), { description: "Weak signs that something about the browser is off." })),
+    attributes: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
+    score: Score,
+    log_odds: Type.Optional(Type.Number({ description: "What the score was made of: a line that moves more than five steps." })),
+    rules: Type.Array(Type.String(), { description: "The ids of the rules that fired." }),
+    prediction_id: Type.Optional(Type.String({ description: "Where it made an occurrence: that of the decision." })),
+    case_id: Type.Optional(Type.String({ description: "The case that got this occurrence." })),
+  },
+  { additionalProperties: false, $id: "ScoredActivity" },
+);
+export type ScoredActivity = Static<typeof ScoredActivity>;
+
+export function isActive(lastAt: string, nowMs: number): boolean {
+  return nowMs - Date.parse(lastAt) < sessionIdleMs;
+}

@@ -1,0 +1,155 @@
+import { expect, onTestFinished, test } from "vitest";
+import { EventFeed } from "../src/api/event-feed.ts";
+import { appendEvents, listEventsAfter } from "../src/db/events.ts";
+import type { DomainEvent, LoggedEvent } from "../src/domain/event.ts";
+import { TestTenant, expectProblem, useService } from "./harness.ts";
+
+const service = useService();
+
+type Feed = { events: LoggedEvent[]; next_after: number };
+type History = { events: LoggedEvent[]; next_cursor: string | null };
+
+async function read(tenant: TestTenant, query = ""): Promise<Feed> {
+  const answer = await tenant.call("GET", `/events?${query}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json.data;
+}
+
+async function history(tenant: TestTenant, path: string): Promise<History> {
+  const answer = await tenant.call("GET", path);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json.data;
+}
+
+function made(id: string): DomainEvent {
+  return {
+    type: "account.created",
+    occurred_at: "2026-11-15T09:30:00.000Z",
+    actor: "x",
+    resource: { type: "end_user_account", id },
+  };
+}
+
+test("GET events 200: what happened to a case and its account, in order, with who did it", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { case_id } = await tenant.openCase("user-1");
+  await tenant.put(case_id, { status: "CLOSED", case_version: 1, disposition: "FALSE_POSITIVE" });
+  await tenant.put(case_id, { status: "OPEN", case_version: 2 });
+  const { events, next_after } = await read(tenant);
+  expect(events.map(({ event_id, type, actor, resource }) => [event_id, type, actor, resource.version])).toEqual([
+    [1, "account.created", "system", undefined],
+    [2, "case.opened", "system", 1],
+    [3, "case.closed", tenant.clientId, 2],
+    [4, "case.reopened", tenant.clientId, 3],
+  ]);
+  expect(events[2]?.data).toEqual({ disposition: "FALSE_POSITIVE" });
+  expect(next_after).toBe(4);
+  expect(await read(tenant, "after=1&limit=2")).toEqual({ events: events.slice(1, 3), next_after: 3 });
+  expect(await read(tenant, "after=4")).toEqual({ events: [], next_after: 4 });
+});
+
+test("GET events 200: with wait it answers as soon as there is something", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const waiting = read(tenant, "wait=30");
+  await service.current.database.transaction((tx) => appendEvents(tx, tenant.tenantId, [made("user-1")]));
+  expect((await waiting).next_after).toBe(1);
+});
+
+test("GET events 400: a place, a limit or a wait out of range", async () => {
+  const tenant = await TestTenant.create(service.current);
+  for (const query of ["after=-1", "after=1.5", "limit=0", "limit=1001", "wait=31", "wait=x"]) {
+    expect(expectProblem(await tenant.call("GET", `/events?${query}`), 400, "bad-request").detail).toContain("parameter");
+  }
+});
+
+test("events: a reader that has seen a number never finds one before it later, however transactions interleave", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { database } = service.current;
+  const feed = new EventFeed(database, { pollMs: 1 });
+  const ending = new AbortController();
+  onTestFinished(() => (ending.abort(), feed.stop()));
+  const told: number[] = [];
+  feed.follow(
+    tenant.tenantId,
+    { position: 0, tell: (events) => void told.push(...events.map(({ event }) => event.event_id)) },
+    ending.signal,
+  );
+  const seen: number[] = [];
+  const done = new AbortController();
+  const reading = (async () => {
+    while (!done.signal.aborted) {
+      const events = await listEventsAfter(database, tenant.tenantId, { after: seen.at(-1) ?? 0, limit: 50 });
+      seen.push(...events.map((event) => event.event_id));
+    }
+  })();
+  // Each holds its numbers for a while before it commits, and every fourth takes them back.
+  const writes = Array.from({ length: 60 }, (_, index) =>
+    database
+      .transaction(async (tx) => {
+        await appendEvents(tx, tenant.tenantId, [made(`a-${index}`), made(`b-${index}`)]);
+        for (let turn = 0; turn < index % 5; turn++) await findNothing(tx);
+        if (index % 4 === 0) throw new Error("taken back");
+      })
+      .catch((error: Error) => error.message),
+  );
+  const outcomes = await Promise.all(writes);
+  const count = 2 * outcomes.filter((outcome) => outcome === undefined).length;
+  const all = Array.from({ length: count }, (_, index) => index + 1);
+  await expect.poll(() => seen.at(-1)).toBe(count);
+  await expect.poll(() => told.at(-1)).toBe(count);
+  done.abort();
+  await reading;
+  expect(count).toBeGreaterThan(20);
+  expect(seen).toEqual(all);
+  expect(told).toEqual(all);
+});
+
+function findNothing(tx: Parameters<typeof listEventsAfter>[0]): Promise<LoggedEvent[]> {
+  return listEventsAfter(tx, "00000000-0000-0000-0000-000000000000", { after: 0, limit: 1 });
+}
+
+test("GET case events 200: the audit trail, newest first, page by page", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { case_id } = await tenant.openCase("user-1");
+  for (const version of [1, 2, 3]) {
+    await tenant.put(case_id, { status: version % 2 === 1 ? "CLOSED" : "OPEN", case_version: version });
+  }
+  const path = `/cases/${case_id}/events`;
+  const { events } = await history(tenant, path);
+  expect(events.map((event) => event.type)).toEqual(["case.closed", "case.reopened", "case.closed", "case.opened"]);
+  const first = await history(tenant, `${path}?limit=3`);
+  expect(first.events).toEqual(events.slice(0, 3));
+  const second = await history(tenant, `${path}?limit=3&cursor=${first.next_cursor}`);
+  expect(second).toEqual({ events: events.slice(3), next_cursor: null });
+  const other = await tenant.openCase("user-2");
+  expectProblem(await tenant.call("GET", `/cases/${other.case_id}/events?cursor=${first.next_cursor}`), 400, "bad-request");
+});
+
+test("GET account events 200: who set which flag; after its erasure the account's id leads nowhere, its pseudonym to all", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { case_id } = await tenant.openCase("user-1");
+  await tenant.call("PUT", "/enduseraccounts/user-1", { body: { is_blocked: true, crm_account_id: "CRM-9" } });
+  await tenant.call("PUT", "/enduseraccounts/user-1", { body: { is_blocked: false, is_fraudulent: true } });
+  const { events } = await history(tenant, "/enduseraccounts/user-1/events");
+  expect(events.map(({ type, actor, data }) => [type, actor, data])).toEqual([
+    ["account.updated", tenant.clientId, { is_blocked: false, is_fraudulent: true }],
+    ["account.updated", tenant.clientId, { is_blocked: true }],
+    ["account.created", "system", undefined],
+  ]);
+  await tenant.call("DELETE", "/enduseraccounts/user-1");
+  expectProblem(await tenant.call("GET", "/enduseraccounts/user-1/events"), 404, "item-not-found");
+  const { website_account_id: pseudonym } = await tenant.read(case_id);
+  const after = await history(tenant, `/enduseraccounts/${pseudonym}/events`);
+  expect(after.events.map((event) => event.type)).toEqual(["account.erased", ...events.map((event) => event.type)]);
+  const trail = await history(tenant, `/cases/${case_id}/events`);
+  expect(trail.events[0]).toMatchObject({ type: "case.pseudonymised", actor: tenant.clientId, resource: { version: 2 } });
+  expect(JSON.stringify([after, trail, await read(tenant)])).not.toContain("user-1");
+});
+
+test("GET account events 404: an account whose id is that of a case has none of its events", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { case_id } = await tenant.openCase();
+  const answer = await tenant.call("GET", `/enduseraccounts/${case_id}/events`);
+  expect(expectProblem(answer, 404, "item-not-found").detail).toBe(`End-user account not found: ${case_id}`);
+  expectProblem(await tenant.call("GET", "/enduseraccounts/UNKNOWN/events"), 404, "item-not-found");
+});

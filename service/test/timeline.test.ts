@@ -1,0 +1,211 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, expect, test } from "vitest";
+import { saveSessions } from "../src/db/states.ts";
+import type { ScoredActivity, Session } from "../src/domain/session.ts";
+import { insertDecided } from "./decided.ts";
+import { TestTenant, expectProblem, useService } from "./harness.ts";
+
+const service = useService();
+
+type Activities = { activities: ScoredActivity[]; next_cursor: string | null };
+type Sessions = { sessions: Session[]; next_cursor: string | null };
+
+async function read<T>(tenant: TestTenant, path: string): Promise<T> {
+  const answer = await tenant.call("GET", path);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json.data;
+}
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+const hostile = `<img src=x onerror=alert(1)>"'\u2028`;
+
+// A session as the engine keeps it.
+async function makeSession(
+  tenant: TestTenant,
+  id: string,
+  more: { account?: string; startedMinutes: number; lastMinutes: number },
+) {
+  const facts = {
+    events: 3,
+    pages: 2,
+    accounts: [1, 2],
+    isWebdriver: true,
+    client: { locale: "de-DE", screen: "1920x1080", sdk: hostile },
+  };
+  const stored = {
+    session_id: id,
+    website_account_id: more.account ?? null,
+    device_id: "device-1",
+    started_at: minutesAgo(more.startedMinutes),
+    last_at: minutesAgo(more.lastMinutes),
+    facts: JSON.stringify(facts),
+  };
+  await tenant.service.database.transaction((tx) => saveSessions(tx, tenant.tenantId, [stored]));
+}
+
+let tenant: TestTenant;
+beforeAll(async () => {
+  tenant = await TestTenant.create(service.current);
+});
+
+test("GET session 200: state, times, device, addresses and what the browser says of itself", async () => {
+  const id = `s/${randomUUID()} ${hostile}`;
+  await makeSession(tenant, id, { account: "user-s", startedMinutes: 50, lastMinutes: 10 });
+  const at = minutesAgo(40);
+  await insertDecided(tenant, [
+    { session_id: id, received_at: at, ip: "192.0.2.1", user_agent: hostile },
+    { session_id: id, received_at: at, ip: "192.0.2.2", user_agent: hostile },
+    { session_id: id, received_at: at },
+  ]);
+  const session = await read<Session>(tenant, `/sessions/${encodeURIComponent(id)}`);
+  expect(session).toEqual({
+    session_id: id,
+    session_status: "ACTIVE",
+    website_account_id: "user-s",
+    device_id: "device-1",
+    started_at: expect.any(String),
+    last_activity_at: expect.any(String),
+    ended_at: null,
+    activities: 3,
+    page_views: 2,
+    accounts: 2,
+    is_webdriver: true,
+    ips: ["192.0.2.1", "192.0.2.2"],
+    user_agent: hostile,
+    client: { locale: "de-DE", screen: "1920x1080", sdk: hostile },
+  });
+});
+
+test("GET session 200: after half an hour without an event it has finished, at its last", async () => {
+  const id = randomUUID();
+  await makeSession(tenant, id, { startedMinutes: 90, lastMinutes: 31 });
+  const session = await read<Session>(tenant, `/sessions/${id}`);
+  expect(session).toMatchObject({ session_status: "FINISHED", ended_at: session.last_activity_at, ips: [] });
+  expect(session).not.toHaveProperty("website_account_id");
+});
+
+test("GET session activities 200: in order of their own time, though received together, with score, page and decision", async () => {
+  const [id, case_id, prediction_id] = [randomUUID(), randomUUID(), randomUUID()];
+  await makeSession(tenant, id, { startedMinutes: 20, lastMinutes: 5 });
+  const received_at = minutesAgo(5);
+  const steps = [12, 3, 15, 9, 6];
+  await insertDecided(
+    tenant,
+    steps.map((minutes) => ({
+      activity_id: `at-${minutes}`,
+      session_id: id,
+      received_at,
+      occurred_at: minutesAgo(5 + minutes),
+      origin: "browser" as const,
+      type: "custom:add_to_cart",
+      ...(minutes === 9 && {
+        score: 4,
+        prediction_id,
+        case_id,
+        decision: { l: 4.25, r: { own_rule: 2 } },
+        attributes: { amount: 12.5, note: hostile, is_new: true },
+        browser: { page_url: "https://shop.example/<script>", page_title: hostile, signs: ["wrong-hash"] },
+      }),
+    })),
+  );
+  const path = `/sessions/${id}/activities`;
+  const { activities } = await read<Activities>(tenant, path);
+  expect(activities.map((each) => each.activity_id)).toEqual(["at-15", "at-12", "at-9", "at-6", "at-3"]);
+  expect(activities[2]).toEqual({
+    activity_id: "at-9",
+    type: "custom:add_to_cart",
+    origin: "browser",
+    occurred_at: expect.any(String),
+    received_at,
+    session_id: id,
+    page_url: "https://shop.example/<script>",
+    page_title: hostile,
+    signs: ["wrong-hash"],
+    attributes: { amount: 12.5, note: hostile, is_new: true },
+    score: 4,
+    log_odds: 4.25,
+    rules: ["own_rule"],
+    prediction_id,
+    case_id,
+  });
+  const first = await read<Activities>(tenant, `${path}?limit=2`);
+  const second = await read<Activities>(tenant, `${path}?limit=2&cursor=${first.next_cursor}`);
+  const third = await read<Activities>(tenant, `${path}?limit=2&cursor=${second.next_cursor}`);
+  expect([...first.activities, ...second.activities, ...third.activities]).toEqual(activities);
+  expect(third.next_cursor).toBeNull();
+});
+
+test("GET account activities 200: newest first, over several days, each once, page by page", async () => {
+  const account = `many-${randomUUID()}`;
+  await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: account } });
+  const same = minutesAgo(3);
+  const decided = Array.from({ length: 25 }, (_, index) => ({
+    activity_id: `${account}-${index}`,
+    website_account_id: account,
+    received_at: index < 10 ? same : minutesAgo(index * 400),
+  }));
+  await insertDecided(tenant, [...decided, { website_account_id: `${account}-other` }]);
+  const path = `/enduseraccounts/${account}/activities`;
+  const whole = await read<Activities>(tenant, path);
+  expect(whole.activities).toHaveLength(25);
+  const times = whole.activities.map((each) => each.received_at);
+  expect(times).toEqual(times.toSorted().toReversed());
+  const paged: ScoredActivity[] = [];
+  for (let next: string | null = ""; next !== null;) {
+    const page: Activities = await read(tenant, `${path}?limit=4${next === "" ? "" : `&cursor=${next}`}`);
+    paged.push(...page.activities);
+    next = page.next_cursor;
+  }
+  expect(paged).toEqual(whole.activities);
+});
+
+test("GET case sessions and activities 200: those of its occurrences; after erasure there are none", async () => {
+  const account = `victim-${randomUUID()}`;
+  const session_id = `session-${randomUUID()}`;
+  await tenant.report(account, { session_id, device_id: "device-9", ip: "198.51.100.7" });
+  const { case_id } = await tenant.openCase(account);
+  const { sessions } = await read<Sessions>(tenant, `/cases/${case_id}/sessions`);
+  expect(sessions).toMatchObject([{ session_id, session_status: "ACTIVE", website_account_id: account, ips: ["198.51.100.7"] }]);
+  const { activities } = await read<Activities>(tenant, `/cases/${case_id}/activities`);
+  expect(activities).toHaveLength(2);
+  const [known] = Object.values((await tenant.read(case_id)).fraud_occurrences);
+  expect(activities.at(-1)).toMatchObject({ session_id, score: 5, case_id, prediction_id: known?.prediction_id });
+  const ofAccount = `/enduseraccounts/${account}`;
+  expect((await read<Sessions>(tenant, `${ofAccount}/sessions`)).sessions).toEqual(sessions);
+  expect((await read<Activities>(tenant, `${ofAccount}/activities`)).activities).toEqual(activities);
+  expect((await tenant.call("DELETE", ofAccount)).status).toBe(204);
+  expect((await read<Sessions>(tenant, `/cases/${case_id}/sessions`)).sessions).toEqual([]);
+  expect((await read<Activities>(tenant, `/cases/${case_id}/activities`)).activities).toEqual([]);
+  for (const path of [
+    `/sessions/${session_id}`,
+    `/sessions/${session_id}/activities`,
+    `${ofAccount}/sessions`,
+    `${ofAccount}/activities`,
+  ]) {
+    expectProblem(await tenant.call("GET", path), 404, "item-not-found");
+  }
+});
+
+test("GET case activities 200: of a case without an account, those that made its occurrences", async () => {
+  const own = await TestTenant.create(service.current);
+  const device_id = randomUUID();
+  const id = await own.report(undefined, { device_id });
+  await own.report("someone", { device_id });
+  const [listed] = await expect
+    .poll(() => own.list("website_account_id=UNKNOWN"), { timeout: 15_000 })
+    .toHaveLength(1)
+    .then(() => own.list("website_account_id=UNKNOWN"));
+  const { activities } = await read<Activities>(own, `/cases/${listed?.case_id}/activities`);
+  expect(activities.map((each) => each.activity_id)).toEqual([id]);
+  expect((await read<Sessions>(own, `/cases/${listed?.case_id}/sessions`)).sessions).toEqual([]);
+});
+
+test("GET session 404: another tenant's session is not there, nor are its events", async () => {
+  const other = await TestTenant.create(service.current);
+  const id = randomUUID();
+  await makeSession(tenant, id, { startedMinutes: 2, lastMinutes: 1 });
+  for (const path of [`/sessions/${id}`, `/sessions/${id}/activities`]) {
+    expect((await tenant.call("GET", path)).status).toBe(200);
+    expectProblem(await other.call("GET", path), 404, "item-not-found");
+  }
+});

@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import { insertDecided, makeTraces } from "./decided.ts";
+import type { TestTenant } from "./harness.ts";
+import type { Sample } from "./witness.ts";
+
+// Also what is refused below an id, which the common refusals leave out.
+function below(folder: string, id: string, last: string): Sample[] {
+  const path = `${folder}/${encodeURIComponent(id)}/${last}`;
+  return [
+    { path, status: 200 },
+    { path: `${folder}/${randomUUID()}/${last}`, status: 404, type: "item-not-found" },
+    { path: `${folder}/%00/${last}`, status: 400, type: "bad-request" },
+  ];
+}
+
+// A case whose account has a session with events, a device and an address, which another account was seen with.
+async function makeScene(tenant: TestTenant): Promise<{ case_id: string; session_id: string; account: string }> {
+  const [session_id, account] = [randomUUID(), "user-1"];
+  const own = {
+    session_id,
+    device_id: "device-1",
+    ip: "192.0.2.1",
+    user_agent: "Agent/1.0",
+    attributes: { note: "x", amount: 1.5 },
+  };
+  await tenant.report(account, own);
+  const { case_id } = await tenant.openCase(account);
+  await tenant.report("user-2", own);
+  await tenant.openCase("user-2");
+  const browser = { page_url: "https://shop.example/", page_title: "Shop", signs: ["wrong-hash"] };
+  const logged_in = { type: "login_succeeded", website_account_id: account, ...own };
+  await insertDecided(tenant, [{ ...own, origin: "browser", browser, decision: { l: 1.5, r: { a_rule: 1 } } }, logged_in]);
+  await tenant.call("PUT", `/enduseraccounts/${account}`, { body: { is_blocked: true } });
+  return { case_id, session_id, account };
+}
+
+const onCase = (last: string) => async (tenant: TestTenant) => below("/cases", (await makeScene(tenant)).case_id, last);
+const onAccount = (last: string) => async (tenant: TestTenant) =>
+  below("/enduseraccounts", (await makeScene(tenant)).account, last);
+
+// What the witnesses see of timelines, links, histories, figures and the feed.
+export const consoleTraffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
+  listEvents: async (tenant) => {
+    await makeScene(tenant);
+    return [{ path: "/events?after=1&limit=3", status: 200 }];
+  },
+  streamEvents: async (tenant) => {
+    await makeScene(tenant);
+    return [{ path: "/events/stream?after=0&wait=0&types=case.opened", status: 200 }];
+  },
+  listCaseEvents: onCase("events"),
+  listCaseSessions: onCase("sessions"),
+  listCaseActivities: onCase("activities"),
+  listEndUserAccountEvents: onAccount("events"),
+  listEndUserAccountSessions: onAccount("sessions"),
+  listEndUserAccountActivities: onAccount("activities"),
+  listEndUserAccountLinks: onAccount("links"),
+  getSession: async (tenant) => [{ path: `/sessions/${(await makeScene(tenant)).session_id}`, status: 200 }],
+  listSessionActivities: async (tenant) => below("/sessions", (await makeScene(tenant)).session_id, "activities"),
+  listDeviceAccounts: async (tenant) => below("/devices", (await makeTraces(tenant)).device_id, "accounts"),
+  listAddressAccounts: async (tenant) => below("/addresses", (await makeTraces(tenant)).ip, "accounts"),
+  getLinks: async (tenant) => {
+    await makeScene(tenant);
+    return [
+      { path: "/links", status: 200 },
+      { path: "/links?website_account_id=user-1", status: 200 },
+    ];
+  },
+  listCaseDigests: async (tenant) => [{ path: `/cases/digests?case_ids=${(await makeScene(tenant)).case_id}`, status: 200 }],
+  getCaseCounts: async (tenant) => {
+    await makeScene(tenant);
+    return [{ path: "/cases/counts", status: 200 }];
+  },
+  getOverview: async (tenant) => {
+    await makeScene(tenant);
+    return [{ path: "/overview?start_date=2026-11-01&end_date=2026-12-01", status: 200 }];
+  },
+};
