@@ -12,6 +12,7 @@ type Props = { draft: Draft; onDraft: (next: Draft) => void; onSubmit: () => voi
 // Outcome and reason, for one case and for many. 1, 2, 3 choose while no text is being written; Ctrl and Enter send from anywhere.
 export function VerdictFields({ draft, onDraft, onSubmit, isDisabled }: Props) {
   const name = useId();
+  const first = draft.disposition === null ? 0 : dispositions.indexOf(draft.disposition);
   const reason = useRef<HTMLTextAreaElement>(null);
   return (
     <fieldset
@@ -29,11 +30,11 @@ export function VerdictFields({ draft, onDraft, onSubmit, isDisabled }: Props) {
               type="radio"
               name={name}
               className="accent-accent outline-none"
-              autoFocus={draft.disposition === each || (draft.disposition === null && index === 0)}
+              data-first-focus={index === first ? "" : undefined}
               checked={draft.disposition === each}
               onChange={() => onDraft({ ...draft, disposition: each })}
             />
-            <span className="flex-1 text-sm font-medium">{dispositionWords[each]}</span>
+            <span className="flex-1 text-sm font-medium whitespace-nowrap">{dispositionWords[each]}</span>
             <Kbd>{index + 1}</Kbd>
           </label>
         ))}

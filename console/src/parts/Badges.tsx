@@ -10,11 +10,12 @@ const labelIcons: Record<CaseListItem["primary_fraud_label"], ReactNode> = {
   Organic: <Leaf size={14} aria-hidden />,
 };
 
-export function FraudLabel({ label }: { label: CaseListItem["primary_fraud_label"] }) {
+// Short: where there is little room, the icon with the name as its title.
+export function FraudLabel({ label, isShort = false }: { label: CaseListItem["primary_fraud_label"]; isShort?: boolean }) {
   return (
-    <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
+    <span className="inline-flex items-center gap-1.5 whitespace-nowrap" title={label}>
       <span className="text-faint">{labelIcons[label]}</span>
-      {label}
+      <span className={isShort ? "max-xl:sr-only" : ""}>{label}</span>
     </span>
   );
 }

@@ -10,18 +10,18 @@ const looks: Record<Look, string> = {
 };
 
 const shape =
-  "inline-flex items-center justify-center gap-1.5 h-8 px-3 rounded-md border text-sm font-medium whitespace-nowrap transition-colors disabled:opacity-55";
+  "inline-flex items-center justify-center gap-1.5 h-8 rounded-md border text-sm font-medium whitespace-nowrap transition-colors disabled:opacity-55";
 
-type Props = ButtonHTMLAttributes<HTMLButtonElement> & { look?: Look };
+type Props = ButtonHTMLAttributes<HTMLButtonElement> & { look?: Look; isSquare?: boolean };
 
-export function Button({ look = "plain", className = "", type = "button", ...rest }: Props) {
-  return <button type={type} className={`${shape} ${looks[look]} ${className}`} {...rest} />;
+export function Button({ look = "plain", isSquare = false, className = "", type = "button", ...rest }: Props) {
+  return <button type={type} className={`${shape} ${isSquare ? "w-8" : "px-3"} ${looks[look]} ${className}`} {...rest} />;
 }
 
 // Only an icon to see, so its name is not optional.
 export function IconButton({ name, children, className = "", ...rest }: Props & { name: string; children: ReactNode }) {
   return (
-    <Button look="quiet" aria-label={name} title={name} className={`w-8 px-0 ${className}`} {...rest}>
+    <Button look="quiet" aria-label={name} title={name} isSquare className={className} {...rest}>
       {children}
     </Button>
   );

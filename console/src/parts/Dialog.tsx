@@ -12,7 +12,7 @@ type Props = {
   isBusy?: boolean;
 };
 
-const widths = { small: "w-[26rem]", medium: "w-[34rem]", wide: "w-[46rem]" };
+const widths = { small: "w-[26rem]", medium: "w-[38rem]", wide: "w-[46rem]" };
 
 // The browser's own dialog: it holds the focus, makes the rest inert, gives the focus back, and needs no style of its own,
 // which the page's policy would refuse.
@@ -23,6 +23,8 @@ export function Dialog({ title, onClose, children, footer, width = "medium", isB
     const element = dialog.current;
     const before = document.activeElement;
     element?.showModal();
+    // The browser would choose the first button, which is the one that closes.
+    element?.querySelector<HTMLElement>("[data-first-focus]")?.focus();
     return () => {
       element?.close();
       if (before instanceof HTMLElement) before.focus();

@@ -27,7 +27,7 @@ export function Score({ score, size = "small" }: Props) {
           />
         ))}
       </svg>
-      {isLarge && <span className="text-sm font-medium">{words[score]}</span>}
+      {isLarge && <span className="text-sm font-medium whitespace-nowrap">{words[score]}</span>}
     </span>
   );
 }

@@ -37,7 +37,7 @@ export function Palette({ onClose, onKeys }: { onClose: () => void; onKeys: () =
   return (
     <Dialog title="Find anything" onClose={onClose}>
       <input
-        autoFocus
+        data-first-focus=""
         role="combobox"
         aria-expanded
         aria-controls={listId}

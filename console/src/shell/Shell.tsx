@@ -52,15 +52,15 @@ export function Shell() {
 }
 
 const itemLook =
-  "flex h-8 w-full items-center gap-2.5 rounded-md px-2 text-sm text-soft hover:bg-hover hover:text-ink max-lg:justify-center";
+  "flex h-8 w-full items-center gap-2.5 rounded-md px-2 text-sm text-soft hover:bg-hover hover:text-ink max-xl:justify-center";
 
 function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void }) {
   const { session, may } = useWorkspace();
   return (
-    <aside className="no-print flex w-52 shrink-0 flex-col border-r border-line bg-surface p-2.5 max-lg:w-14">
-      <div className="mb-3 flex h-9 items-center gap-2.5 px-1 max-lg:justify-center">
+    <aside className="no-print flex w-46 shrink-0 flex-col border-r border-line bg-surface p-2.5 max-xl:w-14">
+      <div className="mb-3 flex h-9 items-center gap-2.5 px-1 max-xl:justify-center">
         <img src={mark} alt="" width={26} height={26} />
-        <div className="min-w-0 leading-tight max-lg:hidden">
+        <div className="min-w-0 leading-tight max-xl:hidden">
           <div className="font-semibold">Casehound</div>
           <div className="truncate text-xs text-faint" title={session.tenant.slug}>
             {session.tenant.slug}
@@ -71,11 +71,11 @@ function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void })
         type="button"
         onClick={onFind}
         aria-label="Find anything"
-        className="mb-3 flex h-8 items-center gap-2 rounded-md border border-line bg-canvas px-2 text-sm text-faint hover:text-ink max-lg:justify-center"
+        className="mb-3 flex h-8 items-center gap-2 rounded-md border border-line bg-canvas px-2 text-sm text-faint hover:text-ink max-xl:justify-center"
       >
         <Search size={15} aria-hidden />
-        <span className="flex-1 text-left max-lg:hidden">Find</span>
-        <span className="max-lg:hidden">
+        <span className="flex-1 text-left max-xl:hidden">Find</span>
+        <span className="max-xl:hidden">
           <Kbd>Ctrl K</Kbd>
         </span>
       </button>
@@ -92,18 +92,18 @@ function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void })
               activeProps={{ className: "bg-accent-soft !text-accent font-medium" }}
             >
               <Icon size={16} aria-hidden />
-              <span className="max-lg:sr-only">{name}</span>
+              <span className="max-xl:sr-only">{name}</span>
             </Link>
           ))}
       </nav>
       <div className="mt-auto grid gap-0.5">
         <a href="/docs" target="_blank" rel="noreferrer" className={itemLook} title="API reference">
           <BookOpen size={16} aria-hidden />
-          <span className="max-lg:sr-only">API reference</span>
+          <span className="max-xl:sr-only">API reference</span>
         </a>
         <button type="button" className={itemLook} onClick={onKeys} title="Keys">
           <Keyboard size={16} aria-hidden />
-          <span className="max-lg:sr-only">Keys</span>
+          <span className="max-xl:sr-only">Keys</span>
         </button>
         <PersonMenu />
       </div>
@@ -125,11 +125,11 @@ function PersonMenu() {
       <span className="grid size-6 shrink-0 place-items-center rounded-full bg-accent-soft text-xs font-semibold text-accent">
         {(name || email).slice(0, 1).toUpperCase()}
       </span>
-      <span className="min-w-0 flex-1 text-left leading-tight max-lg:hidden">
+      <span className="min-w-0 flex-1 text-left leading-tight max-xl:hidden">
         <span className="block truncate text-ink">{name || email}</span>
         <span className="block text-xs text-faint">{role}</span>
       </span>
-      <ChevronsUpDown size={14} className="max-lg:hidden" aria-hidden />
+      <ChevronsUpDown size={14} className="max-xl:hidden" aria-hidden />
     </button>
   );
   const themes = [

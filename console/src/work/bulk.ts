@@ -115,6 +115,8 @@ export class BulkClosing {
 function batchesOf(desk: Desk, cases: readonly BulkCase[]): Batch[] {
   const count = Math.ceil(cases.length / batchSize);
   return Array.from({ length: count }, (_, index) => {
-    return { cases: cases.slice(index * batchSize, (index + 1) * batchSize), key: desk.newKey() };
+    const own = cases.slice(index * batchSize, (index + 1) * batchSize);
+    // Callers hand over whole rows; the service takes these two members and no other.
+    return { cases: own.map(({ case_id, case_version }) => ({ case_id, case_version })), key: desk.newKey() };
   });
 }

@@ -16,17 +16,20 @@ export function Waterfall({ occurrence }: { occurrence: FraudOccurrence }) {
   const { queries } = useWorkspace();
   const decision = useQuery({ ...queries.decision(occurrence.prediction_id), retry: false });
   if (decision.isPending) return <div className="h-24 animate-pulse rounded bg-sunken" />;
-  const parts = decision.data ? partsOfDecision(decision.data) : [];
+  const parts = decision.data ? partsOfDecision(decision.data, occurrence) : [];
   const shown = parts.length > 0 ? parts : partsOfOccurrence(occurrence);
   if (shown.length === 0) return null;
   return <Bars parts={shown} thresholds={decision.data?.thresholds ?? null} />;
 }
 
-function partsOfDecision({ rules, contributions }: Decision): Part[] {
+function partsOfDecision({ rules, contributions }: Decision, { explanation }: FraudOccurrence): Part[] {
+  const contributors = (explanation.model_behaviour ?? []).flatMap(({ top_contributors }) => top_contributors);
+  // The case's own words for a comparison are plainer than the decision's.
+  const plain = new Map(contributors.map((each) => [each.feature, each]));
   const fired = rules.map(({ name, sentence, weight }) => ({ name, words: sentence, value: weight }));
-  const compared = contributions.map(({ plain_name, log_odds }) => ({
-    name: plain_name,
-    words: "Compared with the account's earlier log-ins.",
+  const compared = contributions.map(({ name, plain_name, log_odds }) => ({
+    name: plain.get(name)?.plain_name ?? plain_name,
+    words: plain.get(name)?.description ?? "Compared with the account's earlier log-ins.",
     value: log_odds,
   }));
   return [...fired, ...compared.toSorted((a, b) => b.value - a.value)];
@@ -48,26 +51,28 @@ function Bars({ parts, thresholds }: BarsProps) {
   const high = Math.max(1, ...ends, ...marks) * 1.04;
   const at = (value: number) => `${((value - low) / (high - low)) * 100}%`;
   return (
-    <div className="grid grid-cols-[minmax(9rem,15rem)_minmax(0,1fr)_3.5rem] gap-x-3 text-sm">
-      {thresholds && <ScaleHead marks={marks} at={at} />}
-      {parts.map(({ name, words, value }, index) => {
-        const end = ends[index] ?? 0;
-        return (
-          <div
-            key={`${name} ${index}`}
-            className="col-span-3 grid grid-cols-subgrid items-center border-t border-line py-1.5"
-            title={words}
-          >
-            <span className="truncate">{name}</span>
-            <Track marks={marks} at={at} from={end - value} to={end} look={value >= 0 ? "bg-accent" : "bg-edge"} />
-            <span className="text-right font-medium">{signed.format(value)}</span>
-          </div>
-        );
-      })}
-      <div className="col-span-3 grid grid-cols-subgrid items-center border-t border-edge py-1.5 font-semibold">
-        <span>Together</span>
-        <Track marks={marks} at={at} from={0} to={total} look="bg-ink" />
-        <span className="text-right">{signed.format(total)}</span>
+    <div className="@container">
+      <div className="grid grid-cols-[minmax(0,1.2fr)_minmax(0,1fr)_2.5rem] gap-x-3 text-sm @lg:grid-cols-[15rem_minmax(0,1fr)_3rem]">
+        {thresholds && <ScaleHead marks={marks} at={at} />}
+        {parts.map(({ name, words, value }, index) => {
+          const end = ends[index] ?? 0;
+          return (
+            <div
+              key={`${name} ${index}`}
+              className="col-span-3 grid grid-cols-subgrid items-center border-t border-line py-1.5"
+              title={words}
+            >
+              <span className="leading-tight">{name}</span>
+              <Track marks={marks} at={at} from={end - value} to={end} look={value >= 0 ? "bg-accent" : "bg-edge"} />
+              <span className="text-right font-medium">{signed.format(value)}</span>
+            </div>
+          );
+        })}
+        <div className="col-span-3 grid grid-cols-subgrid items-center border-t border-edge py-1.5 font-semibold">
+          <span>Together</span>
+          <Track marks={marks} at={at} from={0} to={total} look="bg-ink" />
+          <span className="text-right">{signed.format(total)}</span>
+        </div>
       </div>
     </div>
   );

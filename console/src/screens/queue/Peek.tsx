@@ -21,7 +21,7 @@ export function Peek({ caseId, onOpen, onClose }: Props) {
   return (
     <aside
       aria-label="The case in focus"
-      className="flex w-[25rem] shrink-0 flex-col border-l border-line bg-surface max-xl:w-80"
+      className="flex w-[23rem] shrink-0 flex-col border-l border-line bg-surface max-xl:w-[18.5rem]"
     >
       {read.isPending && <Loading lines={9} name="Loading the case" />}
       {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
@@ -52,7 +52,7 @@ function PeekBody({ found }: { found: Case }) {
       tabIndex={0}
       role="region"
       aria-label="Details"
-      className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto p-4 outline-offset-[-2px]"
+      className="grid min-h-0 flex-1 grid-cols-1 content-start gap-5 overflow-y-auto p-4 outline-offset-[-2px]"
     >
       <div>
         <div className="flex items-center gap-2 text-base">
@@ -70,7 +70,7 @@ function PeekBody({ found }: { found: Case }) {
         )}
       </div>
       <div className="grid gap-2">
-        <div className="flex items-center justify-between gap-2">
+        <div className="flex flex-wrap items-center justify-between gap-x-2">
           <Score score={details.overall_risk_score} size="large" />
           <FraudLabel label={details.primary_fraud_label} />
         </div>

@@ -12,7 +12,7 @@ const rowHeight = 40;
 const overscan = 6;
 // Select, score, label, account, summary, recommendation, age.
 const columns =
-  "grid grid-cols-[2.25rem_6.75rem_9rem_minmax(9rem,13rem)_minmax(8rem,1fr)_6.5rem_4rem] items-center gap-x-3 px-3 max-xl:grid-cols-[2.25rem_6.75rem_9rem_minmax(8rem,1fr)_6.5rem_4rem]";
+  "grid grid-cols-[1.75rem_6.25rem_9rem_minmax(6.5rem,10rem)_minmax(0,1fr)_4.75rem_3.5rem] items-center gap-x-3 px-3 max-xl:grid-cols-[1.5rem_6rem_1.25rem_minmax(6rem,9rem)_minmax(0,1fr)_4.5rem_3.25rem] max-xl:gap-x-2.5";
 
 type Props = {
   rows: CaseListItem[];
@@ -65,12 +65,8 @@ export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, on
         className={`${columns} sticky top-0 z-10 h-8 border-b border-line bg-surface text-xs font-medium text-faint`}
       >
         {["Select", "Risk", "Label", "Account", "What happened", "Advice", "Age"].map((name) => (
-          <span
-            key={name}
-            role="columnheader"
-            className={`${name === "Select" ? "sr-only-cell" : ""} ${name === "What happened" ? "max-xl:hidden" : ""} ${name === "Age" ? "text-right" : ""}`}
-          >
-            {name === "Select" ? <span className="sr-only">Select</span> : name}
+          <span key={name} role="columnheader" className={name === "Age" ? "text-right" : ""}>
+            <span className={name === "Select" ? "sr-only" : name === "Label" ? "max-xl:sr-only" : ""}>{name}</span>
           </span>
         ))}
       </div>
@@ -136,11 +132,11 @@ const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFo
           onChange={() => onChoose(id)}
         />
       </span>
-      <span role="gridcell">
+      <span role="gridcell" className="flex items-center">
         <Score score={row.overall_risk_score} />
       </span>
-      <span role="gridcell" className="truncate">
-        <FraudLabel label={row.primary_fraud_label} />
+      <span role="gridcell" className="flex min-w-0 items-center overflow-hidden">
+        <FraudLabel label={row.primary_fraud_label} isShort />
       </span>
       <span role="gridcell" className="flex min-w-0 items-center gap-1.5">
         <AccountName id={row.website_account_id} />
@@ -148,7 +144,7 @@ const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFo
         {isClosed && <StatusBadge status="CLOSED" />}
         {isUnsaved && <span className="rounded bg-warn-soft px-1.5 text-xs font-medium text-warn">Not saved yet</span>}
       </span>
-      <span role="gridcell" className="truncate text-soft max-xl:hidden">
+      <span role="gridcell" className="truncate text-soft">
         <Summary caseId={id} />
       </span>
       <span role="gridcell" className="truncate">
