@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import axe, { type AxeResults } from "axe-core";
 import type { Browser, BrowserContext, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { scopes } from "../../service/src/domain/scope.ts";
@@ -21,7 +22,8 @@ export function useBrowser(): { current: Browser } {
   return holder;
 }
 
-type Person = { name: string; scopes?: readonly string[]; theme?: "light" | "dark"; width?: number };
+// `scopes`: what the session claims; `granted`: what the service grants.
+type Person = { name: string; scopes?: readonly string[]; granted?: readonly string[]; theme?: "light" | "dark"; width?: number };
 
 // A person at the console of a tenant. Signed in by the test: every call to the API is given a token on its way, and the
 // session is said to be there. What the page does wrong (a refused resource, an error, a request to elsewhere) is collected.
@@ -41,8 +43,8 @@ export class Visitor {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme });
     onTestFinished(() => context.close());
     const visitor = new Visitor(await context.newPage(), tenant);
-    const granted = person.scopes ?? scopes;
-    await visitor.#signIn(context, { name, scopes: granted, token: await tenant.mint(granted) });
+    const claimed = person.scopes ?? scopes;
+    await visitor.#signIn(context, { name, scopes: claimed, token: await tenant.mint(person.granted ?? claimed) });
     visitor.#listen();
     return visitor;
   }
@@ -73,6 +75,11 @@ export class Visitor {
 
   async expectFocused(account: string): Promise<void> {
     await expect.poll(() => this.focused(), patience).toBe(account);
+  }
+
+  // Fraud reported for each, one after the other; the queue then shows the latest first.
+  async report(...accounts: string[]): Promise<void> {
+    for (const account of accounts) await this.tenant.openCase(account);
   }
 
   // An event of the live stream, as the service would send it.
@@ -112,4 +119,18 @@ export class Visitor {
 // A stopped service or a closed page takes the request with it; that is what some tests are about.
 async function passOn(route: Route, token: string): Promise<void> {
   await route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${token}` } }).catch(() => {});
+}
+
+// What axe has to say of the page as it is, by rule and place. Its script comes by the debugger, for the page's policy would
+// refuse it.
+export async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  // Transitions in mid-air have colours that nobody chose.
+  await page.evaluate(
+    "Promise.all(document.getAnimations().filter((each) => each.effect?.getComputedTiming().iterations !== Infinity).map((each) => each.finished.catch(() => {})))",
+  );
+  const { violations } = (await page.evaluate("axe.run()")) as AxeResults;
+  return violations.flatMap((each) =>
+    each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 160)} ${node.failureSummary ?? ""}`),
+  );
 }
