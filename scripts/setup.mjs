@@ -67,3 +67,10 @@ if (!bundled && Number(process.versions.node.split(".")[0]) < 24) {
     `Node 24 is needed, this is ${process.versions.node}, and no packaged Node exists for ${process.platform} ${process.arch}`,
   );
 }
+
+// The console is made from its sources where they have changed. The command line needs none.
+if (process.argv.includes("--console")) {
+  const node = bundled ? join(root, "node_modules", ".bin", "node") : process.execPath;
+  const run = spawnSync(node, [join(root, "console", "bundle", "build.ts")], { cwd: root, stdio: ["ignore", 2, 2] });
+  if (run.status !== 0) stop("the console could not be built: see the words above");
+}

@@ -6,6 +6,7 @@ const steps = [
   { name: "format", file: "oxfmt", args: ["--check"] },
   { name: "types", file: "tsc", args: [] },
   { name: "types of the tag", file: "tsc", args: ["--project", "tag/src/browser"] },
+  { name: "types of the console", file: "tsc", args: ["--project", "console"] },
   { name: "lint", file: "oxlint", args: ["--type-aware", "--max-warnings=0"] },
   { name: "dead code", file: "knip", args: ["--treat-config-hints-as-errors"] },
   { name: "tests", file: "vitest", args: ["run", ...process.argv.slice(2)] },

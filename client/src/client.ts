@@ -1,5 +1,5 @@
 import { operations, type Operations } from "./operations.ts";
-import { ProblemError, isProblem } from "./problem.ts";
+import { ProblemError, UnexpectedAnswer, isProblem } from "./problem.ts";
 import { readMessages, toFollowed, type FollowedEvent } from "./stream.ts";
 
 type OperationId = keyof Operations;
@@ -15,7 +15,11 @@ export type ClientOptions = {
   // Where the service answers, without /v2.
   baseUrl: string;
   tenant: string;
-  credentials: { clientId: string; clientSecret: string; scope?: string } | { token: string };
+  // In a browser that has a session the cookie speaks for the person, and every change carries the session's CSRF token.
+  credentials:
+    | { clientId: string; clientSecret: string; scope?: string }
+    | { token: string }
+    | { session: { csrfToken: () => string } };
   // Of a call that may be repeated, the first included.
   attemptsMax?: number;
 };
@@ -94,18 +98,17 @@ export class CasehoundClient {
       try {
         return await this.#send<Data>(url, request);
       } catch (error) {
-        const isPassing = error instanceof ProblemError ? error.status >= 500 : error instanceof TypeError;
-        if (!isPassing || attempt >= attemptsMax) throw error;
+        if (!isPassing(error) || attempt >= attemptsMax) throw error;
         await pause(firstPauseMs * 2 ** (attempt - 1) * (0.5 + Math.random()));
       }
     }
   }
 
   async #send<Data>(url: string, request: Sent): Promise<Data> {
-    const isRenewable = !("token" in this.#options.credentials);
+    const isRenewable = "clientId" in this.#options.credentials;
     for (let isFirst = true; ; isFirst = false) {
-      const authorization = `Bearer ${await this.#accessToken()}`;
-      const response = await fetch(url, { ...request, headers: { ...request.headers, authorization } });
+      const proof = await this.#proof(request.method);
+      const response = await fetch(url, { ...request, headers: { ...request.headers, ...proof } });
       if (response.status === 401 && isRenewable && isFirst) {
         this.#token = null;
         await response.body?.cancel();
@@ -116,10 +119,16 @@ export class CasehoundClient {
     }
   }
 
+  async #proof(method: string): Promise<Record<string, string>> {
+    const { credentials } = this.#options;
+    if (!("session" in credentials)) return { authorization: `Bearer ${await this.#accessToken()}` };
+    return method === "GET" ? {} : { "x-csrf-token": credentials.session.csrfToken() };
+  }
+
   async #accessToken(): Promise<string> {
     if (this.#token && this.#token.freshUntilMs > Date.now()) return this.#token.text;
     const { credentials, baseUrl } = this.#options;
-    if ("token" in credentials) return credentials.token;
+    if (!("clientId" in credentials)) throw new Error("there are no client credentials");
     const form = new URLSearchParams({
       grant_type: "client_credentials",
       client_id: credentials.clientId,
@@ -145,11 +154,19 @@ async function readJson(response: Response): Promise<unknown> {
   try {
     answer = JSON.parse(text);
   } catch (cause) {
-    throw new Error(`${response.url} did not answer with JSON: is the base address right?`, { cause });
+    const words = `${response.url} did not answer with JSON: is the base address right?`;
+    throw new UnexpectedAnswer(response.status, words, { cause });
   }
   if (response.ok) return answer;
   if (isProblem(answer)) throw new ProblemError(answer);
-  throw new Error(`${response.url} answered ${response.status} without a problem: is the base address right?`);
+  const words = `${response.url} answered ${response.status} without a problem: is the base address right?`;
+  throw new UnexpectedAnswer(response.status, words);
+}
+
+// Whether the same call may well succeed later: the service or what stands before it failed, or nothing answered.
+export function isPassing(error: unknown): boolean {
+  if (error instanceof ProblemError || error instanceof UnexpectedAnswer) return error.status >= 500;
+  return error instanceof TypeError;
 }
 
 function fill(path: string, params: Record<string, string>): string {

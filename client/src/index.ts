@@ -1,4 +1,4 @@
-export { CasehoundClient, type ClientOptions } from "./client.ts";
-export { ProblemError, type Problem } from "./problem.ts";
+export { CasehoundClient, isPassing, type ClientOptions } from "./client.ts";
+export { ProblemError, UnexpectedAnswer, type Problem } from "./problem.ts";
 export type * from "./operations.ts";
 export type { FollowedEvent } from "./stream.ts";

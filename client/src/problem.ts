@@ -28,6 +28,17 @@ export class ProblemError extends Error implements Problem {
   }
 }
 
+// An answer that is not the service's own, as a proxy's page is.
+export class UnexpectedAnswer extends Error {
+  readonly status: number;
+
+  constructor(status: number, words: string, options?: ErrorOptions) {
+    super(words, options);
+    this.name = "UnexpectedAnswer";
+    this.status = status;
+  }
+}
+
 export function isProblem(value: unknown): value is Problem {
   return typeof value === "object" && value !== null && "type" in value && "status" in value && "detail" in value;
 }

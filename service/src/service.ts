@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { readConsole } from "@casehound/console/files";
 import { tagScript } from "@casehound/tag";
 import { Authenticator } from "./api/auth.ts";
 import { Collector } from "./api/collector.ts";
+import { ConsolePages } from "./api/console.ts";
 import { CursorSeal } from "./api/cursor.ts";
 import { docsPage } from "./api/docs.ts";
 import { EventFeed } from "./api/event-feed.ts";
@@ -193,7 +195,8 @@ async function startApi(
   });
   const system = all.filter(({ role }) => role === undefined || config.roles.has(role));
   const router = new Router(isApi ? operations : [], system);
-  server.open({ services, authenticator, sessions, router, isStrictHost: config.isStrictHost });
+  const pages = isApi ? new ConsolePages(readConsole()) : null;
+  server.open({ services, authenticator, sessions, router, pages, isStrictHost: config.isStrictHost });
   if (isServing) stops.push(() => server.stop());
   // Before the server waits for what is under way, for a stream never ends by itself.
   stops.push(async () => feed.stop());

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { Failure } from "../domain/failure.ts";
 import type { Authenticator } from "./auth.ts";
+import type { ConsolePages } from "./console.ts";
 import { headerLines } from "./headers.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Services } from "./operation.ts";
@@ -20,7 +21,7 @@ const lingerMs = 1_000;
 const stopMs = 20_000;
 const keepAliveMs = 65_000;
 const inactivityMs = 60_000;
-const ofPages = new Set(["collectEvents", "preflightEvents", "getTag"]);
+const ofPages = new Set(["collectEvents", "preflightEvents", "getTag", "getConsole"]);
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
 type Parts = {
@@ -28,6 +29,7 @@ type Parts = {
   authenticator: Authenticator;
   sessions: Sessions;
   router: Router;
+  pages: ConsolePages | null;
   isStrictHost: boolean;
 };
 
@@ -152,7 +154,8 @@ export class ApiServer {
       throw new Failure("bad-request", "There must be one Host header.", { headers: { connection: "close" } });
     const parts = this.#parts;
     if (!parts) throw new Failure("service-unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
-    const match = parts.router.route(request.method ?? "", parseTarget(request.url ?? ""));
+    const target = parseTarget(request.url ?? "");
+    const match = parts.pages?.match(request, target) ?? parts.router.route(request.method ?? "", target);
     trace.operation = match.operation.id;
     if (match.kind === "system") return match.operation.handle(request, onBody, match.call);
     if (this.isStopping)

@@ -1,0 +1,113 @@
+import type { CaseListItem } from "@casehound/client";
+import { useRef, useState, type ReactNode } from "react";
+import { Button } from "../parts/Button.tsx";
+import { Dialog } from "../parts/Dialog.tsx";
+import { useWorkspace } from "../session/workspace.tsx";
+import { BulkClosing, type BulkOutcome } from "../work/bulk.ts";
+import { VerdictFields } from "./VerdictFields.tsx";
+import type { Draft } from "./draft.ts";
+
+type Props = { rows: CaseListItem[]; onOutcomes: (outcomes: ReadonlyMap<string, BulkOutcome>) => void; onClose: () => void };
+
+// One dialog for many cases: the verdict, then a bar, then what became of each.
+export function BulkDialog({ rows, onOutcomes, onClose }: Props) {
+  const { desk } = useWorkspace();
+  const [draft, setDraft] = useState<Draft>({ disposition: null, reason: "" });
+  const [phase, setPhase] = useState<"asking" | "working" | "done">("asking");
+  const [, setStep] = useState(0);
+  const work = useRef<BulkClosing | null>(null);
+
+  async function go(run: (closing: BulkClosing) => Promise<void>): Promise<void> {
+    const { disposition, reason } = draft;
+    if (disposition === null || phase === "working") return;
+    work.current ??= new BulkClosing(desk, rows, { disposition, reason: reason.trim() }, () => setStep((step) => step + 1));
+    const closing = work.current;
+    setPhase("working");
+    await run(closing);
+    setPhase("done");
+    onOutcomes(closing.outcomes());
+  }
+
+  const count = rows.length === 1 ? "1 case" : `${rows.length} cases`;
+  const closing = work.current;
+  return (
+    <Dialog
+      title={`Close ${count}`}
+      width={phase === "asking" ? "medium" : "wide"}
+      onClose={onClose}
+      isBusy={phase === "working"}
+      footer={
+        phase === "asking" ? (
+          <>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button look="primary" disabled={draft.disposition === null} onClick={() => void go((each) => each.run())}>
+              Close {count}
+            </Button>
+          </>
+        ) : (
+          <>
+            {phase === "done" && closing?.hasFailed && (
+              <Button onClick={() => void go((each) => each.retry())}>Retry what failed</Button>
+            )}
+            <Button look="primary" onClick={onClose} disabled={phase === "working"}>
+              Done
+            </Button>
+          </>
+        )
+      }
+    >
+      {phase === "asking" || !closing ? (
+        <VerdictFields draft={draft} onDraft={setDraft} onSubmit={() => void go((each) => each.run())} isDisabled={false} />
+      ) : (
+        <Results rows={rows} closing={closing} />
+      )}
+    </Dialog>
+  );
+}
+
+function Results({ rows, closing }: { rows: CaseListItem[]; closing: BulkClosing }) {
+  const outcomes = closing.outcomes();
+  const kinds = [...outcomes.values()].map((each) => each.kind);
+  const closed = kinds.filter((kind) => kind === "closed").length;
+  return (
+    <>
+      <label className="grid gap-1.5">
+        <span role="status">
+          {closing.done} of {rows.length} done, {closed} closed
+        </span>
+        <progress value={closing.done} max={rows.length} className="h-2 w-full accent-accent" />
+      </label>
+      <ul aria-label="Results" tabIndex={0} className="mt-4 max-h-80 overflow-y-auto rounded-md border border-line">
+        {rows.map((row) => (
+          <li key={row.case_id} className="flex items-center gap-3 border-b border-line px-3 py-1.5 last:border-0">
+            <span className="w-56 shrink-0 truncate font-medium">{row.website_account_id}</span>
+            <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+              <OutcomeWords outcome={outcomes.get(row.case_id) ?? { kind: "waiting" }} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function OutcomeWords({ outcome }: { outcome: BulkOutcome }): ReactNode {
+  switch (outcome.kind) {
+    case "waiting":
+      return <span className="text-faint">Waiting…</span>;
+    case "closed":
+      return <span className="text-good">Closed</span>;
+    case "already-closed":
+      return <span className="text-soft">Already closed by {outcome.by}</span>;
+    case "changed":
+      return (
+        <span className="text-warn">
+          Changed since you looked: version {outcome.from} to {outcome.to}; still open
+        </span>
+      );
+    case "absent":
+      return <span className="text-soft">No longer there</span>;
+    case "failed":
+      return <span className="text-bad">Failed: {outcome.words}</span>;
+  }
+}

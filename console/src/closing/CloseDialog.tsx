@@ -1,0 +1,70 @@
+import type { Case } from "@casehound/client";
+import { useState } from "react";
+import { Button, Kbd } from "../parts/Button.tsx";
+import { Dialog } from "../parts/Dialog.tsx";
+import { Alert } from "../parts/Field.tsx";
+import { Score } from "../parts/Score.tsx";
+import type { Disposition, Verdict } from "../work/desk.ts";
+import { ConflictStrip } from "./ConflictStrip.tsx";
+import { VerdictFields } from "./VerdictFields.tsx";
+import { readDraft, saveDraft, type Draft } from "./draft.ts";
+
+type Props = {
+  // As the person saw it when the dialog opened. A live change does not touch it.
+  seen: Case;
+  first: Disposition | null;
+  conflict: Case | null;
+  problem: string | null;
+  isBusy: boolean;
+  onSubmit: (verdict: Verdict) => void;
+  onClose: () => void;
+};
+
+export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, onClose }: Props) {
+  const id = seen.case_id;
+  const [draft, setDraft] = useState<Draft>(() => {
+    const known = readDraft(id);
+    return first === null ? known : { ...known, disposition: first };
+  });
+  const write = (next: Draft) => {
+    setDraft(next);
+    saveDraft(id, next);
+  };
+  const submit = (version: number) => {
+    const { disposition, reason } = draft;
+    if (disposition === null || isBusy) return;
+    onSubmit({ case_id: id, case_version: version, disposition, reason: reason.trim() });
+  };
+  const send = () => submit((conflict ?? seen).case_version);
+  return (
+    <Dialog
+      title={`Close the case of ${seen.website_account_id === "UNKNOWN" ? "no account" : seen.website_account_id}`}
+      onClose={onClose}
+      footer={
+        <>
+          <span className="mr-auto flex items-center gap-1.5 text-xs text-faint">
+            <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd> closes it
+          </span>
+          <Button onClick={onClose}>Cancel</Button>
+          {!conflict && (
+            <Button look="primary" onClick={send} disabled={isBusy || draft.disposition === null}>
+              {isBusy ? "Closing…" : "Close the case"}
+            </Button>
+          )}
+        </>
+      }
+    >
+      {conflict && <ConflictStrip seen={seen} now={conflict} onAnyway={send} onReview={onClose} isBusy={isBusy} />}
+      {problem !== null && (
+        <div className="mb-4">
+          <Alert>{problem}</Alert>
+        </div>
+      )}
+      <div className="mb-4 flex items-start gap-3">
+        <Score score={seen.details.overall_risk_score} />
+        <p className="line-clamp-3 text-sm text-soft">{seen.details.summary}</p>
+      </div>
+      <VerdictFields draft={draft} onDraft={write} onSubmit={conflict ? () => {} : send} isDisabled={isBusy} />
+    </Dialog>
+  );
+}

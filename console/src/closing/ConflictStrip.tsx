@@ -1,0 +1,36 @@
+import type { Case } from "@casehound/client";
+import { GitCompareArrows } from "lucide-react";
+import { Button } from "../parts/Button.tsx";
+import { ageWords } from "../parts/Time.tsx";
+import { differenceOf } from "../work/difference.ts";
+
+type Props = { seen: Case; now: Case; onAnyway: () => void; onReview: () => void; isBusy: boolean };
+
+// Somebody or something changed the case while this person was deciding. Nothing was applied, and nothing written is lost.
+export function ConflictStrip({ seen, now, onAnyway, onReview, isBusy }: Props) {
+  const { versions, scores, changed_at, changed_by, evidence } = differenceOf(seen, now);
+  const parts = [
+    `version ${versions.from} to ${versions.to}`,
+    ...(scores ? [`score ${scores.from} to ${scores.to}`] : []),
+    ...(evidence.length > 0 ? [`new evidence: ${evidence.join("; ")}`] : []),
+  ];
+  return (
+    <div role="alert" className="mb-4 rounded-lg border border-warn/40 bg-warn-soft p-3 text-sm">
+      <p className="flex gap-2 text-warn">
+        <GitCompareArrows size={16} className="mt-0.5 shrink-0" aria-hidden />
+        <span className="[overflow-wrap:anywhere]">
+          <strong className="font-semibold">Changed {ageWords(changed_at)} ago</strong> by {changed_by}: {parts.join(", ")}.
+          Nothing was closed.
+        </span>
+      </p>
+      <div className="mt-2.5 flex justify-end gap-2">
+        <Button onClick={onReview} disabled={isBusy}>
+          Keep reviewing
+        </Button>
+        <Button look="primary" onClick={onAnyway} disabled={isBusy}>
+          Close anyway
+        </Button>
+      </div>
+    </div>
+  );
+}

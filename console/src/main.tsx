@@ -1,0 +1,32 @@
+import { ProblemError } from "@casehound/client";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { listenToKeys } from "./keys/keys.ts";
+import { router } from "./router.tsx";
+import { startTheme } from "./shell/theme.ts";
+import "./style/console.css";
+
+startTheme();
+listenToKeys();
+
+const cache = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // What was refused is refused again.
+      retry: (count, error) => count < 3 && !(error instanceof ProblemError && error.status < 500),
+      networkMode: "always",
+    },
+  },
+});
+
+const place = document.getElementById("root");
+if (!place) throw new Error("The page has no place for the console.");
+createRoot(place).render(
+  <StrictMode>
+    <QueryClientProvider client={cache}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+);

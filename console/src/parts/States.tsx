@@ -1,0 +1,47 @@
+import { ProblemError } from "@casehound/client";
+import { CircleAlert, Inbox } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button } from "./Button.tsx";
+
+// What a screen shows when it has nothing, does not know yet, or could not learn it.
+export function Empty({ title, children, icon }: { title: string; children?: ReactNode; icon?: ReactNode }) {
+  return (
+    <div className="mx-auto flex max-w-md flex-col items-center gap-2 px-6 py-16 text-center">
+      <span className="mb-1 grid size-11 place-items-center rounded-full bg-sunken text-faint">
+        {icon ?? <Inbox size={20} aria-hidden />}
+      </span>
+      <h2 className="text-base font-semibold">{title}</h2>
+      {children && <div className="text-sm text-soft">{children}</div>}
+    </div>
+  );
+}
+
+export function Loading({ lines = 6, name = "Loading" }: { lines?: number; name?: string }) {
+  return (
+    <div role="status" aria-label={name} className="grid gap-3 p-5">
+      {Array.from({ length: lines }, (_, index) => (
+        <div key={index} className={`h-3.5 animate-pulse rounded bg-sunken ${index % 3 === 2 ? "w-2/3" : "w-full"}`} />
+      ))}
+    </div>
+  );
+}
+
+export function Trouble({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  return (
+    <Empty title="This could not be read" icon={<CircleAlert size={20} aria-hidden />}>
+      <p role="alert">{wordsOf(error)}</p>
+      {onRetry && (
+        <Button className="mt-3" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </Empty>
+  );
+}
+
+// A refusal's own words; anything else is told as what it means for the person.
+export function wordsOf(error: unknown): string {
+  if (error instanceof ProblemError) return error.detail;
+  if (error instanceof TypeError) return "The service cannot be reached.";
+  return "Something went wrong in the console.";
+}

@@ -1,0 +1,50 @@
+import { useSyncExternalStore } from "react";
+
+const tickMs = 15_000;
+let nowMs = Date.now();
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+// One clock for all ages on the page.
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    nowMs = Date.now();
+    for (const each of listeners) each();
+  }, tickMs);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+function useNow(): number {
+  return useSyncExternalStore(subscribe, () => nowMs);
+}
+
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+export function ageWords(at: string, now = Date.now()): string {
+  const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+// How long ago, and the exact time on demand.
+export function Age({ at, suffix = "" }: { at: string; suffix?: string }) {
+  const now = useNow();
+  return (
+    <time dateTime={at} title={exact.format(new Date(at))}>
+      {ageWords(at, Math.max(now, Date.parse(at)))}
+      {suffix}
+    </time>
+  );
+}
+
+export function Moment({ at }: { at: string }) {
+  return <time dateTime={at}>{exact.format(new Date(at))}</time>;
+}

@@ -1,0 +1,124 @@
+import { ProblemError, type Case } from "@casehound/client";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
+import { ArrowLeft, Link2, Printer } from "lucide-react";
+import { useCallback, useMemo, useRef, type ReactNode } from "react";
+import { useClosing } from "../../closing/useClosing.tsx";
+import { useKeys, type Binding } from "../../keys/keys.ts";
+import { StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
+import { Button, IconButton, Kbd } from "../../parts/Button.tsx";
+import { Score } from "../../parts/Score.tsx";
+import { Empty, Loading, Trouble } from "../../parts/States.tsx";
+import { Age } from "../../parts/Time.tsx";
+import { toast } from "../../parts/Toasts.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
+import type { Disposition } from "../../work/desk.ts";
+import { unknownAccount } from "../queue/search.ts";
+import { Section } from "./Section.tsx";
+import { StateHistory } from "./StateHistory.tsx";
+import { AccountCard } from "./Who.tsx";
+import { Why } from "./Why.tsx";
+import { useCaseKeys } from "./actions.ts";
+
+export function CaseScreen() {
+  const { caseId } = useParams({ from: "/inside/cases/$caseId" });
+  const { queries } = useWorkspace();
+  const read = useQuery(queries.case(caseId));
+  if (read.isPending) return <Loading lines={12} name="Loading the case" />;
+  if (read.isError) {
+    const isAbsent = read.error instanceof ProblemError && read.error.status === 404;
+    if (isAbsent)
+      return <Empty title="There is no such case">It may have been in another tenant, or the address is cut short.</Empty>;
+    return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
+  }
+  return <CaseView key={caseId} found={read.data} />;
+}
+
+function useBack(): () => void {
+  const router = useRouter();
+  const navigate = useNavigate();
+  return useCallback(() => {
+    if (router.history.canGoBack()) router.history.back();
+    else void navigate({ to: "/" });
+  }, [router, navigate]);
+}
+
+function CaseView({ found }: { found: Case }) {
+  const back = useBack();
+  const { may } = useWorkspace();
+  const nothing = useRef(() => {}).current;
+  const closing = useClosing({ onClosed: nothing, onReopened: nothing });
+  const closingRef = useRef(closing);
+  closingRef.current = closing;
+  const onClose = useCallback((first?: Disposition) => closingRef.current.open(found, first), [found]);
+  const onUndo = useCallback(() => closingRef.current.undo(), []);
+  useKeys(useCaseKeys({ found, onClose, onUndo }));
+  useKeys(useMemo<Binding[]>(() => [{ key: "Escape", shown: "Esc", name: "Back", group: "This screen", run: back }], [back]));
+  const isClosable = found.status === "OPEN" && may("update:case");
+  return (
+    <div className="on-paper h-full overflow-y-auto">
+      <Header found={found} onBack={back}>
+        {isClosable && (
+          <Button look="primary" onClick={() => onClose()}>
+            Close the case <Kbd>C</Kbd>
+          </Button>
+        )}
+      </Header>
+      <div className="mx-auto grid max-w-[88rem] grid-cols-[minmax(0,1fr)_22rem] items-start gap-4 p-5 max-[70rem]:grid-cols-1">
+        <div className="grid min-w-0 gap-4">
+          <Why found={found} />
+          <StateHistory found={found} />
+        </div>
+        <div className="grid gap-4">
+          <Section title="Who">
+            <AccountCard websiteAccountId={found.website_account_id} />
+          </Section>
+        </div>
+      </div>
+      {closing.element}
+    </div>
+  );
+}
+
+function Header({ found, onBack, children }: { found: Case; onBack: () => void; children: ReactNode }) {
+  const { case_version, status, created_at, details, current_state: state, state_history: history } = found;
+  const first = history[0]?.score ?? state.score;
+  const copy = () =>
+    void navigator.clipboard
+      .writeText(location.href)
+      .then(() => toast({ kind: "done", words: "The case's address is copied." }))
+      .catch(() => toast({ kind: "problem", words: "The browser did not allow to copy." }));
+  const name = found.website_account_id === unknownAccount ? "No account" : found.website_account_id;
+  return (
+    <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
+      <div className="mx-auto flex max-w-[86rem] flex-wrap items-center gap-x-4 gap-y-2">
+        <IconButton name="Back" onClick={onBack} className="no-print -ml-1">
+          <ArrowLeft size={17} aria-hidden />
+        </IconButton>
+        <div className="min-w-0 flex-1">
+          <div className="flex flex-wrap items-center gap-x-3">
+            <h1 className="truncate text-lg font-semibold">{name}</h1>
+            <StatusBadge status={status} />
+            {state.disposition && <span className="text-soft">{dispositionWords[state.disposition]}</span>}
+          </div>
+          <p className="text-xs text-faint">
+            Opened <Age at={created_at} suffix=" ago" /> · version {case_version} · {found.case_id}
+          </p>
+        </div>
+        <div className="flex items-center gap-3">
+          <Score score={details.overall_risk_score} size="large" />
+          {first !== details.overall_risk_score && <span className="text-xs text-faint">{first} when it was opened</span>}
+        </div>
+        <div className="no-print flex items-center gap-1">
+          <IconButton name="Copy the case's address" onClick={copy}>
+            <Link2 size={16} aria-hidden />
+          </IconButton>
+          <IconButton name="Print" onClick={() => window.print()}>
+            <Printer size={16} aria-hidden />
+          </IconButton>
+          {children}
+        </div>
+      </div>
+    </header>
+  );
+}

@@ -1,0 +1,17 @@
+import { useId, type ReactNode } from "react";
+
+// One block of a screen, with its heading. Parts that others add to the case use it too.
+export function Section({ title, aside, children }: { title: string; aside?: ReactNode; children: ReactNode }) {
+  const id = useId();
+  return (
+    <section aria-labelledby={id} className="rounded-lg border border-line bg-surface">
+      <header className="flex min-h-11 flex-wrap items-center justify-between gap-3 border-b border-line px-4 py-2">
+        <h2 id={id} className="text-base font-semibold">
+          {title}
+        </h2>
+        {aside}
+      </header>
+      <div className="p-4">{children}</div>
+    </section>
+  );
+}

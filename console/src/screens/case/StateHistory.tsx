@@ -1,0 +1,47 @@
+import type { Case, CaseState } from "@casehound/client";
+import { StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
+import { Score } from "../../parts/Score.tsx";
+import { Moment } from "../../parts/Time.tsx";
+import { Section } from "./Section.tsx";
+
+// Every state that the case was in, the latest first: who, when, why.
+export function StateHistory({ found }: { found: Case }) {
+  const states: CaseState[] = [...found.state_history, found.current_state].toReversed();
+  return (
+    <Section title="States" aside={<span className="text-faint">{states.length}</span>}>
+      <div className="overflow-x-auto">
+        <table className="w-full text-left">
+          <thead>
+            <tr className="text-xs text-faint">
+              {["When", "Status", "Score", "By", "Why"].map((name) => (
+                <th key={name} scope="col" className="pr-4 pb-1.5 font-medium">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {states.map((state) => (
+              <tr key={state.state_id} className="border-t border-line align-top">
+                <td className="py-2 pr-4 whitespace-nowrap text-soft">
+                  <Moment at={state.changed_at} />
+                </td>
+                <td className="py-2 pr-4">
+                  <StatusBadge status={state.case_status} />
+                </td>
+                <td className="py-2 pr-4">
+                  <Score score={state.score} />
+                </td>
+                <td className="max-w-48 py-2 pr-4 [overflow-wrap:anywhere]">{state.changed_by}</td>
+                <td className="py-2 [overflow-wrap:anywhere]">
+                  {state.disposition && <strong className="font-semibold">{dispositionWords[state.disposition]}. </strong>}
+                  {state.reason}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,99 @@
+import { ProblemError } from "@casehound/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { flagFacts, flagNames } from "../../parts/Badges.tsx";
+import { Kbd } from "../../parts/Button.tsx";
+import { wordsOf } from "../../parts/States.tsx";
+import { Age, Moment } from "../../parts/Time.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
+import type { Flag, Flags } from "../../work/flags.ts";
+import { unknownAccount } from "../queue/search.ts";
+
+// The account behind a case, with its flags as switches. Without the section's frame: the peek pane shows it too.
+export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) {
+  const { queries } = useWorkspace();
+  const isKnown = websiteAccountId !== unknownAccount;
+  const account = useQuery({ ...queries.account(websiteAccountId), enabled: isKnown });
+  if (!isKnown)
+    return (
+      <p className="text-soft">
+        No account could be made out: the case is about a device, an address or a network that tried several accounts, or none. So
+        there are no flags to set.
+      </p>
+    );
+  if (account.isPending) return <div className="h-20 animate-pulse rounded bg-sunken" />;
+  if (account.isError) {
+    const isAbsent = account.error instanceof ProblemError && account.error.status === 404;
+    return <p className="text-soft">{isAbsent ? "The account is not known any more: it was erased." : wordsOf(account.error)}</p>;
+  }
+  const { crm_account_id, last_session_updated_on: seen, updated_at, created_at } = account.data;
+  return (
+    <div className="grid gap-3">
+      <FlagSwitches account={account.data} />
+      <dl className="grid grid-cols-[6.5rem_minmax(0,1fr)] gap-x-3 gap-y-1">
+        <Fact name="Account">
+          <Link to="/" search={{ account: websiteAccountId, status: "all" }} className="font-medium text-accent hover:underline">
+            {websiteAccountId}
+          </Link>
+        </Fact>
+        <Fact name="CRM id">{crm_account_id ?? <span className="text-faint">none</span>}</Fact>
+        <Fact name="Last session">
+          {seen === undefined ? <span className="text-faint">none</span> : <Age at={seen} suffix=" ago" />}
+        </Fact>
+        <Fact name="Changed">
+          <Age at={updated_at} suffix=" ago" />
+        </Fact>
+        <Fact name="First seen">
+          <Moment at={created_at} />
+        </Fact>
+      </dl>
+    </div>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-faint">{name}</dt>
+      <dd className="min-w-0 [overflow-wrap:anywhere]">{children}</dd>
+    </>
+  );
+}
+
+export function FlagSwitches({ account }: { account: Flags & { website_account_id: string } }) {
+  const { flags, may } = useWorkspace();
+  const isAllowed = may("update:enduseraccount");
+  return (
+    <div className="no-print flex flex-wrap gap-2">
+      {flagNames.map((flag) => (
+        <FlagSwitch
+          key={flag}
+          flag={flag}
+          isOn={account[flag]}
+          isAllowed={isAllowed}
+          onPress={() => void flags.toggle(account, flag)}
+        />
+      ))}
+    </div>
+  );
+}
+
+function FlagSwitch({ flag, isOn, isAllowed, onPress }: { flag: Flag; isOn: boolean; isAllowed: boolean; onPress: () => void }) {
+  const { name, key, icon } = flagFacts[flag];
+  const look = isOn ? "border-bad/60 bg-bad-soft text-bad" : "border-edge/50 text-soft hover:bg-hover hover:text-ink";
+  return (
+    <button
+      type="button"
+      role="switch"
+      aria-checked={isOn}
+      disabled={!isAllowed}
+      onClick={onPress}
+      className={`inline-flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-sm font-medium disabled:opacity-60 ${look}`}
+    >
+      {icon}
+      {name}
+      <Kbd>{key.toUpperCase()}</Kbd>
+    </button>
+  );
+}

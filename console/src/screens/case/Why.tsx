@@ -1,0 +1,58 @@
+import type { Case, FraudOccurrence } from "@casehound/client";
+import { FraudLabel, actionWords } from "../../parts/Badges.tsx";
+import { Age } from "../../parts/Time.tsx";
+import { Section } from "./Section.tsx";
+import { Waterfall } from "./Waterfall.tsx";
+
+// The strongest evidence, and of equals the latest.
+export function strongestOf(found: Case): FraudOccurrence | undefined {
+  return Object.values(found.fraud_occurrences)
+    .toSorted((a, b) => Date.parse(a.generated_at) - Date.parse(b.generated_at))
+    .reduce<FraudOccurrence | undefined>((best, each) => (best && best.risk_score > each.risk_score ? best : each), undefined);
+}
+
+export function Why({ found }: { found: Case }) {
+  const { summary, highlights, recommended_action, fraud_labels } = found.details;
+  const strongest = strongestOf(found);
+  const count = Object.keys(found.fraud_occurrences).length;
+  return (
+    <Section title="Why" aside={<Advice action={recommended_action} />}>
+      <p className="text-base [overflow-wrap:anywhere]">{summary}</p>
+      <div className="mt-2 flex flex-wrap gap-x-4 gap-y-1 text-soft">
+        {fraud_labels.map((label) => (
+          <FraudLabel key={label} label={label} />
+        ))}
+        <span>{count === 1 ? "1 piece of evidence" : `${count} pieces of evidence`}</span>
+      </div>
+      {highlights.length > 1 && (
+        <ul className="mt-3 list-disc space-y-0.5 pl-5 text-soft marker:text-faint">
+          {highlights.slice(0, 6).map((each) => (
+            <li key={each} className="[overflow-wrap:anywhere]">
+              {each}
+            </li>
+          ))}
+        </ul>
+      )}
+      {strongest && (
+        <div className="mt-5">
+          <h3 className="mb-2 font-medium">
+            What made the score{" "}
+            <span className="font-normal text-faint">
+              of the strongest evidence, <Age at={strongest.generated_at} suffix=" ago" />
+            </span>
+          </h3>
+          <Waterfall occurrence={strongest} />
+        </div>
+      )}
+    </Section>
+  );
+}
+
+export function Advice({ action }: { action: Case["details"]["recommended_action"] }) {
+  return (
+    <span className="text-sm text-soft">
+      Advice: <strong className="font-semibold text-ink">{actionWords[action]}</strong>{" "}
+      <span className="rounded border border-line px-1 text-xs text-faint">not enforced</span>
+    </span>
+  );
+}

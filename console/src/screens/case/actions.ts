@@ -1,0 +1,46 @@
+import type { Case, EndUserAccount } from "@casehound/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { dispositions } from "../../closing/VerdictFields.tsx";
+import type { Binding } from "../../keys/keys.ts";
+import { dispositionWords, flagFacts, flagNames } from "../../parts/Badges.tsx";
+import { toast } from "../../parts/Toasts.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
+import type { Disposition } from "../../work/desk.ts";
+import { unknownAccount } from "../queue/search.ts";
+
+type Acts = { found: Case | undefined; onClose: (first?: Disposition) => void; onUndo: () => void };
+
+// The keys that act on the one case that is in focus, in the queue and on its own screen.
+export function useCaseKeys({ found, onClose, onUndo }: Acts): Binding[] {
+  const { may, flags, queries } = useWorkspace();
+  const cache = useQueryClient();
+  return useMemo(() => {
+    const group = "The case in focus";
+    const mayClose = found?.status === "OPEN" && may("update:case");
+    const hasAccount = found !== undefined && found.website_account_id !== unknownAccount;
+    const mayFlag = hasAccount && may("update:enduseraccount");
+    const toggle = async (flag: (typeof flagNames)[number]) => {
+      const account: EndUserAccount = await cache.fetchQuery(queries.account(found?.website_account_id ?? ""));
+      await flags.toggle(account, flag);
+    };
+    return [
+      { key: "c", name: "Close the case", group, run: () => onClose(), isOff: !mayClose },
+      ...dispositions.map((each, index) => ({
+        key: String(index + 1),
+        name: `Close as ${dispositionWords[each].toLowerCase()}`,
+        group,
+        run: () => onClose(each),
+        isOff: !mayClose,
+      })),
+      ...flagNames.map((flag) => ({
+        key: flagFacts[flag].key,
+        name: `${flagFacts[flag].name}: on or off`,
+        group,
+        run: () => void toggle(flag).catch(() => toast({ kind: "problem", words: "The account could not be read." })),
+        isOff: !mayFlag,
+      })),
+      { key: "z", name: "Undo the last close", group, run: onUndo },
+    ];
+  }, [found, may, flags, queries, cache, onClose, onUndo]);
+}

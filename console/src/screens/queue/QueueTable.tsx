@@ -1,0 +1,174 @@
+import type { CaseListItem } from "@casehound/client";
+import { useQuery } from "@tanstack/react-query";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { memo, useEffect, useRef, type RefObject } from "react";
+import { FlagMarks, FraudLabel, StatusBadge, actionWords } from "../../parts/Badges.tsx";
+import { Score } from "../../parts/Score.tsx";
+import { Age } from "../../parts/Time.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
+import { unknownAccount } from "./search.ts";
+
+const rowHeight = 40;
+const overscan = 6;
+// Select, score, label, account, summary, recommendation, age.
+const columns =
+  "grid grid-cols-[1.75rem_6.25rem_9rem_minmax(6.5rem,10rem)_minmax(0,1fr)_4.75rem_3.5rem] items-center gap-x-3 px-3 max-xl:grid-cols-[1.5rem_6rem_1.25rem_minmax(6rem,9rem)_minmax(0,1fr)_4.5rem_3.25rem] max-xl:gap-x-2.5";
+
+type Props = {
+  rows: CaseListItem[];
+  focusedId: string | null;
+  chosen: ReadonlySet<string>;
+  unsaved: ReadonlySet<string>;
+  hasMore: boolean;
+  grid: RefObject<HTMLDivElement | null>;
+  onFocus: (caseId: string) => void;
+  onOpen: (caseId: string) => void;
+  onChoose: (caseId: string) => void;
+  onEnd: () => void;
+};
+
+// Only the rows in sight exist. The grid holds the browser's focus, and names the row that the keys act on.
+export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, onFocus, onOpen, onChoose, onEnd }: Props) {
+  const at = rows.findIndex((row) => row.case_id === focusedId);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => grid.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => rows[index]?.case_id ?? index,
+    overscan,
+  });
+  const last = useRef(-1);
+  useEffect(() => {
+    // Only when the focus has moved: a list that grows must not scroll.
+    if (at >= 0 && at !== last.current) virtual.scrollToIndex(at, { align: "auto" });
+    last.current = at;
+  }, [at, virtual]);
+  const items = virtual.getVirtualItems();
+  const lastInSight = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hasMore && lastInSight >= rows.length - 20) onEnd();
+  }, [hasMore, lastInSight, rows.length, onEnd]);
+  return (
+    <div
+      ref={grid}
+      role="grid"
+      tabIndex={0}
+      aria-label="Cases"
+      aria-rowcount={hasMore ? -1 : rows.length + 1}
+      aria-activedescendant={at >= 0 && focusedId !== null ? `row-${focusedId}` : undefined}
+      aria-multiselectable
+      className="min-h-0 flex-1 overflow-y-auto outline-offset-[-2px]"
+    >
+      <div
+        role="row"
+        aria-rowindex={1}
+        className={`${columns} sticky top-0 z-10 h-8 border-b border-line bg-surface text-xs font-medium text-faint`}
+      >
+        {["Select", "Risk", "Label", "Account", "What happened", "Advice", "Age"].map((name) => (
+          <span key={name} role="columnheader" className={name === "Age" ? "text-right" : ""}>
+            <span className={name === "Select" ? "sr-only" : name === "Label" ? "max-xl:sr-only" : ""}>{name}</span>
+          </span>
+        ))}
+      </div>
+      <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
+        {items.map((item) => {
+          const row = rows[item.index];
+          if (!row) return null;
+          const id = row.case_id;
+          return (
+            <div
+              key={item.key}
+              className="absolute inset-x-0 top-0"
+              role="presentation"
+              style={{ transform: `translateY(${item.start}px)` }}
+            >
+              <Row
+                row={row}
+                index={item.index}
+                isFocused={id === focusedId}
+                isChosen={chosen.has(id)}
+                isUnsaved={unsaved.has(id)}
+                onFocus={onFocus}
+                onOpen={onOpen}
+                onChoose={onChoose}
+              />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+type RowProps = { row: CaseListItem; index: number; isFocused: boolean; isChosen: boolean; isUnsaved: boolean } & Pick<
+  Props,
+  "onFocus" | "onOpen" | "onChoose"
+>;
+
+const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFocus, onOpen, onChoose }: RowProps) {
+  const id = row.case_id;
+  const isClosed = row.status === "CLOSED";
+  const back = isFocused ? "bg-chosen" : isChosen ? "bg-accent-soft/50" : "hover:bg-hover";
+  const bar = isFocused ? "before:bg-accent" : "before:bg-transparent";
+  return (
+    <div
+      role="row"
+      id={`row-${id}`}
+      aria-rowindex={index + 2}
+      aria-selected={isChosen}
+      data-focused={isFocused}
+      onClick={() => onFocus(id)}
+      onDoubleClick={() => onOpen(id)}
+      className={`${columns} relative h-10 border-b border-line before:absolute before:inset-y-0 before:left-0 before:w-[3px] ${bar} ${back} ${isClosed ? "text-soft" : ""}`}
+    >
+      <span role="gridcell" className="grid place-items-center">
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          aria-label={`Select the case of ${row.website_account_id}`}
+          className="size-4 accent-accent"
+          checked={isChosen}
+          onClick={(event) => event.stopPropagation()}
+          onChange={() => onChoose(id)}
+        />
+      </span>
+      <span role="gridcell" className="flex items-center">
+        <Score score={row.overall_risk_score} />
+      </span>
+      <span role="gridcell" className="flex min-w-0 items-center overflow-hidden">
+        <FraudLabel label={row.primary_fraud_label} isShort />
+      </span>
+      <span role="gridcell" className="flex min-w-0 items-center gap-1.5">
+        <AccountName id={row.website_account_id} />
+        <FlagMarks flags={{ is_blocked: row.end_user_is_blocked }} />
+        {isClosed && <StatusBadge status="CLOSED" />}
+        {isUnsaved && <span className="rounded bg-warn-soft px-1.5 text-xs font-medium text-warn">Not saved yet</span>}
+      </span>
+      <span role="gridcell" className="truncate text-soft">
+        <Summary caseId={id} />
+      </span>
+      <span role="gridcell" className="truncate">
+        {actionWords[row.recommended_action]}
+      </span>
+      <span role="gridcell" className="text-right text-soft">
+        <Age at={row.created_at} />
+      </span>
+    </div>
+  );
+});
+
+export function AccountName({ id }: { id: string }) {
+  if (id === unknownAccount) return <span className="truncate text-faint italic">No account</span>;
+  return (
+    <span className="truncate font-medium" title={id}>
+      {id}
+    </span>
+  );
+}
+
+// The list does not carry it. Read for the rows in sight alone, which also makes the peek pane instant.
+function Summary({ caseId }: { caseId: string }) {
+  const { queries } = useWorkspace();
+  const { data } = useQuery(queries.case(caseId));
+  return data ? <span title={data.details.summary}>{data.details.summary}</span> : null;
+}

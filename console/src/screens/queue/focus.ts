@@ -1,0 +1,41 @@
+import type { CaseListItem } from "@casehound/client";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCallback, useEffect, useRef, useState } from "react";
+
+// A key that is held down moves the focus thirty times a second; browsers allow far fewer changes of the address.
+const addressMs = 300;
+
+// Which row the keys act on. It belongs to the case and not to the place, so that nothing that happens to the list moves it.
+export function useFocus(rows: CaseListItem[]) {
+  const { case: named } = useSearch({ from: "/inside/" });
+  const navigate = useNavigate({ from: "/" });
+  const [wantedId, setWanted] = useState<string | null>(named ?? null);
+  const isThere = rows.some((row) => row.case_id === wantedId);
+  // Where the case has left the list, the row that stands in its place now.
+  const place = useRef(0);
+  const fallback = rows[Math.min(place.current, rows.length - 1)]?.case_id ?? null;
+  const focusedId = isThere ? wantedId : fallback;
+  const latest = useRef({ rows, focusedId });
+  useEffect(() => {
+    latest.current = { rows, focusedId };
+    const at = rows.findIndex((row) => row.case_id === focusedId);
+    if (at >= 0) place.current = at;
+  });
+
+  useEffect(() => {
+    if (focusedId === null || focusedId === named) return;
+    const timer = setTimeout(
+      () => void navigate({ search: (search) => ({ ...search, case: focusedId }), replace: true }),
+      addressMs,
+    );
+    return () => clearTimeout(timer);
+  }, [focusedId, named, navigate]);
+
+  const move = useCallback((step: number) => {
+    const { rows: all, focusedId: from } = latest.current;
+    const at = all.findIndex((row) => row.case_id === from);
+    const next = all[at + step];
+    if (next) setWanted(next.case_id);
+  }, []);
+  return { focusedId, focus: setWanted, move };
+}

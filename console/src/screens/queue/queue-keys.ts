@@ -1,0 +1,44 @@
+import type { Case } from "@casehound/client";
+import { useEffect, useMemo, useRef } from "react";
+import { useKeys, type Binding } from "../../keys/keys.ts";
+import type { Disposition } from "../../work/desk.ts";
+import { useCaseKeys } from "../case/actions.ts";
+
+type Acts = {
+  found: Case | undefined;
+  hasChosen: boolean;
+  onMove: (step: number) => void;
+  onOpen: () => void;
+  onChoose: () => void;
+  onLeave: () => void;
+  onFilter: () => void;
+  onClose: (first?: Disposition) => void;
+  onUndo: () => void;
+};
+
+export function useQueueKeys(acts: Acts): void {
+  const latest = useRef(acts);
+  useEffect(() => {
+    latest.current = acts;
+  });
+  const group = "The queue";
+  const bindings = useMemo<Binding[]>(
+    () => [
+      { key: "j", name: "Next case", group, run: () => latest.current.onMove(1) },
+      { key: "k", name: "Previous case", group, run: () => latest.current.onMove(-1) },
+      { key: "ArrowDown", shown: "↓", name: "Next case, too", group, run: () => latest.current.onMove(1) },
+      { key: "ArrowUp", shown: "↑", name: "Previous case, too", group, run: () => latest.current.onMove(-1) },
+      { key: "Enter", name: "Open the case", group, run: () => latest.current.onOpen() },
+      { key: "x", name: "Select or unselect", group, run: () => latest.current.onChoose() },
+      { key: "Escape", shown: "Esc", name: "Select none", group, run: () => latest.current.onLeave() },
+      { key: "/", name: "Filter by account", group, run: () => latest.current.onFilter() },
+    ],
+    [],
+  );
+  useKeys(bindings);
+  const stable = useMemo(
+    () => ({ onClose: (first?: Disposition) => latest.current.onClose(first), onUndo: () => latest.current.onUndo() }),
+    [],
+  );
+  useKeys(useCaseKeys({ found: acts.found, ...stable }));
+}

@@ -1,0 +1,108 @@
+import type { CaseListItem } from "@casehound/client";
+import { useInfiniteQuery, useQueryClient, type InfiniteData } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { LiveEvent } from "../../data/live.ts";
+import type { CaseQuery } from "../../data/queries.ts";
+import { useWorkspace } from "../../session/workspace.tsx";
+import { isWanted, toRow, type QueueFilter } from "./search.ts";
+
+type Pages = InfiniteData<{ cases: CaseListItem[]; next_cursor: string | null }, string>;
+
+// Read at once to see whether they belong into the list; of a flood only that there is one.
+const readMax = 20;
+const gatherMs = 300;
+const none: ReadonlySet<string> = new Set();
+
+// The list as it was read, row by row in its order. What changes meanwhile changes in its place, what is new waits aside.
+export function useQueueRows(filter: QueueFilter, query: CaseQuery) {
+  const { queries } = useWorkspace();
+  const cache = useQueryClient();
+  const options = queries.cases(query);
+  const list = useInfiniteQuery(options);
+  const [changed, setChanged] = useState<ReadonlyMap<string, CaseListItem>>(new Map());
+  const [gone, setGone] = useState<ReadonlySet<string>>(none);
+  const [fresh, setFresh] = useState<ReadonlySet<string>>(none);
+
+  const forget = useCallback(() => {
+    setChanged(new Map());
+    setGone(none);
+    setFresh(none);
+  }, []);
+  useEffect(forget, [query, forget]);
+
+  const rows = useMemo(() => {
+    const seen = new Set<string>();
+    const all = (list.data?.pages ?? []).flatMap((page) => page.cases);
+    return all
+      .filter(({ case_id: id }) => !gone.has(id) && !seen.has(id) && seen.add(id))
+      .map((row) => changed.get(row.case_id) ?? row);
+  }, [list.data, changed, gone]);
+
+  // From the top again, as it is now.
+  const reload = useCallback(async () => {
+    cache.setQueryData<Pages>(
+      options.queryKey,
+      (known) => known && { pages: known.pages.slice(0, 1), pageParams: known.pageParams.slice(0, 1) },
+    );
+    await list.refetch();
+    forget();
+  }, [cache, options.queryKey, list, forget]);
+
+  const change = useCallback((row: CaseListItem) => setChanged((known) => new Map(known).set(row.case_id, row)), []);
+  const remove = useCallback((id: string) => setGone((known) => new Set(known).add(id)), []);
+  const restore = useCallback((row: CaseListItem) => {
+    setGone((known) => new Set([...known].filter((each) => each !== row.case_id)));
+    setChanged((known) => new Map(known).set(row.case_id, row));
+  }, []);
+
+  useNews({ rows, filter, onChange: change, onFresh: (id) => setFresh((known) => new Set(known).add(id)) });
+  return { list, rows, fresh: fresh.size, reload, change, remove, restore };
+}
+
+type News = {
+  rows: CaseListItem[];
+  filter: QueueFilter;
+  onChange: (row: CaseListItem) => void;
+  onFresh: (caseId: string) => void;
+};
+
+function useNews(news: News): void {
+  const { live, queries } = useWorkspace();
+  const cache = useQueryClient();
+  const latest = useRef(news);
+  useEffect(() => {
+    latest.current = news;
+  });
+  useEffect(() => {
+    const waiting = new Set<string>();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+
+    async function look(caseId: string): Promise<void> {
+      const found = await cache.fetchQuery({ ...queries.case(caseId), staleTime: 0 });
+      const { rows, filter, onChange, onFresh } = latest.current;
+      if (rows.some((row) => row.case_id === caseId)) onChange(toRow(found));
+      else if (isWanted(filter, found)) onFresh(caseId);
+    }
+
+    function flush(): void {
+      timer = undefined;
+      const ids = [...waiting];
+      waiting.clear();
+      const shown = new Set(latest.current.rows.map((row) => row.case_id));
+      const own = ids.filter((id) => shown.has(id));
+      const others = ids.filter((id) => !shown.has(id));
+      for (const id of [...own, ...others.slice(0, readMax)]) look(id).catch(() => {});
+      for (const id of others.slice(readMax)) latest.current.onFresh(id);
+    }
+
+    const stop = live.onEvent(({ resource }: LiveEvent) => {
+      if (resource.type !== "case") return;
+      waiting.add(resource.id);
+      timer ??= setTimeout(flush, gatherMs);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [live, queries, cache]);
+}

@@ -1,0 +1,108 @@
+import type { Case, CaseListItem } from "@casehound/client";
+import type { CaseQuery } from "../../data/queries.ts";
+
+const labels = ["Account Takeover", "Bot", "Synthetic", "Organic"] as const;
+const sorts = ["risk", "newest", "oldest", "changed"] as const;
+const statuses = ["open", "closed", "all"] as const;
+const periods = ["1h", "24h", "7d"] as const;
+
+export const unknownAccount = "UNKNOWN";
+
+// All that a queue shows stands in its address, so that it can be pasted into a chat. What is absent is the standard: open
+// cases, highest risk first.
+export type QueueSearch = {
+  status?: (typeof statuses)[number];
+  label?: (typeof labels)[number];
+  score?: number;
+  account?: string;
+  blocked?: boolean;
+  changed?: (typeof periods)[number];
+  sort?: (typeof sorts)[number];
+  // The case in the peek pane.
+  case?: string;
+};
+
+export type QueueFilter = Omit<QueueSearch, "case">;
+
+export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
+  const status = oneOf(statuses, raw["status"]);
+  const label = oneOf(labels, raw["label"]);
+  const changed = oneOf(periods, raw["changed"]);
+  const sort = oneOf(sorts, raw["sort"]);
+  const score = Number(raw["score"]);
+  const { account, blocked, case: caseId } = raw;
+  return {
+    ...(status && status !== "open" && { status }),
+    ...(label && { label }),
+    ...(Number.isInteger(score) && score >= 2 && score <= 5 && { score }),
+    ...((typeof account === "string" || typeof account === "number") && account !== "" && { account: String(account) }),
+    ...(typeof blocked === "boolean" && { blocked }),
+    ...(changed && { changed }),
+    ...(sort && sort !== "risk" && { sort }),
+    ...(typeof caseId === "string" && { case: caseId }),
+  };
+}
+
+function oneOf<T extends string>(allowed: readonly T[], value: unknown): T | undefined {
+  return allowed.find((each) => each === value);
+}
+
+const periodMs = { "1h": 3_600_000, "24h": 24 * 3_600_000, "7d": 7 * 24 * 3_600_000 };
+const sortNames = { risk: "-overall_risk_score", newest: "-created_at", oldest: "created_at", changed: "-updated_at" } as const;
+
+export function toCaseQuery(filter: QueueFilter, nowMs: number): CaseQuery {
+  const { status = "open", label, score, account, blocked, changed, sort = "risk" } = filter;
+  return {
+    ...(status !== "all" && { status: status === "open" ? ("OPEN" as const) : ("CLOSED" as const) }),
+    ...(label && { label }),
+    ...(score !== undefined && { min_score: score }),
+    ...(account !== undefined && { website_account_id: account }),
+    ...(blocked !== undefined && { user_is_blocked: blocked }),
+    ...(changed && { updated_since: new Date(nowMs - periodMs[changed]).toISOString() }),
+    sort: sortNames[sort],
+  };
+}
+
+// Whether a case that the stream told of would stand in the list.
+export function isWanted(filter: QueueFilter, found: Case): boolean {
+  const { status = "open", label, score = 1, account, blocked } = filter;
+  return (
+    (status === "all" || found.status === status.toUpperCase()) &&
+    (label === undefined || found.details.primary_fraud_label === label) &&
+    found.details.overall_risk_score >= score &&
+    (account === undefined || found.website_account_id === account) &&
+    (blocked === undefined || found.end_user_is_blocked === blocked)
+  );
+}
+
+export function toRow(found: Case): CaseListItem {
+  const { case_id, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at, details } = found;
+  const { overall_risk_score, primary_fraud_label, recommended_action } = details;
+  const rated = { overall_risk_score, primary_fraud_label, recommended_action };
+  return { case_id, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at, ...rated };
+}
+
+export const views: { name: string; filter: QueueFilter }[] = [
+  { name: "Open, highest risk", filter: {} },
+  { name: "New evidence", filter: { changed: "24h", sort: "changed" } },
+  { name: "Blocked accounts with open cases", filter: { blocked: true } },
+  { name: "No account", filter: { account: unknownAccount } },
+];
+
+export function isSameFilter(one: QueueFilter, other: QueueFilter): boolean {
+  return JSON.stringify(Object.entries(one).toSorted()) === JSON.stringify(Object.entries(other).toSorted());
+}
+
+export const choices = { labels, sorts, statuses, periods };
+
+export const sortWords = {
+  risk: "Highest risk first",
+  newest: "Newest first",
+  oldest: "Oldest first",
+  changed: "Last changed first",
+};
+export const periodWords = {
+  "1h": "Changed in the last hour",
+  "24h": "Changed in the last 24 h",
+  "7d": "Changed in the last 7 days",
+};

@@ -1,0 +1,55 @@
+import type { QueryClient } from "@tanstack/react-query";
+import type { Case, EndUserAccount } from "@casehound/client";
+import { openClient, openDesk } from "../data/client.ts";
+import { LiveStream, type LiveEvent } from "../data/live.ts";
+import { queriesOf } from "../data/queries.ts";
+import { flagFacts } from "../parts/Badges.tsx";
+import { toast } from "../parts/Toasts.tsx";
+import { FlagBoard, type Flags } from "../work/flags.ts";
+import { signOut, type Session } from "./session.ts";
+import type { Workspace } from "./workspace.tsx";
+
+// `current` gives the session as it is now: after signing in again it has another CSRF token.
+export function openWorkspace(current: () => Session, cache: QueryClient, onLeave: () => void): Workspace {
+  const session = current();
+  const client = openClient(session.tenant.slug, () => current().csrf_token);
+  const desk = openDesk(client);
+  const flags = new FlagBoard(desk, {
+    show: (id, believed) => showFlags(cache, id, believed),
+    refuse: ({ flag, words }) => toast({ kind: "problem", words: `${flagFacts[flag].name} was not changed: ${words}` }),
+  });
+  const scopes = new Set(session.scopes);
+  return {
+    session,
+    client,
+    desk,
+    flags,
+    queries: queriesOf(client),
+    live: new LiveStream(session.tenant.slug),
+    may: (scope) => scopes.has(scope),
+    leave: async () => {
+      await signOut(current().csrf_token);
+      sessionStorage.clear();
+      onLeave();
+    },
+  };
+}
+
+// An account's flags are shown in three places; all of them follow at once.
+function showFlags(cache: QueryClient, websiteAccountId: string, flags: Flags): void {
+  cache.setQueryData<EndUserAccount>(["account", websiteAccountId], (known) => known && { ...known, ...flags });
+  cache.setQueriesData<Case>({ queryKey: ["case"] }, (known) =>
+    known?.website_account_id === websiteAccountId ? { ...known, end_user_is_blocked: flags.is_blocked } : known,
+  );
+}
+
+// What the live stream says is old is read again where somebody looks at it. Lists are not: rows must not move under a person.
+export function refreshOn(event: LiveEvent, cache: QueryClient): void {
+  const { type, id } = event.resource;
+  if (type === "case") {
+    void cache.invalidateQueries({ queryKey: ["case", id] });
+    void cache.invalidateQueries({ queryKey: ["cases", "count"] });
+  }
+  if (type === "end_user_account") void cache.invalidateQueries({ queryKey: ["account", id] });
+  if (type === "rule") void cache.invalidateQueries({ queryKey: ["rules"] });
+}

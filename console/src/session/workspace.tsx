@@ -1,0 +1,28 @@
+import { createContext, use } from "react";
+import type { ConsoleClient } from "../data/client.ts";
+import type { LiveStream } from "../data/live.ts";
+import type { Queries } from "../data/queries.ts";
+import type { Desk } from "../work/desk.ts";
+import type { FlagBoard } from "../work/flags.ts";
+import type { Session } from "./session.ts";
+
+// What a signed-in person works with. A screen asks for it with `useWorkspace`, and for nothing else.
+export type Workspace = {
+  session: Session;
+  client: ConsoleClient;
+  queries: Queries;
+  desk: Desk;
+  flags: FlagBoard;
+  live: LiveStream;
+  // Whether this person may, as far as the console knows; the service decides.
+  may: (scope: string) => boolean;
+  leave: () => Promise<void>;
+};
+
+export const WorkspaceContext = createContext<Workspace | null>(null);
+
+export function useWorkspace(): Workspace {
+  const workspace = use(WorkspaceContext);
+  if (!workspace) throw new Error("There is no session here.");
+  return workspace;
+}

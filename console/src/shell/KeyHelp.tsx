@@ -1,0 +1,39 @@
+import { useBindings, useLetters } from "../keys/keys.ts";
+import { Kbd } from "../parts/Button.tsx";
+import { Dialog } from "../parts/Dialog.tsx";
+
+export function KeyHelp({ onClose }: { onClose: () => void }) {
+  const bindings = useBindings();
+  const [areLettersOn, chooseLetters] = useLetters();
+  const groups = Object.entries(Object.groupBy(bindings, ({ group }) => group));
+  return (
+    <Dialog title="Keys" onClose={onClose} width="wide">
+      <div className="columns-2 gap-8">
+        {groups.map(([group, own = []]) => (
+          <section key={group} className="mb-5 break-inside-avoid">
+            <h3 className="mb-1 text-xs font-semibold text-faint">{group}</h3>
+            <dl>
+              {own.map(({ key, shown, name }) => (
+                <div key={key} className="flex items-center justify-between gap-3 border-b border-line py-1 last:border-0">
+                  <dt>{name}</dt>
+                  <dd>
+                    <Kbd>{shown ?? (key.length === 1 ? key.toUpperCase() : key)}</Kbd>
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <label className="flex items-center gap-2 border-t border-line pt-4">
+        <input
+          type="checkbox"
+          className="size-4 accent-accent"
+          checked={areLettersOn}
+          onChange={(event) => chooseLetters(event.target.checked)}
+        />
+        Single letters and digits act as keys
+      </label>
+    </Dialog>
+  );
+}

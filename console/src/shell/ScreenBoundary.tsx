@@ -1,0 +1,24 @@
+import { Component, type ReactNode } from "react";
+import { Button } from "../parts/Button.tsx";
+import { Empty } from "../parts/States.tsx";
+
+// A screen that breaks takes nothing else with it.
+export class ScreenBoundary extends Component<{ children: ReactNode }, { isBroken: boolean }> {
+  override state = { isBroken: false };
+
+  static getDerivedStateFromError(): { isBroken: boolean } {
+    return { isBroken: true };
+  }
+
+  override render(): ReactNode {
+    if (!this.state.isBroken) return this.props.children;
+    return (
+      <Empty title="This screen broke">
+        <p>It is a fault of the console. What the service has answered is safe.</p>
+        <Button className="mt-3" onClick={() => this.setState({ isBroken: false })}>
+          Show it again
+        </Button>
+      </Empty>
+    );
+  }
+}

@@ -1,0 +1,153 @@
+import { Link, Outlet, useNavigate } from "@tanstack/react-router";
+import { BookOpen, ChevronsUpDown, Keyboard, LogOut, Monitor, Moon, Search, Sun } from "lucide-react";
+import { Suspense, useMemo, useState } from "react";
+import { useKeys, type Binding } from "../keys/keys.ts";
+import { Kbd } from "../parts/Button.tsx";
+import { Menu } from "../parts/Menu.tsx";
+import { Loading } from "../parts/States.tsx";
+import { Toasts, toast } from "../parts/Toasts.tsx";
+import { navigation } from "../screens.ts";
+import { useWorkspace } from "../session/workspace.tsx";
+import mark from "../style/hound.svg";
+import { KeyHelp } from "./KeyHelp.tsx";
+import { Palette } from "./Palette.tsx";
+import { ScreenBoundary } from "./ScreenBoundary.tsx";
+import { UnsavedBanner } from "./UnsavedBanner.tsx";
+import { chooseTheme, useTheme } from "./theme.ts";
+
+type Open = "palette" | "keys" | null;
+
+// The frame around every screen.
+export function Shell() {
+  const [open, setOpen] = useState<Open>(null);
+  const bindings = useMemo<Binding[]>(
+    () => [
+      { key: "mod+k", shown: "Ctrl K", name: "Find anything", group: "Everywhere", run: () => setOpen("palette") },
+      { key: "?", name: "Show the keys", group: "Everywhere", run: () => setOpen("keys") },
+    ],
+    [],
+  );
+  useKeys(bindings);
+  return (
+    <div className="on-paper flex h-full flex-col">
+      <a href="#screen" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-raised focus:p-2">
+        Skip to the content
+      </a>
+      <UnsavedBanner />
+      <div className="on-paper flex min-h-0 flex-1">
+        <Sidebar onFind={() => setOpen("palette")} onKeys={() => setOpen("keys")} />
+        <main id="screen" tabIndex={-1} className="on-paper min-w-0 flex-1 overflow-hidden outline-none">
+          <ScreenBoundary>
+            <Suspense fallback={<Loading />}>
+              <Outlet />
+            </Suspense>
+          </ScreenBoundary>
+        </main>
+      </div>
+      <Toasts />
+      {open === "palette" && <Palette onClose={() => setOpen(null)} onKeys={() => setOpen("keys")} />}
+      {open === "keys" && <KeyHelp onClose={() => setOpen(null)} />}
+    </div>
+  );
+}
+
+const itemLook =
+  "flex h-8 w-full items-center gap-2.5 rounded-md px-2 text-sm text-soft hover:bg-hover hover:text-ink max-xl:justify-center";
+
+function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void }) {
+  const { session, may } = useWorkspace();
+  return (
+    <aside className="no-print flex w-46 shrink-0 flex-col border-r border-line bg-surface p-2.5 max-xl:w-14">
+      <div className="mb-3 flex h-9 items-center gap-2.5 px-1 max-xl:justify-center">
+        <img src={mark} alt="" width={26} height={26} />
+        <div className="min-w-0 leading-tight max-xl:hidden">
+          <div className="font-semibold">Casehound</div>
+          <div className="truncate text-xs text-faint" title={session.tenant.slug}>
+            {session.tenant.slug}
+          </div>
+        </div>
+      </div>
+      <button
+        type="button"
+        onClick={onFind}
+        aria-label="Find anything"
+        className="mb-3 flex h-8 items-center gap-2 rounded-md border border-line bg-canvas px-2 text-sm text-faint hover:text-ink max-xl:justify-center"
+      >
+        <Search size={15} aria-hidden />
+        <span className="flex-1 text-left max-xl:hidden">Find</span>
+        <span className="max-xl:hidden">
+          <Kbd>Ctrl K</Kbd>
+        </span>
+      </button>
+      <nav aria-label="Screens" className="grid gap-0.5">
+        {navigation
+          .filter(({ scope }) => scope === undefined || may(scope))
+          .map(({ path, name, Icon }) => (
+            <Link
+              key={path}
+              to={path}
+              title={name}
+              activeOptions={{ exact: path === "/", includeSearch: false }}
+              className={itemLook}
+              activeProps={{ className: "bg-accent-soft !text-accent font-medium" }}
+            >
+              <Icon size={16} aria-hidden />
+              <span className="max-xl:sr-only">{name}</span>
+            </Link>
+          ))}
+      </nav>
+      <div className="mt-auto grid gap-0.5">
+        <a href="/docs" target="_blank" rel="noreferrer" className={itemLook} title="API reference">
+          <BookOpen size={16} aria-hidden />
+          <span className="max-xl:sr-only">API reference</span>
+        </a>
+        <button type="button" className={itemLook} onClick={onKeys} title="Keys">
+          <Keyboard size={16} aria-hidden />
+          <span className="max-xl:sr-only">Keys</span>
+        </button>
+        <PersonMenu />
+      </div>
+    </aside>
+  );
+}
+
+function PersonMenu() {
+  const { session, leave } = useWorkspace();
+  const theme = useTheme();
+  const navigate = useNavigate();
+  const { name, email, role } = session.user;
+  const out = () =>
+    void leave()
+      .then(() => navigate({ to: "/" }))
+      .catch(() => toast({ kind: "problem", words: "You are still signed in: the service cannot be reached." }));
+  const trigger = (
+    <button type="button" className={`${itemLook} h-11`} aria-label={`${name}: theme and sign-out`}>
+      <span className="grid size-6 shrink-0 place-items-center rounded-full bg-accent-soft text-xs font-semibold text-accent">
+        {(name || email).slice(0, 1).toUpperCase()}
+      </span>
+      <span className="min-w-0 flex-1 text-left leading-tight max-xl:hidden">
+        <span className="block truncate text-ink">{name || email}</span>
+        <span className="block text-xs text-faint">{role}</span>
+      </span>
+      <ChevronsUpDown size={14} className="max-xl:hidden" aria-hidden />
+    </button>
+  );
+  const themes = [
+    { name: "Light", icon: <Sun size={14} aria-hidden />, value: "light" as const },
+    { name: "Dark", icon: <Moon size={14} aria-hidden />, value: "dark" as const },
+    { name: "As the system", icon: <Monitor size={14} aria-hidden />, value: "system" as const },
+  ];
+  return (
+    <Menu
+      name="Theme and sign-out"
+      trigger={trigger}
+      groups={[
+        {
+          title: email,
+          items: themes.map(({ value, ...each }) => ({ ...each, isChosen: theme === value, run: () => chooseTheme(value) })),
+        },
+        { items: [{ name: "Sign out", icon: <LogOut size={14} aria-hidden />, run: out }] },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,67 @@
+import { ProblemError, type EndUserAccount, type EndUserAccountChange } from "@casehound/client";
+import type { Desk } from "./desk.ts";
+
+export type Flag = "is_blocked" | "is_quarantined" | "is_fraudulent";
+export type Flags = Pick<EndUserAccount, Flag>;
+export type FlagRefusal = { websiteAccountId: string; flag: Flag; words: string };
+
+type Shelf = {
+  // Puts what is believed of an account before everybody's eyes.
+  show: (websiteAccountId: string, flags: Flags) => void;
+  refuse: (refusal: FlagRefusal) => void;
+};
+
+type Press = { flag: Flag; value: boolean };
+// What the service last said, and what has been pressed since, in that order.
+type Account = { known: Flags; presses: Press[]; running: Promise<void> };
+
+// Flags act at once, and go back to what the service last said when it refuses. Changes of one account go out one after the
+// other, so that the last press is what stays.
+export class FlagBoard {
+  readonly #desk: Desk;
+  readonly #shelf: Shelf;
+  readonly #accounts = new Map<string, Account>();
+
+  constructor(desk: Desk, shelf: Shelf) {
+    this.#desk = desk;
+    this.#shelf = shelf;
+  }
+
+  // `shown` is what the person saw when pressing. The promise ends when the service has spoken.
+  toggle(shown: Flags & { website_account_id: string }, flag: Flag): Promise<void> {
+    const id = shown.website_account_id;
+    const account = this.#accounts.get(id) ?? { known: flagsOf(shown), presses: [], running: Promise.resolve() };
+    this.#accounts.set(id, account);
+    const press = { flag, value: !believed(account)[flag] };
+    account.presses.push(press);
+    this.#shelf.show(id, believed(account));
+    account.running = account.running.then(() => this.#send(id, account, press));
+    return account.running;
+  }
+
+  async #send(id: string, account: Account, { flag, value }: Press): Promise<void> {
+    const { client, outbox } = this.#desk;
+    const body: EndUserAccountChange = { [flag]: value };
+    const params = { website_account_id: id };
+    let words: string | null = null;
+    try {
+      account.known = flagsOf(
+        await outbox.deliver("Changing a flag", () => client.call("updateEndUserAccount", { params, body })),
+      );
+    } catch (error) {
+      words = error instanceof ProblemError ? error.detail : "The service did not answer.";
+    }
+    account.presses.shift();
+    if (account.presses.length === 0) this.#accounts.delete(id);
+    this.#shelf.show(id, believed(account));
+    if (words !== null) this.#shelf.refuse({ websiteAccountId: id, flag, words });
+  }
+}
+
+function believed({ known, presses }: Account): Flags {
+  return presses.reduce((flags, { flag, value }) => ({ ...flags, [flag]: value }), known);
+}
+
+function flagsOf({ is_blocked, is_quarantined, is_fraudulent }: Flags): Flags {
+  return { is_blocked, is_quarantined, is_fraudulent };
+}

@@ -1,0 +1,76 @@
+import { ProblemError, isPassing } from "@casehound/client";
+
+export type Unsaved = { id: number; label: string; attempts: number };
+
+const firstPauseMs = 400;
+const pauseMsMax = 15_000;
+// With the pauses above, about ten minutes.
+const attemptsMax = 45;
+
+// Every change goes through here. What finds no service is sent again, the same bytes under the same key, until it is answered;
+// meanwhile it counts as unsaved, and the shell says so.
+export class Outbox {
+  readonly #unsaved = new Map<number, Unsaved>();
+  readonly #listeners = new Set<() => void>();
+  readonly #sleepers = new Set<() => void>();
+  readonly #pauseMs: number;
+  #last = 0;
+  #shown: readonly Unsaved[] = [];
+
+  constructor(pauseMs = firstPauseMs) {
+    this.#pauseMs = pauseMs;
+  }
+
+  // `onDelay` is called once, when the first attempt has found no service.
+  async deliver<T>(label: string, send: () => Promise<T>, onDelay: () => void = () => {}): Promise<T> {
+    const id = ++this.#last;
+    try {
+      for (let attempts = 1; ; attempts++) {
+        try {
+          return await send();
+        } catch (error) {
+          if (!mayPass(error) || attempts >= attemptsMax) throw error;
+          this.#unsaved.set(id, { id, label, attempts });
+          this.#tell();
+          if (attempts === 1) onDelay();
+          await this.#sleep(Math.min(this.#pauseMs * 2 ** (attempts - 1), pauseMsMax) * (0.75 + Math.random() / 2));
+        }
+      }
+    } finally {
+      if (this.#unsaved.delete(id)) this.#tell();
+    }
+  }
+
+  // The network is back, or a person is impatient.
+  wake(): void {
+    for (const rouse of this.#sleepers) rouse();
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  unsaved = (): readonly Unsaved[] => this.#shown;
+
+  #tell(): void {
+    this.#shown = [...this.#unsaved.values()];
+    for (const listener of this.#listeners) listener();
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const rouse = () => {
+        clearTimeout(timer);
+        this.#sleepers.delete(rouse);
+        resolve();
+      };
+      const timer = setTimeout(rouse, ms);
+      this.#sleepers.add(rouse);
+    });
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  return isPassing(error) || (error instanceof ProblemError && error.status === 429);
+}

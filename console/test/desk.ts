@@ -1,0 +1,54 @@
+import { randomUUID } from "node:crypto";
+import { createServer, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import { CasehoundClient } from "@casehound/client";
+import { onTestFinished } from "vitest";
+import type { TestTenant } from "../../service/test/harness.ts";
+import type { Desk } from "../src/work/desk.ts";
+import { Outbox } from "../src/work/outbox.ts";
+
+const pauseMs = 5;
+
+// A desk as the console's, at the real service, with a token in the place of a session. `baseUrl`: by way of a proxy.
+export function deskOf(tenant: TestTenant, baseUrl = tenant.service.url): Desk & { keys: string[] } {
+  const client = new CasehoundClient({ baseUrl, tenant: tenant.slug, credentials: { token: tenant.token }, attemptsMax: 1 });
+  const keys: string[] = [];
+  const newKey = () => {
+    const key = randomUUID();
+    keys.push(key);
+    return key;
+  };
+  return { client, outbox: new Outbox(pauseMs), newKey, keys };
+}
+
+type Seen = { method: string; path: string; key: string };
+// What becomes of a request: passed on, passed on with its answer lost, or answered by the proxy as if the service were ill.
+export type Fate = "pass" | "lose" | 500 | 502 | 503;
+
+// Stands between desk and service, and decides over every request that changes something.
+export async function fatefulProxy(
+  tenant: TestTenant,
+  fate: (seen: Seen, count: number) => Fate,
+): Promise<{ url: string; seen: Seen[] }> {
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    const { method = "", url: path = "", headers } = request;
+    const each = { method, path, key: String(headers["idempotency-key"] ?? "") };
+    if (method !== "GET") seen.push(each);
+    const decided = method === "GET" ? "pass" : fate(each, seen.length);
+    // As a proxy of another maker answers: a page.
+    if (typeof decided === "number") return void response.writeHead(decided, { "content-type": "text/html" }).end("<h1>Ill</h1>");
+    const onward = httpRequest({ port: tenant.service.port, host: "127.0.0.1", method, path, headers }, (answer) => {
+      if (decided === "lose") return void answer.resume().on("end", () => request.socket.destroy());
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}

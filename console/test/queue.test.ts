@@ -1,0 +1,220 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { startService } from "../../service/src/service.ts";
+import { TestTenant, testConfig, useService } from "../../service/test/harness.ts";
+import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
+
+vi.setConfig(consolePace);
+// The queue in a real Chromium, on the real service.
+const browser = useBrowser();
+const service = useService();
+
+test("queue: peek, open, close with outcome and reason, and undo, without a mouse; the focus goes on to the next row", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await visitor.report("cid", "bob", "ann");
+  await visitor.goto();
+  await visitor.expectFocused("ann");
+  await visitor.press("j");
+  await visitor.expectFocused("bob");
+  const peek = page.getByRole("complementary", { name: "The case in focus" });
+  await peek.getByText("bob").first().waitFor();
+  await visitor.press("Enter");
+  await page.getByRole("heading", { name: "bob" }).waitFor();
+  await visitor.press("Escape");
+  await visitor.expectFocused("bob");
+  await visitor.press("c");
+  const dialog = page.getByRole("dialog", { name: "Close the case of bob" });
+  await visitor.press("2", "Tab");
+  await page.keyboard.type("Known customer.");
+  await visitor.press("Control+Enter");
+  await dialog.waitFor({ state: "detached" });
+  await visitor.expectFocused("cid");
+  const [closed] = await tenant.list("status=CLOSED");
+  expect(await tenant.read(closed?.case_id ?? "")).toMatchObject({
+    website_account_id: "bob",
+    current_state: { disposition: "FALSE_POSITIVE", reason: "Known customer." },
+  });
+  await page.getByText("Closed the case of bob as false positive.").waitFor();
+  await visitor.press("z");
+  await visitor.expectFocused("bob");
+  expect(await tenant.read(closed?.case_id ?? "")).toMatchObject({ status: "OPEN", case_version: 3 });
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("queue: the address holds filters and the focused case, and shows the same to somebody else", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  await visitor.report("bob", "ann");
+  await visitor.goto("/?account=bob");
+  await visitor.expectFocused("bob");
+  await visitor.page.getByText("Account bob", { exact: true }).waitFor();
+  await visitor.goto();
+  await visitor.expectFocused("ann");
+  await visitor.press("j");
+  await visitor.page.waitForURL(/case=/);
+  const address = new URL(visitor.page.url());
+  const other = await Visitor.open(browser.current, visitor.tenant);
+  await other.goto(`/${address.search}`);
+  await other.expectFocused("bob");
+  expect([...visitor.complaints, ...other.complaints]).toEqual([]);
+});
+
+test("queue: letters act no more once they are switched off", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  await visitor.report("bob", "ann");
+  await visitor.goto();
+  await visitor.expectFocused("ann");
+  await visitor.press("?");
+  await visitor.page.getByLabel("Single letters and digits act as keys").uncheck();
+  await visitor.press("Escape", "j", "c");
+  await visitor.expectFocused("ann");
+  expect(await visitor.page.getByRole("dialog").count()).toBe(0);
+  await visitor.press("ArrowDown");
+  await visitor.expectFocused("bob");
+});
+
+test("queue: a version conflict keeps the draft, says what changed, and closes anyway when told to", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const seen = await tenant.openCase("ann");
+  await visitor.goto();
+  await visitor.expectFocused("ann");
+  await visitor.press("1");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel(/Reason/).fill("My own words.");
+  await tenant.report("ann", { attributes: { label: "Bot" } });
+  await expect.poll(async () => (await tenant.read(seen.case_id)).case_version, patience).toBe(2);
+  await visitor.press("Control+Enter");
+  await dialog.getByText(/version 1 to 2/).waitFor();
+  await dialog.getByText(/new evidence:/).waitFor();
+  expect(await dialog.getByLabel(/Reason/).inputValue()).toBe("My own words.");
+  expect(await tenant.read(seen.case_id)).toMatchObject({ status: "OPEN", case_version: 2 });
+  await dialog.getByRole("button", { name: "Keep reviewing" }).click();
+  await visitor.press("c");
+  expect(await dialog.getByLabel(/Reason/).inputValue()).toBe("My own words.");
+  await tenant.report("ann", { attributes: { label: "Synthetic" } });
+  await expect.poll(async () => (await tenant.read(seen.case_id)).case_version, patience).toBe(3);
+  await visitor.press("Control+Enter");
+  await dialog.getByRole("button", { name: "Close anyway" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await tenant.read(seen.case_id)).toMatchObject({
+    status: "CLOSED",
+    case_version: 4,
+    current_state: { reason: "My own words.", disposition: "CONFIRMED_FRAUD" },
+  });
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("queue: of 50 closed at once, one changed and one closed by a colleague: each row says so, and 48 are closed", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const accounts = Array.from({ length: 50 }, (_, index) => `account-${index}`);
+  await Promise.all(accounts.map((account) => tenant.report(account)));
+  await expect.poll(() => tenant.list("status=OPEN"), patience).toHaveLength(50);
+  await visitor.goto();
+  await page.getByText("50 cases").waitFor();
+  for (let index = 0; index < 50; index++) await visitor.press("x", "j");
+  await page.getByText("50 cases, 50 selected").waitFor();
+  const [changed, closed] = await tenant.list("status=OPEN&limit=2");
+  if (!changed || !closed) throw new Error("too few");
+  await tenant.report(changed.website_account_id, { attributes: { label: "Bot" } });
+  await expect.poll(async () => (await tenant.read(changed.case_id)).case_version, patience).toBe(2);
+  await tenant.put(closed.case_id, { status: "CLOSED", case_version: 1 });
+  await visitor.press("c");
+  const dialog = page.getByRole("dialog", { name: "Close 50 cases" });
+  await dialog.waitFor();
+  await visitor.press("3", "Enter");
+  await dialog.getByText("50 of 50 done, 48 closed").waitFor();
+  const line = (account: string) => dialog.getByRole("listitem").filter({ has: page.getByText(account, { exact: true }) });
+  expect(await line(changed.website_account_id).textContent()).toContain("Changed since you looked: version 1 to 2");
+  expect(await line(closed.website_account_id).textContent()).toContain(`Already closed by ${tenant.clientId}`);
+  expect(await dialog.getByText("Closed", { exact: true }).count()).toBe(48);
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await page.getByText("1 case, 1 selected").waitFor();
+  expect((await tenant.list("status=OPEN")).map((each) => each.case_id)).toEqual([changed.case_id]);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("queue: the service stops and starts while a case is being closed: the banner says so, and the close arrives once", async () => {
+  const first = await startService(testConfig());
+  const tenant = await TestTenant.create(first);
+  const visitor = await Visitor.open(browser.current, tenant);
+  const { page } = visitor;
+  await visitor.report("bob", "ann");
+  await visitor.goto();
+  await visitor.expectFocused("ann");
+  await page.getByRole("complementary").getByText("ann").first().waitFor();
+  await first.stop();
+  await visitor.press("1", "Control+Enter");
+  await page.getByText(/Not saved yet, retrying: 1 change/).waitFor();
+  await visitor.expectFocused("bob");
+  const second = await startService(testConfig({ port: first.port }));
+  onTestFinished(() => second.stop());
+  await page.getByText("Closed the case of ann as confirmed fraud.").waitFor();
+  await page.getByText(/Not saved yet/).waitFor({ state: "detached" });
+  const [closed] = await tenant.list("website_account_id=ann");
+  expect(await tenant.read(closed?.case_id ?? "")).toMatchObject({ status: "CLOSED", case_version: 2, state_history: [{}] });
+});
+
+test("queue: what is new waits behind a pill, and the focused row does not move", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await visitor.report("bob", "ann");
+  await visitor.goto();
+  await visitor.expectFocused("ann");
+  await visitor.press("j");
+  await visitor.expectFocused("bob");
+  const row = page.locator('[role=row][data-focused="true"]');
+  const before = await row.boundingBox();
+  const fresh = await tenant.openCase("new-one");
+  visitor.tell("case.opened", fresh.case_id);
+  await page.getByRole("button", { name: "1 new" }).waitFor();
+  expect(await row.boundingBox()).toEqual(before);
+  expect(await page.getByText("new-one").count()).toBe(0);
+  await page.getByRole("button", { name: "1 new" }).click();
+  await page.getByRole("row").filter({ hasText: "new-one" }).waitFor();
+  await visitor.expectFocused("bob");
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("queue: a colleague's close shows in the row, in its place", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await visitor.report("bob", "ann");
+  await visitor.goto();
+  await visitor.expectFocused("ann");
+  const [bob] = await tenant.list("website_account_id=bob");
+  await tenant.put(bob?.case_id ?? "", { status: "CLOSED", case_version: 1 });
+  visitor.tell("case.closed", bob?.case_id ?? "");
+  await page.getByRole("row").filter({ hasText: "bob" }).getByText("Closed").waitFor();
+  await visitor.expectFocused("ann");
+});
+
+test("queue: a flag shows at once, and goes back with the service's words when it is refused", async () => {
+  const granted = ["read:cases", "read:case", "read:enduseraccount", "create:activities", "read:metrics"];
+  const visitor = await Visitor.create(browser.current, service.current, { granted });
+  const { page, tenant } = visitor;
+  await visitor.report("ann");
+  await visitor.goto();
+  const blocked = page.getByRole("switch", { name: /Blocked/ });
+  await blocked.waitFor();
+  await page.route("**/enduseraccounts/ann", async (route) => {
+    if (route.request().method() === "PUT") await expect.poll(() => blocked.getAttribute("aria-checked"), patience).toBe("true");
+    await route.fallback();
+  });
+  await visitor.press("b");
+  await page.getByText("Blocked was not changed: The token lacks the scope update:enduseraccount.").waitFor();
+  expect(await blocked.getAttribute("aria-checked")).toBe("false");
+  expect((await tenant.call("GET", "/enduseraccounts/ann")).json.data).toMatchObject({ is_blocked: false });
+});
+
+test("queue: an empty one says when the last event came in", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await visitor.goto();
+  await page.getByText("No event came in within the last 24 hours: is the site connected?").waitFor();
+  const open = await tenant.openCase("ann");
+  await tenant.put(open.case_id, { status: "CLOSED", case_version: 1 });
+  await visitor.goto();
+  await page.getByText("No open cases").waitFor();
+  expect(visitor.complaints).toEqual([]);
+});

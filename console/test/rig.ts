@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import axe, { type AxeResults } from "axe-core";
+import type { Browser, BrowserContext, Page, Route } from "playwright-core";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
+import { scopes } from "../../service/src/domain/scope.ts";
+import type { Service } from "../../service/src/service.ts";
+import { launchBrowser } from "../../service/test/browser.ts";
+import { TestTenant } from "../../service/test/harness.ts";
+import { buildConsole } from "../bundle/build.ts";
+
+export const consolePace = { testTimeout: 60_000, hookTimeout: 120_000 };
+export const patience = { timeout: 15_000, interval: 50 };
+
+// One Chromium for the tests of a file, and the console built from the sources as they are. Before `useService`, which reads it.
+export function useBrowser(): { current: Browser } {
+  const holder: { current: Browser } = { current: undefined as never };
+  beforeAll(async () => {
+    await buildConsole();
+    holder.current = await launchBrowser();
+  });
+  afterAll(() => holder.current.close());
+  return holder;
+}
+
+// `scopes`: what the session claims; `granted`: what the service grants.
+type Person = { name: string; scopes?: readonly string[]; granted?: readonly string[]; theme?: "light" | "dark"; width?: number };
+
+// A person at the console of a tenant. Signed in by the test: every call to the API is given a token on its way, and the
+// session is said to be there. What the page does wrong (a refused resource, an error, a request to elsewhere) is collected.
+export class Visitor {
+  readonly page: Page;
+  readonly tenant: TestTenant;
+  readonly complaints: string[] = [];
+  readonly #news: string[] = [];
+
+  private constructor(page: Page, tenant: TestTenant) {
+    this.page = page;
+    this.tenant = tenant;
+  }
+
+  static async open(browser: Browser, tenant: TestTenant, person: Partial<Person> = {}): Promise<Visitor> {
+    const { width = 1440, theme = "light", name = "Ada Investigator" } = person;
+    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme });
+    onTestFinished(() => context.close());
+    const visitor = new Visitor(await context.newPage(), tenant);
+    const claimed = person.scopes ?? scopes;
+    await visitor.#signIn(context, { name, scopes: claimed, token: await tenant.mint(person.granted ?? claimed) });
+    visitor.#listen();
+    return visitor;
+  }
+
+  static async create(browser: Browser, service: Service, person: Partial<Person> = {}): Promise<Visitor> {
+    return Visitor.open(browser, await TestTenant.create(service), person);
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${this.tenant.service.port}`;
+  }
+
+  async goto(path = "/"): Promise<void> {
+    await this.page.goto(`${this.origin}${path}`);
+  }
+
+  press(...keys: string[]): Promise<void> {
+    return keys.reduce(async (before, key) => {
+      await before;
+      await this.page.keyboard.press(key);
+    }, Promise.resolve());
+  }
+
+  // The account in the focused row of the queue.
+  focused(): Promise<string | null> {
+    return this.page.locator('[role=row][data-focused="true"] [role=gridcell]:nth-child(4) [title]').first().textContent();
+  }
+
+  async expectFocused(account: string): Promise<void> {
+    await expect.poll(() => this.focused(), patience).toBe(account);
+  }
+
+  // Fraud reported for each, one after the other; the queue then shows the latest first.
+  async report(...accounts: string[]): Promise<void> {
+    for (const account of accounts) await this.tenant.openCase(account);
+  }
+
+  // An event of the live stream, as the service would send it.
+  tell(type: string, caseId: string): void {
+    const event = { event_id: randomUUID(), type, occurred_at: new Date().toISOString(), actor: "system" };
+    const data = JSON.stringify({ ...event, resource: { type: "case", id: caseId } });
+    this.#news.push(`id: ${event.event_id}\nevent: ${type}\ndata: ${data}\n\n`);
+  }
+
+  async #signIn(
+    context: BrowserContext,
+    { name, scopes: granted, token }: { name: string; scopes: readonly string[]; token: string },
+  ): Promise<void> {
+    const { tenantId: tenant_id, slug } = this.tenant;
+    const user = { user_id: randomUUID(), email: "ada@example.org", name, role: "lead" };
+    const session = { user, tenant: { tenant_id, slug }, csrf_token: "csrf", scopes: granted };
+    await context.route("**/auth/session", (route) => route.fulfill({ json: session }));
+    await context.route("**/auth/sign-out", (route) => route.fulfill({ status: 204 }));
+    await context.route("**/v2/**", (route) => passOn(route, token));
+    await context.route("**/events/stream", (route) => {
+      const body = `retry: 200\n\n${this.#news.splice(0).join("")}`;
+      return route.fulfill({ status: 200, contentType: "text/event-stream", body });
+    });
+  }
+
+  #listen(): void {
+    this.page.on("pageerror", (error) => this.complaints.push(String(error)));
+    this.page.on("console", (message) => {
+      if (message.type() === "error" && !/Failed to load resource/.test(message.text())) this.complaints.push(message.text());
+    });
+    this.page.on("request", (request) => {
+      if (!request.url().startsWith(this.origin) && !request.url().startsWith("data:")) this.complaints.push(request.url());
+    });
+  }
+}
+
+// A stopped service or a closed page takes the request with it; that is what some tests are about.
+async function passOn(route: Route, token: string): Promise<void> {
+  await route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${token}` } }).catch(() => {});
+}
+
+// What axe has to say of the page as it is, by rule and place. Its script comes by the debugger, for the page's policy would
+// refuse it.
+export async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  // Transitions in mid-air have colours that nobody chose.
+  await page.evaluate(
+    "Promise.all(document.getAnimations().filter((each) => each.effect?.getComputedTiming().iterations !== Infinity).map((each) => each.finished.catch(() => {})))",
+  );
+  const { violations } = (await page.evaluate("axe.run()")) as AxeResults;
+  return violations.flatMap((each) =>
+    each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 160)} ${node.failureSummary ?? ""}`),
+  );
+}

@@ -1,0 +1,120 @@
+import { expect, test } from "vitest";
+import type { Case } from "../../service/src/domain/case.ts";
+import { TestTenant, useService } from "../../service/test/harness.ts";
+import { closeCase, reopenCase, type Verdict } from "../src/work/desk.ts";
+import { differenceOf } from "../src/work/difference.ts";
+import { deskOf, fatefulProxy } from "./desk.ts";
+
+const service = useService();
+
+function verdictOn({ case_id, case_version }: Case, more: Partial<Verdict> = {}): Verdict {
+  return { case_id, case_version, disposition: "CONFIRMED_FRAUD", reason: "Seen by phone.", ...more };
+}
+
+test("close: the case is closed with outcome and reason, under one key", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const open = await tenant.openCase();
+  const desk = deskOf(tenant);
+  const result = await closeCase(desk, verdictOn(open));
+  expect(result).toMatchObject({ kind: "closed", found: { status: "CLOSED", case_version: 2 } });
+  expect(await tenant.read(open.case_id)).toMatchObject({
+    current_state: { reason: "Seen by phone.", disposition: "CONFIRMED_FRAUD" },
+  });
+  expect(desk.keys).toHaveLength(1);
+});
+
+test("close: a stale version closes nothing, and tells what is new since", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const seen = await tenant.openCase("ann");
+  await tenant.report("ann", { attributes: { label: "Bot" } });
+  await expect.poll(async () => (await tenant.read(seen.case_id)).case_version, { timeout: 15_000 }).toBe(2);
+  const before = await tenant.read(seen.case_id);
+  const result = await closeCase(deskOf(tenant), verdictOn(seen));
+  expect(result).toStrictEqual({ kind: "changed", found: before });
+  expect(await tenant.read(seen.case_id)).toStrictEqual(before);
+  expect(differenceOf(seen, before)).toMatchObject({
+    versions: { from: 1, to: 2 },
+    scores: null,
+    changed_by: "system",
+    evidence: [expect.any(String)],
+  });
+  // "Close anyway": the current version, as a change of its own.
+  expect(await closeCase(deskOf(tenant), verdictOn(before))).toMatchObject({ kind: "closed", found: { case_version: 3 } });
+});
+
+test("close: what a colleague has closed keeps the colleague's words", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const seen = await tenant.openCase();
+  await tenant.put(seen.case_id, { status: "CLOSED", case_version: 1, reason: "Mine.", disposition: "INCONCLUSIVE" });
+  const closed = await tenant.read(seen.case_id);
+  for (const version of [1, 2]) {
+    const result = await closeCase(deskOf(tenant), verdictOn(seen, { case_version: version }));
+    expect(result).toStrictEqual({ kind: "already-closed", found: closed });
+  }
+  expect(await tenant.read(seen.case_id)).toStrictEqual(closed);
+});
+
+test("close: answers that are lost, and a service that is ill, are retried with one key until it is closed, once", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const open = await tenant.openCase();
+  const proxy = await fatefulProxy(tenant, (_seen, count) => (["lose", 502, "lose", 500, 503] as const)[count - 1] ?? "pass");
+  const desk = deskOf(tenant, proxy.url);
+  const shown: number[] = [];
+  desk.outbox.subscribe(() => shown.push(desk.outbox.unsaved().length));
+  let delays = 0;
+  expect(await closeCase(desk, verdictOn(open), () => delays++)).toMatchObject({ kind: "closed", found: { case_version: 2 } });
+  expect(proxy.seen.map((each) => each.key)).toEqual(Array.from({ length: 6 }, () => desk.keys[0]));
+  expect(await tenant.read(open.case_id)).toMatchObject({ case_version: 2, state_history: [open.current_state] });
+  // Unsaved all the while, told once, and over in the end.
+  expect({ delays, most: Math.max(...shown), last: shown.at(-1) }).toEqual({ delays: 1, most: 1, last: 0 });
+});
+
+test("close: a case that somebody holds is tried again by itself, three times at the most, with the same key", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const open = await tenant.openCase();
+  const contended = { type: "transaction-contended", title: "Transaction contended", status: 409, detail: "Held.", errors: null };
+  const { client, ...rest } = deskOf(tenant);
+  for (const [held, kind] of [
+    [4, "refused"],
+    [3, "closed"],
+  ] as const) {
+    const { ProblemError } = await import("@casehound/client");
+    const keys: unknown[] = [];
+    let left = held;
+    const call = (async (id: never, input: never) => {
+      if (id !== "updateCase") return client.call(id, input);
+      keys.push((input as { idempotencyKey: string }).idempotencyKey);
+      if (left-- > 0) throw new ProblemError(contended);
+      return client.call(id, input);
+    }) as typeof client.call;
+    expect(await closeCase({ ...rest, client: { call } }, verdictOn(open))).toMatchObject({ kind });
+    expect({ tries: keys.length, different: new Set(keys).size }).toEqual({ tries: 4, different: 1 });
+  }
+});
+
+test("close: what is refused is told in the service's words, and changes nothing", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const open = await tenant.openCase();
+  tenant.token = await tenant.mint(["read:case", "read:cases"]);
+  const result = await closeCase(deskOf(tenant), verdictOn(open));
+  expect(result).toEqual({ kind: "refused", words: "The token lacks the scope update:case." });
+  expect(await tenant.read(open.case_id)).toStrictEqual(open);
+});
+
+test("undo: reopens what was closed; not what has changed since, and not beside another open case", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const desk = deskOf(tenant);
+  const open = await tenant.openCase("ann");
+  const closed = await closeCase(desk, verdictOn(open));
+  if (closed.kind !== "closed") throw new Error(closed.kind);
+  expect(await reopenCase(desk, closed.found)).toMatchObject({ kind: "reopened", found: { status: "OPEN", case_version: 3 } });
+  expect(await reopenCase(desk, closed.found)).toMatchObject({ kind: "changed", found: { case_version: 3 } });
+  const again = await closeCase(desk, verdictOn(open, { case_version: 3 }));
+  if (again.kind !== "closed") throw new Error(again.kind);
+  await tenant.openCase("ann");
+  expect(await reopenCase(desk, again.found)).toMatchObject({
+    kind: "refused",
+    words: expect.stringMatching(/another open case/),
+  });
+  expect(await tenant.read(open.case_id)).toMatchObject({ status: "CLOSED", case_version: 4 });
+});
