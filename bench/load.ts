@@ -1,54 +1,19 @@
 // Sustained load through the collector and the API, detection running: `node bench/load.ts [events/s] [seconds]`.
 // Everything is on this machine: the generator, the service, PostgreSQL.
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { clock } from "../service/src/clock.ts";
 import { countUnscored } from "../service/src/db/inbox.ts";
 import { statement } from "../service/src/db/sql.ts";
-import { clientTokens, deliver } from "../service/src/simulator/courier.ts";
-import type { Delivery } from "../service/src/simulator/delivery.ts";
-import { loadTimeline } from "../service/src/simulator/load.ts";
+import { clientTokens } from "../service/src/simulator/courier.ts";
 import { createTenant } from "../service/src/tenancy.ts";
+import { makeLoad, replay } from "./load-replay.ts";
 import { cpuSeconds, memoryMb, openBench, percentile, postgresCpuSeconds, startProcess, type Bench } from "./machine.ts";
 
 const rate = Number(process.argv[2] ?? 5_000);
 const seconds = Number(process.argv[3] ?? 120);
 const origin = "https://shop.example";
-
-// Made before the clock starts, and read from a file: to make an event takes half as long as to score it, on the same two cores.
-function makeLoad(path: string, appKey: string): { path: string; startMs: number } {
-  const startMs = Date.now() + 5_000 + rate * seconds * 0.12;
-  const file = openSync(path, "w");
-  let lines: string[] = [];
-  const timeline = loadTimeline({ seed: "load", startMs, eventsPerSecond: rate, appKey, origin, users: 20_000 });
-  for (const delivery of timeline) {
-    lines.push(JSON.stringify(delivery));
-    const isLast = delivery.at_ms > startMs + seconds * 1000;
-    if (lines.length < 100 && !isLast) continue;
-    writeSync(file, `${lines.join("\n")}\n`);
-    lines = [];
-    if (isLast) break;
-  }
-  closeSync(file);
-  return { path, startMs };
-}
-
-function* readLoad(path: string): Generator<Delivery> {
-  const file = openSync(path, "r");
-  const block = Buffer.alloc(1024 * 1024);
-  let rest: Buffer = Buffer.alloc(0);
-  for (let length = readSync(file, block); length > 0; length = readSync(file, block)) {
-    const bytes = Buffer.concat([rest, block.subarray(0, length)]);
-    const end = bytes.lastIndexOf("\n");
-    rest = bytes.subarray(end + 1);
-    // Written by makeLoad.
-    for (const line of bytes.toString("utf8", 0, Math.max(end, 0)).split("\n"))
-      if (line !== "") yield JSON.parse(line) as Delivery;
-  }
-  closeSync(file);
-}
 
 type Probe = { delaysMs: number[]; lost: number };
 
@@ -110,7 +75,7 @@ async function run(bench: Bench): Promise<void> {
     const { status } = await fetch(`${service.url}/v2/load/activities`, { method: "POST", headers, body });
     if (status !== 202) throw new Error(`a probe was answered ${status}`);
   };
-  const load = makeLoad(join(bench.folder, "load.jsonl"), appKey);
+  const load = await makeLoad(join(bench.folder, "load"), { rate, seconds, appKey, origin, target });
   await sleep(load.startMs - Date.now());
   const before = { service: serviceCpu(), postgres: postgresCpuSeconds(bench.folder), own: process.cpuUsage() };
   const startMs = Date.now();
@@ -132,8 +97,7 @@ async function run(bench: Bench): Promise<void> {
     }
   })();
   const probing = probe(bench, post, stopping.signal);
-  const pace = { now: () => Date.now(), lateMaxMs: 600_000 };
-  const tally = await deliver(readLoad(load.path), target, { inFlightMax: 64, signal: stopping.signal, pace });
+  const tally = await replay(load, new URL(service.url), stopping.signal);
   await watch;
   const took = (Date.now() - startMs) / 1000;
   const { delaysMs, lost } = await probing;
@@ -145,7 +109,7 @@ async function run(bench: Bench): Promise<void> {
   const inboxless = Object.entries(bytes).filter(([name]) => name !== "inbox");
   const stored = inboxless.reduce((sum, [, size]) => sum + size, 0);
   const lines = {
-    "events accepted": `${tally.events} in ${took.toFixed(0)} s, ${(tally.events / took).toFixed(0)}/s (wanted ${rate}/s), in ${tally.requests} requests, ${tally.retries} retries, ${tally.refused} refused`,
+    "events accepted": `${tally.events} in ${took.toFixed(0)} s, ${(tally.events / took).toFixed(0)}/s (wanted ${rate}/s), in ${tally.requests} requests, ${tally.refused} refused`,
     "backlog, every 5 s": backlog.join(" "),
     "drained after the end": `${drained.toFixed(1)} s`,
     "accepted to case, p50 / p95 / max": `${percentile(delaysMs, 0.5).toFixed(0)} / ${percentile(delaysMs, 0.95).toFixed(0)} / ${Math.max(...delaysMs).toFixed(0)} ms of ${delaysMs.length}, ${lost} lost`,

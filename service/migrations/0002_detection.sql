@@ -18,7 +18,7 @@ create table activity_ids (
   received_on date not null,
   content integer not null,
   primary key (tenant_id, id_key)
-);
+) with (autovacuum_vacuum_insert_threshold = -1);
 
 -- What came together is one row: a JSON array of activities, packed by zstd where that pays, and as it is where it begins with a
 -- bracket.
