@@ -1,4 +1,4 @@
-import { useEffect, useSyncExternalStore } from "react";
+import { useLayoutEffect, useSyncExternalStore } from "react";
 
 // `key` as the keyboard event names it, in lower case; "mod+k" is Ctrl or the Mac's command key.
 export type Binding = { key: string; shown?: string; name: string; group: string; run: () => void; isOff?: boolean };
@@ -19,7 +19,8 @@ function subscribe(listener: () => void): () => void {
 
 // The screen's keys while it is shown. The latest one that binds a key gets it.
 export function useKeys(bindings: readonly Binding[]): void {
-  useEffect(() => {
+  // With the screen and not after it, or a quick key would still be the last screen's.
+  useLayoutEffect(() => {
     groups = [...groups, bindings];
     tell();
     return () => {

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ArrowUp, RotateCw } from "lucide-react";
 import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import type { Case } from "@casehound/client";
+import type { Case, CaseListItem } from "@casehound/client";
 import { BulkDialog } from "../../closing/BulkDialog.tsx";
 import { useClosing } from "../../closing/useClosing.tsx";
 import { Button, IconButton } from "../../parts/Button.tsx";
@@ -65,10 +65,19 @@ function QueueList({ filter, input }: ListProps) {
   const { focusedId, focus, move } = useFocus(rows);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [unsaved, setUnsaved] = useState<ReadonlySet<string>>(new Set());
-  const [isBulkOpen, setBulkOpen] = useState(false);
+  // Those that were selected when the dialog opened: its results must not go with the selection.
+  const [bulk, setBulk] = useState<CaseListItem[] | null>(null);
   const grid = useRef<HTMLDivElement>(null);
   const navigate = useNavigate();
-  const open = useCallback((caseId: string) => void navigate({ to: "/cases/$caseId", params: { caseId } }), [navigate]);
+  const open = useCallback(
+    async (caseId: string) => {
+      // So that the way back leads to the same row.
+      await navigate({ to: "/", search: (search) => ({ ...search, case: caseId }), replace: true });
+      await navigate({ to: "/cases/$caseId", params: { caseId } });
+    },
+    [navigate],
+  );
+  const openSoon = useCallback((caseId: string) => void open(caseId), [open]);
   const choose = useCallback((id: string) => setChosen((known) => toggled(known, id)), []);
   const focused = useQuery({ ...queries.case(focusedId ?? ""), enabled: focusedId !== null });
 
@@ -90,16 +99,16 @@ function QueueList({ filter, input }: ListProps) {
       if (!isOver && focusedId === id) move(1);
     },
   });
-  const chosenRows = rows.filter((row) => chosen.has(row.case_id));
+  const openBulk = () => setBulk(rows.filter((row) => chosen.has(row.case_id)));
   const close = (first?: Disposition) => {
-    if (chosen.size > 0 && first === undefined) setBulkOpen(true);
+    if (chosen.size > 0 && first === undefined) openBulk();
     else if (focused.data) closing.open(focused.data, first);
   };
   useQueueKeys({
     found: focused.data,
     hasChosen: chosen.size > 0,
     onMove: move,
-    onOpen: () => focusedId !== null && open(focusedId),
+    onOpen: () => focusedId !== null && void open(focusedId),
     onChoose: () => focusedId !== null && choose(focusedId),
     onLeave: () => setChosen(new Set()),
     onFilter: () => input.current?.focus(),
@@ -130,7 +139,7 @@ function QueueList({ filter, input }: ListProps) {
             {...{ rows, focusedId, chosen, unsaved, grid, onEnd }}
             hasMore={list.hasNextPage}
             onFocus={focus}
-            onOpen={open}
+            onOpen={openSoon}
             onChoose={choose}
           />
         )}
@@ -150,7 +159,7 @@ function QueueList({ filter, input }: ListProps) {
                 Select none
               </Button>
               {may("update:case") && (
-                <Button look="primary" onClick={() => setBulkOpen(true)}>
+                <Button look="primary" onClick={openBulk}>
                   Close {chosen.size} selected
                 </Button>
               )}
@@ -158,9 +167,11 @@ function QueueList({ filter, input }: ListProps) {
           )}
         </footer>
       </div>
-      {focusedId !== null && <Peek caseId={focusedId} onOpen={() => open(focusedId)} onClose={(seen) => closing.open(seen)} />}
+      {focusedId !== null && (
+        <Peek caseId={focusedId} onOpen={() => openSoon(focusedId)} onClose={(seen) => closing.open(seen)} />
+      )}
       {closing.element}
-      {isBulkOpen && <BulkDialog rows={chosenRows} onOutcomes={takeOutcomes} onClose={() => setBulkOpen(false)} />}
+      {bulk && <BulkDialog rows={bulk} onOutcomes={takeOutcomes} onClose={() => setBulk(null)} />}
     </div>
   );
 }
