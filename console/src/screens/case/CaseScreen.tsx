@@ -28,8 +28,12 @@ export function CaseScreen() {
   if (read.isError) {
     const isAbsent = read.error instanceof ProblemError && read.error.status === 404;
     if (isAbsent)
-      return <Empty title="There is no such case">It may have been in another tenant, or the address is cut short.</Empty>;
-    return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
+      return (
+        <Empty isScreen title="There is no such case">
+          It may have been in another tenant, or the address is cut short.
+        </Empty>
+      );
+    return <Trouble isScreen error={read.error} onRetry={() => void read.refetch()} />;
   }
   return <CaseView key={caseId} found={read.data} />;
 }

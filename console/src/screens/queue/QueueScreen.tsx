@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ArrowUp, RotateCw } from "lucide-react";
 import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from "react";
@@ -7,6 +7,7 @@ import { BulkDialog } from "../../closing/BulkDialog.tsx";
 import { useClosing } from "../../closing/useClosing.tsx";
 import { Button, IconButton } from "../../parts/Button.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
+import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { BulkOutcome } from "../../work/bulk.ts";
 import type { Disposition } from "../../work/desk.ts";
@@ -57,6 +58,7 @@ type ListProps = { filter: QueueFilter; input: React.RefObject<HTMLInputElement 
 
 function QueueList({ filter, input }: ListProps) {
   const { queries, may } = useWorkspace();
+  const cache = useQueryClient();
   // The list's own time: a list that begins "24 h ago" must not begin anew with every minute.
   const [beganMs] = useState(() => Date.now());
   // oxlint-disable-next-line react-hooks/exhaustive-deps -- Another filter is another list, by its key.
@@ -79,7 +81,6 @@ function QueueList({ filter, input }: ListProps) {
   );
   const openSoon = useCallback((caseId: string) => void open(caseId), [open]);
   const choose = useCallback((id: string) => setChosen((known) => toggled(known, id)), []);
-  const focused = useQuery({ ...queries.case(focusedId ?? ""), enabled: focusedId !== null });
 
   // A closed case leaves a list of open ones; the focus has gone on to the next before.
   const settle = (found: Case) => {
@@ -100,12 +101,18 @@ function QueueList({ filter, input }: ListProps) {
     },
   });
   const openBulk = () => setBulk(rows.filter((row) => chosen.has(row.case_id)));
+  // A key may be quicker than the peek pane: then the dialog waits for the case, and the key is not lost.
+  const openClosing = async (caseId: string, first?: Disposition) => {
+    const seen = await cache.ensureQueryData(queries.case(caseId)).catch(() => null);
+    if (seen) closing.open(seen, first);
+    else toast({ kind: "problem", words: "The case could not be read." });
+  };
   const close = (first?: Disposition) => {
     if (chosen.size > 0 && first === undefined) openBulk();
-    else if (focused.data) closing.open(focused.data, first);
+    else if (focusedId !== null) void openClosing(focusedId, first);
   };
   useQueueKeys({
-    found: focused.data,
+    found: rows.find((row) => row.case_id === focusedId),
     hasChosen: chosen.size > 0,
     onMove: move,
     onOpen: () => focusedId !== null && void open(focusedId),
