@@ -6,7 +6,7 @@ import { build } from "vite";
 
 const workspace = join(import.meta.dirname, "..");
 const repository = join(workspace, "..");
-export const distFolder = join(workspace, "dist");
+const distFolder = join(workspace, "dist");
 const stampFile = "stamp.json";
 const packable = /\.(js|css|html|svg)$/;
 

@@ -37,12 +37,13 @@ export function useBindings(): readonly Binding[] {
 // Single letters disturb those who speak to their computer or whose hands are not steady: they can be switched off.
 export function useLetters(): [boolean, (areOn: boolean) => void] {
   const areOn = useSyncExternalStore(subscribe, () => areLettersOn);
-  const choose = (next: boolean) => {
-    areLettersOn = next;
-    localStorage.setItem(storageName, next ? "on" : "off");
-    tell();
-  };
-  return [areOn, choose];
+  return [areOn, chooseLetters];
+}
+
+function chooseLetters(areOn: boolean): void {
+  areLettersOn = areOn;
+  localStorage.setItem(storageName, areOn ? "on" : "off");
+  tell();
 }
 
 function nameOf(event: KeyboardEvent): string {

@@ -74,7 +74,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
 function useLive(workspace: Workspace | null): void {
   const cache = useQueryClient();
   useEffect(() => {
-    if (!workspace) return;
+    if (!workspace) return undefined;
     const stops = [
       workspace.live.onEvent((event) => refreshOn(event, cache)),
       workspace.live.onReset(() => void cache.invalidateQueries()),

@@ -6,7 +6,6 @@ import { useCaseKeys } from "../case/actions.ts";
 
 type Acts = {
   found: CaseListItem | undefined;
-  hasChosen: boolean;
   onMove: (step: number) => void;
   onOpen: () => void;
   onChoose: () => void;
