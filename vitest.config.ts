@@ -2,7 +2,12 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["service/{src,test}/**/*.test.ts", "{client,tag}/src/**/*.test.ts", "console/test/**/*.test.ts", "scripts/**/*.test.ts"],
+    include: [
+      "service/{src,test}/**/*.test.ts",
+      "{client,tag}/src/**/*.test.ts",
+      "console/test/**/*.test.ts",
+      "scripts/**/*.test.ts",
+    ],
     globalSetup: "service/test/database.ts",
     testTimeout: 30_000,
     hookTimeout: 60_000,

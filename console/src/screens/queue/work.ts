@@ -76,9 +76,9 @@ export function useQueueWork({ filter, queue, focusedId, focus, move }: Parts) {
     else if (focusedId !== null) void openClosing(focusedId, first);
   };
   const takeOutcomes = (outcomes: ReadonlyMap<string, BulkOutcome>) => {
-    const kept = [...outcomes].filter(([, { kind }]) => kind === "changed" || kind === "failed").map(([id]) => id);
-    for (const id of outcomes.keys()) if (!kept.includes(id)) remove(id);
-    setChosen((known) => new Map([...known].filter(([id]) => kept.includes(id))));
+    const isLeft = (id: string) => ["changed", "failed"].includes(outcomes.get(id)?.kind ?? "");
+    for (const id of outcomes.keys()) if (!isLeft(id)) remove(id);
+    setChosen((known) => new Map([...known].filter(([id]) => isLeft(id))));
   };
   const endBulk = () => setBulk(null);
   return { chosen, choose, chooseNone, unsaved, bulk, closing, open: useOpen(), close, openBulk, endBulk, takeOutcomes };
