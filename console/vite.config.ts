@@ -4,8 +4,6 @@ import { defineConfig } from "vite";
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [tailwindcss()],
-  // Whoever builds it, a test included.
-  define: { "process.env.NODE_ENV": JSON.stringify("production") },
   // Other tools of the repository bring an older React, which would be bundled beside ours.
   resolve: { dedupe: ["react", "react-dom"] },
   build: {

@@ -6,7 +6,7 @@ import { build } from "vite";
 
 const workspace = join(import.meta.dirname, "..");
 const repository = join(workspace, "..");
-export const distFolder = join(workspace, "dist");
+const distFolder = join(workspace, "dist");
 const stampFile = "stamp.json";
 const packable = /\.(js|css|html|svg)$/;
 
@@ -46,6 +46,19 @@ function pack(folder: string): void {
   }
 }
 
+// Vite would make a bundle for development where a test runner has said so to its environment.
+async function bundle(outDir: string): Promise<void> {
+  const { NODE_ENV: before } = process.env;
+  process.env["NODE_ENV"] = "production";
+  try {
+    const configFile = join(workspace, "vite.config.ts");
+    await build({ configFile, logLevel: "error", mode: "production", build: { outDir, emptyOutDir: true } });
+  } finally {
+    if (before === undefined) delete process.env["NODE_ENV"];
+    else process.env["NODE_ENV"] = before;
+  }
+}
+
 // Builds into dist where the sources differ from those of the last time. True where it did.
 export async function buildConsole(): Promise<boolean> {
   const sources = hashSources();
@@ -53,12 +66,7 @@ export async function buildConsole(): Promise<boolean> {
   // Beside it first, so that a service or a test that starts meanwhile finds all of it or none.
   const fresh = join(workspace, "node_modules", `.build-${randomUUID()}`);
   mkdirSync(fresh, { recursive: true });
-  await build({
-    configFile: join(workspace, "vite.config.ts"),
-    logLevel: "error",
-    mode: "production",
-    build: { outDir: fresh, emptyOutDir: true },
-  });
+  await bundle(fresh);
   pack(fresh);
   writeFileSync(join(fresh, stampFile), JSON.stringify({ sources }));
   rmSync(distFolder, { recursive: true, force: true });

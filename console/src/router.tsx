@@ -40,7 +40,7 @@ const link = createRoute({
 
 function NotFound() {
   return (
-    <Empty title="There is nothing at this address" icon={<Compass size={20} aria-hidden />}>
+    <Empty isScreen title="There is nothing at this address" icon={<Compass size={20} aria-hidden />}>
       <Link to="/" className="font-medium text-accent underline">
         Go to the queue
       </Link>
@@ -50,7 +50,7 @@ function NotFound() {
 
 export const router = createRouter({
   routeTree: root.addChildren([inside.addChildren([queue, caseRoute]), link]),
-  defaultErrorComponent: ({ error }) => <Trouble error={error} />,
+  defaultErrorComponent: ({ error }) => <Trouble isScreen error={error} />,
   defaultPreload: "intent",
 });
 

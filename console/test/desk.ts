@@ -37,9 +37,15 @@ export async function fatefulProxy(
     if (method !== "GET") seen.push(each);
     const decided = method === "GET" ? "pass" : fate(each, seen.length);
     // As a proxy of another maker answers: a page.
-    if (typeof decided === "number") return void response.writeHead(decided, { "content-type": "text/html" }).end("<h1>Ill</h1>");
+    if (typeof decided === "number") {
+      response.writeHead(decided, { "content-type": "text/html" }).end("<h1>Ill</h1>");
+      return;
+    }
     const onward = httpRequest({ port: tenant.service.port, host: "127.0.0.1", method, path, headers }, (answer) => {
-      if (decided === "lose") return void answer.resume().on("end", () => request.socket.destroy());
+      if (decided === "lose") {
+        answer.resume().on("end", () => request.socket.destroy());
+        return;
+      }
       response.writeHead(answer.statusCode ?? 500, answer.headers);
       answer.pipe(response);
     });

@@ -187,6 +187,7 @@ test("queue: a colleague's close shows in the row, in its place", async () => {
   visitor.tell("case.closed", bob?.case_id ?? "");
   await page.getByRole("row").filter({ hasText: "bob" }).getByText("Closed").waitFor();
   await visitor.expectFocused("ann");
+  expect(visitor.complaints).toEqual([]);
 });
 
 test("queue: a flag shows at once, and goes back with the service's words when it is refused", async () => {
@@ -197,8 +198,10 @@ test("queue: a flag shows at once, and goes back with the service's words when i
   await visitor.goto();
   const blocked = page.getByRole("switch", { name: /Blocked/ });
   await blocked.waitFor();
+  // Held until the page has shown what it believes.
+  const isOn = page.locator('[role=switch][aria-checked="true"]');
   await page.route("**/enduseraccounts/ann", async (route) => {
-    if (route.request().method() === "PUT") await expect.poll(() => blocked.getAttribute("aria-checked"), patience).toBe("true");
+    if (route.request().method() === "PUT") await isOn.waitFor();
     await route.fallback();
   });
   await visitor.press("b");

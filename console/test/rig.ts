@@ -45,6 +45,7 @@ export class Visitor {
     const visitor = new Visitor(await context.newPage(), tenant);
     const claimed = person.scopes ?? scopes;
     await visitor.#signIn(context, { name, scopes: claimed, token: await tenant.mint(person.granted ?? claimed) });
+    visitor.page.setDefaultTimeout(patience.timeout);
     visitor.#listen();
     return visitor;
   }

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { useService } from "../../service/test/harness.ts";
-import { Visitor, axeFindings, consolePace, useBrowser } from "./rig.ts";
+import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // What holds for every screen: no finding of axe in either theme, text stays text, nothing is asked of another host.
@@ -72,9 +72,12 @@ test("screens: an account's id and a report's words that are markup stay text, i
     .getByLabel(/Reason/)
     .fill(hostile);
   await visitor.press("Escape", "Enter");
-  await page.getByRole("heading", { level: 1 }).waitFor();
-  expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(hostile);
-  await visitor.goto(`/?account=${encodeURIComponent(hostile)}`);
+  const heading = page.getByRole("heading", { level: 1 });
+  await expect.poll(() => heading.textContent(), patience).toBe(hostile);
+  await visitor.press("1", "Control+Enter");
+  await page.getByText(`Closed the case of ${hostile} as confirmed fraud.`).waitFor();
+  await page.getByRole("cell", { name: hostile }).waitFor();
+  await visitor.goto(`/?status=all&account=${encodeURIComponent(hostile)}`);
   await visitor.expectFocused(hostile);
   expect(await page.title()).toBe("Casehound");
   expect(await page.locator("img[src=x]").count()).toBe(0);

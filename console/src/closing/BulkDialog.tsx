@@ -107,7 +107,7 @@ function OutcomeWords({ outcome }: { outcome: BulkOutcome }): ReactNode {
       );
     case "absent":
       return <span className="text-soft">No longer there</span>;
-    case "failed":
+    default:
       return <span className="text-bad">Failed: {outcome.words}</span>;
   }
 }

@@ -63,6 +63,11 @@ function press(event: KeyboardEvent, { draft, onDraft, onSubmit, reason }: Press
   const isSend = event.key === "Enter" && (!isInText || event.ctrlKey || event.metaKey);
   const chosen = isInText ? undefined : dispositions[Number(event.key) - 1];
   if (isSend) onSubmit();
-  if (chosen) onDraft({ ...draft, disposition: chosen });
+  if (chosen) {
+    onDraft({ ...draft, disposition: chosen });
+    // Where the choice is, so that Tab leads on to the reason.
+    const radios = event.currentTarget.querySelectorAll<HTMLInputElement>("input[type=radio]");
+    radios[dispositions.indexOf(chosen)]?.focus();
+  }
   if (isSend || chosen) event.preventDefault();
 }

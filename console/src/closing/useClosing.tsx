@@ -1,13 +1,13 @@
 import type { Case } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import { dispositionWords } from "../parts/Badges.tsx";
 import { wordsOf } from "../parts/States.tsx";
 import { toast } from "../parts/Toasts.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
-import { closeCase, reopenCase, type Closing, type Desk, type Disposition, type Verdict } from "../work/desk.ts";
+import { closeCase, type Closing, type Disposition, type Verdict } from "../work/desk.ts";
 import { CloseDialog } from "./CloseDialog.tsx";
 import { dropDraft } from "./draft.ts";
+import { offerUndo, showCase, tellClosedBefore, useUndo } from "./undo.ts";
 
 type Opened = { seen: Case; first: Disposition | null; conflict: Case | null; problem: string | null; isBusy: boolean };
 
@@ -17,8 +17,6 @@ type Watch = {
   // It is on its way and the person goes on; `isOver` once the service has spoken.
   onUnsaved?: (caseId: string, isOver: boolean) => void;
 };
-
-const lastClosed = new WeakMap<Desk, Case>();
 
 // The one way to close a case and to take it back, for every screen. `element` must be rendered.
 export function useClosing(watch: Watch): {
@@ -34,27 +32,8 @@ export function useClosing(watch: Watch): {
     latest.current = { watch, opened };
   });
 
-  const know = (found: Case) => {
-    cache.setQueryData(["case", found.case_id], found);
-    void cache.invalidateQueries({ queryKey: ["cases", "count"] });
-  };
-
-  async function undo(closed = lastClosed.get(desk)): Promise<void> {
-    if (!closed) return;
-    lastClosed.delete(desk);
-    const result = await reopenCase(desk, closed);
-    if (result.kind === "refused") return void toast({ kind: "problem", words: `Not undone: ${result.words}` });
-    know(result.found);
-    if (result.kind === "changed") {
-      const by = result.found.current_state.changed_by;
-      return void toast({ kind: "problem", words: `Not undone: ${by} has changed the case since.` });
-    }
-    latest.current.watch.onReopened(result.found);
-    toast({ kind: "done", words: `The case of ${result.found.website_account_id} is open again.` });
-  }
-
-  const tryUndo = (closed?: Case) =>
-    void undo(closed).catch((error: unknown) => toast({ kind: "problem", words: `Not undone: ${wordsOf(error)}` }));
+  const know = (found: Case) => showCase(cache, found);
+  const undo = useUndo((found) => latest.current.watch.onReopened(found));
 
   function finish(seen: Case, result: Closing): void {
     const isShown = latest.current.opened?.seen.case_id === seen.case_id;
@@ -63,7 +42,8 @@ export function useClosing(watch: Watch): {
       dropDraft(seen.case_id);
       if (isShown) setOpened(null);
       latest.current.watch.onClosed(result.found);
-      tellClosed(result.kind, result.found);
+      if (result.kind === "closed") offerUndo(desk, result.found, () => undo(result.found));
+      else tellClosedBefore(result.found);
       return;
     }
     const conflict = result.kind === "changed" ? result.found : null;
@@ -75,16 +55,6 @@ export function useClosing(watch: Watch): {
     const words = conflict ? "changed since you looked, and is still open" : `was not closed: ${problem ?? ""}`;
     const action = { name: "Review", run: () => setOpened(again) };
     toast({ kind: "problem", words: `The case of ${seen.website_account_id} ${words}. Your words are kept.`, action });
-  }
-
-  function tellClosed(kind: "closed" | "already-closed", found: Case): void {
-    const { changed_by: by, disposition } = found.current_state;
-    const as = disposition ? ` as ${dispositionWords[disposition].toLowerCase()}` : "";
-    if (kind === "already-closed")
-      return void toast({ kind: "problem", words: `${by} had closed this case${as} before. Your verdict was not recorded.` });
-    lastClosed.set(desk, found);
-    const action = { name: "Undo", run: () => tryUndo(found) };
-    toast({ kind: "done", words: `Closed the case of ${found.website_account_id}${as}.`, action });
   }
 
   async function submit(seen: Case, verdict: Verdict): Promise<void> {
@@ -116,5 +86,5 @@ export function useClosing(watch: Watch): {
   );
   const open = (seen: Case, first: Disposition | null = null) =>
     setOpened({ seen, first, conflict: null, problem: null, isBusy: false });
-  return { element, open, undo: () => tryUndo() };
+  return { element, open, undo: () => undo() };
 }

@@ -1,4 +1,4 @@
-import { useEffect, useSyncExternalStore } from "react";
+import { useLayoutEffect, useSyncExternalStore } from "react";
 
 // `key` as the keyboard event names it, in lower case; "mod+k" is Ctrl or the Mac's command key.
 export type Binding = { key: string; shown?: string; name: string; group: string; run: () => void; isOff?: boolean };
@@ -19,7 +19,8 @@ function subscribe(listener: () => void): () => void {
 
 // The screen's keys while it is shown. The latest one that binds a key gets it.
 export function useKeys(bindings: readonly Binding[]): void {
-  useEffect(() => {
+  // With the screen and not after it, or a quick key would still be the last screen's.
+  useLayoutEffect(() => {
     groups = [...groups, bindings];
     tell();
     return () => {
@@ -36,12 +37,13 @@ export function useBindings(): readonly Binding[] {
 // Single letters disturb those who speak to their computer or whose hands are not steady: they can be switched off.
 export function useLetters(): [boolean, (areOn: boolean) => void] {
   const areOn = useSyncExternalStore(subscribe, () => areLettersOn);
-  const choose = (next: boolean) => {
-    areLettersOn = next;
-    localStorage.setItem(storageName, next ? "on" : "off");
-    tell();
-  };
-  return [areOn, choose];
+  return [areOn, chooseLetters];
+}
+
+function chooseLetters(areOn: boolean): void {
+  areLettersOn = areOn;
+  localStorage.setItem(storageName, areOn ? "on" : "off");
+  tell();
 }
 
 function nameOf(event: KeyboardEvent): string {

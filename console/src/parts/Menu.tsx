@@ -20,7 +20,7 @@ export function Menu({
   return (
     <Radix.Root modal={false}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
-      <Radix.Portal>
+      <Radix.Portal container={document.getElementById("screen")}>
         <Radix.Content
           align="start"
           sideOffset={6}

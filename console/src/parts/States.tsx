@@ -3,14 +3,18 @@ import { CircleAlert, Inbox } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "./Button.tsx";
 
+type EmptyProps = { title: string; children?: ReactNode; icon?: ReactNode; isScreen?: boolean };
+
 // What a screen shows when it has nothing, does not know yet, or could not learn it.
-export function Empty({ title, children, icon }: { title: string; children?: ReactNode; icon?: ReactNode }) {
+// `isScreen` where nothing else of the screen is shown: its title is the page's then.
+export function Empty({ title, children, icon, isScreen = false }: EmptyProps) {
+  const Title = isScreen ? "h1" : "h2";
   return (
     <div className="mx-auto flex max-w-md flex-col items-center gap-2 px-6 py-16 text-center">
       <span className="mb-1 grid size-11 place-items-center rounded-full bg-sunken text-faint">
         {icon ?? <Inbox size={20} aria-hidden />}
       </span>
-      <h2 className="text-base font-semibold">{title}</h2>
+      <Title className="text-base font-semibold">{title}</Title>
       {children && <div className="text-sm text-soft">{children}</div>}
     </div>
   );
@@ -26,9 +30,9 @@ export function Loading({ lines = 6, name = "Loading" }: { lines?: number; name?
   );
 }
 
-export function Trouble({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+export function Trouble({ error, onRetry, isScreen = false }: { error: unknown; onRetry?: () => void; isScreen?: boolean }) {
   return (
-    <Empty title="This could not be read" icon={<CircleAlert size={20} aria-hidden />}>
+    <Empty isScreen={isScreen} title="This could not be read" icon={<CircleAlert size={20} aria-hidden />}>
       <p role="alert">{wordsOf(error)}</p>
       {onRetry && (
         <Button className="mt-3" onClick={onRetry}>

@@ -16,7 +16,7 @@ function change(next: readonly Toast[]): void {
   for (const listener of listeners) listener();
 }
 
-export function dismissToast(id: number): void {
+function dismissToast(id: number): void {
   change(toasts.filter((each) => each.id !== id));
 }
 

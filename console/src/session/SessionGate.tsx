@@ -56,7 +56,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   useLive(workspace);
 
   if (state.kind === "unknown") return null;
-  if (state.kind === "failed") return <Trouble error={state.error} onRetry={look} />;
+  if (state.kind === "failed") return <Trouble isScreen error={state.error} onRetry={look} />;
   if (state.kind === "none" || !workspace) return <SignInScreen onSignedIn={enter} />;
   return (
     <WorkspaceContext value={workspace}>
@@ -74,7 +74,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
 function useLive(workspace: Workspace | null): void {
   const cache = useQueryClient();
   useEffect(() => {
-    if (!workspace) return;
+    if (!workspace) return undefined;
     const stops = [
       workspace.live.onEvent((event) => refreshOn(event, cache)),
       workspace.live.onReset(() => void cache.invalidateQueries()),

@@ -13,7 +13,7 @@ export class ScreenBoundary extends Component<{ children: ReactNode }, { isBroke
   override render(): ReactNode {
     if (!this.state.isBroken) return this.props.children;
     return (
-      <Empty title="This screen broke">
+      <Empty isScreen title="This screen broke">
         <p>It is a fault of the console. What the service has answered is safe.</p>
         <Button className="mt-3" onClick={() => this.setState({ isBroken: false })}>
           Show it again

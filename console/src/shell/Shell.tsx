@@ -70,13 +70,12 @@ function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void })
       <button
         type="button"
         onClick={onFind}
-        aria-label="Find anything"
         className="mb-3 flex h-8 items-center gap-2 rounded-md border border-line bg-canvas px-2 text-sm text-faint hover:text-ink max-xl:justify-center"
       >
         <Search size={15} aria-hidden />
-        <span className="flex-1 text-left max-xl:hidden">Find</span>
-        <span className="max-xl:hidden">
-          <Kbd>Ctrl K</Kbd>
+        <span className="flex-1 text-left max-xl:sr-only">Find anything</span>
+        <span className="max-xl:hidden" aria-hidden>
+          <Kbd>⌃K</Kbd>
         </span>
       </button>
       <nav aria-label="Screens" className="grid gap-0.5">
@@ -121,11 +120,14 @@ function PersonMenu() {
       .then(() => navigate({ to: "/" }))
       .catch(() => toast({ kind: "problem", words: "You are still signed in: the service cannot be reached." }));
   const trigger = (
-    <button type="button" className={`${itemLook} h-11`} aria-label={`${name}: theme and sign-out`}>
-      <span className="grid size-6 shrink-0 place-items-center rounded-full bg-accent-soft text-xs font-semibold text-accent">
+    <button type="button" className={`${itemLook} h-11`}>
+      <span
+        aria-hidden
+        className="grid size-6 shrink-0 place-items-center rounded-full bg-accent-soft text-xs font-semibold text-accent"
+      >
         {(name || email).slice(0, 1).toUpperCase()}
       </span>
-      <span className="min-w-0 flex-1 text-left leading-tight max-xl:hidden">
+      <span className="min-w-0 flex-1 text-left leading-tight max-xl:sr-only">
         <span className="block truncate text-ink">{name || email}</span>
         <span className="block text-xs text-faint">{role}</span>
       </span>

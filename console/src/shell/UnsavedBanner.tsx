@@ -19,7 +19,7 @@ export function UnsavedBanner() {
   const isOnline = useSyncExternalStore(subscribeOnline, () => navigator.onLine);
   const count = unsaved.length;
   useEffect(() => {
-    if (count === 0) return;
+    if (count === 0) return undefined;
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
     window.addEventListener("beforeunload", ask);
     return () => window.removeEventListener("beforeunload", ask);

@@ -28,8 +28,12 @@ export function CaseScreen() {
   if (read.isError) {
     const isAbsent = read.error instanceof ProblemError && read.error.status === 404;
     if (isAbsent)
-      return <Empty title="There is no such case">It may have been in another tenant, or the address is cut short.</Empty>;
-    return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
+      return (
+        <Empty isScreen title="There is no such case">
+          It may have been in another tenant, or the address is cut short.
+        </Empty>
+      );
+    return <Trouble isScreen error={read.error} onRetry={() => void read.refetch()} />;
   }
   return <CaseView key={caseId} found={read.data} />;
 }
@@ -80,14 +84,16 @@ function CaseView({ found }: { found: Case }) {
   );
 }
 
+function copyAddress(): void {
+  void navigator.clipboard
+    .writeText(location.href)
+    .then(() => toast({ kind: "done", words: "The case's address is copied." }))
+    .catch(() => toast({ kind: "problem", words: "The browser did not allow to copy." }));
+}
+
 function Header({ found, onBack, children }: { found: Case; onBack: () => void; children: ReactNode }) {
   const { case_version, status, created_at, details, current_state: state, state_history: history } = found;
   const first = history[0]?.score ?? state.score;
-  const copy = () =>
-    void navigator.clipboard
-      .writeText(location.href)
-      .then(() => toast({ kind: "done", words: "The case's address is copied." }))
-      .catch(() => toast({ kind: "problem", words: "The browser did not allow to copy." }));
   const name = found.website_account_id === unknownAccount ? "No account" : found.website_account_id;
   return (
     <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
@@ -110,7 +116,7 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
           {first !== details.overall_risk_score && <span className="text-xs text-faint">{first} when it was opened</span>}
         </div>
         <div className="no-print flex items-center gap-1">
-          <IconButton name="Copy the case's address" onClick={copy}>
+          <IconButton name="Copy the case's address" onClick={copyAddress}>
             <Link2 size={16} aria-hidden />
           </IconButton>
           <IconButton name="Print" onClick={() => window.print()}>

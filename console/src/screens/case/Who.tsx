@@ -61,7 +61,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-export function FlagSwitches({ account }: { account: Flags & { website_account_id: string } }) {
+function FlagSwitches({ account }: { account: Flags & { website_account_id: string } }) {
   const { flags, may } = useWorkspace();
   const isAllowed = may("update:enduseraccount");
   return (

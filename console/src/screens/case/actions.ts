@@ -9,7 +9,12 @@ import { useWorkspace } from "../../session/workspace.tsx";
 import type { Disposition } from "../../work/desk.ts";
 import { unknownAccount } from "../queue/search.ts";
 
-type Acts = { found: Case | undefined; onClose: (first?: Disposition) => void; onUndo: () => void };
+type Acts = {
+  // A row of the queue is enough.
+  found: Pick<Case, "status" | "website_account_id"> | undefined;
+  onClose: (first?: Disposition) => void;
+  onUndo: () => void;
+};
 
 // The keys that act on the one case that is in focus, in the queue and on its own screen.
 export function useCaseKeys({ found, onClose, onUndo }: Acts): Binding[] {

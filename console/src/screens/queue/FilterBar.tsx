@@ -59,29 +59,35 @@ export function FilterBar({ filter, onFilter, input }: Props) {
         </button>
       )}
       <span className="flex-1" />
-      <Menu
-        name="Order"
-        trigger={
-          <Button look="quiet" className="h-7 px-2 text-xs">
-            <ArrowDownWideNarrow size={14} aria-hidden />
-            {sortWords[filter.sort ?? "risk"]}
-          </Button>
-        }
-        groups={[
-          {
-            items: choices.sorts.map((sort) => ({
-              name: sortWords[sort],
-              isChosen: (filter.sort ?? "risk") === sort,
-              run: () => put({ sort: sort === "risk" ? undefined : sort }),
-            })),
-          },
-        ]}
-      />
+      <SortMenu filter={filter} put={put} />
     </div>
   );
 }
 
 type Put = (more: { [name in keyof QueueFilter]?: QueueFilter[name] | undefined }) => void;
+
+function SortMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
+  return (
+    <Menu
+      name="Order"
+      trigger={
+        <Button look="quiet" className="h-7 px-2 text-xs">
+          <ArrowDownWideNarrow size={14} aria-hidden />
+          {sortWords[filter.sort ?? "risk"]}
+        </Button>
+      }
+      groups={[
+        {
+          items: choices.sorts.map((sort) => ({
+            name: sortWords[sort],
+            isChosen: (filter.sort ?? "risk") === sort,
+            run: () => put({ sort: sort === "risk" ? undefined : sort }),
+          })),
+        },
+      ]}
+    />
+  );
+}
 
 function FilterMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
   const statusNames = { open: "Open", closed: "Closed", all: "Open and closed" };

@@ -79,12 +79,12 @@ function PeekBody({ found }: { found: Case }) {
       </div>
       {strongest && (
         <section aria-label="What made the score">
-          <h3 className="mb-1.5 text-xs font-semibold text-faint">What made the score</h3>
+          <h2 className="mb-1.5 text-xs font-semibold text-faint">What made the score</h2>
           <Waterfall occurrence={strongest} />
         </section>
       )}
       <section aria-label="Who">
-        <h3 className="mb-1.5 text-xs font-semibold text-faint">Who</h3>
+        <h2 className="mb-1.5 text-xs font-semibold text-faint">Who</h2>
         <AccountCard websiteAccountId={found.website_account_id} />
       </section>
     </div>

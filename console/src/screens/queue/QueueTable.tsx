@@ -17,7 +17,7 @@ const columns =
 type Props = {
   rows: CaseListItem[];
   focusedId: string | null;
-  chosen: ReadonlySet<string>;
+  chosen: ReadonlyMap<string, number>;
   unsaved: ReadonlySet<string>;
   hasMore: boolean;
   grid: RefObject<HTMLDivElement | null>;
@@ -59,17 +59,7 @@ export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, on
       aria-multiselectable
       className="min-h-0 flex-1 overflow-y-auto outline-offset-[-2px]"
     >
-      <div
-        role="row"
-        aria-rowindex={1}
-        className={`${columns} sticky top-0 z-10 h-8 border-b border-line bg-surface text-xs font-medium text-faint`}
-      >
-        {["Select", "Risk", "Label", "Account", "What happened", "Advice", "Age"].map((name) => (
-          <span key={name} role="columnheader" className={name === "Age" ? "text-right" : ""}>
-            <span className={name === "Select" ? "sr-only" : name === "Label" ? "max-xl:sr-only" : ""}>{name}</span>
-          </span>
-        ))}
-      </div>
+      <HeaderRow />
       <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
         {items.map((item) => {
           const row = rows[item.index];
@@ -99,6 +89,22 @@ export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, on
     </div>
   );
 }
+
+const HeaderRow = memo(function HeaderRow() {
+  return (
+    <div
+      role="row"
+      aria-rowindex={1}
+      className={`${columns} sticky top-0 z-10 h-8 border-b border-line bg-surface text-xs font-medium text-faint`}
+    >
+      {["Select", "Risk", "Label", "Account", "What happened", "Advice", "Age"].map((name) => (
+        <span key={name} role="columnheader" className={name === "Age" ? "text-right" : ""}>
+          <span className={name === "Select" ? "sr-only" : name === "Label" ? "max-xl:sr-only" : ""}>{name}</span>
+        </span>
+      ))}
+    </div>
+  );
+});
 
 type RowProps = { row: CaseListItem; index: number; isFocused: boolean; isChosen: boolean; isUnsaved: boolean } & Pick<
   Props,

@@ -23,7 +23,7 @@ export function useFocus(rows: CaseListItem[]) {
   });
 
   useEffect(() => {
-    if (focusedId === null || focusedId === named) return;
+    if (focusedId === null || focusedId === named) return undefined;
     const timer = setTimeout(
       () => void navigate({ search: (search) => ({ ...search, case: focusedId }), replace: true }),
       addressMs,

@@ -1,12 +1,11 @@
-import type { Case } from "@casehound/client";
+import type { CaseListItem } from "@casehound/client";
 import { useEffect, useMemo, useRef } from "react";
 import { useKeys, type Binding } from "../../keys/keys.ts";
 import type { Disposition } from "../../work/desk.ts";
 import { useCaseKeys } from "../case/actions.ts";
 
 type Acts = {
-  found: Case | undefined;
-  hasChosen: boolean;
+  found: CaseListItem | undefined;
   onMove: (step: number) => void;
   onOpen: () => void;
   onChoose: () => void;

@@ -90,7 +90,8 @@ export const views: { name: string; filter: QueueFilter }[] = [
 ];
 
 export function isSameFilter(one: QueueFilter, other: QueueFilter): boolean {
-  return JSON.stringify(Object.entries(one).toSorted()) === JSON.stringify(Object.entries(other).toSorted());
+  const names = Object.keys({ ...one, ...other }) as (keyof QueueFilter)[];
+  return names.every((name) => one[name] === other[name]);
 }
 
 export const choices = { labels, sorts, statuses, periods };

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useState, type FormEvent } from "react";
 import { Button } from "../../parts/Button.tsx";
-import { Alert, Field } from "../../parts/Field.tsx";
+import { Alert, Field, textOf } from "../../parts/Field.tsx";
 import { Loading, wordsOf } from "../../parts/States.tsx";
 import { readLink, redeemLink, type LinkFacts } from "../../session/session.ts";
 import { Front } from "./Front.tsx";
@@ -44,12 +44,12 @@ function LinkForm({ token, facts, onDone }: { token: string; facts: LinkFacts; o
   async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const password = String(form.get("password"));
-    if (password !== String(form.get("again"))) return setProblem("The two passwords differ.");
+    const password = textOf(form, "password");
+    if (password !== textOf(form, "again")) return setProblem("The two passwords differ.");
     setBusy(true);
     setProblem(null);
     try {
-      await redeemLink(token, { password, ...(isNew && { name: String(form.get("name")) }) });
+      await redeemLink(token, { password, ...(isNew && { name: textOf(form, "name") }) });
       onDone();
     } catch (error) {
       setProblem(wordsOf(error));

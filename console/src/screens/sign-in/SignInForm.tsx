@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
 import { Button } from "../../parts/Button.tsx";
-import { Alert, Field } from "../../parts/Field.tsx";
+import { Alert, Field, textOf } from "../../parts/Field.tsx";
 import { wordsOf } from "../../parts/States.tsx";
 import { oidcPath, readMethods, signIn, type Session } from "../../session/session.ts";
 
@@ -18,7 +18,7 @@ export function SignInForm({ onSignedIn, email = "" }: Props) {
     setBusy(true);
     setProblem(null);
     try {
-      onSignedIn(await signIn({ email: String(form.get("email")), password: String(form.get("password")) }));
+      onSignedIn(await signIn({ email: textOf(form, "email"), password: textOf(form, "password") }));
     } catch (error) {
       setProblem(wordsOf(error));
       setBusy(false);

@@ -1,0 +1,124 @@
+import { ArrowUp, RotateCw } from "lucide-react";
+import { useCallback, useMemo, useRef, useState, type RefObject } from "react";
+import { BulkDialog } from "../../closing/BulkDialog.tsx";
+import { Button, IconButton } from "../../parts/Button.tsx";
+import { Loading, Trouble } from "../../parts/States.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
+import { EmptyQueue } from "./EmptyQueue.tsx";
+import { Peek } from "./Peek.tsx";
+import { QueueTable } from "./QueueTable.tsx";
+import { useFocus } from "./focus.ts";
+import { useQueueKeys } from "./queue-keys.ts";
+import { useQueueRows } from "./rows.ts";
+import { toCaseQuery, type QueueFilter } from "./search.ts";
+import { useQueueWork } from "./work.ts";
+
+type Props = { filter: QueueFilter; input: RefObject<HTMLInputElement | null> };
+
+// One list, for one filter: another filter is another list, by its key.
+export function QueueList({ filter, input }: Props) {
+  // Its own time: a list that begins "24 h ago" must not begin anew with every minute.
+  const [beganMs] = useState(() => Date.now());
+  // oxlint-disable-next-line react-hooks/exhaustive-deps -- The filter does not change.
+  const query = useMemo(() => toCaseQuery(filter, beganMs), [beganMs]);
+  const queue = useQueueRows(filter, query);
+  const { list, rows, reload } = queue;
+  const { focusedId, focus, move } = useFocus(rows);
+  const { chosen, choose, chooseNone, unsaved, bulk, closing, open, close, openBulk, endBulk, takeOutcomes } = useQueueWork({
+    filter,
+    queue,
+    focusedId,
+    focus,
+    move,
+  });
+  const grid = useRef<HTMLDivElement>(null);
+  useQueueKeys({
+    found: rows.find((row) => row.case_id === focusedId),
+    onMove: move,
+    onOpen: () => focusedId !== null && open(focusedId),
+    onChoose: () => focusedId !== null && choose(focusedId),
+    onLeave: chooseNone,
+    onFilter: () => input.current?.focus(),
+    onClose: close,
+    onUndo: closing.undo,
+  });
+  const onEnd = useCallback(() => {
+    if (!list.isFetchingNextPage) void list.fetchNextPage();
+  }, [list]);
+
+  if (list.isPending) return <Loading lines={14} name="Loading cases" />;
+  if (list.isError && rows.length === 0) return <Trouble error={list.error} onRetry={() => void list.refetch()} />;
+  return (
+    <div className="flex min-h-0 flex-1">
+      <div className="relative flex min-w-0 flex-1 flex-col bg-surface">
+        <NewPill count={queue.fresh} onShow={() => void reload()} />
+        {rows.length === 0 ? (
+          <EmptyQueue isFiltered={Object.keys(filter).length > 0} />
+        ) : (
+          <QueueTable
+            {...{ rows, focusedId, chosen, unsaved, grid, onEnd }}
+            hasMore={list.hasNextPage}
+            onFocus={focus}
+            onOpen={open}
+            onChoose={choose}
+          />
+        )}
+        <Footer
+          words={`${rows.length}${list.hasNextPage ? "+" : ""} ${rows.length === 1 ? "case" : "cases"}`}
+          chosen={chosen.size}
+          onReload={() => void reload()}
+          onNone={chooseNone}
+          onBulk={openBulk}
+        />
+      </div>
+      {focusedId !== null && <Peek caseId={focusedId} onOpen={() => open(focusedId)} onClose={(seen) => closing.open(seen)} />}
+      {closing.element}
+      {bulk && <BulkDialog rows={bulk} onOutcomes={takeOutcomes} onClose={endBulk} />}
+    </div>
+  );
+}
+
+type FooterProps = { words: string; chosen: number; onReload: () => void; onNone: () => void; onBulk: () => void };
+
+function Footer({ words, chosen, onReload, onNone, onBulk }: FooterProps) {
+  const { may } = useWorkspace();
+  return (
+    <footer className="flex h-11 shrink-0 items-center gap-2 border-t border-line px-3 text-soft">
+      <span role="status">
+        {words}
+        {chosen > 0 && `, ${chosen} selected`}
+      </span>
+      <IconButton name="Read the list again" onClick={onReload}>
+        <RotateCw size={14} aria-hidden />
+      </IconButton>
+      <span className="flex-1" />
+      {chosen > 0 && (
+        <Button look="quiet" onClick={onNone}>
+          Select none
+        </Button>
+      )}
+      {chosen > 0 && may("update:case") && (
+        <Button look="primary" onClick={onBulk}>
+          Close {chosen} selected
+        </Button>
+      )}
+    </footer>
+  );
+}
+
+function NewPill({ count, onShow }: { count: number; onShow: () => void }) {
+  return (
+    <div className="pointer-events-none absolute inset-x-0 top-10 z-20 flex justify-center" role="status">
+      {count > 0 && (
+        <button
+          type="button"
+          onClick={onShow}
+          className="pointer-events-auto flex h-8 items-center gap-1.5 rounded-full bg-accent px-3.5 text-sm font-medium text-accent-ink shadow-float"
+        >
+          <ArrowUp size={14} aria-hidden />
+          {count} new
+        </button>
+      )}
+    </div>
+  );
+}
