@@ -65,12 +65,14 @@ export async function replay({ path, plan }: Load, to: URL, signal: AbortSignal)
     const connection = free.pop() ?? (await new Promise<Connection>((resolve) => waiting.push(resolve)));
     const bytes = Buffer.allocUnsafe(each.length);
     readSync(file, bytes, 0, each.length, each.offset);
-    const sending = connection.send(bytes).then((status) => {
-      underWay.delete(sending);
-      if (status !== 200 && status !== 202) return void replayed.refused++;
-      replayed.requests++;
-      replayed.events += each.events;
-    });
+    const exchange = async () => {
+      const status = await connection.send(bytes);
+      const isTaken = status === 200 || status === 202;
+      replayed.requests += isTaken ? 1 : 0;
+      replayed.events += isTaken ? each.events : 0;
+      replayed.refused += isTaken ? 0 : 1;
+    };
+    const sending = exchange().finally(() => underWay.delete(sending));
     underWay.add(sending);
   }
   await Promise.all(underWay);

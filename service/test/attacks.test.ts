@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test, vi } from "vitest";
 import type { Account } from "../src/domain/account.ts";
-import { rawRequest, talk } from "./faults.ts";
+import { rawRequest, talk } from "./raw.ts";
 import { TestTenant, expectProblem, send, useService } from "./harness.ts";
 
 // What clients did to the service that they should not have been able to do.

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { rawRequest, talk } from "./faults.ts";
+import { rawRequest, talk } from "./raw.ts";
 import { TestTenant, expectProblem, sendRaw, useService, type Answer } from "./harness.ts";
 
 const service = useService();

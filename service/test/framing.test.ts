@@ -3,7 +3,7 @@ import { METHODS } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { startService } from "../src/service.ts";
-import { rawRequest, talk } from "./faults.ts";
+import { rawRequest, talk } from "./raw.ts";
 import { TestTenant, expectProblem, send, sendRaw, testConfig, useService } from "./harness.ts";
 
 const service = useService();

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { rawRequest } from "./faults.ts";
+import { rawRequest } from "./raw.ts";
 import { TestTenant, expectProblem, sendRaw, useService, type RawAnswer } from "./harness.ts";
 
 const service = useService();

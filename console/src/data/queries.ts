@@ -64,4 +64,4 @@ export function queriesOf(client: ConsoleClient) {
 
 export type Queries = ReturnType<typeof queriesOf>;
 
-export type CaseRow = CaseListItem;
+type CaseRow = CaseListItem;
