@@ -1,0 +1,14 @@
+import { CasehoundClient } from "@casehound/client";
+import type { Desk } from "../work/desk.ts";
+import { Outbox } from "../work/outbox.ts";
+
+export type ConsoleClient = Pick<CasehoundClient, "call">;
+
+// One client for all reads and writes. It does not retry: reads are retried by their queries, writes by the outbox.
+export function openClient(tenant: string, csrfToken: () => string): CasehoundClient {
+  return new CasehoundClient({ baseUrl: "", tenant, credentials: { session: { csrfToken } }, attemptsMax: 1 });
+}
+
+export function openDesk(client: ConsoleClient): Desk {
+  return { client, outbox: new Outbox(), newKey: () => crypto.randomUUID() };
+}
