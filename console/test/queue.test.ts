@@ -219,5 +219,6 @@ test("queue: an empty one says when the last event came in", async () => {
   await tenant.put(open.case_id, { status: "CLOSED", case_version: 1 });
   await visitor.goto();
   await page.getByText("No open cases").waitFor();
+  await page.getByText(/The last event came in \d+ (s|min) ago\./).waitFor();
   expect(visitor.complaints).toEqual([]);
 });

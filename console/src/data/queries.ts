@@ -1,4 +1,4 @@
-import type { CaseListItem, Operations } from "@casehound/client";
+import type { Operations } from "@casehound/client";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { ConsoleClient } from "./client.ts";
 
@@ -63,5 +63,3 @@ export function queriesOf(client: ConsoleClient) {
 }
 
 export type Queries = ReturnType<typeof queriesOf>;
-
-type CaseRow = CaseListItem;

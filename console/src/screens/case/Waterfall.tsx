@@ -52,7 +52,7 @@ function Bars({ parts, thresholds }: BarsProps) {
   const at = (value: number) => `${((value - low) / (high - low)) * 100}%`;
   return (
     <div className="@container">
-      <div className="grid grid-cols-[minmax(0,1.2fr)_minmax(0,1fr)_2.5rem] gap-x-3 text-sm @lg:grid-cols-[15rem_minmax(0,1fr)_3rem]">
+      <div className="grid grid-cols-[minmax(0,1.2fr)_minmax(0,1fr)_3rem] gap-x-3 text-sm @lg:grid-cols-[15rem_minmax(0,1fr)_3rem]">
         {thresholds && <ScaleHead marks={marks} at={at} />}
         {parts.map(({ name, words, value }, index) => {
           const end = ends[index] ?? 0;

@@ -35,7 +35,10 @@ export function Peek({ caseId, onOpen, onClose }: Props) {
               </Button>
             )}
             <Button className="flex-1" onClick={onOpen}>
-              <Maximize2 size={14} aria-hidden /> Open <Kbd>Enter</Kbd>
+              <Maximize2 size={14} aria-hidden /> Open
+              <span className="max-xl:hidden">
+                <Kbd>Enter</Kbd>
+              </span>
             </Button>
           </footer>
         </>
