@@ -1,7 +1,6 @@
-import type { Features } from "../service/src/detection/catalogue.ts";
 import { compileRule } from "../service/src/detection/compile.ts";
 import { defaultRules } from "../service/src/detection/default-rules.ts";
-import { contextOf } from "../service/src/detection/vector.ts";
+import { contextOf, unpack } from "../service/src/detection/vector.ts";
 import { defaultThresholds } from "../service/src/domain/rule.ts";
 
 // What was decided of one activity, as far as it is measured.
@@ -31,7 +30,7 @@ export type StoredActivity = {
   decision: string;
 };
 
-type Decision = { l: number; r?: Record<string, number>; c?: [string, number][]; f: Features };
+type Decision = { l: number; r?: Record<string, number>; c?: [string, number][]; f?: string };
 
 // What many a shop begins with: five counts, with numbers that nobody tuned.
 export const velocityRules: readonly string[] = [
@@ -45,8 +44,8 @@ const velocity = velocityRules.map((expression) => compileRule(expression));
 
 export function readDecided(row: StoredActivity): Decided {
   // Written by the engine alone.
-  const { l, r = {}, c = [], f } = JSON.parse(row.decision) as Decision;
-  const context = contextOf(f, {});
+  const { l, r = {}, c = [], f = "" } = JSON.parse(row.decision) as Decision;
+  const context = contextOf(unpack(f), {});
   const isRatedLogin = row.type === "login_succeeded" && Number(context.login["history"]) >= 4;
   return {
     receivedMs: Date.parse(row.received_at),
