@@ -4,8 +4,8 @@ import type { ConsoleClient } from "./client.ts";
 // Around a case: enough that most are read in one go.
 const caseActivitiesSize = 500;
 const sessionsSize = 200;
-// Of a session that is opened, and of what an account did.
-const activitiesSize = 50;
+const sessionActivitiesSize = 50;
+const accountActivitiesSize = 30;
 const eventsSize = 200;
 const linksSize = 100;
 const casesSize = 20;
@@ -49,7 +49,11 @@ function caseHistories(client: ConsoleClient) {
     // `of` is whose timeline it stands in.
     sessionActivities: (session_id: string, of: QueryKey) =>
       pages([...of, "session", session_id], (page, signal) =>
-        client.call("listSessionActivities", { params: { session_id }, query: { limit: activitiesSize, ...page }, signal }),
+        client.call("listSessionActivities", {
+          params: { session_id },
+          query: { limit: sessionActivitiesSize, ...page },
+          signal,
+        }),
       ),
     ruleNames: () =>
       queryOptions({
@@ -77,7 +81,7 @@ function accountHistories(client: ConsoleClient) {
       pages(["account", id, "activities"], (page, signal) =>
         client.call("listEndUserAccountActivities", {
           params: { website_account_id: id },
-          query: { limit: activitiesSize, ...page },
+          query: { limit: accountActivitiesSize, ...page },
           signal,
         }),
       ),

@@ -10,14 +10,14 @@ const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-d
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 
-type Props = { activity: ScoredActivity; whose: Whose; isChosen: boolean; hasDay?: boolean };
+type Props = { activity: ScoredActivity; whose: Whose; isChosen: boolean; hasDay?: boolean; hasAddress?: boolean };
 
 export function eventElementId(activityId: string): string {
   return `event-${activityId}`;
 }
 
 // All that an event holds came from a browser or a shop: it is shown as text, and as nothing else.
-export function EventRow({ activity, whose, isChosen, hasDay = false }: Props) {
+export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress = true }: Props) {
   const { activity_id, type, origin, occurred_at, score, signs, ip } = activity;
   const isMarked = isOccurrence(activity, whose.caseId);
   const edge = isMarked ? "border-l-bad" : "border-l-transparent";
@@ -28,8 +28,8 @@ export function EventRow({ activity, whose, isChosen, hasDay = false }: Props) {
       tabIndex={-1}
       className={`grid break-inside-avoid grid-cols-[auto_1rem_minmax(0,1fr)_auto] items-start gap-x-3 border-l-[3px] py-1 pr-4 pl-3 ${edge} ${isChosen ? "bg-chosen" : ""}`}
     >
-      <time dateTime={occurred_at} title={date.format(at)} className="text-faint">
-        {hasDay && <span className="mr-1.5">{day.format(at)}</span>}
+      <time dateTime={occurred_at} title={date.format(at)} className={`text-faint ${hasDay ? "w-[6.75rem]" : ""}`}>
+        {hasDay && <span className="mr-1.5 inline-block w-12">{day.format(at)}</span>}
         {clock.format(at)}
       </time>
       <span className="mt-0.5 text-faint" title={origin === "server" ? "Told by the shop's server" : "Told by the browser"}>
@@ -42,7 +42,7 @@ export function EventRow({ activity, whose, isChosen, hasDay = false }: Props) {
           </span>
           <Page activity={activity} />
           <OtherAccount activity={activity} whose={whose} />
-          {ip !== undefined && <span className="text-xs text-faint">{ip}</span>}
+          {hasAddress && ip !== undefined && <span className="text-xs text-faint">{ip}</span>}
         </div>
         <Attributes attributes={activity.attributes} />
         {signs && signs.length > 0 && <p className="text-xs text-soft">Signs: {signs.map(typeWords).join(", ")}</p>}

@@ -39,12 +39,12 @@ export function SessionGroup({ group, whose, isOpen, onToggle, chosen, onRead }:
           aria-expanded={isOpen}
           aria-controls={id}
           onClick={onToggle}
-          className="grid w-full grid-cols-[1rem_minmax(0,1fr)_auto] items-start gap-x-2 px-4 py-2 text-left hover:bg-hover"
+          className="flex w-full items-start gap-x-2 px-4 py-2 text-left hover:bg-hover"
         >
           <ChevronRight
             size={15}
             aria-hidden
-            className={`no-print mt-0.5 text-faint transition-transform ${isOpen ? "rotate-90" : ""}`}
+            className={`no-print mt-0.5 shrink-0 text-faint transition-transform ${isOpen ? "rotate-90" : ""}`}
           />
           <Heading group={group} />
           {marked.length > 0 && (
@@ -54,7 +54,7 @@ export function SessionGroup({ group, whose, isOpen, onToggle, chosen, onRead }:
           )}
         </button>
       </h3>
-      <div id={id} className="pb-2">
+      <div id={id} className={isOpen ? "pb-2" : ""}>
         {isOpen && group.session && <Facts session={group.session} />}
         {isOpen && group.session && <SessionEvents group={group} whose={whose} chosen={chosen} onRead={onRead} />}
         {isOpen && !group.session && <Rows rows={group.own} whose={whose} chosen={chosen} />}
@@ -73,12 +73,13 @@ function Heading({ group: { id, session, own, startedAt, lastAt } }: { group: Gr
   const lasted = durationWords(Date.parse(lastAt) - Date.parse(startedAt));
   const count = session?.activities ?? own.length;
   return (
-    <span className="flex min-w-0 flex-wrap items-baseline gap-x-3 gap-y-0.5">
+    <span className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3 gap-y-0.5">
       <time dateTime={startedAt} title={exact.format(new Date(startedAt))} className="font-medium">
         {started.format(new Date(startedAt))}
       </time>
       <span className="text-soft">
-        {countWords(count, "event")} in {lasted}
+        {countWords(count, "event")}
+        {count > 1 && ` in ${lasted}`}
       </span>
       {id === noSession && <span className="text-soft">outside of any session</span>}
       {session?.session_status === "ACTIVE" && <span className="text-xs font-medium text-good">going on</span>}
@@ -166,12 +167,16 @@ function SessionEvents({ group, whose, chosen, onRead }: EventsProps) {
 type RowsProps = { rows: readonly ScoredActivity[]; whose: Whose; chosen: string | undefined; hasDay?: boolean };
 
 export function Rows({ rows, whose, chosen, hasDay = false }: RowsProps) {
+  // Said once for a session that stayed where it was.
+  const addresses = new Set(rows.map(({ ip }) => ip));
+  const usualIp = !hasDay && addresses.size === 1 ? rows[0]?.ip : undefined;
   return (
     <ol className="grid">
       {rows.map((activity) => (
         <EventRow
           key={activity.activity_id}
           activity={activity}
+          hasAddress={activity.ip !== usualIp}
           whose={whose}
           isChosen={activity.activity_id === chosen}
           hasDay={hasDay}

@@ -9,6 +9,8 @@ import { countWords } from "./words.ts";
 
 const openAtFirst = 3;
 const shownAtFirst = 20;
+// Before the first that is open, so that the evidence is not below a month of quiet days.
+const quietBefore = 2;
 
 type Props = {
   groups: readonly Group[];
@@ -28,8 +30,10 @@ export function Timeline({ groups, whose, chosen, onRead, isQuiet = false }: Pro
   const first = new Set((telling.length > 0 ? telling : groups).slice(-openAtFirst).map(({ id }) => id));
   const home = groups.find(({ own }) => own.some((each) => each.activity_id === chosen));
   const homeId = home?.id;
-  const isHidden = home !== undefined && groups.indexOf(home) < groups.length - shownAtFirst;
-  const shown = isWhole || isHidden ? groups : groups.slice(-shownAtFirst);
+  const firstOpen = groups.findIndex(({ id }) => first.has(id));
+  const begin = Math.max(0, groups.length - shownAtFirst, isQuiet ? 0 : firstOpen - quietBefore);
+  const isHidden = home !== undefined && groups.indexOf(home) < begin;
+  const shown = isWhole || isHidden ? groups : groups.slice(begin);
   const isOpen = (id: string) => pressed.get(id) ?? (id === homeId || (!isQuiet && first.has(id)));
   const isHomeOpen = homeId !== undefined && isOpen(homeId);
   useShown(chosen, isHomeOpen);

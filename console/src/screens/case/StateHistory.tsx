@@ -33,7 +33,7 @@ export function StateHistory({ found }: { found: Case }) {
                 <td className="py-2 pr-4">
                   <Score score={state.score} />
                 </td>
-                <td className="max-w-48 py-2 pr-4 [overflow-wrap:anywhere]">
+                <td className="max-w-48 min-w-20 py-2 pr-4 [overflow-wrap:anywhere]">
                   <Actor actor={state.changed_by} />
                 </td>
                 <td className="py-2 [overflow-wrap:anywhere]">
