@@ -64,11 +64,11 @@ export function countWords(count: number, one: string, many = `${one}s`): string
   return `${count.toLocaleString()} ${count === 1 ? one : many}`;
 }
 
-// Without the origin where the path says enough; as it came where it is no address at all.
+// Without the scheme where it is the usual one; all of it where it is another, or no address at all.
 export function pathOf(url: string): string {
   try {
-    const { host, pathname, search } = new URL(url);
-    return `${host}${pathname}${search}`;
+    const { protocol, host, pathname, search } = new URL(url);
+    return protocol === "https:" || protocol === "http:" ? `${host}${pathname}${search}` : url;
   } catch {
     return url;
   }
