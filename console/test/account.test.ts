@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { saveLinks } from "../../service/src/db/links.ts";
 import { useService, type TestTenant } from "../../service/test/harness.ts";
 import { Browser as Colleague } from "../../service/test/people.ts";
-import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
+import { Visitor, axeFindings, consolePace, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
 const browser = useBrowser();
@@ -60,8 +60,10 @@ test("account: a flag that is refused goes back with the service's words, and no
   await visitor.goto("/accounts/ann");
   const blocked = page.getByRole("switch", { name: /Blocked/ });
   await blocked.waitFor();
+  // Held until the page has shown what it believes.
+  const isOn = page.locator('[role=switch][aria-checked="true"]');
   await page.route("**/enduseraccounts/ann", async (route) => {
-    if (route.request().method() === "PUT") await expect.poll(() => blocked.getAttribute("aria-checked"), patience).toBe("true");
+    if (route.request().method() === "PUT") await isOn.waitFor();
     await route.fallback();
   });
   await visitor.press("b");

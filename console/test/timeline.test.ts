@@ -74,7 +74,7 @@ test("timeline: pages, attributes, agents and rules that are markup stay text, a
       browser: { page_title: hostile, page_url: `javascript:document.title='owned'//${hostile}`, signs: [hostile] },
       attributes: { [hostile.slice(0, 120)]: hostile },
       decision: { r: { "<b>rule</b>": 1 } },
-    } as Parameters<typeof insertDecided>[1][number],
+    },
   ]);
   await visitor.goto(`/cases/${found.case_id}`);
   const row = page.locator("li[id^=event-]").filter({ hasText: "javascript:" });
@@ -105,16 +105,16 @@ test("timeline: what cannot be read says so and is read again on demand; the res
   const { page, tenant } = visitor;
   const found = await tenant.openCase("ann");
   const problem = { type: "bad-request", title: "Bad request", status: 400, detail: "Not today.", errors: null };
-  const refuse = page.route("**/activities?*", (route) =>
+  await page.route("**/activities?*", (route) =>
     route.fulfill({ status: 400, contentType: "application/problem+json", body: JSON.stringify(problem) }),
   );
-  await refuse;
   await visitor.goto(`/cases/${found.case_id}`);
   await page.getByText("What happened could not be read: Not today.").waitFor();
   await page.getByRole("heading", { name: "Audit trail" }).waitFor();
   await page.unroute("**/activities?*");
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByText("Fraud reported").waitFor();
+  expect(await page.getByText("could not be read").count()).toBe(0);
 });
 
 test("timeline: on paper there is the case alone: no navigation, no buttons, flags and evidence also where they were closed", async () => {

@@ -28,7 +28,11 @@ export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress
       tabIndex={-1}
       className={`grid break-inside-avoid grid-cols-[auto_1rem_minmax(0,1fr)_auto] items-start gap-x-3 border-l-[3px] py-1 pr-4 pl-3 ${edge} ${isChosen ? "bg-chosen" : ""}`}
     >
-      <time dateTime={occurred_at} title={date.format(at)} className={`text-faint ${hasDay ? "w-[6.75rem]" : ""}`}>
+      <time
+        dateTime={occurred_at}
+        title={date.format(at)}
+        className={`text-faint ${hasDay ? "w-[7.5rem] whitespace-nowrap" : ""}`}
+      >
         {hasDay && <span className="mr-1.5 inline-block w-12">{day.format(at)}</span>}
         {clock.format(at)}
       </time>

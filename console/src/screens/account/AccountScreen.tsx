@@ -54,14 +54,14 @@ function useBack(): () => void {
 function AccountView({ account }: { account: EndUserAccount }) {
   const { website_account_id: id, last_session_updated_on: seen, created_at, updated_at } = account;
   return (
-    <div className="mx-auto grid max-w-[88rem] grid-cols-[minmax(0,1fr)_24rem] items-start gap-4 p-5 max-[70rem]:grid-cols-1">
-      <div className="grid min-w-0 gap-4 max-[70rem]:order-2">
+    <div className="mx-auto grid max-w-[88rem] grid-cols-[minmax(0,1fr)_24rem] grid-rows-[auto_1fr] items-start gap-4 p-5 max-[70rem]:grid-cols-1 max-[70rem]:grid-rows-none">
+      <div className="row-span-2 grid min-w-0 gap-4 max-[70rem]:order-2 max-[70rem]:row-auto">
         <Cases accountId={id} />
         <Activity accountId={id} />
         <Sessions accountId={id} />
         <History accountId={id} />
       </div>
-      <div className="grid min-w-0 gap-4">
+      <div className="grid min-w-0 items-start gap-4 max-[70rem]:grid-cols-2">
         <Section title="Flags">
           <Flags account={account} />
         </Section>
@@ -81,6 +81,8 @@ function AccountView({ account }: { account: EndUserAccount }) {
             </Fact>
           </dl>
         </Section>
+      </div>
+      <div className="min-w-0 max-[70rem]:order-3">
         <Devices accountId={id} />
       </div>
     </div>

@@ -66,7 +66,7 @@ function FlagRow({ flag, isOn, change, isAllowed, onPress }: RowProps) {
   const { name, key, icon } = flagFacts[flag];
   const look = isOn ? "border-bad/60 bg-bad-soft text-bad" : "border-edge/50 text-soft hover:bg-hover hover:text-ink";
   return (
-    <li className="grid grid-cols-[9rem_minmax(0,1fr)] items-center gap-3 print:grid-cols-1">
+    <li className="grid grid-cols-[9.5rem_minmax(0,1fr)] items-center gap-3 print:grid-cols-1">
       <button
         type="button"
         role="switch"
