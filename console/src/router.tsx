@@ -5,6 +5,7 @@ import { QueueScreen } from "./screens/queue/QueueScreen.tsx";
 import { readQueueSearch } from "./screens/queue/search.ts";
 import { SessionGate } from "./session/SessionGate.tsx";
 import { Shell } from "./shell/Shell.tsx";
+import { readEventSearch } from "./timeline/search.ts";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
 
@@ -29,7 +30,15 @@ const queue = createRoute({
 const caseRoute = createRoute({
   getParentRoute: () => inside,
   path: "/cases/$caseId",
+  validateSearch: readEventSearch,
   component: lazyRouteComponent(() => import("./screens/case/CaseScreen.tsx"), "CaseScreen"),
+});
+
+const accountRoute = createRoute({
+  getParentRoute: () => inside,
+  path: "/accounts/$accountId",
+  validateSearch: readEventSearch,
+  component: lazyRouteComponent(() => import("./screens/account/AccountScreen.tsx"), "AccountScreen"),
 });
 
 const link = createRoute({
@@ -49,7 +58,7 @@ function NotFound() {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([inside.addChildren([queue, caseRoute]), link]),
+  routeTree: root.addChildren([inside.addChildren([queue, caseRoute, accountRoute]), link]),
   defaultErrorComponent: ({ error }) => <Trouble isScreen error={error} />,
   defaultPreload: "intent",
 });

@@ -38,7 +38,7 @@ export function ageWords(at: string, now = Date.now()): string {
 export function Age({ at, suffix = "" }: { at: string; suffix?: string }) {
   const now = useNow();
   return (
-    <time dateTime={at} title={exact.format(new Date(at))}>
+    <time dateTime={at} title={exact.format(new Date(at))} className="age">
       {ageWords(at, Math.max(now, Date.parse(at)))}
       {suffix}
     </time>

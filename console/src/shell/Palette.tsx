@@ -98,6 +98,12 @@ function useCommands(text: string, onKeys: () => void): Command[] {
     name: `Open case ${text}`,
     run: () => void navigate({ to: "/cases/$caseId", params: { caseId: text } }),
   };
-  const account: Command = { name: `Cases of account ${text}`, run: () => void navigate({ to: "/", search: { account: text } }) };
-  return casePattern.test(text) ? [open, account, ...named] : [...named, account];
+  const accounts: Command[] = [
+    {
+      name: `Open account ${text}`,
+      run: () => void navigate({ to: "/accounts/$accountId", params: { accountId: text } }),
+    },
+    { name: `Cases of account ${text}`, run: () => void navigate({ to: "/", search: { account: text } }) },
+  ];
+  return casePattern.test(text) ? [open, ...accounts, ...named] : [...named, ...accounts];
 }

@@ -14,8 +14,10 @@ import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { Disposition } from "../../work/desk.ts";
 import { unknownAccount } from "../queue/search.ts";
+import { AuditTrail } from "./AuditTrail.tsx";
 import { Section } from "./Section.tsx";
 import { StateHistory } from "./StateHistory.tsx";
+import { WhatHappened } from "./WhatHappened.tsx";
 import { AccountCard } from "./Who.tsx";
 import { Why } from "./Why.tsx";
 import { useCaseKeys } from "./actions.ts";
@@ -71,7 +73,9 @@ function CaseView({ found }: { found: Case }) {
       <div className="mx-auto grid max-w-[88rem] grid-cols-[minmax(0,1fr)_22rem] items-start gap-4 p-5 max-[70rem]:grid-cols-1">
         <div className="grid min-w-0 gap-4">
           <Why found={found} />
+          <WhatHappened found={found} />
           <StateHistory found={found} />
+          <AuditTrail caseId={found.case_id} />
         </div>
         <div className="grid gap-4">
           <Section title="Who">

@@ -1,7 +1,9 @@
 import { useId, type ReactNode } from "react";
 
 // One block of a screen, with its heading. Parts that others add to the case use it too.
-export function Section({ title, aside, children }: { title: string; aside?: ReactNode; children: ReactNode }) {
+type Props = { title: string; aside?: ReactNode; isFlush?: boolean; children: ReactNode };
+
+export function Section({ title, aside, isFlush = false, children }: Props) {
   const id = useId();
   return (
     <section aria-labelledby={id} className="rounded-lg border border-line bg-surface">
@@ -11,7 +13,7 @@ export function Section({ title, aside, children }: { title: string; aside?: Rea
         </h2>
         {aside}
       </header>
-      <div className="p-4">{children}</div>
+      <div className={isFlush ? "" : "p-4"}>{children}</div>
     </section>
   );
 }

@@ -1,4 +1,5 @@
 import type { Case, CaseState } from "@casehound/client";
+import { Actor } from "../../parts/Actor.tsx";
 import { StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Moment } from "../../parts/Time.tsx";
@@ -32,7 +33,9 @@ export function StateHistory({ found }: { found: Case }) {
                 <td className="py-2 pr-4">
                   <Score score={state.score} />
                 </td>
-                <td className="max-w-48 py-2 pr-4 [overflow-wrap:anywhere]">{state.changed_by}</td>
+                <td className="max-w-48 min-w-20 py-2 pr-4 [overflow-wrap:anywhere]">
+                  <Actor actor={state.changed_by} />
+                </td>
                 <td className="py-2 [overflow-wrap:anywhere]">
                   {state.disposition && <strong className="font-semibold">{dispositionWords[state.disposition]}. </strong>}
                   {state.reason}

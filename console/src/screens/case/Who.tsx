@@ -2,7 +2,7 @@ import { ProblemError } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { flagFacts, flagNames } from "../../parts/Badges.tsx";
+import { FlagMarks, flagFacts, flagNames } from "../../parts/Badges.tsx";
 import { Kbd } from "../../parts/Button.tsx";
 import { wordsOf } from "../../parts/States.tsx";
 import { Age, Moment } from "../../parts/Time.tsx";
@@ -31,9 +31,16 @@ export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) 
   return (
     <div className="grid gap-3">
       <FlagSwitches account={account.data} />
+      <div className="hidden gap-2 print:flex">
+        <FlagMarks flags={account.data} />
+      </div>
       <dl className="grid grid-cols-[6.5rem_minmax(0,1fr)] gap-x-3 gap-y-1">
         <Fact name="Account">
-          <Link to="/" search={{ account: websiteAccountId, status: "all" }} className="font-medium text-accent hover:underline">
+          <Link
+            to="/accounts/$accountId"
+            params={{ accountId: websiteAccountId }}
+            className="font-medium text-accent hover:underline"
+          >
             {websiteAccountId}
           </Link>
         </Fact>

@@ -1,0 +1,119 @@
+import { infiniteQueryOptions, queryOptions, type QueryKey } from "@tanstack/react-query";
+import type { ConsoleClient } from "./client.ts";
+
+// Around a case: enough that most are read in one go.
+const caseActivitiesSize = 500;
+const sessionsSize = 200;
+const sessionActivitiesSize = 50;
+const accountActivitiesSize = 30;
+const eventsSize = 200;
+const linksSize = 100;
+const casesSize = 20;
+const half = 30_000;
+
+type Page = { next_cursor: string | null };
+
+// A list that is read page by page, on demand.
+function pages<P extends Page>(queryKey: QueryKey, read: (page: { cursor?: string }, signal: AbortSignal) => Promise<P>) {
+  return infiniteQueryOptions({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => read(pageParam === "" ? {} : { cursor: pageParam }, signal),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor,
+    staleTime: half,
+  });
+}
+
+export type Histories = ReturnType<typeof historiesOf>;
+
+// What happened to a case or an account. The keys begin with the noun, as all do: what the live stream tells of a case or an
+// account makes these be read again too.
+export function historiesOf(client: ConsoleClient) {
+  return { ...caseHistories(client), ...accountHistories(client) };
+}
+
+function caseHistories(client: ConsoleClient) {
+  return {
+    caseSessions: (case_id: string) =>
+      pages(["case", case_id, "sessions"], (page, signal) =>
+        client.call("listCaseSessions", { params: { case_id }, query: { limit: sessionsSize, ...page }, signal }),
+      ),
+    caseActivities: (case_id: string) =>
+      pages(["case", case_id, "activities"], (page, signal) =>
+        client.call("listCaseActivities", { params: { case_id }, query: { limit: caseActivitiesSize, ...page }, signal }),
+      ),
+    caseEvents: (case_id: string) =>
+      pages(["case", case_id, "events"], (page, signal) =>
+        client.call("listCaseEvents", { params: { case_id }, query: { limit: eventsSize, ...page }, signal }),
+      ),
+    // `of` is whose timeline it stands in.
+    sessionActivities: (session_id: string, of: QueryKey) =>
+      pages([...of, "session", session_id], (page, signal) =>
+        client.call("listSessionActivities", {
+          params: { session_id },
+          query: { limit: sessionActivitiesSize, ...page },
+          signal,
+        }),
+      ),
+    ruleNames: () =>
+      queryOptions({
+        queryKey: ["rules", "names"],
+        queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
+          const { rules } = await client.call("listRules", { signal });
+          return new Map(rules.map(({ rule_id, name }) => [rule_id, name]));
+        },
+        staleTime: 10 * half,
+      }),
+  };
+}
+
+function accountHistories(client: ConsoleClient) {
+  return {
+    accountEvents: (id: string) =>
+      pages(["account", id, "events"], (page, signal) =>
+        client.call("listEndUserAccountEvents", {
+          params: { website_account_id: id },
+          query: { limit: eventsSize, ...page },
+          signal,
+        }),
+      ),
+    accountActivities: (id: string) =>
+      pages(["account", id, "activities"], (page, signal) =>
+        client.call("listEndUserAccountActivities", {
+          params: { website_account_id: id },
+          query: { limit: accountActivitiesSize, ...page },
+          signal,
+        }),
+      ),
+    accountSessions: (id: string) =>
+      pages(["account", id, "sessions"], (page, signal) =>
+        client.call("listEndUserAccountSessions", {
+          params: { website_account_id: id },
+          query: { limit: casesSize, ...page },
+          signal,
+        }),
+      ),
+    accountLinks: (id: string) =>
+      pages(["account", id, "links"], (page, signal) =>
+        client.call("listEndUserAccountLinks", {
+          params: { website_account_id: id },
+          query: { limit: linksSize, ...page },
+          signal,
+        }),
+      ),
+    accountCases: (id: string) =>
+      pages(["account", id, "cases"], (page, signal) =>
+        client.call("listCases", {
+          query: { website_account_id: id, sort: "-created_at", limit: casesSize, ...page },
+          signal,
+        }),
+      ),
+    accountsByCrmId: (crm_account_id: string) =>
+      queryOptions({
+        queryKey: ["accounts", "crm", crm_account_id],
+        queryFn: async ({ signal }) =>
+          (await client.call("listEndUserAccounts", { query: { crm_account_id, limit: 5 }, signal })).end_user_accounts,
+        staleTime: half,
+      }),
+  };
+}

@@ -1,0 +1,14 @@
+const person = /^(.*\S)\s+<([^<>]+@[^<>]+)>$/;
+
+// Who did it: a person by name, detection as such, a program by its client's id.
+export function Actor({ actor }: { actor: string }) {
+  const [, name, email] = person.exec(actor) ?? [];
+  if (name !== undefined)
+    return (
+      <span className="[overflow-wrap:anywhere]">
+        <span className="font-medium">{name}</span> <span className="text-xs text-faint">{email}</span>
+      </span>
+    );
+  if (actor === "system") return <span>Detection</span>;
+  return <span className="[overflow-wrap:anywhere]">{actor}</span>;
+}

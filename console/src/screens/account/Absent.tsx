@@ -1,0 +1,69 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { UserRoundX } from "lucide-react";
+import { Actor } from "../../parts/Actor.tsx";
+import { Empty, Loading } from "../../parts/States.tsx";
+import { Moment } from "../../parts/Time.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
+import { useHistories } from "../../timeline/histories.ts";
+import { Cases } from "./Cases.tsx";
+import { History } from "./History.tsx";
+
+// There is no such account now. Whether there was one the log knows, by the pseudonym that its cases got.
+export function Absent({ accountId }: { accountId: string }) {
+  const histories = useHistories();
+  const events = useInfiniteQuery(histories.accountEvents(accountId));
+  if (events.isPending) return <Loading name="Loading the account" />;
+  const erased = events.data?.pages.flatMap((page) => page.events).find(({ type }) => type === "account.erased");
+  if (!erased) return <NeverThere accountId={accountId} />;
+  return (
+    <div className="mx-auto grid max-w-[60rem] gap-4 p-5">
+      <p className="rounded-lg border border-line bg-surface p-4 text-base">
+        This account was erased by <Actor actor={erased.actor} /> on <Moment at={erased.occurred_at} />. What it did and who it
+        was is gone; its cases stay, under this pseudonym. There is nothing left to change.
+      </p>
+      <Cases accountId={accountId} />
+      <History accountId={accountId} />
+    </div>
+  );
+}
+
+function NeverThere({ accountId }: { accountId: string }) {
+  const { may } = useWorkspace();
+  const byCrm = useQuery({ ...useHistories().accountsByCrmId(accountId), enabled: may("read:enduseraccounts") });
+  return (
+    <Empty title="There is no such account" icon={<UserRoundX size={20} aria-hidden />}>
+      <p>It was never seen here, or it was erased: then its cases have a pseudonym.</p>
+      {byCrm.data && byCrm.data.length > 0 && (
+        <p className="mt-2">
+          But this is a CRM id, of{" "}
+          {byCrm.data.map(({ website_account_id: id }) => (
+            <Link
+              key={id}
+              to="/accounts/$accountId"
+              params={{ accountId: id }}
+              className="mr-2 font-medium text-accent underline"
+            >
+              {id}
+            </Link>
+          ))}
+        </p>
+      )}
+    </Empty>
+  );
+}
+
+// The name that a case has where no account could be made out.
+export function NoAccount() {
+  return (
+    <Empty title="No account" icon={<UserRoundX size={20} aria-hidden />}>
+      <p>
+        UNKNOWN is not an account. It stands in cases about a device, an address or a network that tried several accounts, or
+        none, so that no single account could be made out. There is nothing to block or to mark here.
+      </p>
+      <Link to="/" search={{ account: "UNKNOWN" }} className="mt-3 inline-block font-medium text-accent underline">
+        Show the open cases without an account
+      </Link>
+    </Empty>
+  );
+}

@@ -1,0 +1,88 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCallback, useMemo } from "react";
+import { Button } from "../../parts/Button.tsx";
+import { wordsOf } from "../../parts/States.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
+import { ScoreLine } from "../../timeline/ScoreLine.tsx";
+import { Rows } from "../../timeline/SessionGroup.tsx";
+import { Timeline, useShown } from "../../timeline/Timeline.tsx";
+import { groupsOf, inOrder } from "../../timeline/grouping.ts";
+import { useHistories, type Whose } from "../../timeline/histories.ts";
+import { countWords } from "../../timeline/words.ts";
+import { Section } from "../case/Section.tsx";
+
+// What the account did, whatever session it was in: the latest first, under the line of its scores.
+export function Activity({ accountId }: { accountId: string }) {
+  const navigate = useNavigate();
+  const { event: chosen } = useSearch({ from: "/inside/accounts/$accountId" });
+  const list = useInfiniteQuery(useHistories().accountActivities(accountId));
+  const read = useMemo(() => inOrder((list.data?.pages ?? []).flatMap((page) => page.activities)), [list.data]);
+  const choose = useCallback(
+    (event: string) => void navigate({ to: ".", search: { event }, replace: true, resetScroll: false }),
+    [navigate],
+  );
+  useShown(chosen, list.isSuccess);
+  const whose: Whose = { key: ["account", accountId], websiteAccountId: accountId };
+  return (
+    <Section
+      title="Activity"
+      isFlush
+      aside={read.length > 0 && <span className="text-faint">the latest {countWords(read.length, "event")}</span>}
+    >
+      {list.isPending && <div role="status" aria-label="Loading activity" className="m-4 h-40 animate-pulse rounded bg-sunken" />}
+      {list.isError && (
+        <p role="alert" className="p-4 text-soft">
+          The activity could not be read: {wordsOf(list.error)}
+        </p>
+      )}
+      {list.isSuccess && read.length === 0 && (
+        <p className="p-4 text-soft">None is kept: it never did anything, or that was too long ago.</p>
+      )}
+      {read.length > 1 && (
+        <div className="px-4 pt-5">
+          <ScoreLine activities={read} chosen={chosen} onChoose={choose} />
+        </div>
+      )}
+      {read.length > 0 && (
+        <div className="border-t border-line py-1">
+          <Rows rows={read.toReversed()} whose={whose} chosen={chosen} hasDay />
+        </div>
+      )}
+      {list.hasNextPage && (
+        <div className="no-print border-t border-line px-4 py-2">
+          <Button disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
+            Show earlier activity
+          </Button>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+export function Sessions({ accountId }: { accountId: string }) {
+  const { may } = useWorkspace();
+  const list = useInfiniteQuery(useHistories().accountSessions(accountId));
+  const sessions = list.data?.pages.flatMap((page) => page.sessions) ?? [];
+  const whose: Whose = { key: ["account", accountId], websiteAccountId: accountId };
+  return (
+    <Section title="Sessions" isFlush>
+      {list.isPending && <div role="status" aria-label="Loading sessions" className="m-4 h-16 animate-pulse rounded bg-sunken" />}
+      {list.isError && (
+        <p role="alert" className="p-4 text-soft">
+          The sessions could not be read: {wordsOf(list.error)}
+        </p>
+      )}
+      {list.isSuccess && sessions.length === 0 && <p className="p-4 text-soft">None: it was only ever seen without one.</p>}
+      {!may("read:case") && <p className="px-4 pt-3 text-xs text-faint">Their events are not available to your role.</p>}
+      <Timeline groups={groupsOf(sessions, []).toReversed()} whose={whose} chosen={undefined} isQuiet />
+      {list.hasNextPage && (
+        <div className="no-print border-t border-line px-4 py-2">
+          <Button disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
+            Show earlier sessions
+          </Button>
+        </div>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,122 @@
+import type { CaseListItem } from "@casehound/client";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { Actor } from "../../parts/Actor.tsx";
+import { FraudLabel, StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
+import { Button } from "../../parts/Button.tsx";
+import { Score } from "../../parts/Score.tsx";
+import { wordsOf } from "../../parts/States.tsx";
+import { Moment } from "../../parts/Time.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
+import { useHistories } from "../../timeline/histories.ts";
+import { Section } from "../case/Section.tsx";
+
+// Every case that the account ever had, the latest first, and how it ended.
+export function Cases({ accountId }: { accountId: string }) {
+  const { may, live } = useWorkspace();
+  const cache = useQueryClient();
+  const isAllowed = may("read:cases");
+  const options = useHistories().accountCases(accountId);
+  const list = useInfiniteQuery({ ...options, enabled: isAllowed });
+  useEffect(
+    () =>
+      live.onEvent(({ resource }) => {
+        if (resource.type === "case") void cache.invalidateQueries({ queryKey: ["account", accountId, "cases"] });
+      }),
+    [live, cache, accountId],
+  );
+  const cases = list.data?.pages.flatMap((page) => page.cases) ?? [];
+  return (
+    <Section title="Cases" isFlush aside={isAllowed && <AllCases accountId={accountId} />}>
+      {!isAllowed && <p className="p-4 text-soft">Not available: your role does not allow to list cases.</p>}
+      {isAllowed && list.isPending && (
+        <div role="status" aria-label="Loading cases" className="m-4 h-16 animate-pulse rounded bg-sunken" />
+      )}
+      {list.isError && (
+        <p role="alert" className="p-4 text-soft">
+          The cases could not be read: {wordsOf(list.error)}
+        </p>
+      )}
+      {list.isSuccess && cases.length === 0 && <p className="p-4 text-soft">There was never a case about it.</p>}
+      {cases.length > 0 && <Table cases={cases} />}
+      {list.hasNextPage && (
+        <div className="no-print px-4 pb-3">
+          <Button disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
+            Show earlier cases
+          </Button>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function AllCases({ accountId }: { accountId: string }) {
+  return (
+    <Link to="/" search={{ account: accountId, status: "all" }} className="no-print font-medium text-accent underline">
+      In the queue
+    </Link>
+  );
+}
+
+function Table({ cases }: { cases: readonly CaseListItem[] }) {
+  return (
+    <div className="overflow-x-auto px-4 py-2">
+      <table className="w-full text-left" aria-label="Cases">
+        <thead>
+          <tr className="text-xs text-faint">
+            {["Opened", "Score", "Label", "Status", "Outcome"].map((name) => (
+              <th key={name} scope="col" className="pr-4 pb-1 font-medium">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {cases.map((each) => (
+            <tr key={each.case_id} className="border-t border-line align-top">
+              <td className="py-1.5 pr-4 whitespace-nowrap">
+                <Link to="/cases/$caseId" params={{ caseId: each.case_id }} className="font-medium text-accent underline">
+                  <Moment at={each.created_at} />
+                </Link>
+              </td>
+              <td className="py-1.5 pr-4">
+                <Score score={each.overall_risk_score} />
+              </td>
+              <td className="py-1.5 pr-4">
+                <FraudLabel label={each.primary_fraud_label} />
+              </td>
+              <td className="py-1.5 pr-4">
+                <StatusBadge status={each.status} />
+              </td>
+              <td className="py-1.5 [overflow-wrap:anywhere]">
+                <Outcome row={each} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+// The list does not have it; the case does.
+function Outcome({ row }: { row: CaseListItem }) {
+  const { queries, may } = useWorkspace();
+  const isClosed = row.status === "CLOSED";
+  const read = useQuery({ ...queries.case(row.case_id), enabled: isClosed && may("read:case") });
+  if (!isClosed) return <span className="text-faint">not decided yet</span>;
+  if (!may("read:case")) return <span className="text-faint">not available</span>;
+  if (read.isPending) return <span className="inline-block h-3.5 w-24 animate-pulse rounded bg-sunken" />;
+  if (read.isError) return <span className="text-faint">{wordsOf(read.error)}</span>;
+  const { disposition, changed_by, reason } = read.data.current_state;
+  return (
+    <>
+      <strong className="font-semibold">{disposition ? dispositionWords[disposition] : "No outcome given"}</strong>{" "}
+      <span className="text-soft">
+        by <Actor actor={changed_by} />
+      </span>
+      <p className="text-xs text-soft">{reason}</p>
+    </>
+  );
+}

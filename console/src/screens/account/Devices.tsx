@@ -1,0 +1,83 @@
+import type { AccountLink } from "@casehound/client";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { defaultStringifySearch, useRouter } from "@tanstack/react-router";
+import { MonitorSmartphone, Network } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button } from "../../parts/Button.tsx";
+import { wordsOf } from "../../parts/States.tsx";
+import { Age } from "../../parts/Time.tsx";
+import { useHistories } from "../../timeline/histories.ts";
+import { countWords } from "../../timeline/words.ts";
+import { Section } from "../case/Section.tsx";
+
+// Devices and addresses, those that others use too first: that is what one looks for.
+export function Devices({ accountId }: { accountId: string }) {
+  const list = useInfiniteQuery(useHistories().accountLinks(accountId));
+  const links = list.data?.pages.flatMap((page) => page.links) ?? [];
+  const isShared = links.some(({ shared_with }) => shared_with > 0);
+  return (
+    <Section
+      title="Devices and addresses"
+      isFlush
+      aside={isShared && <ToLinks accountId={accountId}>Show what is shared</ToLinks>}
+    >
+      {list.isPending && <div role="status" aria-label="Loading devices" className="m-4 h-16 animate-pulse rounded bg-sunken" />}
+      {list.isError && (
+        <p role="alert" className="p-4 text-soft">
+          They could not be read: {wordsOf(list.error)}
+        </p>
+      )}
+      {list.isSuccess && links.length === 0 && <p className="p-4 text-soft">None was seen yet.</p>}
+      <ul>
+        {links.map((link) => (
+          <Row key={`${link.kind} ${link.value}`} link={link} accountId={accountId} />
+        ))}
+      </ul>
+      {list.hasNextPage && (
+        <div className="px-4 pb-3">
+          <Button disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function Row({ link: { kind, value, shared_with, first_seen, last_seen }, accountId }: { link: AccountLink; accountId: string }) {
+  const Icon = kind === "device" ? MonitorSmartphone : Network;
+  return (
+    <li className="grid grid-cols-[1rem_minmax(0,1fr)] gap-x-2.5 border-t border-line px-4 py-2 first:border-t-0">
+      <Icon size={15} className="mt-0.5 text-faint" aria-label={kind === "device" ? "device" : "address"} />
+      <div className="min-w-0">
+        <span className="[overflow-wrap:anywhere]">{value}</span>
+        <p className="text-xs text-faint">
+          {shared_with > 0 ? (
+            <ToLinks accountId={accountId}>shared with {countWords(shared_with, "other")}</ToLinks>
+          ) : (
+            "nobody else"
+          )}{" "}
+          · last seen <Age at={last_seen} suffix=" ago" />, first <Age at={first_seen} suffix=" ago" />
+        </p>
+      </div>
+    </li>
+  );
+}
+
+function ToLinks({ accountId, children }: { accountId: string; children: ReactNode }) {
+  const router = useRouter();
+  const href = `/links${defaultStringifySearch({ account: accountId })}`;
+  return (
+    <a
+      href={href}
+      className="font-medium text-accent underline"
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        router.history.push(href);
+      }}
+    >
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,27 @@
+import type { Event } from "@casehound/client";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { flagFacts, flagNames } from "../../parts/Badges.tsx";
+import { EventTable } from "../../timeline/EventTable.tsx";
+import { useHistories } from "../../timeline/histories.ts";
+import { Section } from "../case/Section.tsx";
+
+function wordsOfEvent({ type, data = {} }: Event): string {
+  if (type === "account.created") return "Created the account";
+  if (type === "account.erased") return "Erased the account";
+  if (type !== "account.updated") return type;
+  const set = flagNames.flatMap((flag) => {
+    const value = data[flag];
+    return typeof value === "boolean" ? [`${flagFacts[flag].name} ${value ? "on" : "off"}`] : [];
+  });
+  // The log does not keep the id itself, so that an erasure needs not look for it there.
+  return set.length > 0 ? set.join(", ") : "Changed the CRM id";
+}
+
+export function History({ accountId }: { accountId: string }) {
+  const list = useInfiniteQuery(useHistories().accountEvents(accountId));
+  return (
+    <Section title="History" isFlush>
+      <EventTable list={list} name="History" wordsOf={wordsOfEvent} />
+    </Section>
+  );
+}

@@ -1,0 +1,30 @@
+import type { Event } from "@casehound/client";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { EventTable } from "../../timeline/EventTable.tsx";
+import { useHistories } from "../../timeline/histories.ts";
+import { dispositionWords } from "../../parts/Badges.tsx";
+import { Section } from "./Section.tsx";
+
+const words: Record<string, string> = {
+  "case.opened": "Opened the case",
+  "case.evidence_added": "Added evidence",
+  "case.closed": "Closed the case",
+  "case.reopened": "Opened the case again",
+  "case.pseudonymised": "Erased the account: the case has a pseudonym",
+};
+
+function wordsOfEvent({ type, data }: Event): string {
+  const outcome = Object.entries(dispositionWords).find(([name]) => name === data?.["disposition"])?.[1];
+  const said = words[type] ?? type;
+  return outcome === undefined ? said : `${said}: ${outcome.toLowerCase()}`;
+}
+
+// Who did what and when, as the log has it.
+export function AuditTrail({ caseId }: { caseId: string }) {
+  const list = useInfiniteQuery(useHistories().caseEvents(caseId));
+  return (
+    <Section title="Audit trail" isFlush>
+      <EventTable list={list} name="Audit trail" wordsOf={wordsOfEvent} hasVersion />
+    </Section>
+  );
+}

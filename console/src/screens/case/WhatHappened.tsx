@@ -1,0 +1,123 @@
+import type { Case, ScoredActivity } from "@casehound/client";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { ChevronDown, ChevronUp } from "lucide-react";
+import { useCallback, useMemo, useState } from "react";
+import { useKeys, type Binding } from "../../keys/keys.ts";
+import { Button, IconButton } from "../../parts/Button.tsx";
+import { wordsOf } from "../../parts/States.tsx";
+import { ScoreLine } from "../../timeline/ScoreLine.tsx";
+import { Timeline } from "../../timeline/Timeline.tsx";
+import { groupsOf, inOrder, isOccurrence } from "../../timeline/grouping.ts";
+import { useHistories, type Whose } from "../../timeline/histories.ts";
+import { unknownAccount } from "../queue/search.ts";
+import { Section } from "./Section.tsx";
+
+// The sessions behind a case, event by event, under the line of their scores.
+export function WhatHappened({ found }: { found: Case }) {
+  const { case_id: caseId, website_account_id: websiteAccountId } = found;
+  const histories = useHistories();
+  const sessions = useInfiniteQuery(histories.caseSessions(caseId));
+  const activities = useInfiniteQuery(histories.caseActivities(caseId));
+  const [read, setRead] = useState<ReadonlyMap<string, ScoredActivity[]>>(new Map());
+  const onRead = useCallback(
+    (groupId: string, found: ScoredActivity[]) => setRead((known) => new Map(known).set(groupId, found)),
+    [],
+  );
+  const own = useMemo(() => (activities.data?.pages ?? []).flatMap((page) => page.activities), [activities.data]);
+  const groups = useMemo(
+    () =>
+      groupsOf(
+        (sessions.data?.pages ?? []).flatMap((page) => page.sessions),
+        own,
+      ),
+    [sessions.data, own],
+  );
+  // Without an account there is no one whose events these are: then all of them make the line.
+  const isUnknown = websiteAccountId === unknownAccount;
+  const line = useMemo(() => inOrder(isUnknown ? [...own, ...[...read.values()].flat()] : own), [isUnknown, own, read]);
+  const whose: Whose = { key: ["case", caseId], websiteAccountId, caseId };
+  const { chosen, choose, step, count } = useEvidence(line, caseId);
+
+  const isPending = sessions.isPending || activities.isPending;
+  const error = activities.error ?? sessions.error;
+  const isEmpty = !isPending && !error && groups.length === 0;
+  return (
+    <Section title="What happened" isFlush aside={count > 0 && <Steps step={step} count={count} />}>
+      {isPending && <div role="status" aria-label="Loading what happened" className="m-4 h-40 animate-pulse rounded bg-sunken" />}
+      {error && (
+        <div className="p-4">
+          <p role="alert" className="mb-2 text-soft">
+            What happened could not be read: {wordsOf(error)}
+          </p>
+          <Button onClick={() => void Promise.all([sessions.refetch(), activities.refetch()])}>Try again</Button>
+        </div>
+      )}
+      {isEmpty && (
+        <p className="p-4 text-soft">
+          Nothing of it is kept any more: raw activity is kept for a while only, the case for longer.
+        </p>
+      )}
+      {!isPending && line.length > 1 && (
+        <div className="px-4 pt-5">
+          <ScoreLine activities={line} caseId={caseId} chosen={chosen} onChoose={choose} />
+        </div>
+      )}
+      {activities.hasNextPage && (
+        <div className="no-print border-y border-line px-4 py-2">
+          <Button disabled={activities.isFetching} onClick={() => void activities.fetchNextPage()}>
+            Show what was earlier
+          </Button>
+        </div>
+      )}
+      {!isPending && groups.length > 0 && (
+        <div className="border-t border-line">
+          <Timeline groups={groups} whose={whose} chosen={chosen} onRead={onRead} />
+        </div>
+      )}
+    </Section>
+  );
+}
+
+// The event in the address, and the way from one piece of evidence to the next.
+function useEvidence(line: readonly ScoredActivity[], caseId: string) {
+  const navigate = useNavigate();
+  const { event: chosen } = useSearch({ from: "/inside/cases/$caseId" });
+  const choose = useCallback(
+    (event: string) => void navigate({ to: ".", search: { event }, replace: true, resetScroll: false }),
+    [navigate],
+  );
+  const marked = useMemo(() => line.filter((each) => isOccurrence(each, caseId)).map((each) => each.activity_id), [line, caseId]);
+  const step = useCallback(
+    (by: 1 | -1) => {
+      const at = marked.indexOf(chosen ?? "");
+      const next = marked[at === -1 ? (by === 1 ? 0 : marked.length - 1) : (at + by + marked.length) % marked.length];
+      if (next !== undefined) choose(next);
+    },
+    [marked, chosen, choose],
+  );
+  useKeys(
+    useMemo<Binding[]>(
+      () => [
+        { key: "n", name: "Next evidence", group: "This screen", run: () => step(1), isOff: marked.length === 0 },
+        { key: "p", name: "Previous evidence", group: "This screen", run: () => step(-1), isOff: marked.length === 0 },
+      ],
+      [step, marked.length],
+    ),
+  );
+  return { chosen, choose, step, count: marked.length };
+}
+
+function Steps({ step, count }: { step: (by: 1 | -1) => void; count: number }) {
+  return (
+    <span className="no-print flex items-center gap-1 text-soft">
+      {count === 1 ? "1 piece of evidence" : `${count} pieces of evidence`}
+      <IconButton name="Previous evidence (P)" onClick={() => step(-1)}>
+        <ChevronUp size={16} aria-hidden />
+      </IconButton>
+      <IconButton name="Next evidence (N)" onClick={() => step(1)}>
+        <ChevronDown size={16} aria-hidden />
+      </IconButton>
+    </span>
+  );
+}

@@ -1,0 +1,112 @@
+import type { ScoredActivity } from "@casehound/client";
+import { Link } from "@tanstack/react-router";
+import { Globe, Server } from "lucide-react";
+import { Score } from "../parts/Score.tsx";
+import { isOccurrence } from "./grouping.ts";
+import { useRuleNames, type Whose } from "./histories.ts";
+import { pathOf, typeWords } from "./words.ts";
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+
+type Props = { activity: ScoredActivity; whose: Whose; isChosen: boolean; hasDay?: boolean; hasAddress?: boolean };
+
+export function eventElementId(activityId: string): string {
+  return `event-${activityId}`;
+}
+
+// All that an event holds came from a browser or a shop: it is shown as text, and as nothing else.
+export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress = true }: Props) {
+  const { activity_id, type, origin, occurred_at, score, signs, ip } = activity;
+  const isMarked = isOccurrence(activity, whose.caseId);
+  const edge = isMarked ? "border-l-bad" : "border-l-transparent";
+  const at = new Date(occurred_at);
+  return (
+    <li
+      id={eventElementId(activity_id)}
+      tabIndex={-1}
+      className={`grid break-inside-avoid grid-cols-[auto_1rem_minmax(0,1fr)_auto] items-start gap-x-3 border-l-[3px] py-1 pr-4 pl-3 ${edge} ${isChosen ? "bg-chosen" : ""}`}
+    >
+      <time
+        dateTime={occurred_at}
+        title={date.format(at)}
+        className={`text-faint ${hasDay ? "w-[7.5rem] whitespace-nowrap" : ""}`}
+      >
+        {hasDay && <span className="mr-1.5 inline-block w-12">{day.format(at)}</span>}
+        {clock.format(at)}
+      </time>
+      <span className="mt-0.5 text-faint" title={origin === "server" ? "Told by the shop's server" : "Told by the browser"}>
+        {origin === "server" ? <Server size={14} aria-label="server" /> : <Globe size={14} aria-label="browser" />}
+      </span>
+      <div className="min-w-0 [overflow-wrap:anywhere]">
+        <div className="flex flex-wrap items-baseline gap-x-2">
+          <span className={isMarked ? "font-semibold" : "font-medium"} title={type}>
+            {typeWords(type)}
+          </span>
+          <Page activity={activity} />
+          <OtherAccount activity={activity} whose={whose} />
+          {hasAddress && ip !== undefined && <span className="text-xs text-faint">{ip}</span>}
+        </div>
+        <Attributes attributes={activity.attributes} />
+        {signs && signs.length > 0 && <p className="text-xs text-soft">Signs: {signs.map(typeWords).join(", ")}</p>}
+        {(isMarked || activity.rules.length > 0) && <Rules rules={activity.rules} isMarked={isMarked} />}
+      </div>
+      <span className="flex min-w-18 justify-end">
+        {score > 1 ? <Score score={score} /> : <span className="text-faint">1</span>}
+      </span>
+    </li>
+  );
+}
+
+function Page({ activity: { page_title, page_url } }: { activity: ScoredActivity }) {
+  if (page_title === undefined && page_url === undefined) return null;
+  return (
+    <span className="text-soft">
+      {page_title} {page_url !== undefined && <span className="text-xs text-faint">{pathOf(page_url)}</span>}
+    </span>
+  );
+}
+
+// A session can hold several accounts: whose it is is said where it is not the one that all this is about.
+function OtherAccount({ activity, whose }: { activity: ScoredActivity; whose: Whose }) {
+  const id = activity.website_account_id;
+  if (id === undefined || id === whose.websiteAccountId) return null;
+  return (
+    <span className="text-xs text-soft">
+      as{" "}
+      <Link to="/accounts/$accountId" params={{ accountId: id }} className="text-accent underline">
+        {id}
+      </Link>
+    </span>
+  );
+}
+
+function Attributes({ attributes }: { attributes: ScoredActivity["attributes"] }) {
+  const entries = Object.entries(attributes ?? {});
+  if (entries.length === 0) return null;
+  return (
+    <dl className="flex flex-wrap gap-x-3 text-xs">
+      {entries.map(([name, value]) => (
+        <div key={name} className="flex gap-1">
+          <dt className="shrink-0 text-faint">{name}</dt>
+          <dd className="min-w-0 text-soft">{String(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Rules({ rules, isMarked }: { rules: readonly string[]; isMarked: boolean }) {
+  const nameOf = useRuleNames();
+  return (
+    <p className="mt-0.5 flex flex-wrap items-center gap-1 text-xs">
+      {isMarked && <strong className="rounded bg-bad-soft px-1.5 font-semibold text-bad">Evidence</strong>}
+      {rules.map((rule) => (
+        <span key={rule} title={rule} className="rounded border border-line px-1.5 text-soft">
+          {nameOf(rule)}
+        </span>
+      ))}
+    </p>
+  );
+}

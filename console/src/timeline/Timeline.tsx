@@ -1,0 +1,79 @@
+import type { ScoredActivity } from "@casehound/client";
+import { useEffect, useState } from "react";
+import { Button } from "../parts/Button.tsx";
+import { eventElementId } from "./EventRow.tsx";
+import { SessionGroup } from "./SessionGroup.tsx";
+import { isOccurrence, type Group } from "./grouping.ts";
+import type { Whose } from "./histories.ts";
+import { countWords } from "./words.ts";
+
+const openAtFirst = 3;
+const shownAtFirst = 20;
+// Before the first that is open, so that the evidence is not below a month of quiet days.
+const quietBefore = 2;
+
+type Props = {
+  groups: readonly Group[];
+  whose: Whose;
+  // The event that the address names.
+  chosen: string | undefined;
+  onRead?: (groupId: string, activities: ScoredActivity[]) => void;
+  // Sessions stay closed until somebody asks.
+  isQuiet?: boolean;
+};
+
+// Sessions in order of time. Those with evidence are open, the latest of them; the rest is a press away.
+export function Timeline({ groups, whose, chosen, onRead, isQuiet = false }: Props) {
+  const [pressed, setPressed] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const [isWhole, setWhole] = useState(false);
+  const telling = groups.filter(({ own }) => own.some((each) => isOccurrence(each, whose.caseId)));
+  const first = new Set((telling.length > 0 ? telling : groups).slice(-openAtFirst).map(({ id }) => id));
+  const home = groups.find(({ own }) => own.some((each) => each.activity_id === chosen));
+  const homeId = home?.id;
+  const firstOpen = groups.findIndex(({ id }) => first.has(id));
+  const begin = Math.max(0, groups.length - shownAtFirst, isQuiet ? 0 : firstOpen - quietBefore);
+  const isHidden = home !== undefined && groups.indexOf(home) < begin;
+  const shown = isWhole || isHidden ? groups : groups.slice(begin);
+  const isOpen = (id: string) => pressed.get(id) ?? (id === homeId || (!isQuiet && first.has(id)));
+  const isHomeOpen = homeId !== undefined && isOpen(homeId);
+  useShown(chosen, isHomeOpen);
+  return (
+    <>
+      {shown.length < groups.length && (
+        <div className="no-print border-b border-line px-4 py-2">
+          <Button onClick={() => setWhole(true)}>Show {countWords(groups.length - shown.length, "earlier session")}</Button>
+        </div>
+      )}
+      <ol>
+        {shown.map((group) => (
+          <SessionGroup
+            key={group.id}
+            group={group}
+            whose={whose}
+            isOpen={isOpen(group.id)}
+            onToggle={() => setPressed((known) => new Map(known).set(group.id, !isOpen(group.id)))}
+            chosen={chosen}
+            {...(onRead && { onRead })}
+          />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+// Brings the event that was chosen before the person's eyes, as soon as it is there.
+export function useShown(chosen: string | undefined, isThere: boolean): void {
+  useEffect(() => {
+    if (chosen === undefined || !isThere) return undefined;
+    // Its session may still be read.
+    let tries = 0;
+    const look = () => {
+      const row = document.getElementById(eventElementId(chosen));
+      row?.scrollIntoView({ block: "center" });
+      row?.focus({ preventScroll: true });
+      if (!row && ++tries < 50) timer = setTimeout(look, 100);
+    };
+    let timer = setTimeout(look);
+    return () => clearTimeout(timer);
+  }, [chosen, isThere]);
+}

@@ -1,0 +1,192 @@
+import { randomUUID } from "node:crypto";
+import { expect, test, vi } from "vitest";
+import { saveLinks } from "../../service/src/db/links.ts";
+import { useService, type TestTenant } from "../../service/test/harness.ts";
+import { Browser as Colleague } from "../../service/test/people.ts";
+import { Visitor, axeFindings, consolePace, useBrowser } from "./rig.ts";
+
+vi.setConfig(consolePace);
+const browser = useBrowser();
+const service = useService();
+
+const hostile = `a/b?c#d"><img src=x onerror="document.title='owned'">{{7*7}}`;
+const off = { is_blocked: false, is_quarantined: false, is_fraudulent: false };
+
+async function readAccount(tenant: TestTenant, id: string): Promise<Record<string, unknown>> {
+  return (await tenant.call("GET", `/enduseraccounts/${encodeURIComponent(id)}`)).json.data;
+}
+
+// Two accounts on one device, and an address that only the first one used.
+async function makeLinks(tenant: TestTenant, [one, other]: [string, string]): Promise<void> {
+  const at = new Date().toISOString();
+  const seen = { first_seen: at, last_seen: at };
+  await tenant.service.database.transaction((tx) =>
+    saveLinks(tx, tenant.tenantId, [
+      { ...seen, a: one, kind: "account-device", b: "device-1" },
+      { ...seen, a: other, kind: "account-device", b: "device-1" },
+      { ...seen, a: one, kind: "account-ip", b: "192.0.2.7" },
+    ]),
+  );
+}
+
+test("account: found in the palette by its id; a flag set by key is there at once, and the history says who did it", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await visitor.report("ann");
+  const grace = await Colleague.join(tenant, "investigator", { name: "Grace Hopper" });
+  await grace.call("PUT", "/enduseraccounts/ann", { body: { is_quarantined: true } });
+  await visitor.goto();
+  await visitor.expectFocused("ann");
+  await visitor.press("Control+k");
+  await page.keyboard.type("ann");
+  await page.getByRole("option", { name: "Open account ann" }).waitFor();
+  await visitor.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "ann" }).waitFor();
+  await page.getByText(/On by Grace Hopper/).waitFor();
+  await visitor.press("b");
+  const history = page.getByRole("table", { name: "History" });
+  await history.getByText("Blocked on").waitFor();
+  expect(await page.getByRole("switch", { name: /Blocked/ }).getAttribute("aria-checked")).toBe("true");
+  await page.getByText(new RegExp(`On by ${tenant.clientId}`)).waitFor();
+  expect(await readAccount(tenant, "ann")).toMatchObject({ is_blocked: true, is_quarantined: true });
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("account: a flag that is refused goes back with the service's words, and nothing is changed", async () => {
+  const granted = ["read:enduseraccount", "read:cases", "read:case"];
+  const visitor = await Visitor.create(browser.current, service.current, { granted });
+  const { page, tenant } = visitor;
+  await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "ann" } });
+  await visitor.goto("/accounts/ann");
+  const blocked = page.getByRole("switch", { name: /Blocked/ });
+  await blocked.waitFor();
+  // Held until the page has shown what it believes.
+  const isOn = page.locator('[role=switch][aria-checked="true"]');
+  await page.route("**/enduseraccounts/ann", async (route) => {
+    if (route.request().method() === "PUT") await isOn.waitFor();
+    await route.fallback();
+  });
+  await visitor.press("b");
+  await page.getByText("Blocked was not changed: The token lacks the scope update:enduseraccount.").waitFor();
+  expect(await blocked.getAttribute("aria-checked")).toBe("false");
+  expect(await readAccount(tenant, "ann")).toMatchObject(off);
+});
+
+test("account: the CRM id is edited in place; what is refused stays in the field and changes nothing", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "ann", crm_account_id: "CRM-1" } });
+  await visitor.goto("/accounts/ann");
+  await page.getByRole("button", { name: "Edit the CRM id" }).press("Enter");
+  const field = page.getByLabel("CRM id", { exact: true });
+  const long = "x".repeat(5000);
+  await field.fill(long);
+  await visitor.press("Enter");
+  await page.getByText(/^Not changed:/).waitFor();
+  expect(await field.inputValue()).toBe(long);
+  expect(await readAccount(tenant, "ann")).toMatchObject({ crm_account_id: "CRM-1" });
+  await field.fill("CRM-2");
+  await visitor.press("Enter");
+  await page.getByText("CRM-2").waitFor();
+  await page.getByRole("table", { name: "History" }).getByText("Changed the CRM id").waitFor();
+  expect(await readAccount(tenant, "ann")).toMatchObject({ crm_account_id: "CRM-2" });
+});
+
+test("account: every case with its outcome; devices and addresses say with how many they are shared and lead to the links", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const first = await tenant.openCase("ann");
+  const verdict = { status: "CLOSED", case_version: first.case_version, disposition: "CONFIRMED_FRAUD", reason: "Stolen card." };
+  await tenant.put(first.case_id, verdict);
+  await tenant.openCase("ann");
+  await makeLinks(tenant, ["ann", "bob"]);
+  await visitor.goto("/accounts/ann");
+  const rows = page.getByRole("table", { name: "Cases" }).locator("tbody tr");
+  await rows.nth(1).getByText("Confirmed fraud").waitFor();
+  expect(await rows.nth(0).textContent()).toContain("not decided yet");
+  expect(await rows.nth(1).textContent()).toContain("Stolen card.");
+  const shared = page.getByRole("link", { name: "shared with 1 other" });
+  expect(await shared.getAttribute("href")).toBe("/links?account=ann");
+  expect(await page.getByText("nobody else").count()).toBe(1);
+  await page.getByRole("region", { name: "Activity" }).getByText("Fraud reported").first().waitFor();
+});
+
+test("account: UNKNOWN, an absent and an erased one say what they are, and offer nothing to change", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const found = await tenant.openCase("ann");
+  expect((await tenant.call("DELETE", "/enduseraccounts/ann")).status).toBe(204);
+  const { website_account_id: pseudonym } = await tenant.read(found.case_id);
+  await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "bob", crm_account_id: "CRM-7" } });
+  const expectWords = async (path: string, words: string | RegExp) => {
+    await visitor.goto(path);
+    await page.getByText(words).first().waitFor();
+    expect(await page.getByRole("switch").count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Edit the CRM id" }).count()).toBe(0);
+  };
+  await expectWords("/accounts/UNKNOWN", "UNKNOWN is not an account.");
+  await expectWords("/accounts/ann", "There is no such account");
+  await expectWords("/accounts/CRM-7", "But this is a CRM id, of");
+  await expectWords(`/accounts/${pseudonym}`, "This account was erased by");
+  await page.getByRole("table", { name: "History" }).getByText("Erased the account").waitFor();
+  await page.getByRole("table", { name: "Cases" }).waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("account: an id, a device and attributes that are markup stay text; the case leads to the account", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const { case_id: id } = await tenant.openCase(hostile);
+  await tenant.report(hostile, { device_id: hostile, attributes: { label: "Bot", note: hostile } });
+  await tenant.call("PUT", `/enduseraccounts/${encodeURIComponent(hostile)}`, { body: { crm_account_id: hostile } });
+  await visitor.goto(`/cases/${id}`);
+  await page.getByRole("region", { name: "Who" }).getByRole("link", { name: hostile }).click();
+  await page.getByRole("heading", { name: "Devices and addresses" }).waitFor();
+  expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(hostile);
+  await page.getByRole("region", { name: "Facts" }).getByText(hostile).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: hostile }).waitFor();
+  await page.getByRole("region", { name: "Activity" }).getByText(hostile).first().waitFor();
+  expect(await page.title()).toBe("Casehound");
+  expect(await page.locator("img[src=x]").count()).toBe(0);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("account: what the role does not allow is shown as not available", async () => {
+  const visitor = await Visitor.create(browser.current, service.current, { scopes: ["read:enduseraccount"] });
+  const { page, tenant } = visitor;
+  await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "ann" } });
+  await visitor.goto("/accounts/ann");
+  await page.getByText("Not available: your role does not allow to list cases.").waitFor();
+  expect(await page.getByRole("switch", { name: /Blocked/ }).isDisabled()).toBe(true);
+  expect(await page.getByRole("button", { name: "Edit the CRM id" }).count()).toBe(0);
+  await visitor.press("b");
+  expect(await readAccount(tenant, "ann")).toMatchObject(off);
+});
+
+test.each(["light", "dark"] as const)("account: axe finds nothing, %s", async (theme) => {
+  const visitor = await Visitor.create(browser.current, service.current, { theme });
+  const { page, tenant } = visitor;
+  const found: Record<string, string[]> = {};
+  const look = async (name: string) => {
+    found[name] = await axeFindings(page);
+  };
+  const session_id = randomUUID();
+  await tenant.report("ann", { session_id, device_id: "device-1" });
+  await tenant.openCase("ann");
+  await tenant.call("PUT", "/enduseraccounts/ann", { body: { is_blocked: true } });
+  await makeLinks(tenant, ["ann", "bob"]);
+  await visitor.goto("/accounts/ann");
+  await page.getByText(/^On/).waitFor();
+  await page.getByRole("region", { name: "Sessions" }).getByRole("button").click();
+  await page.getByRole("button", { name: "Edit the CRM id" }).click();
+  await page.getByRole("link", { name: "shared with 1 other" }).waitFor();
+  await look("account");
+  await visitor.goto("/accounts/UNKNOWN");
+  await page.getByText("UNKNOWN is not an account.").waitFor();
+  await look("unknown");
+  await visitor.goto("/accounts/nobody");
+  await page.getByText("There is no such account").waitFor();
+  await look("absent");
+  expect(found).toEqual({ account: [], unknown: [], absent: [] });
+});

@@ -1,0 +1,152 @@
+import { randomUUID } from "node:crypto";
+import { expect, test, vi } from "vitest";
+import type { Case } from "../../service/src/domain/case.ts";
+import { insertDecided } from "../../service/test/decided.ts";
+import { useService, type TestTenant } from "../../service/test/harness.ts";
+import { Browser as Colleague } from "../../service/test/people.ts";
+import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
+
+vi.setConfig(consolePace);
+const browser = useBrowser();
+const service = useService();
+
+const hostile = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>{{7*7}}`;
+const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
+
+// A case whose evidence comes at the end of a session with so many page views of nobody.
+async function makeStory(tenant: TestTenant, views: number, account = "ann"): Promise<{ found: Case; report: string }> {
+  const session_id = randomUUID();
+  const activities = Array.from({ length: views }, (_, index) => ({
+    activity_id: randomUUID(),
+    type: "page_view",
+    occurred_at: secondsAgo(300 - index),
+    session_id,
+    attributes: { step: index + 1 },
+  }));
+  const sent = await tenant.call("POST", "/activities", { body: { activities } });
+  expect(sent.status, sent.text).toBe(202);
+  const report = await tenant.report(account, { session_id, attributes: { label: "Bot", note: "Seen by the bank" } });
+  const found = await vi.waitFor(async () => {
+    const [listed] = await tenant.list(`website_account_id=${encodeURIComponent(account)}`);
+    return tenant.read(listed?.case_id ?? "");
+  }, patience);
+  await vi.waitFor(async () => {
+    const answer = await tenant.call("GET", `/cases/${found.case_id}/sessions`);
+    expect(answer.json.data).toMatchObject({ sessions: [{ activities: views + 1 }] });
+  }, patience);
+  return { found, report };
+}
+
+test("timeline: a long session comes page by page, its evidence at once; N leads there and the address says so", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const { found, report } = await makeStory(tenant, 70);
+  await visitor.goto(`/cases/${found.case_id}`);
+  const section = page.getByRole("region", { name: "What happened" });
+  const rows = section.locator("li[id^=event-]");
+  await expect.poll(() => rows.count(), patience).toBe(51);
+  expect(await rows.last().textContent()).toContain("Evidence");
+  await section.getByText("20 events of the session not shown").waitFor();
+  await visitor.press("n");
+  await expect.poll(() => page.evaluate("document.activeElement.id"), patience).toBe(`event-${report}`);
+  expect(new URL(page.url()).searchParams.get("event")).toBe(report);
+  await section.getByRole("button", { name: "Show more" }).press("Enter");
+  await expect.poll(() => rows.count(), patience).toBe(71);
+  expect(await rows.nth(69).textContent()).toContain("step70");
+  expect(await section.getByRole("button", { name: "Show more" }).count()).toBe(0);
+  const session = section.getByRole("button", { name: /71 events/ });
+  await session.press("Enter");
+  expect(await session.getAttribute("aria-expanded")).toBe("false");
+  expect(await rows.filter({ visible: true }).count()).toBe(0);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("timeline: pages, attributes, agents and rules that are markup stay text, and addresses of pages lead nowhere", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const { found } = await makeStory(tenant, 1);
+  const [occurrence] = Object.values(found.fraud_occurrences);
+  await insertDecided(tenant, [
+    {
+      session_id: occurrence?.session_id ?? "",
+      website_account_id: "ann",
+      user_agent: hostile,
+      browser: { page_title: hostile, page_url: `javascript:document.title='owned'//${hostile}`, signs: [hostile] },
+      attributes: { [hostile.slice(0, 120)]: hostile },
+      decision: { r: { "<b>rule</b>": 1 } },
+    },
+  ]);
+  await visitor.goto(`/cases/${found.case_id}`);
+  const row = page.locator("li[id^=event-]").filter({ hasText: "javascript:" });
+  await row.waitFor();
+  expect(await row.textContent()).toContain(hostile);
+  expect(await page.locator("img[src=x], b, a[href^=javascript]").count()).toBe(0);
+  expect(await page.title()).toBe("Casehound");
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("timeline: the audit trail has who did what, a person by name", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const found = await tenant.openCase("ann");
+  const grace = await Colleague.join(tenant, "investigator", { name: "Grace Hopper" });
+  const body = { status: "CLOSED", case_version: found.case_version, disposition: "FALSE_POSITIVE", reason: "Her own device." };
+  expect((await grace.call("PUT", `/cases/${found.case_id}`, { body, key: randomUUID() })).status).toBe(200);
+  await visitor.goto(`/cases/${found.case_id}`);
+  const trail = page.getByRole("table", { name: "Audit trail" });
+  await trail.getByText("Closed the case: false positive").waitFor();
+  const rows = await trail.locator("tbody tr").allTextContents();
+  expect(rows[0]).toContain("Grace Hopper");
+  expect(rows[1]).toMatch(/Detection.*Opened the case/);
+});
+
+test("timeline: what cannot be read says so and is read again on demand; the rest of the case is there", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const found = await tenant.openCase("ann");
+  const problem = { type: "bad-request", title: "Bad request", status: 400, detail: "Not today.", errors: null };
+  await page.route("**/activities?*", (route) =>
+    route.fulfill({ status: 400, contentType: "application/problem+json", body: JSON.stringify(problem) }),
+  );
+  await visitor.goto(`/cases/${found.case_id}`);
+  await page.getByText("What happened could not be read: Not today.").waitFor();
+  await page.getByRole("heading", { name: "Audit trail" }).waitFor();
+  await page.unroute("**/activities?*");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("Fraud reported").waitFor();
+  expect(await page.getByText("could not be read").count()).toBe(0);
+});
+
+test("timeline: on paper there is the case alone: no navigation, no buttons, flags and evidence also where they were closed", async () => {
+  const visitor = await Visitor.create(browser.current, service.current, { theme: "dark" });
+  const { page, tenant } = visitor;
+  const { found, report } = await makeStory(tenant, 3);
+  await tenant.call("PUT", "/enduseraccounts/ann", { body: { is_blocked: true } });
+  await visitor.goto(`/cases/${found.case_id}`);
+  await page.getByRole("button", { name: /4 events/ }).click();
+  const evidence = page.locator(`[id="event-${report}"]`);
+  await expect.poll(() => evidence.isVisible(), patience).toBe(false);
+  await page.emulateMedia({ media: "print" });
+  expect(await evidence.isVisible()).toBe(true);
+  expect(await page.getByRole("navigation").count()).toBe(0);
+  expect(await page.getByRole("switch").count()).toBe(0);
+  const buttons = page.getByRole("button").filter({ visible: true });
+  expect((await buttons.allTextContents()).filter((name) => !/event/.test(name))).toEqual([]);
+  await page.getByRole("region", { name: "Who" }).getByText("Blocked").filter({ visible: true }).waitFor();
+  expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(255, 255, 255)");
+  // All of it, not what fits a window.
+  const text = (await page.pdf({ format: "A4" })).toString("latin1");
+  expect(text.match(/\/Type \/Page\b/g)?.length).toBeGreaterThan(1);
+});
+
+test.each(["light", "dark"] as const)("timeline: axe finds nothing in a case with its sessions, %s", async (theme) => {
+  const visitor = await Visitor.create(browser.current, service.current, { theme });
+  const { page, tenant } = visitor;
+  const { found, report } = await makeStory(tenant, 60);
+  await visitor.goto(`/cases/${found.case_id}?event=${report}`);
+  await page.getByRole("button", { name: "Show more" }).waitFor();
+  await page.getByRole("table", { name: "Audit trail" }).waitFor();
+  await expect.poll(() => page.evaluate("document.activeElement.id"), patience).toBe(`event-${report}`);
+  expect(await axeFindings(page)).toEqual([]);
+  expect(visitor.complaints).toEqual([]);
+});
