@@ -2,6 +2,8 @@ import { Link, Outlet, createRootRoute, createRoute, createRouter, lazyRouteComp
 import { Compass } from "lucide-react";
 import { Empty, Trouble } from "./parts/States.tsx";
 import { QueueScreen } from "./screens/queue/QueueScreen.tsx";
+import { readLinksSearch } from "./screens/links/search.ts";
+import { readOverviewSearch } from "./screens/overview/search.ts";
 import { readQueueSearch } from "./screens/queue/search.ts";
 import { SessionGate } from "./session/SessionGate.tsx";
 import { Shell } from "./shell/Shell.tsx";
@@ -32,6 +34,20 @@ const caseRoute = createRoute({
   component: lazyRouteComponent(() => import("./screens/case/CaseScreen.tsx"), "CaseScreen"),
 });
 
+const links = createRoute({
+  getParentRoute: () => inside,
+  path: "/links",
+  validateSearch: readLinksSearch,
+  component: lazyRouteComponent(() => import("./screens/links/LinksScreen.tsx"), "LinksScreen"),
+});
+
+const overview = createRoute({
+  getParentRoute: () => inside,
+  path: "/overview",
+  validateSearch: readOverviewSearch,
+  component: lazyRouteComponent(() => import("./screens/overview/OverviewScreen.tsx"), "OverviewScreen"),
+});
+
 const link = createRoute({
   getParentRoute: () => root,
   path: "/link/$token",
@@ -49,7 +65,7 @@ function NotFound() {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([inside.addChildren([queue, caseRoute]), link]),
+  routeTree: root.addChildren([inside.addChildren([queue, caseRoute, links, overview]), link]),
   defaultErrorComponent: ({ error }) => <Trouble error={error} />,
   defaultPreload: "intent",
 });
