@@ -22,6 +22,7 @@ export function Graph({ graph, focusedId, onFocus, onEnter }: Props) {
   const laid = useMemo(() => layOut(graph), [graph]);
   const points = useMemo(() => fit(laid, size), [laid, size]);
   const current = graph.nodes.some((node) => node.node_id === focusedId) ? focusedId : (graph.nodes[0]?.node_id ?? null);
+  const isFew = graph.nodes.length <= namedMax;
   const near = useMemo(() => neighboursOf(graph, current), [graph, current]);
 
   function press(event: KeyboardEvent): void {
@@ -52,7 +53,6 @@ export function Graph({ graph, focusedId, onFocus, onEnter }: Props) {
             {graph.nodes.map((node) => {
               const id = node.node_id;
               const place = points.get(id);
-              const isNamed = graph.nodes.length <= namedMax || id === current || near.has(id);
               return (
                 place && (
                   <g
@@ -64,15 +64,17 @@ export function Graph({ graph, focusedId, onFocus, onEnter }: Props) {
                     aria-label={nodeWords(node, graph)}
                     transform={`translate(${place.x} ${place.y})`}
                     className="group cursor-pointer outline-none"
-                    opacity={current === null || id === current || near.has(id) ? 1 : 0.45}
                     onClick={() => onFocus(id)}
                   >
                     <NodeMark node={node} isCurrent={id === current} />
-                    {isNamed && <Name of={node.value} />}
                   </g>
                 )
               );
             })}
+            <Names
+              nodes={isFew ? graph.nodes : graph.nodes.filter(({ node_id: id }) => id === current || near.has(id))}
+              points={points}
+            />
           </svg>
         )}
       </div>
@@ -104,20 +106,28 @@ function Edges({ graph, points, current }: { graph: Props["graph"]; points: Map<
   });
 }
 
-function Name({ of }: { of: string }) {
-  const short = of.length > nameCharactersMax ? `${of.slice(0, nameCharactersMax - 1)}…` : of;
-  return (
-    <text
-      y={25}
-      textAnchor="middle"
-      className="fill-ink stroke-canvas text-[11px]"
-      strokeWidth={3}
-      paintOrder="stroke"
-      aria-hidden
-    >
-      {short}
-    </text>
-  );
+// Above all nodes, so that none lies on a name.
+function Names({ nodes, points }: { nodes: LinkNode[]; points: Map<string, Point> }) {
+  return nodes.map(({ node_id: id, value }) => {
+    const place = points.get(id);
+    const short = value.length > nameCharactersMax ? `${value.slice(0, nameCharactersMax - 1)}…` : value;
+    return (
+      place && (
+        <text
+          key={id}
+          x={place.x}
+          y={place.y + 27}
+          textAnchor="middle"
+          className="pointer-events-none fill-ink stroke-canvas text-[11px]"
+          strokeWidth={3}
+          paintOrder="stroke"
+          aria-hidden
+        >
+          {short}
+        </text>
+      )
+    );
+  });
 }
 
 function neighboursOf({ edges }: Props["graph"], id: string | null): Set<string> {

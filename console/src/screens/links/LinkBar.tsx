@@ -97,8 +97,9 @@ function Option({ isChosen, search, children }: { isChosen: boolean; search: Lin
       to="/links"
       search={search}
       replace
+      activeOptions={{ exact: true }}
       aria-current={isChosen ? "true" : undefined}
-      className={`inline-flex h-6 items-center gap-1.5 rounded px-2.5 text-xs font-medium ${isChosen ? "bg-surface text-ink shadow-sm" : "text-soft hover:text-ink"}`}
+      className={`inline-flex h-6 items-center gap-1.5 rounded px-2.5 text-xs font-medium ${isChosen ? "bg-raised text-ink shadow-sm" : "text-soft hover:text-ink"}`}
     >
       {children}
     </Link>

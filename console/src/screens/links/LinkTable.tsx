@@ -15,7 +15,7 @@ type Props = {
 };
 
 const columns =
-  "grid grid-cols-[minmax(9rem,1.2fr)_4.5rem_6.5rem_5.5rem_minmax(0,1.6fr)_4.5rem] items-center gap-x-3 px-4 max-xl:grid-cols-[minmax(8rem,1.2fr)_4.5rem_6rem_minmax(0,1.2fr)_4rem]";
+  "grid grid-cols-[minmax(9rem,1.2fr)_4.5rem_6.5rem_5.5rem_minmax(0,1.6fr)_4.5rem] items-center gap-x-5 px-4 max-xl:gap-x-3 max-xl:grid-cols-[minmax(8rem,1.2fr)_4.5rem_6rem_minmax(0,1.2fr)_4rem]";
 const wideOnly = "max-xl:hidden";
 const namesMax = 4;
 

@@ -13,13 +13,14 @@ import { LinkTableGrid } from "./LinkTable.tsx";
 import { Pane } from "./Pane.tsx";
 import { useLinkFocus } from "./focus.ts";
 import { graphOfRows, rowsOf } from "./rows.ts";
-import type { LinksSearch } from "./search.ts";
+import { readLinksSearch, type LinksSearch } from "./search.ts";
 
 const Graph = lazy(async () => ({ default: (await import("./Graph.tsx")).Graph }));
 
 export function LinksScreen() {
   const { may } = useWorkspace();
-  const search = useSearch({ from: "/inside/links" });
+  // Read again: what the route refuses, the router hands on as it came.
+  const search = readLinksSearch(useSearch({ from: "/inside/links" }));
   const input = useRef<HTMLInputElement>(null);
   const { account, cases } = search;
   return (
@@ -29,7 +30,7 @@ export function LinksScreen() {
       {may("read:enduseraccounts") ? (
         <Links key={JSON.stringify([account, cases])} search={search} input={input} />
       ) : (
-        <NotAvailable what="Links" />
+        <NotAvailable what="The links screen" />
       )}
     </div>
   );

@@ -131,8 +131,8 @@ function AccountFacts({ account, isOrigin }: { account: Shown; isOrigin: boolean
             to="/cases/$caseId"
             params={{ caseId: found.case_id }}
             className="inline-flex items-center gap-2 rounded hover:underline"
-            aria-label={`Open case of ${id}, risk ${found.overall_risk_score}, ${found.primary_fraud_label}`}
           >
+            <span className="sr-only">Open case:</span>
             <Score score={found.overall_risk_score} />
             <FraudLabel label={found.primary_fraud_label} />
           </Link>

@@ -38,7 +38,8 @@ export function ChartPanel({ title, isTable, onTable, chart, hint, className = "
 }
 
 function ChartTable({ chart, name }: { chart: Chart; name: string }) {
-  const { rowTitle, series, noteTitle, rows } = chart;
+  const { rowTitle, series, noteTitle } = chart;
+  const rows = chart.isOverTime ? chart.rows.toReversed() : chart.rows;
   const right = "py-1 pl-4 text-right font-medium";
   return (
     <div className="max-h-80 overflow-y-auto" tabIndex={0} role="region" aria-label={`${name}, as a table`}>

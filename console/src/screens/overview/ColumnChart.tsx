@@ -54,7 +54,7 @@ export function ColumnChart({ chart, height = "h-44" }: { chart: Chart; height?:
           onMouseLeave={() => setPointed(null)}
         >
           {rows.map((row, index) => (
-            <div key={row.key} className="flex min-w-0 flex-1 items-stretch px-[8%] hover:bg-hover">
+            <div key={row.key} className="flex min-w-0 flex-1 items-stretch px-px hover:bg-hover">
               {row.cells.map((cell, within) => (
                 <Bar
                   key={cell.words}
@@ -87,12 +87,12 @@ function Bar({ cell, share, look, isCurrent, onFocus, onPoint }: BarProps) {
       search={cell.leadsTo}
       aria-label={cell.words}
       tabIndex={isCurrent ? 0 : -1}
-      className="flex min-w-0 flex-1 items-end px-[4%]"
+      className="flex min-w-0 flex-1 items-end"
       onFocus={onFocus}
       onMouseEnter={onPoint}
     >
       <span
-        className={`w-full max-w-6 mx-auto rounded-t-[2px] ${look} ${cell.value > 0 ? "min-h-0.5" : ""}`}
+        className={`mx-auto w-[86%] max-w-6 rounded-t-[2px] ${look} ${cell.value > 0 ? "min-h-0.5" : ""}`}
         style={{ height: `${share * 100}%` }}
       />
     </Link>
@@ -119,8 +119,8 @@ function Ticks({ names }: { names: string[] }) {
         (names.length - 1 - index) % every === 0 ? (
           <span
             key={name}
-            className="absolute -translate-x-1/2 whitespace-nowrap"
-            style={{ left: `${((index + 0.5) / names.length) * 100}%` }}
+            className={`absolute whitespace-nowrap ${index === names.length - 1 ? "-translate-x-full" : "-translate-x-1/2"}`}
+            style={{ left: index === names.length - 1 ? "100%" : `${((index + 0.5) / names.length) * 100}%` }}
           >
             {name.split(" to ")[0]}
           </span>

@@ -14,11 +14,11 @@ import { RowChart } from "./RowChart.tsx";
 import { RulesPanel, TrafficPanel } from "./panels.tsx";
 import { count, percent } from "./chart.ts";
 import { backlogChart, closedIn, daysChart, durationWords, openedIn, outcomesChart, scoresChart } from "./figures.ts";
-import { rangeDefault, ranges, tablesOf, type ChartId } from "./search.ts";
+import { rangeDefault, ranges, readOverviewSearch, tablesOf, type ChartId, type OverviewSearch } from "./search.ts";
 
 export function OverviewScreen() {
   const { may } = useWorkspace();
-  const search = useSearch({ from: "/inside/overview" });
+  const search = useOverviewSearch();
   const days = search.days ?? rangeDefault;
   return (
     <div className="on-paper h-full overflow-y-auto" tabIndex={-1}>
@@ -31,8 +31,8 @@ export function OverviewScreen() {
               to="/overview"
               search={({ days: _days, ...rest }) => ({ ...rest, ...(range !== rangeDefault && { days: range }) })}
               aria-current={days === range ? "true" : undefined}
-              activeProps={{}}
-              className={`grid h-7 place-items-center rounded px-3 text-xs font-medium ${days === range ? "bg-surface text-ink shadow-sm" : "text-soft hover:text-ink"}`}
+              activeOptions={{ exact: true }}
+              className={`grid h-7 place-items-center rounded px-3 text-xs font-medium ${days === range ? "bg-raised text-ink shadow-sm" : "text-soft hover:text-ink"}`}
             >
               {range} days
             </Link>
@@ -42,6 +42,11 @@ export function OverviewScreen() {
       {may("read:metrics") ? <Figures days={days} /> : <NotAvailable what="The overview" />}
     </div>
   );
+}
+
+// Read again: what the route refuses, the router hands on as it came.
+function useOverviewSearch(): OverviewSearch {
+  return readOverviewSearch(useSearch({ from: "/inside/overview" }));
 }
 
 function Figures({ days }: { days: number }) {
@@ -54,7 +59,7 @@ function Figures({ days }: { days: number }) {
 }
 
 function useTables(): { isTable: (id: ChartId) => boolean; put: (id: ChartId) => (isTable: boolean) => void } {
-  const search = useSearch({ from: "/inside/overview" });
+  const search = useOverviewSearch();
   const navigate = useNavigate({ from: "/overview" });
   const shown = tablesOf(search);
   const put = (id: ChartId) => (isTable: boolean) => {
@@ -116,7 +121,7 @@ function Tiles({ found }: { found: Overview }) {
   const decided = outcomes.confirmed + outcomes.false_positives;
   const oldest = found.backlog.slice(3).reduce((sum, { cases }) => sum + cases, 0);
   return (
-    <div className="grid grid-cols-5 gap-4 max-[70rem]:grid-cols-3">
+    <div className="grid grid-cols-5 gap-4 max-[70rem]:gap-3">
       <Tile name="Open now" value={count.format(open_cases)} leadsTo={{}}>
         {oldest === 0 ? "none older than 3 days" : `${count.format(oldest)} older than 3 days`}
       </Tile>

@@ -7,17 +7,16 @@ export function RowChart({ chart, looks }: { chart: Chart; looks?: string[] }) {
   const highest = chart.highest ?? Math.max(1, ...rows.map((row) => row.cells[0]?.value ?? 0));
   const hasNotes = chart.noteTitle !== undefined;
   const columns = hasNotes
-    ? "grid-cols-[minmax(0,11rem)_minmax(0,1fr)_3.25rem_4rem]"
+    ? "grid-cols-[minmax(0,8.5rem)_minmax(0,1fr)_2.75rem_3rem] @2xl:grid-cols-[minmax(0,24rem)_minmax(0,1fr)_3.25rem_4rem]"
     : "grid-cols-[minmax(0,8.5rem)_minmax(0,1fr)_3.25rem]";
   return (
-    <ul className="grid gap-0.5">
+    <ul className="@container grid gap-0.5">
       {rows.map(({ key, name, note, cells: [cell] }, index) => (
         <li key={key}>
           {cell && (
             <Link
               to="/"
               search={cell.leadsTo}
-              aria-label={cell.words}
               title={cell.words}
               className={`grid min-h-7 ${columns} -mx-2 items-center gap-x-3 rounded px-2 hover:bg-hover`}
             >

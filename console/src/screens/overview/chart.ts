@@ -19,18 +19,20 @@ export type Chart = {
   series: { name: string; look: string }[];
   noteTitle?: string;
   rows: ChartRow[];
+  // Drawn from left to right; as a table the latest stands first.
+  isOverTime?: true;
   // Of the scale; by itself the greatest value.
   highest?: number;
 };
 
-const steps = [1, 2, 2.5, 5, 10];
+const steps = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10];
 
 // The end of a scale: a round number that can be halved.
 export function roundUp(value: number): number {
   if (value <= 2) return 2;
   const unit = 10 ** Math.floor(Math.log10(value));
-  const step = steps.find((each) => each * unit >= value && Number.isInteger((each * unit) / 2)) ?? 10;
-  return step * unit;
+  const ends = steps.map((step) => Math.round(step * unit));
+  return ends.find((end) => end >= value && end % 2 === 0) ?? 10 * unit;
 }
 
 export const count = new Intl.NumberFormat();

@@ -53,6 +53,7 @@ export function daysChart({ days }: Overview): Chart {
   return {
     title: `Opened and closed per ${isDaily ? "day" : "week"}`,
     rowTitle: isDaily ? "Day" : "Week",
+    isOverTime: true,
     series: [
       { name: "Opened", look: "bg-accent" },
       { name: "Closed", look: "bg-edge" },
@@ -87,6 +88,7 @@ export function trafficChart(days: { day: string; events: number }[]): Chart {
   return {
     title: `Events of the site per ${spans.length === days.length ? "day" : "week"}`,
     rowTitle: spans.length === days.length ? "Day" : "Week",
+    isOverTime: true,
     series: [{ name: "Events", look: "bg-edge" }],
     rows: spans.map((span) => {
       const events = sum(span.days, (day) => day.events);
