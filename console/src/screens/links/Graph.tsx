@@ -150,7 +150,7 @@ function useSize(frame: RefObject<HTMLElement | null>): { width: number; height:
   const [size, setSize] = useState({ width: 0, height: 0 });
   useEffect(() => {
     const element = frame.current;
-    if (!element) return;
+    if (!element) return undefined;
     const observer = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }));
     observer.observe(element);
     return () => observer.disconnect();

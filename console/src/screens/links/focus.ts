@@ -18,7 +18,7 @@ export function useLinkFocus(rows: LinkRow[], nodeIds: ReadonlySet<string>) {
     latest.current = { rows, focusedId, place: found >= 0 ? found : latest.current.place };
   });
   useEffect(() => {
-    if (wanted === null || focusedId === null || focusedId === at) return;
+    if (wanted === null || focusedId === null || focusedId === at) return undefined;
     const timer = setTimeout(
       () => void navigate({ search: (search) => ({ ...search, at: focusedId }), replace: true }),
       addressMs,

@@ -30,12 +30,15 @@ export function layOut({ nodes, edges }: Pick<LinkTable, "nodes" | "edges">): Ma
   return new Map(bodies.map(({ id, x = 0, y = 0 }) => [id, { x, y }]));
 }
 
+function scaleOf(space: number, length: number): number {
+  return Math.min(scaleMax, Math.max(1, space - 2 * marginPx) / Math.max(1, length));
+}
+
 // To the pixels of the space there is; nodes and words keep their size.
 export function fit(points: Map<string, Point>, { width, height }: { width: number; height: number }): Map<string, Point> {
   const all = [...points.values()];
   const [left, right] = [Math.min(...all.map(({ x }) => x)), Math.max(...all.map(({ x }) => x))];
   const [top, bottom] = [Math.min(...all.map(({ y }) => y)), Math.max(...all.map(({ y }) => y))];
-  const scaleOf = (space: number, length: number) => Math.min(scaleMax, Math.max(1, space - 2 * marginPx) / Math.max(1, length));
   const [sx, sy] = [scaleOf(width, right - left), scaleOf(height, bottom - top)];
   return new Map(
     [...points].map(([id, { x, y }]) => [

@@ -8,7 +8,8 @@ export type OverviewSearch = { days?: (typeof ranges)[number]; tables?: string }
 
 export function readOverviewSearch(raw: Record<string, unknown>): OverviewSearch {
   const days = ranges.find((each) => each === Number(raw["days"]));
-  const tables = tablesOf({ tables: String(raw["tables"] ?? "") }).join(",");
+  const { tables: named } = raw;
+  const tables = tablesOf({ tables: typeof named === "string" ? named : "" }).join(",");
   return { ...(days !== undefined && days !== rangeDefault && { days }), ...(tables !== "" && { tables }) };
 }
 
