@@ -2,6 +2,8 @@ import { Link, Outlet, createRootRoute, createRoute, createRouter, lazyRouteComp
 import { Compass } from "lucide-react";
 import { Empty, Trouble } from "./parts/States.tsx";
 import { QueueScreen } from "./screens/queue/QueueScreen.tsx";
+import { readLinksSearch } from "./screens/links/search.ts";
+import { readOverviewSearch } from "./screens/overview/search.ts";
 import { readQueueSearch } from "./screens/queue/search.ts";
 import { SessionGate } from "./session/SessionGate.tsx";
 import { Shell } from "./shell/Shell.tsx";
@@ -41,6 +43,20 @@ const accountRoute = createRoute({
   component: lazyRouteComponent(() => import("./screens/account/AccountScreen.tsx"), "AccountScreen"),
 });
 
+const links = createRoute({
+  getParentRoute: () => inside,
+  path: "/links",
+  validateSearch: readLinksSearch,
+  component: lazyRouteComponent(() => import("./screens/links/LinksScreen.tsx"), "LinksScreen"),
+});
+
+const overview = createRoute({
+  getParentRoute: () => inside,
+  path: "/overview",
+  validateSearch: readOverviewSearch,
+  component: lazyRouteComponent(() => import("./screens/overview/OverviewScreen.tsx"), "OverviewScreen"),
+});
+
 const link = createRoute({
   getParentRoute: () => root,
   path: "/link/$token",
@@ -58,7 +74,7 @@ function NotFound() {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([inside.addChildren([queue, caseRoute, accountRoute]), link]),
+  routeTree: root.addChildren([inside.addChildren([queue, caseRoute, accountRoute, links, overview]), link]),
   defaultErrorComponent: ({ error }) => <Trouble isScreen error={error} />,
   defaultPreload: "intent",
 });

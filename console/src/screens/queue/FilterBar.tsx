@@ -2,6 +2,7 @@ import { ListFilter, ArrowDownWideNarrow, X } from "lucide-react";
 import { useRef, type FormEvent, type RefObject } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { Menu } from "../../parts/Menu.tsx";
+import { rangeChips } from "./range.ts";
 import { choices, periodWords, sortWords, unknownAccount, type QueueFilter } from "./search.ts";
 
 type Props = { filter: QueueFilter; onFilter: (next: QueueFilter) => void; input: RefObject<HTMLInputElement | null> };
@@ -117,8 +118,8 @@ function FilterMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
           title: "Risk",
           items: [5, 4, 3].map((score) => ({
             name: score === 5 ? "5" : `${score} and more`,
-            isChosen: filter.score === score,
-            run: () => put({ score }),
+            isChosen: filter.score === score && filter.score_max === undefined,
+            run: () => put({ score, score_max: undefined }),
           })),
         },
         {
@@ -149,15 +150,26 @@ function cleaned(filter: Loose): QueueFilter {
 
 // The first one, of the status, cannot be removed but to see closed ones too.
 function chipsOf(filter: QueueFilter): { name: string; drop: Loose | null }[] {
-  const { status = "open", label, score, account, blocked, changed } = filter;
+  const { status = "open", label, account, blocked, changed } = filter;
   const chips: { name: string; drop: Loose | null }[] = [];
   if (status !== "all") chips.push({ name: status === "open" ? "Open" : "Closed", drop: { status: "all" } });
   if (label) chips.push({ name: label, drop: { label: undefined } });
-  if (score !== undefined) chips.push({ name: `Risk ${score}${score < 5 ? " and more" : ""}`, drop: { score: undefined } });
+  const risk = riskWords(filter);
+  if (risk !== null) chips.push({ name: risk, drop: { score: undefined, score_max: undefined } });
   if (account !== undefined)
     chips.push({ name: account === unknownAccount ? "No account" : `Account ${account}`, drop: { account: undefined } });
   if (blocked !== undefined)
     chips.push({ name: blocked ? "Account blocked" : "Account not blocked", drop: { blocked: undefined } });
   if (changed) chips.push({ name: periodWords[changed], drop: { changed: undefined } });
-  return chips;
+  return [...chips, ...rangeChips(filter)];
+}
+
+function riskWords({ score = 1, score_max = 5 }: QueueFilter): string | null {
+  if (score === 1 && score_max === 5) return null;
+  if (score === score_max) return `Risk ${score}`;
+  return score_max === 5
+    ? `Risk ${score} and more`
+    : score === 1
+      ? `Risk ${score_max} and less`
+      : `Risk ${score} to ${score_max}`;
 }

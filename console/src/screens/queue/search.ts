@@ -1,5 +1,6 @@
 import type { Case, CaseListItem } from "@casehound/client";
 import type { CaseQuery } from "../../data/queries.ts";
+import { isWithin, readRange, toRangeQuery, type QueueRange } from "./range.ts";
 
 const labels = ["Account Takeover", "Bot", "Synthetic", "Organic"] as const;
 const sorts = ["risk", "newest", "oldest", "changed"] as const;
@@ -10,10 +11,11 @@ export const unknownAccount = "UNKNOWN";
 
 // All that a queue shows stands in its address, so that it can be pasted into a chat. What is absent is the standard: open
 // cases, highest risk first.
-export type QueueSearch = {
+export type QueueSearch = QueueRange & {
   status?: (typeof statuses)[number];
   label?: (typeof labels)[number];
   score?: number;
+  score_max?: number;
   account?: string;
   blocked?: boolean;
   changed?: (typeof periods)[number];
@@ -30,14 +32,17 @@ export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
   const changed = oneOf(periods, raw["changed"]);
   const sort = oneOf(sorts, raw["sort"]);
   const score = Number(raw["score"]);
+  const scoreMax = Number(raw["score_max"]);
   const { account, blocked, case: caseId } = raw;
   return {
     ...(status && status !== "open" && { status }),
     ...(label && { label }),
     ...(Number.isInteger(score) && score >= 2 && score <= 5 && { score }),
+    ...(Number.isInteger(scoreMax) && scoreMax >= 1 && scoreMax <= 4 && { score_max: scoreMax }),
     ...((typeof account === "string" || typeof account === "number") && account !== "" && { account: String(account) }),
     ...(typeof blocked === "boolean" && { blocked }),
     ...(changed && { changed }),
+    ...readRange(raw),
     ...(sort && sort !== "risk" && { sort }),
     ...(typeof caseId === "string" && { case: caseId }),
   };
@@ -56,8 +61,10 @@ export function toCaseQuery(filter: QueueFilter, nowMs: number): CaseQuery {
     ...(status !== "all" && { status: status === "open" ? ("OPEN" as const) : ("CLOSED" as const) }),
     ...(label && { label }),
     ...(score !== undefined && { min_score: score }),
+    ...(filter.score_max !== undefined && { max_score: filter.score_max }),
     ...(account !== undefined && { website_account_id: account }),
     ...(blocked !== undefined && { user_is_blocked: blocked }),
+    ...toRangeQuery(filter),
     ...(changed && { updated_since: new Date(nowMs - periodMs[changed]).toISOString() }),
     sort: sortNames[sort],
   };
@@ -70,6 +77,8 @@ export function isWanted(filter: QueueFilter, found: Case): boolean {
     (status === "all" || found.status === status.toUpperCase()) &&
     (label === undefined || found.details.primary_fraud_label === label) &&
     found.details.overall_risk_score >= score &&
+    found.details.overall_risk_score <= (filter.score_max ?? 5) &&
+    isWithin(filter, found) &&
     (account === undefined || found.website_account_id === account) &&
     (blocked === undefined || found.end_user_is_blocked === blocked)
   );

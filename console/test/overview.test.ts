@@ -1,0 +1,179 @@
+import { expect, test, vi } from "vitest";
+import type { Overview, Rule } from "@casehound/client";
+import { useService } from "../../service/test/harness.ts";
+import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
+
+vi.setConfig(consolePace);
+// The overview in a real Chromium, on the real service.
+const browser = useBrowser();
+const service = useService();
+
+const hostile = `"><img src=x onerror="document.title='owned'"><b>rule</b>{{7*7}}\u202e`;
+const panels = [
+  "Opened and closed per day",
+  "Open cases by risk",
+  "Age of the backlog",
+  "How closed cases ended",
+  "Events of the site per day",
+];
+
+async function withCases(person: Parameters<typeof Visitor.create>[2] = {}): Promise<Visitor> {
+  const visitor = await Visitor.create(browser.current, service.current, person);
+  const { tenant } = visitor;
+  await visitor.report("ann", "bob", "cid");
+  const [ann] = await tenant.list("website_account_id=ann");
+  const body = { status: "CLOSED", case_version: 1, disposition: "FALSE_POSITIVE", reason: "Known." };
+  expect((await tenant.put(ann?.case_id ?? "", body)).status).toBe(200);
+  return visitor;
+}
+
+function shownAccounts({ page }: Visitor): Promise<string[]> {
+  return page.locator("[role=row] [role=gridcell]:nth-child(4) [title]").allTextContents();
+}
+
+// Rules of which the outcomes are known, one with a name that is markup: the service's answer, with these figures put in.
+async function judge({ page, tenant }: Visitor): Promise<void> {
+  await page.route("**/rules", async (route) => {
+    const answer = (await tenant.call("GET", "/rules")).json as unknown as { data: { rules: Rule[] } };
+    const rules = answer.data.rules.map((rule, index) => ({
+      ...rule,
+      ...(index === 0 && { name: hostile }),
+      ...(index < 2 && {
+        precision: { confirmed: 3, false_positives: 1 - index, inconclusive: 0, precision: index === 0 ? 0.75 : 1 },
+      }),
+    }));
+    await route.fulfill({ json: { ...answer, data: { rules } } });
+  });
+}
+
+test("overview: without a mouse from the bar of a day to the cases that it counts, and back", async () => {
+  const visitor = await withCases();
+  const { page } = visitor;
+  await visitor.goto("/overview");
+  await page
+    .getByRole("link", { name: /Open now/ })
+    .getByText("2", { exact: true })
+    .waitFor();
+  await page.getByRole("link", { name: /\d: 1 closed$/ }).focus();
+  await visitor.press("ArrowDown");
+  await expect.poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')"), patience).toMatch(/: 3 opened$/);
+  await visitor.press("ArrowLeft");
+  await expect.poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')"), patience).toMatch(/: 0 opened$/);
+  await visitor.press("End", "ArrowDown", "Enter");
+  await page.waitForURL(/opened_from=/);
+  await page.getByText(/^Opened on .* \(UTC\)$/).waitFor();
+  await expect.poll(async () => (await shownAccounts(visitor)).toSorted(), patience).toEqual(["ann", "bob", "cid"]);
+  await page.goBack();
+  await page.getByRole("link", { name: /\d: 1 closed$/ }).focus();
+  await visitor.press("Enter");
+  await page.getByText(/^Changed on .* \(UTC\)$/).waitFor();
+  await expect.poll(() => shownAccounts(visitor), patience).toEqual(["ann"]);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("overview: bars of risk and age lead to exactly the open cases that they count", async () => {
+  const visitor = await withCases();
+  const { page, tenant } = visitor;
+  const found: Overview = (await tenant.call("GET", "/overview")).json.data;
+  const { score = 0 } = found.scores.find((each) => each.cases === 2) ?? {};
+  await visitor.goto("/overview");
+  await page.getByTitle(`Risk ${score}: 2 open`).click();
+  await expect.poll(async () => (await shownAccounts(visitor)).toSorted(), patience).toEqual(["bob", "cid"]);
+  await visitor.goto("/overview");
+  const below = score === 1 ? 2 : score - 1;
+  await page.getByTitle(`Risk ${below}: 0 open`).click();
+  await page.getByText("No case fits these filters").waitFor();
+  await page.getByText(`Risk ${below}`, { exact: true }).waitFor();
+  await visitor.goto("/overview");
+  await page.getByTitle("Up to 1 hour: 2 open").click();
+  await page.getByText(/^Opened since /).waitFor();
+  await expect.poll(async () => (await shownAccounts(visitor)).toSorted(), patience).toEqual(["bob", "cid"]);
+  await visitor.goto("/overview");
+  await page.getByTitle("1 hour to 1 day: 0 open").click();
+  await page.getByText("No case fits these filters").waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("overview: every chart is a table too, with the same ways into the queue, and the address says which", async () => {
+  const visitor = await withCases();
+  const { page } = visitor;
+  await judge(visitor);
+  await visitor.goto("/overview");
+  for (const name of [...panels, "False positives per rule"]) {
+    const panel = page.getByRole("region", { name, exact: true });
+    const ways = async () =>
+      (await panel.getByRole("link").evaluateAll((all) => all.map((each) => each.getAttribute("href") ?? ""))).toSorted();
+    await panel.getByRole("link").first().waitFor();
+    const drawn = await ways();
+    await panel.getByRole("button", { name: "As a table" }).click();
+    await panel.getByRole("table").waitFor();
+    expect([name, await ways()]).toEqual([name, drawn]);
+  }
+  await page.waitForURL(/tables=/);
+  const other = await Visitor.open(browser.current, visitor.tenant);
+  await judge(other);
+  await other.goto(`/overview${new URL(page.url()).search}`);
+  await expect.poll(() => other.page.getByRole("table").count(), patience).toBe(panels.length + 1);
+  expect([...visitor.complaints, ...other.complaints]).toEqual([]);
+});
+
+test("overview: the range stands in the address; a year is drawn by weeks, and a week leads to its seven days", async () => {
+  const visitor = await withCases();
+  const { page } = visitor;
+  await visitor.goto("/overview");
+  await page.getByRole("link", { name: "365 days" }).click();
+  await page.waitForURL(/days=365/);
+  await page
+    .getByRole("region", { name: "Opened and closed per week" })
+    .getByRole("link", { name: /: 3 opened$/ })
+    .click();
+  await page.waitForURL(/opened_from=/);
+  const { searchParams } = new URL(page.url());
+  const [from, to] = [searchParams.get("opened_from") ?? "", searchParams.get("opened_to") ?? ""];
+  expect((Date.parse(to) - Date.parse(from)) / 86_400_000).toBe(7);
+  await expect.poll(() => shownAccounts(visitor), patience).toHaveLength(3);
+  await visitor.goto("/?opened_from=never&opened_to=2026-99-99&status=all");
+  await expect.poll(() => shownAccounts(visitor), patience).toHaveLength(3);
+  await visitor.goto("/overview?days=8");
+  await page.getByRole("region", { name: "Opened and closed per day" }).getByRole("link").first().waitFor();
+  expect(await page.getByRole("link", { name: "30 days", exact: true }).getAttribute("aria-current")).toBeTruthy();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test.each(["light", "dark"] as const)(
+  "overview: axe finds nothing, and a rule's name that is markup stays text, %s",
+  async (theme) => {
+    const visitor = await withCases({ theme });
+    const { page } = visitor;
+    await judge(visitor);
+    await visitor.goto("/overview?days=7");
+    await page.getByRole("region", { name: "False positives per rule" }).getByText(hostile).waitFor();
+    await page
+      .getByRole("region", { name: panels[4] ?? "", exact: true })
+      .getByRole("link")
+      .first()
+      .waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await visitor.goto("/overview?tables=days,backlog,scores,outcomes,rules,traffic");
+    await page.getByRole("rowheader", { name: hostile }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    expect(await page.title()).toBe("Casehound");
+    expect(await page.locator("img[src=x]").count()).toBe(0);
+    expect(visitor.complaints).toEqual([]);
+  },
+);
+
+test("overview: what the scopes leave out is said not to be available, and not asked for", async () => {
+  const some = await Visitor.create(browser.current, service.current, { scopes: ["read:cases", "read:metrics"] });
+  await some.goto("/overview");
+  await some.page.getByText("Your role does not include the rules.").waitFor();
+  await some.page.getByText("No event has come in yet: is the site connected?").waitFor();
+  const none = await Visitor.open(browser.current, some.tenant, { scopes: ["read:cases"] });
+  const asked: string[] = [];
+  none.page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await none.goto("/overview");
+  await none.page.getByText("The overview is not available to you").waitFor();
+  expect(await none.page.getByRole("link", { name: "Overview" }).count()).toBe(0);
+  expect(asked.filter((path) => /overview$|metrics$|rules$/.test(path) && path.startsWith("/v2"))).toEqual([]);
+  expect([...some.complaints, ...none.complaints]).toEqual([]);
+});
