@@ -165,8 +165,8 @@ test("queue: what is new waits behind a pill, and the focused row does not move"
   await visitor.expectFocused("bob");
   const row = page.locator('[role=row][data-focused="true"]');
   const before = await row.boundingBox();
-  const fresh = await tenant.openCase("new-one");
-  visitor.tell("case.opened", fresh.case_id);
+  await visitor.expectLive();
+  await tenant.openCase("new-one");
   await page.getByRole("button", { name: "1 new" }).waitFor();
   expect(await row.boundingBox()).toEqual(before);
   expect(await page.getByText("new-one").count()).toBe(0);
@@ -182,9 +182,9 @@ test("queue: a colleague's close shows in the row, in its place", async () => {
   await visitor.report("bob", "ann");
   await visitor.goto();
   await visitor.expectFocused("ann");
+  await visitor.expectLive();
   const [bob] = await tenant.list("website_account_id=bob");
   await tenant.put(bob?.case_id ?? "", { status: "CLOSED", case_version: 1 });
-  visitor.tell("case.closed", bob?.case_id ?? "");
   await page.getByRole("row").filter({ hasText: "bob" }).getByText("Closed").waitFor();
   await visitor.expectFocused("ann");
   expect(visitor.complaints).toEqual([]);
@@ -214,7 +214,7 @@ test("queue: an empty one says when the last event came in", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await visitor.goto();
-  await page.getByText("No event came in within the last 24 hours: is the site connected?").waitFor();
+  await page.getByText("No event has come in yet: is the site connected?").waitFor();
   const open = await tenant.openCase("ann");
   await tenant.put(open.case_id, { status: "CLOSED", case_version: 1 });
   await visitor.goto();

@@ -31,7 +31,6 @@ export class Visitor {
   readonly page: Page;
   readonly tenant: TestTenant;
   readonly complaints: string[] = [];
-  readonly #news: string[] = [];
 
   private constructor(page: Page, tenant: TestTenant) {
     this.page = page;
@@ -83,11 +82,9 @@ export class Visitor {
     for (const account of accounts) await this.tenant.openCase(account);
   }
 
-  // An event of the live stream, as the service would send it.
-  tell(type: string, caseId: string): void {
-    const event = { event_id: randomUUID(), type, occurred_at: new Date().toISOString(), actor: "system" };
-    const data = JSON.stringify({ ...event, resource: { type: "case", id: caseId } });
-    this.#news.push(`id: ${event.event_id}\nevent: ${type}\ndata: ${data}\n\n`);
+  // From here on the page is told what happens.
+  async expectLive(): Promise<void> {
+    await this.page.getByRole("status").getByText("Live", { exact: true }).waitFor();
   }
 
   async #signIn(
@@ -100,10 +97,6 @@ export class Visitor {
     await context.route("**/auth/session", (route) => route.fulfill({ json: session }));
     await context.route("**/auth/sign-out", (route) => route.fulfill({ status: 204 }));
     await context.route("**/v2/**", (route) => passOn(route, token));
-    await context.route("**/events/stream", (route) => {
-      const body = `retry: 200\n\n${this.#news.splice(0).join("")}`;
-      return route.fulfill({ status: 200, contentType: "text/event-stream", body });
-    });
   }
 
   #listen(): void {

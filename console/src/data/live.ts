@@ -1,12 +1,7 @@
-export type LiveEvent = {
-  event_id: string;
-  type: string;
-  occurred_at: string;
-  actor: string;
-  resource: { type: string; id: string; version?: number };
-};
+import type { Event as LoggedEvent } from "@casehound/client";
 
-export type LiveState = "connecting" | "live" | "lost";
+export type LiveEvent = LoggedEvent;
+export type LiveState = "connecting" | "live" | "lost" | "not-allowed";
 
 const againMs = 10_000;
 const types = [
@@ -20,26 +15,27 @@ const types = [
   "account.erased",
   "rule.updated",
   "thresholds.updated",
-  "tenant.updated",
 ];
 
 // One stream per browser tab. The browser connects again by itself and names the last event that it saw; an answer that is
-// no stream at all ends that, so then we ask anew.
+// no stream at all ends that, so then we ask anew, and name it ourselves.
 export class LiveStream {
-  readonly #url: string;
+  readonly #path: string;
   readonly #onEvent = new Set<(event: LiveEvent) => void>();
   readonly #onReset = new Set<() => void>();
   readonly #onState = new Set<() => void>();
   #source: EventSource | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #state: LiveState = "connecting";
+  #state: LiveState;
+  #lastId: string | null = null;
 
-  constructor(tenant: string) {
-    this.#url = `/v2/${encodeURIComponent(tenant)}/events/stream`;
+  constructor(tenant: string, isAllowed: boolean) {
+    this.#path = `/v2/${encodeURIComponent(tenant)}/events/stream?types=${types.join(",")}`;
+    this.#state = isAllowed ? "connecting" : "not-allowed";
   }
 
   open(): () => void {
-    this.#connect();
+    if (this.#state !== "not-allowed") this.#connect();
     return () => {
       clearTimeout(this.#timer);
       this.#source?.close();
@@ -65,23 +61,38 @@ export class LiveStream {
 
   state = (): LiveState => this.#state;
 
-  #connect(): void {
-    const source = new EventSource(this.#url);
+  #connect(isAgain = false): void {
+    const source = new EventSource(this.#lastId === null ? this.#path : `${this.#path}&after=${this.#lastId}`);
     this.#source = source;
+    // Without an event that it could go on from, nobody knows what was missed.
+    const isGap = isAgain && this.#lastId === null;
+    source.addEventListener(
+      "open",
+      () => {
+        if (isGap) this.#reset();
+      },
+      { once: true },
+    );
     source.addEventListener("open", () => this.#become("live"));
     source.addEventListener("error", () => {
       this.#become("lost");
       if (source.readyState !== EventSource.CLOSED) return;
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#connect(), againMs);
+      this.#timer = setTimeout(() => this.#connect(true), againMs);
     });
-    source.addEventListener("reset", () => {
-      for (const listener of this.#onReset) listener();
+    source.addEventListener("reset", ({ lastEventId }: MessageEvent<unknown>) => {
+      this.#lastId = lastEventId;
+      this.#reset();
     });
     for (const type of types) source.addEventListener(type, (message) => this.#take(message));
   }
 
+  #reset(): void {
+    for (const listener of this.#onReset) listener();
+  }
+
   #take(message: MessageEvent<unknown>): void {
+    this.#lastId = message.lastEventId;
     const event = readEvent(message.data);
     if (!event) return;
     for (const listener of this.#onEvent) listener(event);

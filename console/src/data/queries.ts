@@ -1,16 +1,16 @@
-import type { Operations } from "@casehound/client";
+import type { CaseListItem, Operations } from "@casehound/client";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { ConsoleClient } from "./client.ts";
+import { digestReader } from "./digests.ts";
 
 export type CaseQuery = Omit<NonNullable<Operations["listCases"]["query"]>, "limit" | "cursor">;
 
 const pageSize = 100;
-// Counts are shown up to here: to know more of a long list nobody needs a number.
-export const countMax = 100;
 const half = 30_000;
 
 // What is read, in one place: every key starts with the noun, so that a change of a noun can be told to all its readers.
 export function queriesOf(client: ConsoleClient) {
+  const readDigest = digestReader(client);
   return {
     cases: (query: CaseQuery) =>
       infiniteQueryOptions({
@@ -22,13 +22,16 @@ export function queriesOf(client: ConsoleClient) {
         // The list stands still under the person who reads it; the live stream says when there is more.
         staleTime: Infinity,
       }),
-    caseCount: (query: CaseQuery) =>
+    // How many stand in each view, and when activity last came in.
+    caseCounts: () =>
       queryOptions({
-        queryKey: ["cases", "count", query],
-        queryFn: async ({ signal }) =>
-          (await client.call("listCases", { query: { ...query, limit: countMax }, signal })).cases.length,
+        queryKey: ["cases", "count"],
+        queryFn: ({ signal }) => client.call("getCaseCounts", { signal }),
         staleTime: half,
       }),
+    // What a row shows beside the list's own members. The account stands in the key, for its flags are part of it.
+    digest: ({ case_id: caseId, website_account_id: account }: Pick<CaseListItem, "case_id" | "website_account_id">) =>
+      queryOptions({ queryKey: ["digest", account, caseId], queryFn: () => readDigest(caseId), staleTime: half }),
     case: (caseId: string) =>
       queryOptions({
         queryKey: ["case", caseId],
@@ -46,18 +49,6 @@ export function queriesOf(client: ConsoleClient) {
         queryKey: ["decision", predictionId],
         queryFn: ({ signal }) => client.call("getDecision", { params: { prediction_id: predictionId }, signal }),
         staleTime: Infinity,
-      }),
-    // When activity last came in, by the minute; null where none did within a day.
-    lastActivity: () =>
-      queryOptions({
-        queryKey: ["metrics", "last-activity"],
-        queryFn: async ({ signal }): Promise<string | null> => {
-          const start_date = new Date(Date.now() - 24 * 3_600_000).toISOString();
-          const query = { start_date, aggregation: "minute", metric: "total_events" } as const;
-          const { metrics } = await client.call("getTenantMetrics", { query, signal });
-          return metrics.findLast((each) => (each.total_events ?? 0) > 0)?.timestamp ?? null;
-        },
-        staleTime: half,
       }),
   };
 }

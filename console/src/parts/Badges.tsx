@@ -35,13 +35,17 @@ export const flagFacts: Record<Flag, { name: string; verb: string; key: string; 
 
 export const flagNames = Object.keys(flagFacts) as Flag[];
 
-// Only those that are set.
+// Only those that are set. Small: the icons of all three have room beside an account's name.
 export function FlagMarks({ flags }: { flags: Partial<Flags> }) {
   const set = flagNames.filter((flag) => flags[flag] === true);
   return set.map((flag) => (
-    <span key={flag} className="inline-flex items-center gap-1 rounded bg-bad-soft px-1.5 text-xs font-medium text-bad">
+    <span
+      key={flag}
+      title={flagFacts[flag].name}
+      className="grid size-5 shrink-0 place-items-center rounded bg-bad-soft text-bad"
+    >
       {flagFacts[flag].icon}
-      {flagFacts[flag].name}
+      <span className="sr-only">{flagFacts[flag].name}</span>
     </span>
   ));
 }

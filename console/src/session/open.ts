@@ -1,5 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
-import type { Case, EndUserAccount } from "@casehound/client";
+import type { Case, CaseDigest, EndUserAccount } from "@casehound/client";
 import { openClient, openDesk } from "../data/client.ts";
 import { LiveStream, type LiveEvent } from "../data/live.ts";
 import { queriesOf } from "../data/queries.ts";
@@ -25,7 +25,7 @@ export function openWorkspace(current: () => Session, cache: QueryClient, onLeav
     desk,
     flags,
     queries: queriesOf(client),
-    live: new LiveStream(session.tenant.slug),
+    live: new LiveStream(session.tenant.slug, scopes.has("read:events")),
     may: (scope) => scopes.has(scope),
     leave: async () => {
       await signOut(current().csrf_token);
@@ -35,12 +35,26 @@ export function openWorkspace(current: () => Session, cache: QueryClient, onLeav
   };
 }
 
-// An account's flags are shown in three places; all of them follow at once.
+// An account's flags are shown in four places; all of them follow at once.
 function showFlags(cache: QueryClient, websiteAccountId: string, flags: Flags): void {
   cache.setQueryData<EndUserAccount>(["account", websiteAccountId], (known) => known && { ...known, ...flags });
   cache.setQueriesData<Case>({ queryKey: ["case"] }, (known) =>
     known?.website_account_id === websiteAccountId ? { ...known, end_user_is_blocked: flags.is_blocked } : known,
   );
+  cache.setQueriesData<CaseDigest | null>({ queryKey: ["digest", websiteAccountId] }, (known) => known && { ...known, ...flags });
+}
+
+const countMs = 1000;
+const counting = new WeakMap<QueryClient, ReturnType<typeof setTimeout>>();
+
+// The counts are asked for once a second at the most, however much happens.
+function countSoon(cache: QueryClient): void {
+  if (counting.has(cache)) return;
+  const count = () => {
+    counting.delete(cache);
+    void cache.invalidateQueries({ queryKey: ["cases", "count"] });
+  };
+  counting.set(cache, setTimeout(count, countMs));
 }
 
 // What the live stream says is old is read again where somebody looks at it. Lists are not: rows must not move under a person.
@@ -48,8 +62,14 @@ export function refreshOn(event: LiveEvent, cache: QueryClient): void {
   const { type, id } = event.resource;
   if (type === "case") {
     void cache.invalidateQueries({ queryKey: ["case", id] });
-    void cache.invalidateQueries({ queryKey: ["cases", "count"] });
+    void cache.invalidateQueries({ predicate: ({ queryKey: [noun, , caseId] }) => noun === "digest" && caseId === id });
+    countSoon(cache);
   }
-  if (type === "end_user_account") void cache.invalidateQueries({ queryKey: ["account", id] });
-  if (type === "rule") void cache.invalidateQueries({ queryKey: ["rules"] });
+  if (type === "end_user_account") {
+    void cache.invalidateQueries({ queryKey: ["account", id] });
+    void cache.invalidateQueries({ queryKey: ["digest", id] });
+    countSoon(cache);
+  }
+  // The thresholds are the tenant's.
+  if (type === "rule" || type === "tenant") void cache.invalidateQueries({ queryKey: ["rules"] });
 }

@@ -130,6 +130,10 @@ function FilterMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
           ],
         },
         {
+          title: "Evidence",
+          items: [{ name: "New since a person looked", isChosen: filter.evidence === true, run: () => put({ evidence: true }) }],
+        },
+        {
           title: "Time",
           items: choices.periods.map((changed) => ({
             name: periodWords[changed],
@@ -150,7 +154,7 @@ function cleaned(filter: Loose): QueueFilter {
 
 // The first one, of the status, cannot be removed but to see closed ones too.
 function chipsOf(filter: QueueFilter): { name: string; drop: Loose | null }[] {
-  const { status = "open", label, account, blocked, changed } = filter;
+  const { status = "open", label, account, blocked, changed, evidence } = filter;
   const chips: { name: string; drop: Loose | null }[] = [];
   if (status !== "all") chips.push({ name: status === "open" ? "Open" : "Closed", drop: { status: "all" } });
   if (label) chips.push({ name: label, drop: { label: undefined } });
@@ -160,6 +164,7 @@ function chipsOf(filter: QueueFilter): { name: string; drop: Loose | null }[] {
     chips.push({ name: account === unknownAccount ? "No account" : `Account ${account}`, drop: { account: undefined } });
   if (blocked !== undefined)
     chips.push({ name: blocked ? "Account blocked" : "Account not blocked", drop: { blocked: undefined } });
+  if (evidence !== undefined) chips.push({ name: evidence ? "New evidence" : "No new evidence", drop: { evidence: undefined } });
   if (changed) chips.push({ name: periodWords[changed], drop: { changed: undefined } });
   return [...chips, ...rangeChips(filter)];
 }

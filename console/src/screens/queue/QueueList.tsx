@@ -7,7 +7,7 @@ import { useWorkspace } from "../../session/workspace.tsx";
 import { EmptyQueue } from "./EmptyQueue.tsx";
 import { Peek } from "./Peek.tsx";
 import { QueueTable } from "./QueueTable.tsx";
-import { useFocus } from "./focus.ts";
+import { useFocus, useNeighbours } from "./focus.ts";
 import { useQueueKeys } from "./queue-keys.ts";
 import { useQueueRows } from "./rows.ts";
 import { toCaseQuery, type QueueFilter } from "./search.ts";
@@ -24,6 +24,7 @@ export function QueueList({ filter, input }: Props) {
   const queue = useQueueRows(filter, query);
   const { list, rows, reload } = queue;
   const { focusedId, focus, move } = useFocus(rows);
+  useNeighbours(rows, focusedId);
   const { chosen, choose, chooseNone, unsaved, bulk, closing, open, close, openBulk, endBulk, takeOutcomes } = useQueueWork({
     filter,
     queue,

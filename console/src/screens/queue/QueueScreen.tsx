@@ -25,7 +25,7 @@ export function QueueScreen() {
   );
 }
 
-const liveWords = { live: "Live", connecting: "Connecting", lost: "Not live" };
+const liveWords = { live: "Live", connecting: "Connecting", lost: "Not live", "not-allowed": "Live updates not available" };
 
 function LiveDot() {
   const { live } = useWorkspace();

@@ -1,6 +1,7 @@
 import type { CaseListItem } from "@casehound/client";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
+import { FilePlus2 } from "lucide-react";
 import { memo, useEffect, useRef, type RefObject } from "react";
 import { FlagMarks, FraudLabel, StatusBadge, actionWords } from "../../parts/Badges.tsx";
 import { Score } from "../../parts/Score.tsx";
@@ -10,9 +11,11 @@ import { unknownAccount } from "./search.ts";
 
 const rowHeight = 40;
 const overscan = 6;
-// Select, score, label, account, summary, recommendation, age.
+// Digests are read in steps of this many rows, ahead of the one in sight.
+const digestStep = 50;
+// Select, score, label, account, summary, linked cases, recommendation, age.
 const columns =
-  "grid grid-cols-[1.75rem_6.25rem_9rem_minmax(6.5rem,10rem)_minmax(0,1fr)_4.75rem_3.5rem] items-center gap-x-3 px-3 max-xl:grid-cols-[1.5rem_6rem_1.25rem_minmax(6rem,9rem)_minmax(0,1fr)_4.5rem_3.25rem] max-xl:gap-x-2.5";
+  "grid grid-cols-[1.75rem_6.25rem_9rem_minmax(6.5rem,10rem)_minmax(0,1fr)_3rem_4.75rem_3.5rem] items-center gap-x-3 px-3 max-xl:grid-cols-[1.5rem_6rem_1.25rem_minmax(6rem,9rem)_minmax(0,1fr)_2.75rem_4.5rem_3.25rem] max-xl:gap-x-2.5";
 
 type Props = {
   rows: CaseListItem[];
@@ -48,6 +51,7 @@ export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, on
   useEffect(() => {
     if (hasMore && lastInSight >= rows.length - 20) onEnd();
   }, [hasMore, lastInSight, rows.length, onEnd]);
+  useDigestsAhead(rows, items[0]?.index ?? 0, lastInSight);
   return (
     <div
       ref={grid}
@@ -90,6 +94,18 @@ export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, on
   );
 }
 
+function useDigestsAhead(rows: CaseListItem[], first: number, last: number): void {
+  const { queries } = useWorkspace();
+  const cache = useQueryClient();
+  const from = Math.floor(first / digestStep) * digestStep;
+  const to = Math.ceil((last + 1) / digestStep) * digestStep;
+  useEffect(() => {
+    for (const row of rows.slice(from, to)) void cache.prefetchQuery(queries.digest(row));
+  }, [rows, from, to, queries, cache]);
+}
+
+const isFigure = (name: string) => name === "Linked" || name === "Age";
+
 const HeaderRow = memo(function HeaderRow() {
   return (
     <div
@@ -97,8 +113,8 @@ const HeaderRow = memo(function HeaderRow() {
       aria-rowindex={1}
       className={`${columns} sticky top-0 z-10 h-8 border-b border-line bg-surface text-xs font-medium text-faint`}
     >
-      {["Select", "Risk", "Label", "Account", "What happened", "Advice", "Age"].map((name) => (
-        <span key={name} role="columnheader" className={name === "Age" ? "text-right" : ""}>
+      {["Select", "Risk", "Label", "Account", "What happened", "Linked", "Advice", "Age"].map((name) => (
+        <span key={name} role="columnheader" className={isFigure(name) ? "text-right" : ""}>
           <span className={name === "Select" ? "sr-only" : name === "Label" ? "max-xl:sr-only" : ""}>{name}</span>
         </span>
       ))}
@@ -112,6 +128,8 @@ type RowProps = { row: CaseListItem; index: number; isFocused: boolean; isChosen
 >;
 
 const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFocus, onOpen, onChoose }: RowProps) {
+  const { queries } = useWorkspace();
+  const { data: digest } = useQuery(queries.digest(row));
   const id = row.case_id;
   const isClosed = row.status === "CLOSED";
   const back = isFocused ? "bg-chosen" : isChosen ? "bg-accent-soft/50" : "hover:bg-hover";
@@ -146,12 +164,18 @@ const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFo
       </span>
       <span role="gridcell" className="flex min-w-0 items-center gap-1.5">
         <AccountName id={row.website_account_id} />
-        <FlagMarks flags={{ is_blocked: row.end_user_is_blocked }} />
+        <FlagMarks flags={digest ?? { is_blocked: row.end_user_is_blocked }} />
         {isClosed && <StatusBadge status="CLOSED" />}
         {isUnsaved && <span className="rounded bg-warn-soft px-1.5 text-xs font-medium text-warn">Not saved yet</span>}
       </span>
-      <span role="gridcell" className="truncate text-soft">
-        <Summary caseId={id} />
+      <span role="gridcell" className="flex min-w-0 items-center gap-1.5 text-soft">
+        {digest?.has_new_evidence && <NewEvidence />}
+        <span className="truncate" title={digest?.summary}>
+          {digest?.summary}
+        </span>
+      </span>
+      <span role="gridcell" className={`text-right tabular-nums ${digest?.linked_cases ? "" : "text-faint"}`}>
+        {digest?.linked_cases}
       </span>
       <span role="gridcell" className="truncate">
         {actionWords[row.recommended_action]}
@@ -172,9 +196,14 @@ export function AccountName({ id }: { id: string }) {
   );
 }
 
-// The list does not carry it. Read for the rows in sight alone, which also makes the peek pane instant.
-function Summary({ caseId }: { caseId: string }) {
-  const { queries } = useWorkspace();
-  const { data } = useQuery(queries.case(caseId));
-  return data ? <span title={data.details.summary}>{data.details.summary}</span> : null;
+function NewEvidence() {
+  return (
+    <span
+      title="New evidence since a person looked"
+      className="inline-flex h-5 shrink-0 items-center gap-1 rounded bg-accent-soft px-1.5 text-xs font-medium text-accent"
+    >
+      <FilePlus2 size={13} aria-hidden />
+      <span className="max-xl:sr-only">New evidence</span>
+    </span>
+  );
 }

@@ -1,24 +1,19 @@
-import { useQueries } from "@tanstack/react-query";
-import { useMemo } from "react";
-import { countMax } from "../../data/queries.ts";
+import { useQuery } from "@tanstack/react-query";
 import { useWorkspace } from "../../session/workspace.tsx";
-import { isSameFilter, toCaseQuery, views, type QueueFilter } from "./search.ts";
+import { isSameFilter, views, type QueueFilter } from "./search.ts";
 
-const sinceStepMs = 10 * 60_000;
+const figure = new Intl.NumberFormat();
 
 type Props = { filter: QueueFilter; onFilter: (next: QueueFilter) => void };
 
 export function ViewTabs({ filter, onFilter }: Props) {
   const { queries } = useWorkspace();
-  // A view of the last day is counted from a round time, so that the count is not asked for with every glance.
-  const nowMs = Math.floor(Date.now() / sinceStepMs) * sinceStepMs;
-  const asked = useMemo(() => views.map((view) => queries.caseCount(toCaseQuery(view.filter, nowMs))), [queries, nowMs]);
-  const counts = useQueries({ queries: asked });
+  const counts = useQuery(queries.caseCounts()).data;
   return (
     <nav aria-label="Views" className="flex min-w-0 gap-1 overflow-x-auto px-3">
-      {views.map((view, index) => {
+      {views.map((view) => {
         const isOn = isSameFilter(view.filter, filter);
-        const count = counts[index]?.data;
+        const count = counts?.[view.counted];
         return (
           <button
             key={view.name}
@@ -29,9 +24,7 @@ export function ViewTabs({ filter, onFilter }: Props) {
           >
             {view.name}
             {count !== undefined && (
-              <span className="rounded-full bg-sunken px-1.5 text-xs font-medium text-soft">
-                {count >= countMax ? `${countMax - 1}+` : count}
-              </span>
+              <span className="rounded-full bg-sunken px-1.5 text-xs font-medium text-soft">{figure.format(count)}</span>
             )}
           </button>
         );

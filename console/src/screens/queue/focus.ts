@@ -1,9 +1,12 @@
 import type { CaseListItem } from "@casehound/client";
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
+import { useWorkspace } from "../../session/workspace.tsx";
 
 // A key that is held down moves the focus thirty times a second; browsers allow far fewer changes of the address.
 const addressMs = 300;
+const restMs = 100;
 
 // Which row the keys act on. It belongs to the case and not to the place, so that nothing that happens to the list moves it.
 export function useFocus(rows: CaseListItem[]) {
@@ -38,4 +41,19 @@ export function useFocus(rows: CaseListItem[]) {
     if (next) setWanted(next.case_id);
   }, []);
   return { focusedId, focus: setWanted, move };
+}
+
+// Where the focus rests, the cases around it are read, so that the peek pane has the next one at once.
+export function useNeighbours(rows: CaseListItem[], focusedId: string | null): void {
+  const { queries } = useWorkspace();
+  const cache = useQueryClient();
+  const at = rows.findIndex((row) => row.case_id === focusedId);
+  const before = rows[at - 1]?.case_id;
+  const after = rows[at + 1]?.case_id;
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      for (const id of [after, before]) if (id !== undefined) void cache.prefetchQuery(queries.case(id));
+    }, restMs);
+    return () => clearTimeout(timer);
+  }, [before, after, queries, cache]);
 }

@@ -55,8 +55,19 @@ export function useQueueRows(filter: QueueFilter, query: CaseQuery) {
     setChanged((known) => new Map(known).set(row.case_id, row));
   }, []);
 
+  useReset(() => void reload());
   useNews({ rows, filter, onChange: change, onFresh: (id) => setFresh((known) => new Set(known).add(id)) });
   return { list, rows, fresh: fresh.size, reload, change, remove, restore };
+}
+
+// The stream has lost its place: what the list missed nobody can tell, so it is read anew.
+function useReset(onReset: () => void): void {
+  const { live } = useWorkspace();
+  const latest = useRef(onReset);
+  useEffect(() => {
+    latest.current = onReset;
+  });
+  useEffect(() => live.onReset(() => latest.current()), [live]);
 }
 
 type News = {

@@ -19,6 +19,7 @@ export type QueueSearch = QueueRange & {
   account?: string;
   blocked?: boolean;
   changed?: (typeof periods)[number];
+  evidence?: boolean;
   sort?: (typeof sorts)[number];
   // The case in the peek pane.
   case?: string;
@@ -33,7 +34,7 @@ export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
   const sort = oneOf(sorts, raw["sort"]);
   const score = Number(raw["score"]);
   const scoreMax = Number(raw["score_max"]);
-  const { account, blocked, case: caseId } = raw;
+  const { account, blocked, evidence, case: caseId } = raw;
   return {
     ...(status && status !== "open" && { status }),
     ...(label && { label }),
@@ -43,6 +44,7 @@ export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
     ...(typeof blocked === "boolean" && { blocked }),
     ...(changed && { changed }),
     ...readRange(raw),
+    ...(typeof evidence === "boolean" && { evidence }),
     ...(sort && sort !== "risk" && { sort }),
     ...(typeof caseId === "string" && { case: caseId }),
   };
@@ -56,7 +58,7 @@ const periodMs = { "1h": 3_600_000, "24h": 24 * 3_600_000, "7d": 7 * 24 * 3_600_
 const sortNames = { risk: "-overall_risk_score", newest: "-created_at", oldest: "created_at", changed: "-updated_at" } as const;
 
 export function toCaseQuery(filter: QueueFilter, nowMs: number): CaseQuery {
-  const { status = "open", label, score, account, blocked, changed, sort = "risk" } = filter;
+  const { status = "open", label, score, account, blocked, changed, evidence, sort = "risk" } = filter;
   return {
     ...(status !== "all" && { status: status === "open" ? ("OPEN" as const) : ("CLOSED" as const) }),
     ...(label && { label }),
@@ -66,13 +68,14 @@ export function toCaseQuery(filter: QueueFilter, nowMs: number): CaseQuery {
     ...(blocked !== undefined && { user_is_blocked: blocked }),
     ...toRangeQuery(filter),
     ...(changed && { updated_since: new Date(nowMs - periodMs[changed]).toISOString() }),
+    ...(evidence !== undefined && { new_evidence: evidence }),
     sort: sortNames[sort],
   };
 }
 
 // Whether a case that the stream told of would stand in the list.
 export function isWanted(filter: QueueFilter, found: Case): boolean {
-  const { status = "open", label, score = 1, account, blocked } = filter;
+  const { status = "open", label, score = 1, account, blocked, evidence } = filter;
   return (
     (status === "all" || found.status === status.toUpperCase()) &&
     (label === undefined || found.details.primary_fraud_label === label) &&
@@ -80,8 +83,14 @@ export function isWanted(filter: QueueFilter, found: Case): boolean {
     found.details.overall_risk_score <= (filter.score_max ?? 5) &&
     isWithin(filter, found) &&
     (account === undefined || found.website_account_id === account) &&
-    (blocked === undefined || found.end_user_is_blocked === blocked)
+    (blocked === undefined || found.end_user_is_blocked === blocked) &&
+    (evidence === undefined || hasNewEvidence(found) === evidence)
   );
+}
+
+// As the service sees it: detection made the last change, and it was not the opening.
+function hasNewEvidence({ status, current_state, state_history }: Case): boolean {
+  return status === "OPEN" && current_state.changed_by === "system" && state_history.length > 0;
 }
 
 export function toRow(found: Case): CaseListItem {
@@ -91,11 +100,13 @@ export function toRow(found: Case): CaseListItem {
   return { case_id, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at, ...rated };
 }
 
-export const views: { name: string; filter: QueueFilter }[] = [
-  { name: "Open, highest risk", filter: {} },
-  { name: "New evidence", filter: { changed: "24h", sort: "changed" } },
-  { name: "Blocked accounts with open cases", filter: { blocked: true } },
-  { name: "No account", filter: { account: unknownAccount } },
+type View = { name: string; filter: QueueFilter; counted: "open" | "new_evidence" | "blocked_accounts" | "no_account" };
+
+export const views: View[] = [
+  { name: "Open, highest risk", filter: {}, counted: "open" },
+  { name: "New evidence", filter: { evidence: true, sort: "changed" }, counted: "new_evidence" },
+  { name: "Blocked accounts with open cases", filter: { blocked: true }, counted: "blocked_accounts" },
+  { name: "No account", filter: { account: unknownAccount }, counted: "no_account" },
 ];
 
 export function isSameFilter(one: QueueFilter, other: QueueFilter): boolean {

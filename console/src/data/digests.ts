@@ -1,0 +1,37 @@
+import type { CaseDigest } from "@casehound/client";
+import type { ConsoleClient } from "./client.ts";
+
+// As many as one call may name.
+const idsMax = 100;
+
+type Waiter = { resolve: (digest: CaseDigest | null) => void; reject: (error: unknown) => void };
+
+// Each row asks for its own digest; those asked for in one go are read by one call. Null: there is no such case.
+export function digestReader(client: ConsoleClient): (caseId: string) => Promise<CaseDigest | null> {
+  const waiting = new Map<string, Waiter[]>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  async function read(batch: [string, Waiter[]][]): Promise<void> {
+    try {
+      const query = { case_ids: batch.map(([id]) => id).join(",") };
+      const { case_digests: found } = await client.call("listCaseDigests", { query });
+      const byId = new Map(found.map((digest) => [digest.case_id, digest]));
+      for (const [id, waiters] of batch) for (const { resolve } of waiters) resolve(byId.get(id) ?? null);
+    } catch (error) {
+      for (const { reject } of batch.flatMap(([, waiters]) => waiters)) reject(error);
+    }
+  }
+
+  function flush(): void {
+    timer = undefined;
+    const all = [...waiting];
+    waiting.clear();
+    for (let from = 0; from < all.length; from += idsMax) void read(all.slice(from, from + idsMax));
+  }
+
+  return (caseId) =>
+    new Promise((resolve, reject) => {
+      waiting.set(caseId, [...(waiting.get(caseId) ?? []), { resolve, reject }]);
+      timer ??= setTimeout(flush);
+    });
+}
