@@ -2,6 +2,7 @@ import { Link, Outlet, createRootRoute, createRoute, createRouter, lazyRouteComp
 import { Compass } from "lucide-react";
 import { Empty, Trouble } from "./parts/States.tsx";
 import { QueueScreen } from "./screens/queue/QueueScreen.tsx";
+import { readDetectionSearch, readRuleSearch } from "./screens/detection/address.ts";
 import { readQueueSearch } from "./screens/queue/search.ts";
 import { SessionGate } from "./session/SessionGate.tsx";
 import { Shell } from "./shell/Shell.tsx";
@@ -32,6 +33,28 @@ const caseRoute = createRoute({
   component: lazyRouteComponent(() => import("./screens/case/CaseScreen.tsx"), "CaseScreen"),
 });
 
+const detection = createRoute({
+  getParentRoute: () => inside,
+  path: "/detection",
+  validateSearch: readDetectionSearch,
+  component: lazyRouteComponent(() => import("./screens/detection/DetectionScreen.tsx"), "DetectionScreen"),
+});
+
+// A rule's id has no hyphen, so no rule can stand at this address.
+const newRule = createRoute({
+  getParentRoute: () => inside,
+  path: "/detection/new-rule",
+  validateSearch: readRuleSearch,
+  component: lazyRouteComponent(() => import("./screens/detection/NewRuleScreen.tsx"), "NewRuleScreen"),
+});
+
+const rule = createRoute({
+  getParentRoute: () => inside,
+  path: "/detection/$ruleId",
+  validateSearch: readRuleSearch,
+  component: lazyRouteComponent(() => import("./screens/detection/RuleScreen.tsx"), "RuleScreen"),
+});
+
 const link = createRoute({
   getParentRoute: () => root,
   path: "/link/$token",
@@ -49,7 +72,7 @@ function NotFound() {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([inside.addChildren([queue, caseRoute]), link]),
+  routeTree: root.addChildren([inside.addChildren([queue, caseRoute, detection, newRule, rule]), link]),
   defaultErrorComponent: ({ error }) => <Trouble error={error} />,
   defaultPreload: "intent",
 });

@@ -52,4 +52,5 @@ export function refreshOn(event: LiveEvent, cache: QueryClient): void {
   }
   if (type === "end_user_account") void cache.invalidateQueries({ queryKey: ["account", id] });
   if (type === "rule") void cache.invalidateQueries({ queryKey: ["rules"] });
+  if (event.type === "thresholds.updated") void cache.invalidateQueries({ queryKey: ["thresholds"] });
 }
