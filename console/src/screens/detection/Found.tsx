@@ -15,9 +15,10 @@ export function CasesLink({ account, otherwise }: { account: string | undefined;
 
 const shownMax = 6;
 
-type Props = { title: string; unit: string; of: number; rows: { rule_id: string; count: number }[] };
+type Props = { title: string; unit: string; of: number; rows: { rule_id: string; count: number }[]; own?: string };
 
-export function OverlapTable({ title, unit, of, rows }: Props) {
+// `own`: the rule that is being tried. Against itself it is compared as it was then.
+export function OverlapTable({ title, unit, of, rows, own }: Props) {
   const { data: rules = [] } = useQuery(useDetection().rules);
   if (rows.length === 0) return <p className="text-soft">No other rule hit the same.</p>;
   const nameOf = (id: string) => rules.find((rule) => rule.rule_id === id)?.name ?? id;
@@ -47,6 +48,7 @@ export function OverlapTable({ title, unit, of, rows }: Props) {
                 <Link to="/detection/$ruleId" params={{ ruleId: id }} className="hover:text-accent hover:underline">
                   {nameOf(id)}
                 </Link>
+                {id === own && <span className="text-xs text-faint"> (this rule, as it was then)</span>}
               </td>
               <td className="py-1 pr-4 text-right">{figure.format(count)}</td>
               <td className="py-1 text-right text-soft">{of > 0 ? shareWords(Math.min(1, count / of)) : ""}</td>

@@ -24,9 +24,6 @@ type Props = {
 };
 
 export function RuleEditor({ rule, backtest, onBacktest, onDone }: Props) {
-  const backtests = useBacktests();
-  const startTry = useStartTry();
-  const [isWarned, setWarned] = useState(false);
   const drafting = useRuleDraft(rule, (found) => {
     const kept =
       found.rule_version === rule?.rule_version ? "was like that already" : `is saved as version ${found.rule_version}`;
@@ -35,22 +32,7 @@ export function RuleEditor({ rule, backtest, onBacktest, onDone }: Props) {
   });
   const { draft, isBusy, conflict } = drafting;
   const inserting = useInserting(drafting);
-
-  function submit(): void {
-    if (isBusy || conflict) return;
-    const { wanted, base } = draft;
-    const isSame = base.state === "on" && base.expression === wanted.expression && base.about === wanted.about;
-    if (wanted.state === "on" && !isSame && !isTried(backtests, wanted)) return setWarned(true);
-    void drafting.save();
-  }
-
-  async function tryFirst(): Promise<void> {
-    setWarned(false);
-    const started = await startTry(draft.wanted, draft.rule_id);
-    if (started.kind === "started") return onBacktest(started.id);
-    drafting.setErrors(started.errors);
-    toast({ kind: "problem", words: `Not tried: ${started.words}` });
-  }
+  const { warning, submit } = useSubmitting({ drafting, rule, onBacktest });
 
   function discard(): void {
     const thrown = drafting.discard();
@@ -89,20 +71,47 @@ export function RuleEditor({ rule, backtest, onBacktest, onDone }: Props) {
         </div>
         <FieldsReference target={inserting.target} onInsert={inserting.insert} />
       </div>
-      {isWarned && (
-        <UntriedDialog
-          name={draft.wanted.name}
-          shadowHits={rule?.shadow_hits_7d ?? 0}
-          onClose={() => setWarned(false)}
-          onTry={() => void tryFirst()}
-          onAnyway={() => {
-            setWarned(false);
-            void drafting.save();
-          }}
-        />
-      )}
+      {warning}
     </div>
   );
+}
+
+// Saves, but asks first where that lets something act that has not been tried.
+function useSubmitting({ drafting, rule, onBacktest }: Pick<Props, "rule" | "onBacktest"> & { drafting: Drafting }) {
+  const backtests = useBacktests();
+  const startTry = useStartTry();
+  const [isWarned, setWarned] = useState(false);
+  const { draft } = drafting;
+
+  function submit(): void {
+    if (drafting.isBusy || drafting.conflict) return;
+    const { wanted, base } = draft;
+    const isSame = base.state === "on" && base.expression === wanted.expression && base.about === wanted.about;
+    if (wanted.state === "on" && !isSame && !isTried(backtests, wanted)) return setWarned(true);
+    void drafting.save();
+  }
+
+  async function tryFirst(): Promise<void> {
+    setWarned(false);
+    const started = await startTry(draft.wanted, draft.rule_id);
+    if (started.kind === "started") return onBacktest(started.id);
+    drafting.setErrors(started.errors);
+    toast({ kind: "problem", words: `Not tried: ${started.words}` });
+  }
+
+  const warning = isWarned && (
+    <UntriedDialog
+      name={draft.wanted.name}
+      shadowHits={rule?.shadow_hits_7d ?? 0}
+      onClose={() => setWarned(false)}
+      onTry={() => void tryFirst()}
+      onAnyway={() => {
+        setWarned(false);
+        void drafting.save();
+      }}
+    />
+  );
+  return { warning, submit };
 }
 
 // A field's name goes where the caret was, into the text that had it last.

@@ -48,54 +48,70 @@ export function RuleForm({ drafting, isNew, areas, onTarget }: Props) {
             />
           )}
         </div>
-        <MarkedText
-          label="Expression"
-          isCode
-          maxLength={2000}
-          value={wanted.expression}
-          fault={faultOf(trouble.errors, "expression", wanted.expression)}
-          area={areas.expression}
-          onFocus={() => onTarget("expression")}
-          onChange={(expression) => change({ expression })}
-          hint='CEL: true means suspicious. For example event.type == "login_failed" && device.failed_accounts_1h >= 8'
-        />
-        <MarkedText
-          label="Sentence"
-          maxLength={500}
-          value={wanted.sentence}
-          fault={faultOf(trouble.errors, "sentence", wanted.sentence)}
-          area={areas.sentence}
-          onFocus={() => onTarget("sentence")}
-          onChange={(sentence) => change({ sentence })}
-          hint="What an investigator reads. {device.accounts_1h} stands for that field's value."
-        />
-        <div className="grid grid-cols-3 gap-4">
-          <Choice
-            label="Label"
-            value={wanted.label}
-            options={labels.map((each) => [each, each])}
-            onChoice={(label) => change({ label })}
-          />
-          <NumberField
-            label="Weight"
-            min={0.1}
-            max={10}
-            value={wanted.weight}
-            onValue={(weight) => change({ weight })}
-            error={errorOf("weight")}
-            hint={<WeightMeaning weight={wanted.weight} />}
-          />
-          <Choice
-            label="A failed log-in is about"
-            value={wanted.about}
-            options={(Object.keys(aboutWords) as (keyof typeof aboutWords)[]).map((each) => [each, `its ${each}`])}
-            onChoice={(about) => change({ about })}
-            hint={`Its case is about ${aboutWords[wanted.about]}.`}
-          />
-        </div>
+        <Texts drafting={drafting} areas={areas} onTarget={onTarget} />
+        <Facts drafting={drafting} error={errorOf("weight")} />
         <StateChoice drafting={drafting} />
       </div>
     </Section>
+  );
+}
+
+function Texts({ drafting: { draft, trouble, change }, areas, onTarget }: Omit<Props, "isNew">) {
+  const { wanted } = draft;
+  return (
+    <>
+      <MarkedText
+        label="Expression"
+        isCode
+        maxLength={2000}
+        value={wanted.expression}
+        fault={faultOf(trouble.errors, "expression", wanted.expression)}
+        area={areas.expression}
+        onFocus={() => onTarget("expression")}
+        onChange={(expression) => change({ expression })}
+        hint='CEL: true means suspicious. For example event.type == "login_failed" && device.failed_accounts_1h >= 8'
+      />
+      <MarkedText
+        label="Sentence"
+        maxLength={500}
+        value={wanted.sentence}
+        fault={faultOf(trouble.errors, "sentence", wanted.sentence)}
+        area={areas.sentence}
+        onFocus={() => onTarget("sentence")}
+        onChange={(sentence) => change({ sentence })}
+        hint="What an investigator reads. {device.accounts_1h} stands for that field's value."
+      />
+    </>
+  );
+}
+
+function Facts({ drafting: { draft, change }, error }: { drafting: Drafting; error: string | undefined }) {
+  const { wanted } = draft;
+  return (
+    <div className="grid grid-cols-3 gap-4">
+      <Choice
+        label="Label"
+        value={wanted.label}
+        options={labels.map((each) => [each, each])}
+        onChoice={(label) => change({ label })}
+      />
+      <NumberField
+        label="Weight"
+        min={0.1}
+        max={10}
+        value={wanted.weight}
+        onValue={(weight) => change({ weight })}
+        error={error}
+        hint={<WeightMeaning weight={wanted.weight} />}
+      />
+      <Choice
+        label="A failed log-in is about"
+        value={wanted.about}
+        options={(Object.keys(aboutWords) as (keyof typeof aboutWords)[]).map((each) => [each, `its ${each}`])}
+        onChoice={(about) => change({ about })}
+        hint={`Its case is about ${aboutWords[wanted.about]}.`}
+      />
+    </div>
   );
 }
 

@@ -12,7 +12,7 @@ import { Outcomes, figure, precisionWords } from "./Outcomes.tsx";
 import { RuleFilters } from "./RuleFilters.tsx";
 import { Sentence } from "./RuleWords.tsx";
 import { StateMark, StateMenu } from "./StateMark.tsx";
-import type { DetectionSearch } from "./address.ts";
+import type { DetectionSearch, RuleState } from "./address.ts";
 import { useDetection } from "./queries.ts";
 import { useSwitching } from "./useSwitching.tsx";
 
@@ -88,7 +88,6 @@ type TableProps = {
 };
 
 function RuleTable({ rules, body, search, onSearch }: TableProps) {
-  const { may } = useWorkspace();
   const { element, isBusy, switchTo } = useSwitching();
   const { sort: _, ...rest } = search;
   const sorted = (sort: DetectionSearch["sort"], name: string, look = "text-right") => {
@@ -129,33 +128,38 @@ function RuleTable({ rules, body, search, onSearch }: TableProps) {
         </thead>
         <tbody ref={body} className="bg-surface">
           {rules.map((rule) => (
-            <tr key={rule.rule_id} className="border-b border-line align-top hover:bg-hover focus-within:bg-chosen">
-              <td className="py-2 !pl-5">
-                {may("manage:rules") ? (
-                  <StateMenu rule={rule} isBusy={isBusy} onSwitch={(state) => switchTo(rule, state)} />
-                ) : (
-                  <StateMark state={rule.state} />
-                )}
-              </td>
-              <td className="py-2">
-                <RuleCell rule={rule} />
-              </td>
-              <td className="py-2">
-                <FraudLabel label={rule.label} isShort />
-              </td>
-              <td className="py-2 pr-7! text-right">{rule.weight.toFixed(1)}</td>
-              <td className="py-2 pr-7! text-right">
-                <Hits rule={rule} />
-              </td>
-              <td className="py-2">
-                <Outcomes of={rule.outcomes_7d} isShort />
-              </td>
-              <td className="py-2 pr-9! text-right font-semibold">{precisionWords(rule.precision)}</td>
-            </tr>
+            <RuleRow key={rule.rule_id} rule={rule} isBusy={isBusy} onSwitch={(state) => switchTo(rule, state)} />
           ))}
         </tbody>
       </table>
     </>
+  );
+}
+
+type RowProps = { rule: Rule; isBusy: boolean; onSwitch: (state: RuleState) => void };
+
+function RuleRow({ rule, isBusy, onSwitch }: RowProps) {
+  const { may } = useWorkspace();
+  return (
+    <tr className="border-b border-line align-top hover:bg-hover focus-within:bg-chosen">
+      <td className="py-2 !pl-5">
+        {may("manage:rules") ? <StateMenu rule={rule} isBusy={isBusy} onSwitch={onSwitch} /> : <StateMark state={rule.state} />}
+      </td>
+      <td className="py-2">
+        <RuleCell rule={rule} />
+      </td>
+      <td className="py-2">
+        <FraudLabel label={rule.label} isShort />
+      </td>
+      <td className="py-2 pr-7! text-right">{rule.weight.toFixed(1)}</td>
+      <td className="py-2 pr-7! text-right">
+        <Hits rule={rule} />
+      </td>
+      <td className="py-2">
+        <Outcomes of={rule.outcomes_7d} isShort />
+      </td>
+      <td className="py-2 pr-9! text-right font-semibold">{precisionWords(rule.precision)}</td>
+    </tr>
   );
 }
 
@@ -171,7 +175,7 @@ function RuleCell({ rule }: { rule: Rule }) {
         {rule.name}
       </Link>
       <div className="truncate text-xs text-soft">
-        <Sentence text={rule.sentence} />
+        <Sentence text={rule.sentence} isQuiet />
       </div>
     </>
   );

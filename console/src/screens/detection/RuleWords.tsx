@@ -28,15 +28,17 @@ export function Expression({ text }: { text: string }) {
   );
 }
 
-export function Sentence({ text }: { text: string }) {
+// Quiet: among many others, where a value is to stand is only underlined.
+export function Sentence({ text, isQuiet = false }: { text: string; isQuiet?: boolean }) {
   const known = useFeatureNames();
+  const look = isQuiet ? "underline decoration-dotted underline-offset-2" : "rounded bg-accent-soft px-1 text-accent";
   return (
     <span className="[overflow-wrap:anywhere]">
       {text.split(placeholders).map((part, index) => {
         if (index % 2 === 0) return part;
         const feature = known.get(part.slice(1, -1));
         return (
-          <span key={index} className="rounded bg-accent-soft px-1 font-mono text-[0.85em] text-accent" title={part}>
+          <span key={index} className={look} title={part}>
             {feature?.plain_name ?? part}
           </span>
         );

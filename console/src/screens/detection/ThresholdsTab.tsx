@@ -27,14 +27,14 @@ function stepsOf({ score_2, score_3, score_4, score_5 }: Steps): Steps {
 type Refusal = { words: string | null; errors: Map<string, string> };
 const fine: Refusal = { words: null, errors: new Map() };
 
-function ThresholdsForm({ stored }: { stored: Thresholds }) {
-  const { client, desk, may } = useWorkspace();
+// Figures on the version that they were begun on; whatever the service answers, they stay.
+function useThresholdsDraft(stored: Thresholds) {
+  const { client, desk } = useWorkspace();
   const cache = useQueryClient();
   // What the person changes, and the version that it was begun on.
   const [draft, setDraft] = useState<{ base: Thresholds; wanted: Steps } | null>(null);
   const [refusal, setRefusal] = useState(fine);
   const [isBusy, setBusy] = useState(false);
-  const mayManage = may("manage:rules");
   const wanted = draft?.wanted ?? stepsOf(stored);
   const isTouched = draft !== null && steps.some((step) => draft.base[step] !== draft.wanted[step]);
   const isOld = isTouched && !isBusy && draft.base.thresholds_version !== stored.thresholds_version;
@@ -58,6 +58,31 @@ function ThresholdsForm({ stored }: { stored: Thresholds }) {
     }
   }
 
+  function change(part: Partial<Steps>): void {
+    setDraft({ base: draft?.base ?? stored, wanted: { ...wanted, ...part } });
+    setRefusal(fine);
+  }
+
+  return {
+    wanted,
+    refusal,
+    isBusy,
+    isTouched,
+    base: isOld ? draft.base : null,
+    change,
+    save,
+    putBack: () => setDraft(null),
+    goOn: () => setDraft({ base: stored, wanted }),
+  };
+}
+
+type Drafting = ReturnType<typeof useThresholdsDraft>;
+
+function ThresholdsForm({ stored }: { stored: Thresholds }) {
+  const { may } = useWorkspace();
+  const drafting = useThresholdsDraft(stored);
+  const { wanted, refusal, isBusy, isTouched } = drafting;
+  const mayManage = may("manage:rules");
   const aside = (
     <span className="text-xs text-faint">
       version {stored.thresholds_version}, changed <Age at={stored.updated_at} suffix=" ago" /> by {stored.updated_by}
@@ -71,20 +96,7 @@ function ThresholdsForm({ stored }: { stored: Thresholds }) {
           one takes some away. The sum is the log-odds of fraud. These thresholds turn it into a score.
         </p>
         <ThresholdScale steps={wanted} />
-        {isOld && (
-          <div role="alert" className="mt-4 rounded-lg border border-warn/40 bg-warn-soft p-3">
-            <p className="text-warn">
-              <strong className="font-semibold">Changed {ageWords(stored.updated_at)} ago</strong> by {stored.updated_by}:{" "}
-              {differences(draft.base, stored)}. Nothing of yours was saved, and your figures are kept.
-            </p>
-            <div className="mt-2 flex justify-end gap-2">
-              <Button onClick={() => setDraft(null)}>Take theirs</Button>
-              <Button look="primary" onClick={() => setDraft({ base: stored, wanted })}>
-                Go on with mine
-              </Button>
-            </div>
-          </div>
-        )}
+        <Conflict stored={stored} drafting={drafting} />
         <div className="mt-5 grid grid-cols-4 gap-4">
           {steps.map((step) => (
             <NumberField
@@ -96,10 +108,7 @@ function ThresholdsForm({ stored }: { stored: Thresholds }) {
               isOff={!mayManage}
               error={refusal.errors.get(step)}
               hint={stepMeanings[step]}
-              onValue={(value) => {
-                setDraft({ base: draft?.base ?? stored, wanted: { ...wanted, [step]: value } });
-                setRefusal(fine);
-              }}
+              onValue={(value) => drafting.change({ [step]: value })}
             />
           ))}
         </div>
@@ -110,15 +119,33 @@ function ThresholdsForm({ stored }: { stored: Thresholds }) {
         )}
         {mayManage && (
           <div className="mt-4 flex justify-end gap-2">
-            <Button look="quiet" onClick={() => setDraft(null)} disabled={!isTouched || isBusy}>
+            <Button look="quiet" onClick={drafting.putBack} disabled={!isTouched || isBusy}>
               Put back
             </Button>
-            <Button look="primary" onClick={() => void save()} disabled={!isTouched || isBusy || isOld}>
+            <Button look="primary" onClick={() => void drafting.save()} disabled={!isTouched || isBusy || drafting.base !== null}>
               Save the thresholds
             </Button>
           </div>
         )}
       </Section>
+    </div>
+  );
+}
+
+function Conflict({ stored, drafting: { base, putBack, goOn } }: { stored: Thresholds; drafting: Drafting }) {
+  if (!base) return null;
+  return (
+    <div role="alert" className="mt-4 rounded-lg border border-warn/40 bg-warn-soft p-3">
+      <p className="text-warn">
+        <strong className="font-semibold">Changed {ageWords(stored.updated_at)} ago</strong> by {stored.updated_by}:{" "}
+        {differences(base, stored)}. Nothing of yours was saved, and your figures are kept.
+      </p>
+      <div className="mt-2 flex justify-end gap-2">
+        <Button onClick={putBack}>Take theirs</Button>
+        <Button look="primary" onClick={goOn}>
+          Go on with mine
+        </Button>
+      </div>
     </div>
   );
 }

@@ -60,7 +60,7 @@ export function TryPanel({ draft, ruleId, backtest, onBacktest, onErrors }: Prop
             is known of them. Nobody is affected.
           </p>
         ) : (
-          <Shown key={backtest} id={backtest} draft={draft} />
+          <Shown key={backtest} id={backtest} draft={draft} ruleId={ruleId} />
         )}
         <Earlier draft={draft} ruleId={ruleId} shown={backtest} onBacktest={onBacktest} />
       </div>
@@ -72,7 +72,7 @@ function problemWords({ words, errors }: { words: string; errors: FieldErrors })
   return errors.length > 0 ? errors.map((each) => `${each.field}: ${each.message}`).join(" ") : words;
 }
 
-function Shown({ id, draft }: { id: string; draft: Tried }) {
+function Shown({ id, draft, ruleId }: { id: string; draft: Tried; ruleId: string }) {
   const read = useQuery(useDetection().backtest(id));
   const cache = useQueryClient();
   const status = read.data?.status;
@@ -99,7 +99,7 @@ function Shown({ id, draft }: { id: string; draft: Tried }) {
         </div>
       )}
       <Progress backtest={data} />
-      {data.result && <TryResult backtest={data} result={data.result} />}
+      {data.result && <TryResult backtest={data} result={data.result} ruleId={ruleId} />}
     </div>
   );
 }

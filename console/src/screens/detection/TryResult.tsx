@@ -5,7 +5,9 @@ import { DayBars } from "./DayBars.tsx";
 import { CasesLink, OverlapTable } from "./Found.tsx";
 import { Figure, Outcomes, figure, precisionWords, shareWords } from "./Outcomes.tsx";
 
-export function TryResult({ backtest, result }: { backtest: Backtest; result: BacktestResult }) {
+type Props = { backtest: Backtest; result: BacktestResult; ruleId: string };
+
+export function TryResult({ backtest, result, ruleId }: Props) {
   const { hits, decisions, accounts, caught_already: caught, precision } = result;
   const fresh = caught === null ? 0 : Math.round(hits * (1 - caught));
   const perDay = (hits / Math.max(1, result.hits_per_day.length)).toFixed(1);
@@ -19,9 +21,13 @@ export function TryResult({ backtest, result }: { backtest: Backtest; result: Ba
         <Figure name="Hits" value={figure.format(hits)} note={`${perDay} a day`} />
         <Figure name="Accounts" value={figure.format(accounts)} note="hit at least once" />
         <Figure
-          name="New"
+          name="New, hits"
           value={figure.format(fresh)}
-          note={caught === null ? "no hit, so nothing new" : `hits on what made no case then; ${shareWords(caught)} did`}
+          note={
+            caught === null
+              ? "no hit, so nothing new"
+              : `hits that scored below 3 then, so made no case; the other ${shareWords(caught)} scored more`
+          }
         />
         <Figure name="Precision" value={precisionWords(precision)} note="by the outcomes of those it hits" />
       </dl>
@@ -37,6 +43,7 @@ export function TryResult({ backtest, result }: { backtest: Backtest; result: Ba
                 title="Rules that hit the same activity"
                 unit="Hits"
                 of={hits}
+                own={ruleId}
                 rows={result.overlap.map(({ rule_id, hits: count }) => ({ rule_id, count }))}
               />
             </div>

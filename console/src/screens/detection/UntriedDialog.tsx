@@ -16,7 +16,7 @@ export function UntriedDialog({ name, shadowHits, onTry, onAnyway, onClose }: Pr
     </>
   );
   return (
-    <Dialog title="Switch it on without having tried it?" onClose={onClose} footer={footer} width="small">
+    <Dialog title="Let it act without having tried it?" onClose={onClose} footer={footer} width="small">
       <p className="flex gap-2.5">
         <TriangleAlert size={18} className="mt-0.5 shrink-0 text-warn" aria-hidden />
         <span className="[overflow-wrap:anywhere]">

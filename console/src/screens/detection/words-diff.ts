@@ -29,7 +29,7 @@ function partsOf(text: string): string[] {
 }
 
 function longestCommon(a: string[], b: string[]): number[][] {
-  const lengths = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0));
+  const lengths = Array.from({ length: a.length + 1 }, () => Array.from({ length: b.length + 1 }, () => 0));
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
       const row = lengths[i];
