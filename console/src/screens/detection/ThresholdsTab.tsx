@@ -24,6 +24,11 @@ function stepsOf({ score_2, score_3, score_4, score_5 }: Steps): Steps {
   return { score_2, score_3, score_4, score_5 };
 }
 
+// What the person changed: the rest is taken over from a colleague, so that going on undoes nobody's change.
+function touched({ base, wanted }: { base: Steps; wanted: Steps }): Partial<Steps> {
+  return Object.fromEntries(steps.filter((step) => base[step] !== wanted[step]).map((step) => [step, wanted[step]]));
+}
+
 type Refusal = { words: string | null; errors: Map<string, string> };
 const fine: Refusal = { words: null, errors: new Map() };
 
@@ -72,7 +77,7 @@ function useThresholdsDraft(stored: Thresholds) {
     change,
     save,
     putBack: () => setDraft(null),
-    goOn: () => setDraft({ base: stored, wanted }),
+    goOn: () => draft && setDraft({ base: stored, wanted: { ...stepsOf(stored), ...touched(draft) } }),
   };
 }
 
