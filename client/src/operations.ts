@@ -48,7 +48,7 @@ export type ActivityBatch = { activities: (Activity)[] };
 
 export type Activity = { activity_id: string; type: string; occurred_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; attributes?: Record<string, string | number | boolean> };
 
-export type Rule = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string; hits_7d: number; shadow_hits_7d: number; precision: Precision };
+export type Rule = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string; hits_7d: number; shadow_hits_7d: number; outcomes_7d: Precision; precision: Precision };
 
 export type Precision = { confirmed: number; false_positives: number; inconclusive: number; precision: number | null };
 

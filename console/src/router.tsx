@@ -4,6 +4,7 @@ import { Empty, Trouble } from "./parts/States.tsx";
 import { QueueScreen } from "./screens/queue/QueueScreen.tsx";
 import { readLinksSearch } from "./screens/links/search.ts";
 import { readOverviewSearch } from "./screens/overview/search.ts";
+import { readDetectionSearch, readRuleSearch } from "./screens/detection/address.ts";
 import { readQueueSearch } from "./screens/queue/search.ts";
 import { SessionGate } from "./session/SessionGate.tsx";
 import { Shell } from "./shell/Shell.tsx";
@@ -57,6 +58,28 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import("./screens/overview/OverviewScreen.tsx"), "OverviewScreen"),
 });
 
+const detection = createRoute({
+  getParentRoute: () => inside,
+  path: "/detection",
+  validateSearch: readDetectionSearch,
+  component: lazyRouteComponent(() => import("./screens/detection/DetectionScreen.tsx"), "DetectionScreen"),
+});
+
+// A rule's id has no hyphen, so no rule can stand at this address.
+const newRule = createRoute({
+  getParentRoute: () => inside,
+  path: "/detection/new-rule",
+  validateSearch: readRuleSearch,
+  component: lazyRouteComponent(() => import("./screens/detection/NewRuleScreen.tsx"), "NewRuleScreen"),
+});
+
+const rule = createRoute({
+  getParentRoute: () => inside,
+  path: "/detection/$ruleId",
+  validateSearch: readRuleSearch,
+  component: lazyRouteComponent(() => import("./screens/detection/RuleScreen.tsx"), "RuleScreen"),
+});
+
 const link = createRoute({
   getParentRoute: () => root,
   path: "/link/$token",
@@ -74,7 +97,7 @@ function NotFound() {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([inside.addChildren([queue, caseRoute, accountRoute, links, overview]), link]),
+  routeTree: root.addChildren([inside.addChildren([queue, caseRoute, accountRoute, links, overview, detection, newRule, rule]), link]),
   defaultErrorComponent: ({ error }) => <Trouble isScreen error={error} />,
   defaultPreload: "intent",
 });

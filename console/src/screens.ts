@@ -1,7 +1,7 @@
-import { ChartColumn, ListChecks, Waypoints, type LucideIcon } from "lucide-react";
+import { ChartColumn, CodeXml, ListChecks, Radar, Users, Waypoints, type LucideIcon } from "lucide-react";
 
 export type NavigationEntry = {
-  path: "/" | "/links" | "/overview";
+  path: "/" | "/links" | "/overview" | "/detection" | "/developers" | "/people";
   name: string;
   Icon: LucideIcon;
   // Without it the entry is not shown.
@@ -13,4 +13,7 @@ export const navigation: NavigationEntry[] = [
   { path: "/", name: "Queue", Icon: ListChecks, scope: "read:cases" },
   { path: "/links", name: "Links", Icon: Waypoints, scope: "read:enduseraccounts" },
   { path: "/overview", name: "Overview", Icon: ChartColumn, scope: "read:metrics" },
+  { path: "/detection", name: "Detection", Icon: Radar, scope: "read:rules" },
+  { path: "/developers", name: "Developers", Icon: CodeXml, scope: "read:tenant" },
+  { path: "/people", name: "People", Icon: Users, scope: "read:users" },
 ];

@@ -133,6 +133,11 @@ test("GET rule report 200: subjects, precision, examples and overlap are of thos
     { ...example, subject: "account:2", is_shadow: false, activity_id: "of-account:2", occurred_at: noonBefore(2) },
     { ...example, subject: "account:3", is_shadow: true, activity_id: "of-account:3", occurred_at: noonBefore(3) },
   ]);
+  const { rules } = (await tenant.call("GET", "/rules")).json.data as { rules: MeasuredRule[] };
+  expect(rules.find((rule) => rule.rule_id === "own_rule")).toMatchObject({
+    outcomes_7d: { confirmed: 1, false_positives: 0, precision: 1 },
+    precision: { confirmed: 1, false_positives: 1, precision: 0.5 },
+  });
   expect(await report(tenant, "?days=90")).toMatchObject({
     subjects: 3,
     precision: { confirmed: 1, false_positives: 1 },

@@ -72,4 +72,5 @@ export function refreshOn(event: LiveEvent, cache: QueryClient): void {
   }
   // The thresholds are the tenant's.
   if (type === "rule" || type === "tenant") void cache.invalidateQueries({ queryKey: ["rules"] });
+  if (event.type === "thresholds.updated") void cache.invalidateQueries({ queryKey: ["thresholds"] });
 }

@@ -68,14 +68,16 @@ async function requireRule(database: Queryable, { caller, params }: Call): Promi
 async function measure(services: Services, tenantId: string, rules: Rule[]): Promise<MeasuredRule[]> {
   const [since = ""] = daysUpTo(services.now(), 7);
   const rule_ids = rules.map((rule) => rule.rule_id);
-  const [hitsOf, outcomesOf] = await Promise.all([
+  const [hitsOf, outcomesOf, latestOf] = await Promise.all([
     countHits(services.database, tenantId, since),
     countOutcomes(services.database, tenantId, { rule_ids, hit_since: null }),
+    countOutcomes(services.database, tenantId, { rule_ids, hit_since: `${since}T00:00:00.000Z` }),
   ]);
   return rules.map((rule) => ({
     ...rule,
     hits_7d: hitsOf({ ...rule, is_shadow: false }),
     shadow_hits_7d: hitsOf({ ...rule, is_shadow: true }),
+    outcomes_7d: precisionOf(latestOf({ ...rule, is_shadow: false })),
     precision: precisionOf(outcomesOf({ ...rule, is_shadow: false })),
   }));
 }

@@ -97,6 +97,7 @@ export const MeasuredRule = Type.Object(
     ...versioned,
     hits_7d: Type.Integer({ description: "Hits on today and the 6 days before it, in UTC, while it was on." }),
     shadow_hits_7d: Type.Integer({ description: "The same, while it was in shadow." }),
+    outcomes_7d: Precision,
     precision: Precision,
   },
   { additionalProperties: false, $id: "Rule" },

@@ -1,0 +1,59 @@
+import type { Rule } from "@casehound/client";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { FraudLabel } from "../../parts/Badges.tsx";
+import { Section } from "../case/Section.tsx";
+import { Outcomes, figure, precisionWords } from "./Outcomes.tsx";
+import { Expression, Sentence } from "./RuleWords.tsx";
+import { useDetection } from "./queries.ts";
+
+export const aboutWords = {
+  account: "the account that is named",
+  device: "the device that it came from, as one case for all accounts",
+  address: "the address that it came from, as one case for all accounts",
+  network: "the network that it came from, as one case for all accounts",
+};
+
+export function Definition({ rule }: { rule: Rule }) {
+  return (
+    <Section title="What it says">
+      <p className="mb-3 text-base">
+        <Sentence text={rule.sentence} />
+      </p>
+      <Expression text={rule.expression} />
+      <dl className="mt-4 grid grid-cols-[repeat(auto-fit,minmax(11rem,1fr))] gap-x-6 gap-y-3">
+        <Fact name="Label">
+          <FraudLabel label={rule.label} />
+        </Fact>
+        <Fact name="Weight">
+          {rule.weight} <WeightMeaning weight={rule.weight} />
+        </Fact>
+        <Fact name="A failed log-in is about">{aboutWords[rule.about]}</Fact>
+        <Fact name="Hits, 7 days">
+          {figure.format(rule.hits_7d)} on, {figure.format(rule.shadow_hits_7d)} in shadow
+        </Fact>
+        <Fact name="Precision so far">
+          <strong className="font-semibold">{precisionWords(rule.precision)}</strong> <Outcomes of={rule.precision} />
+        </Fact>
+      </dl>
+    </Section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt className="text-xs text-faint">{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+// What the rule does by itself, under the thresholds as they are.
+export function WeightMeaning({ weight }: { weight: number }) {
+  const { data } = useQuery(useDetection().thresholds);
+  if (!data) return null;
+  const score = [data.score_2, data.score_3, data.score_4, data.score_5].filter((from) => weight >= from).length + 1;
+  const words = score >= 3 ? `alone it makes a case of score ${score}` : "alone it makes no case";
+  return <span className="text-soft">({words})</span>;
+}

@@ -1,0 +1,99 @@
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { LockKeyhole, Plus } from "lucide-react";
+import { useMemo, type ReactNode } from "react";
+import { useKeys, type Binding } from "../../keys/keys.ts";
+import { Kbd } from "../../parts/Button.tsx";
+import { Empty } from "../../parts/States.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
+import { NotAccepted } from "./NotAccepted.tsx";
+import { RuleList } from "./RuleList.tsx";
+import { ThresholdsTab } from "./ThresholdsTab.tsx";
+import type { Tab } from "./address.ts";
+
+const tabs: { tab: Tab | undefined; name: string }[] = [
+  { tab: undefined, name: "Rules" },
+  { tab: "thresholds", name: "Thresholds" },
+  { tab: "not-accepted", name: "Not accepted" },
+];
+
+export function DetectionScreen() {
+  const { tab } = useSearch({ from: "/inside/detection" });
+  return (
+    <div className="flex h-full flex-col">
+      <Header tab={tab} />
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        {tab === undefined && (
+          <Allowed scope="read:rules">
+            <RuleList />
+          </Allowed>
+        )}
+        {tab === "thresholds" && (
+          <Allowed scope="read:rules">
+            <ThresholdsTab />
+          </Allowed>
+        )}
+        {tab === "not-accepted" && (
+          <Allowed scope="read:metrics">
+            <NotAccepted />
+          </Allowed>
+        )}
+      </div>
+    </div>
+  );
+}
+
+// What a person may not see is no fault of anybody's.
+export function Allowed({ scope, children }: { scope: string; children: ReactNode }) {
+  const { may } = useWorkspace();
+  if (may(scope)) return children;
+  return (
+    <Empty title="Not available to you" icon={<LockKeyhole size={20} aria-hidden />}>
+      Your role does not include this. Whoever manages your tenant's people can change that.
+    </Empty>
+  );
+}
+
+function Header({ tab }: { tab: Tab | undefined }) {
+  const { may } = useWorkspace();
+  const navigate = useNavigate();
+  const mayManage = may("manage:rules");
+  const keys = useMemo<Binding[]>(
+    () => [
+      {
+        key: "n",
+        name: "New rule",
+        group: "Detection",
+        isOff: !mayManage,
+        run: () => void navigate({ to: "/detection/new-rule" }),
+      },
+    ],
+    [mayManage, navigate],
+  );
+  useKeys(keys);
+  return (
+    <header className="flex shrink-0 items-center gap-4 border-b border-line bg-surface pr-4">
+      <h1 className="sr-only">Detection</h1>
+      <nav aria-label="Detection" className="flex flex-1 gap-1 px-3">
+        {tabs.map((each) => (
+          <Link
+            key={each.name}
+            to="/detection"
+            search={each.tab ? { tab: each.tab } : {}}
+            aria-current={each.tab === tab ? "page" : undefined}
+            className={`flex h-11 items-center border-b-2 px-2 text-sm outline-offset-[-2px] ${each.tab === tab ? "border-accent font-semibold text-ink" : "border-transparent text-soft hover:text-ink"}`}
+          >
+            {each.name}
+          </Link>
+        ))}
+      </nav>
+      {mayManage && (
+        <Link
+          to="/detection/new-rule"
+          className="inline-flex h-8 items-center gap-1.5 rounded-md border border-accent bg-accent px-3 text-sm font-medium text-accent-ink hover:opacity-90"
+        >
+          <Plus size={15} aria-hidden /> New rule <Kbd>N</Kbd>
+        </Link>
+      )}
+    </header>
+  );
+}

@@ -1,0 +1,77 @@
+import type { Feature } from "@casehound/client";
+import { useQuery } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { inputLook } from "../../parts/Field.tsx";
+import { Loading, Trouble } from "../../parts/States.tsx";
+import { Section } from "../case/Section.tsx";
+import { useDetection } from "./queries.ts";
+
+type Props = { target: "expression" | "sentence"; onInsert: (name: string) => void };
+
+// What a rule can read, to be looked up and put in where the caret is.
+export function FieldsReference({ target, onInsert }: Props) {
+  const read = useQuery(useDetection().features);
+  const [filter, setFilter] = useState("");
+  const wanted = filter.toLowerCase().trim();
+  const found = (read.data ?? []).filter(({ name, plain_name: plain, description }) =>
+    [name, plain, description].some((each) => each.toLowerCase().includes(wanted)),
+  );
+  const groups = Map.groupBy(found, ({ name }) => name.split(".")[0] ?? name);
+  return (
+    <Section title="Fields" aside={<span className="text-xs text-faint">goes into the {target}</span>}>
+      <input
+        type="text"
+        aria-label="Filter the fields"
+        placeholder="Filter: device, failed, 1h ..."
+        className={inputLook}
+        value={filter}
+        onChange={(event) => setFilter(event.target.value)}
+      />
+      <div
+        role="region"
+        aria-label="What a rule can read"
+        tabIndex={0}
+        className="mt-3 -mr-2 max-h-[calc(100vh-17rem)] overflow-y-auto pr-2 max-[70rem]:max-h-96"
+      >
+        {read.isPending && <Loading lines={6} name="Loading the fields" />}
+        {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
+        {read.data && found.length === 0 && <p className="text-soft">No field is like that.</p>}
+        {[...groups].map(([group, features]) => (
+          <div key={group} className="mb-3">
+            <h3 className="mb-1 text-xs font-semibold text-soft">{group}</h3>
+            <ul className="grid gap-0.5">
+              {features.map((feature) => (
+                <Row key={feature.name} feature={feature} onInsert={onInsert} />
+              ))}
+            </ul>
+          </div>
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+function Row({ feature, onInsert }: { feature: Feature; onInsert: Props["onInsert"] }) {
+  const { name, type, plain_name: plain, description, maximum } = feature;
+  return (
+    <li>
+      <button
+        type="button"
+        aria-label={`Insert ${name}`}
+        onClick={() => onInsert(name)}
+        className="group grid w-full grid-cols-[minmax(0,1fr)_auto] gap-x-2 rounded px-1.5 py-1 text-left hover:bg-hover"
+      >
+        <span className="font-mono text-[12px] text-accent [overflow-wrap:anywhere]">{name}</span>
+        <span className="inline-flex items-center gap-1 text-xs text-faint">
+          {type}
+          <Plus size={13} aria-hidden />
+        </span>
+        <span className="col-span-2 text-xs text-soft" title={description}>
+          {plain}
+          {maximum !== undefined && `, counted to ${maximum}`}
+        </span>
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,42 @@
+import type { Rule } from "@casehound/client";
+import { GitCompareArrows } from "lucide-react";
+import { Button } from "../../parts/Button.tsx";
+import { ageWords } from "../../parts/Time.tsx";
+import { Change, memberNames } from "./History.tsx";
+import { meetingsOf, type RuleDraft } from "./rule-draft.ts";
+
+type Props = { draft: RuleDraft; now: Rule; onGoOn: () => void; onTheirs: () => void };
+
+// Somebody changed the rule while this person was writing. Nothing was applied, and nothing written is lost.
+export function RuleConflict({ draft, now, onGoOn, onTheirs }: Props) {
+  const meetings = meetingsOf(draft, now);
+  const contested = meetings.filter((each) => each.yours !== null);
+  return (
+    <div role="alert" className="rounded-lg border border-warn/40 bg-warn-soft p-4">
+      <p className="flex gap-2 text-warn">
+        <GitCompareArrows size={16} className="mt-0.5 shrink-0" aria-hidden />
+        <span className="[overflow-wrap:anywhere]">
+          <strong className="font-semibold">Changed {ageWords(now.updated_at)} ago</strong> by {now.updated_by}: version{" "}
+          {draft.base.rule_version} to {now.rule_version}. Your draft is kept, and nothing of it was saved.
+        </span>
+      </p>
+      <dl className="mt-3 grid grid-cols-[6rem_minmax(0,1fr)] gap-x-3 gap-y-1 rounded-md bg-surface p-3">
+        {meetings.map(({ member, from, to }) => (
+          <Change key={member} member={member} from={from} to={to} />
+        ))}
+      </dl>
+      <p className="mt-3">
+        Going on takes these over
+        {contested.length > 0
+          ? `, except what you have changed too: ${contested.map(({ member }) => memberNames[member].toLowerCase()).join(", ")} stays as you wrote it.`
+          : " and keeps all that you wrote."}
+      </p>
+      <div className="mt-3 flex flex-wrap justify-end gap-2">
+        <Button onClick={onTheirs}>Drop my draft</Button>
+        <Button look="primary" onClick={onGoOn}>
+          Go on with my draft
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+import { ChevronDown, CircleDot, CircleSlash, Ghost } from "lucide-react";
+import type { ReactNode } from "react";
+import { Menu } from "../../parts/Menu.tsx";
+import { states, type RuleState } from "./address.ts";
+
+export const stateFacts: Record<RuleState, { name: string; meaning: string; look: string; icon: ReactNode }> = {
+  on: {
+    name: "On",
+    meaning: "Counts towards the score, and makes cases.",
+    look: "bg-good-soft text-good",
+    icon: <CircleDot size={13} aria-hidden />,
+  },
+  shadow: {
+    name: "Shadow",
+    meaning: "Its hits are counted, and it acts on nothing.",
+    look: "bg-accent-soft text-accent",
+    icon: <Ghost size={13} aria-hidden />,
+  },
+  off: {
+    name: "Off",
+    meaning: "It is not looked at.",
+    look: "bg-sunken text-soft",
+    icon: <CircleSlash size={13} aria-hidden />,
+  },
+};
+
+const shape = "inline-flex h-6 items-center gap-1.5 rounded px-2 text-xs font-semibold whitespace-nowrap";
+
+export function StateMark({ state }: { state: RuleState }) {
+  const { name, look, icon, meaning } = stateFacts[state];
+  return (
+    <span className={`${shape} ${look}`} title={meaning}>
+      {icon}
+      {name}
+    </span>
+  );
+}
+
+type Props = { rule: { name: string; state: RuleState }; onSwitch: (state: RuleState) => void; isBusy?: boolean };
+
+// The same, to be changed.
+export function StateMenu({ rule, onSwitch, isBusy = false }: Props) {
+  const { name, look, icon } = stateFacts[rule.state];
+  const trigger = (
+    <button
+      type="button"
+      disabled={isBusy}
+      aria-label={`${rule.name} is ${name.toLowerCase()}: switch it`}
+      className={`${shape} ${look} hover:opacity-85 disabled:opacity-55`}
+    >
+      {icon}
+      {name}
+      <ChevronDown size={12} aria-hidden />
+    </button>
+  );
+  const items = states.map((state) => ({
+    name: `${stateFacts[state].name}: ${stateFacts[state].meaning}`,
+    icon: stateFacts[state].icon,
+    isChosen: state === rule.state,
+    run: () => onSwitch(state),
+  }));
+  return <Menu name="On, shadow or off" trigger={trigger} groups={[{ items }]} />;
+}

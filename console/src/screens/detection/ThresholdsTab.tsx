@@ -1,0 +1,167 @@
+import { ProblemError, type Thresholds } from "@casehound/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Button } from "../../parts/Button.tsx";
+import { Alert } from "../../parts/Field.tsx";
+import { Loading, Trouble, wordsOf } from "../../parts/States.tsx";
+import { Age, ageWords } from "../../parts/Time.tsx";
+import { toast } from "../../parts/Toasts.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
+import { Section } from "../case/Section.tsx";
+import { NumberField } from "./NumberField.tsx";
+import { ThresholdScale } from "./ThresholdScale.tsx";
+import { useDetection } from "./queries.ts";
+import { stepMeanings, steps, type Steps } from "./thresholds.ts";
+
+export function ThresholdsTab() {
+  const read = useQuery(useDetection().thresholds);
+  if (read.isPending) return <Loading lines={6} name="Loading the thresholds" />;
+  if (read.isError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
+  return <ThresholdsForm stored={read.data} />;
+}
+
+function stepsOf({ score_2, score_3, score_4, score_5 }: Steps): Steps {
+  return { score_2, score_3, score_4, score_5 };
+}
+
+// What the person changed: the rest is taken over from a colleague, so that going on undoes nobody's change.
+function touched({ base, wanted }: { base: Steps; wanted: Steps }): Partial<Steps> {
+  return Object.fromEntries(steps.filter((step) => base[step] !== wanted[step]).map((step) => [step, wanted[step]]));
+}
+
+type Refusal = { words: string | null; errors: Map<string, string> };
+const fine: Refusal = { words: null, errors: new Map() };
+
+// Figures on the version that they were begun on; whatever the service answers, they stay.
+function useThresholdsDraft(stored: Thresholds) {
+  const { client, desk } = useWorkspace();
+  const cache = useQueryClient();
+  // What the person changes, and the version that it was begun on.
+  const [draft, setDraft] = useState<{ base: Thresholds; wanted: Steps } | null>(null);
+  const [refusal, setRefusal] = useState(fine);
+  const [isBusy, setBusy] = useState(false);
+  const wanted = draft?.wanted ?? stepsOf(stored);
+  const isTouched = draft !== null && steps.some((step) => draft.base[step] !== draft.wanted[step]);
+  const isOld = isTouched && !isBusy && draft.base.thresholds_version !== stored.thresholds_version;
+
+  async function save(): Promise<void> {
+    if (!draft) return;
+    setBusy(true);
+    setRefusal(fine);
+    const body = { ...draft.wanted, thresholds_version: draft.base.thresholds_version };
+    try {
+      const found = await desk.outbox.deliver("Saving the thresholds", () => client.call("updateThresholds", { body }));
+      cache.setQueryData(["thresholds"], found);
+      setDraft(null);
+      toast({ kind: "done", words: "The thresholds are saved. What was scored keeps its score." });
+    } catch (error) {
+      const isConflict = error instanceof ProblemError && error.type === "item-version-conflict";
+      if (isConflict) await cache.invalidateQueries({ queryKey: ["thresholds"] });
+      else setRefusal(refusalOf(error));
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  function change(part: Partial<Steps>): void {
+    setDraft({ base: draft?.base ?? stored, wanted: { ...wanted, ...part } });
+    setRefusal(fine);
+  }
+
+  return {
+    wanted,
+    refusal,
+    isBusy,
+    isTouched,
+    base: isOld ? draft.base : null,
+    change,
+    save,
+    putBack: () => setDraft(null),
+    goOn: () => draft && setDraft({ base: stored, wanted: { ...stepsOf(stored), ...touched(draft) } }),
+  };
+}
+
+type Drafting = ReturnType<typeof useThresholdsDraft>;
+
+function ThresholdsForm({ stored }: { stored: Thresholds }) {
+  const { may } = useWorkspace();
+  const drafting = useThresholdsDraft(stored);
+  const { wanted, refusal, isBusy, isTouched } = drafting;
+  const mayManage = may("manage:rules");
+  const aside = (
+    <span className="text-xs text-faint">
+      version {stored.thresholds_version}, changed <Age at={stored.updated_at} suffix=" ago" /> by {stored.updated_by}
+    </span>
+  );
+  return (
+    <div className="mx-auto grid max-w-[72rem] gap-4 p-5">
+      <Section title="From evidence to score" aside={aside}>
+        <p className="mb-4 max-w-[46rem] text-soft">
+          Every rule that hits adds its weight, and a log-in that is unusual for its account adds something of its own; a usual
+          one takes some away. The sum is the log-odds of fraud. These thresholds turn it into a score.
+        </p>
+        <ThresholdScale steps={wanted} />
+        <Conflict stored={stored} drafting={drafting} />
+        <div className="mt-5 grid grid-cols-4 gap-4">
+          {steps.map((step) => (
+            <NumberField
+              key={step}
+              label={`Score ${step.slice(-1)} from`}
+              min={0}
+              max={100}
+              value={wanted[step]}
+              isOff={!mayManage}
+              error={refusal.errors.get(step)}
+              hint={stepMeanings[step]}
+              onValue={(value) => drafting.change({ [step]: value })}
+            />
+          ))}
+        </div>
+        {refusal.words !== null && (
+          <div className="mt-4">
+            <Alert>Not saved: {refusal.words}</Alert>
+          </div>
+        )}
+        {mayManage && (
+          <div className="mt-4 flex justify-end gap-2">
+            <Button look="quiet" onClick={drafting.putBack} disabled={!isTouched || isBusy}>
+              Put back
+            </Button>
+            <Button look="primary" onClick={() => void drafting.save()} disabled={!isTouched || isBusy || drafting.base !== null}>
+              Save the thresholds
+            </Button>
+          </div>
+        )}
+      </Section>
+    </div>
+  );
+}
+
+function Conflict({ stored, drafting: { base, putBack, goOn } }: { stored: Thresholds; drafting: Drafting }) {
+  if (!base) return null;
+  return (
+    <div role="alert" className="mt-4 rounded-lg border border-warn/40 bg-warn-soft p-3">
+      <p className="text-warn">
+        <strong className="font-semibold">Changed {ageWords(stored.updated_at)} ago</strong> by {stored.updated_by}:{" "}
+        {differences(base, stored)}. Nothing of yours was saved, and your figures are kept.
+      </p>
+      <div className="mt-2 flex justify-end gap-2">
+        <Button onClick={putBack}>Take theirs</Button>
+        <Button look="primary" onClick={goOn}>
+          Go on with mine
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function refusalOf(error: unknown): Refusal {
+  const errors = error instanceof ProblemError ? (error.errors ?? []) : [];
+  const known = errors.filter(({ field }) => steps.some((step) => step === field));
+  return { words: known.length > 0 ? null : wordsOf(error), errors: new Map(known.map((each) => [each.field, each.message])) };
+}
+
+function differences(before: Thresholds, now: Thresholds): string {
+  const changed = steps.filter((step) => before[step] !== now[step]);
+  return changed.map((step) => `score ${step.slice(-1)} from ${before[step]} to ${now[step]}`).join(", ");
+}

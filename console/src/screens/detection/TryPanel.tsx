@@ -1,0 +1,171 @@
+import { ProblemError, type Backtest, type BacktestListItem } from "@casehound/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { FlaskConical } from "lucide-react";
+import { useEffect, useState } from "react";
+import { Button } from "../../parts/Button.tsx";
+import { Alert } from "../../parts/Field.tsx";
+import { Loading, Trouble, wordsOf } from "../../parts/States.tsx";
+import { Age } from "../../parts/Time.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
+import type { FieldErrors } from "../../work/rules.ts";
+import { Section } from "../case/Section.tsx";
+import { figure } from "./Outcomes.tsx";
+import { Expression } from "./RuleWords.tsx";
+import { TryResult } from "./TryResult.tsx";
+import { isUnderWay, useDetection } from "./queries.ts";
+import { tryDays, useBacktests, useStartTry, type Tried } from "./trying.tsx";
+
+type Props = {
+  // What would be tried now.
+  draft: Tried;
+  ruleId: string;
+  // The one that is shown.
+  backtest: string | undefined;
+  onBacktest: (id: string) => void;
+  // What the service does not like about the draft, for whoever can mark it.
+  onErrors?: (errors: FieldErrors) => void;
+};
+
+// What the rule would have hit in the last days, before it hits anybody.
+export function TryPanel({ draft, ruleId, backtest, onBacktest, onErrors }: Props) {
+  const { may } = useWorkspace();
+  const start = useStartTry();
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+
+  async function tryIt(): Promise<void> {
+    setBusy(true);
+    setProblem(null);
+    onErrors?.([]);
+    const started = await start(draft, ruleId);
+    setBusy(false);
+    if (started.kind === "started") return onBacktest(started.id);
+    const isMarked = onErrors !== undefined && started.errors.length > 0;
+    setProblem(isMarked ? "It was not tried: see the expression above." : `It was not tried: ${problemWords(started)}`);
+    onErrors?.(started.errors);
+  }
+
+  const aside = may("manage:rules") && (
+    <Button look="primary" onClick={() => void tryIt()} disabled={isBusy || draft.expression.trim() === ""}>
+      <FlaskConical size={15} aria-hidden /> Try it on the last {tryDays} days
+    </Button>
+  );
+  return (
+    <Section title="Try it" aside={aside}>
+      <div className="grid gap-3">
+        {problem !== null && <Alert>{problem}</Alert>}
+        {backtest === undefined ? (
+          <p className="text-soft">
+            A try runs the expression over the decisions of the last {tryDays} days: how often it would have hit, whom, and what
+            is known of them. Nobody is affected.
+          </p>
+        ) : (
+          <Shown key={backtest} id={backtest} draft={draft} ruleId={ruleId} />
+        )}
+        <Earlier draft={draft} ruleId={ruleId} shown={backtest} onBacktest={onBacktest} />
+      </div>
+    </Section>
+  );
+}
+
+function problemWords({ words, errors }: { words: string; errors: FieldErrors }): string {
+  return errors.length > 0 ? errors.map((each) => `${each.field}: ${each.message}`).join(" ") : words;
+}
+
+function Shown({ id, draft, ruleId }: { id: string; draft: Tried; ruleId: string }) {
+  const read = useQuery(useDetection().backtest(id));
+  const cache = useQueryClient();
+  const status = read.data?.status;
+  // Once it has ended, the list of tries knows it too; that is what switching on looks at.
+  useEffect(() => {
+    if (status !== undefined && !isUnderWay(status)) void cache.invalidateQueries({ queryKey: ["backtests", "list"] });
+  }, [status, cache]);
+  if (read.isPending) return <Loading lines={3} name="Loading the try" />;
+  if (read.isError) {
+    const isAbsent = read.error instanceof ProblemError && read.error.status < 500;
+    if (isAbsent) return <p className="text-soft">This try is not kept any more. Try it again.</p>;
+    return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
+  }
+  const { data } = read;
+  const isOther = data.expression !== draft.expression || data.about !== draft.about;
+  return (
+    <div className="grid gap-3">
+      {isOther && (
+        <div className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+          <p className="mb-1.5 font-medium">This was tried on another text than the one above:</p>
+          <div className="text-ink">
+            <Expression text={data.expression} />
+          </div>
+        </div>
+      )}
+      <Progress backtest={data} />
+      {data.result && <TryResult backtest={data} result={data.result} ruleId={ruleId} />}
+    </div>
+  );
+}
+
+function Progress({ backtest }: { backtest: Backtest }) {
+  const { client, may } = useWorkspace();
+  const cache = useQueryClient();
+  const [problem, setProblem] = useState<string | null>(null);
+  const { backtest_id: id, status, progress, fault } = backtest;
+  const cancel = () =>
+    client.call("cancelBacktest", { params: { backtest_id: id } }).then(
+      (found) => cache.setQueryData(["backtests", "one", id], found),
+      (error: unknown) => setProblem(wordsOf(error)),
+    );
+  if (status === "DONE") return null;
+  if (status === "CANCELLED") return <p role="status">The try was cancelled after {figure.format(progress.done)} decisions.</p>;
+  if (status === "FAILED") return <Alert>The try failed: {fault ?? "the service did not say why."}</Alert>;
+  const words =
+    status === "QUEUED"
+      ? "Waiting for its turn"
+      : `${figure.format(progress.done)} of about ${figure.format(progress.total)} decisions, ${progress.percent} %`;
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <progress
+        aria-label="Progress of the try"
+        max={100}
+        value={progress.percent}
+        className="try-progress h-2 min-w-40 flex-1"
+      />
+      <span className="text-soft">{words}</span>
+      {may("manage:rules") && <Button onClick={() => void cancel()}>Cancel</Button>}
+      {problem !== null && <Alert>It was not cancelled: {problem}</Alert>}
+    </div>
+  );
+}
+
+const statusWords: Record<BacktestListItem["status"], string> = {
+  QUEUED: "waiting",
+  RUNNING: "running",
+  DONE: "done",
+  CANCELLED: "cancelled",
+  FAILED: "failed",
+};
+const earlierMax = 6;
+
+type EarlierProps = { draft: Tried; ruleId: string; shown: string | undefined; onBacktest: Props["onBacktest"] };
+
+function Earlier({ draft, ruleId, shown, onBacktest }: EarlierProps) {
+  const tries = useBacktests()
+    .filter((each) => (ruleId !== "" && each.label === ruleId) || each.expression === draft.expression)
+    .filter((each) => each.backtest_id !== shown)
+    .slice(0, earlierMax);
+  if (tries.length === 0) return null;
+  return (
+    <details className="text-sm">
+      <summary className="w-fit text-soft hover:text-ink">Earlier tries ({tries.length})</summary>
+      <ul className="mt-1.5 grid gap-1">
+        {tries.map((each) => (
+          <li key={each.backtest_id}>
+            <button type="button" className="text-left text-accent hover:underline" onClick={() => onBacktest(each.backtest_id)}>
+              <Age at={each.created_at} suffix=" ago" /> by {each.created_by}, {statusWords[each.status]}
+            </button>{" "}
+            {each.expression !== draft.expression && <span className="text-xs text-faint">another text</span>}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

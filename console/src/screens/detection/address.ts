@@ -1,0 +1,59 @@
+import type { Reason } from "./queries.ts";
+import { reasonNames } from "./reasons.ts";
+
+const tabs = ["thresholds", "not-accepted"] as const;
+export const states = ["on", "shadow", "off"] as const;
+export const labels = ["Account Takeover", "Bot", "Synthetic", "Organic"] as const;
+const sorts = ["hits", "precision", "weight"] as const;
+export const reportDays = [7, 30, 90] as const;
+
+export type RuleState = (typeof states)[number];
+export type Tab = (typeof tabs)[number];
+
+// What is absent is the standard: the tab of the rules, all of them, by name.
+export type DetectionSearch = {
+  tab?: Tab;
+  state?: RuleState;
+  label?: (typeof labels)[number];
+  text?: string;
+  sort?: (typeof sorts)[number];
+  reason?: Reason;
+};
+
+export type RuleSearch = {
+  edit?: true;
+  // The try that is shown, so that it is still there after a reload, and for a colleague.
+  backtest?: string;
+  days?: (typeof reportDays)[number];
+};
+
+export function readDetectionSearch(raw: Record<string, unknown>): DetectionSearch {
+  const tab = oneOf(tabs, raw["tab"]);
+  const state = oneOf(states, raw["state"]);
+  const label = oneOf(labels, raw["label"]);
+  const sort = oneOf(sorts, raw["sort"]);
+  const reason = oneOf(Object.keys(reasonNames) as Reason[], raw["reason"]);
+  const { text } = raw;
+  return {
+    ...(tab && { tab }),
+    ...(state && { state }),
+    ...(label && { label }),
+    ...((typeof text === "string" || typeof text === "number") && text !== "" && { text: String(text) }),
+    ...(sort && { sort }),
+    ...(reason && { reason }),
+  };
+}
+
+export function readRuleSearch(raw: Record<string, unknown>): RuleSearch {
+  const { edit, backtest } = raw;
+  const days = reportDays.find((each) => each === raw["days"]);
+  return {
+    ...(edit === true && { edit }),
+    ...(typeof backtest === "string" && backtest !== "" && { backtest }),
+    ...(days && days !== 7 && { days }),
+  };
+}
+
+function oneOf<T extends string>(allowed: readonly T[], value: unknown): T | undefined {
+  return allowed.find((each) => each === value);
+}

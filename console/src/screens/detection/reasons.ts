@@ -1,0 +1,24 @@
+import type { Reason } from "./queries.ts";
+
+// In words for a table. The whole sentence comes with every entry.
+export const reasonNames: Record<Reason, string> = {
+  "bad-gzip": "Not the gzip it is said to be",
+  "unpacked-too-large": "Too large once unpacked",
+  "too-deep": "Nested too deep",
+  "too-many-members": "Too many members",
+  "not-json": "No JSON",
+  "not-an-array": "No array of events",
+  "too-many-events": "Too many events in one request",
+  "not-an-object": "The event is no object",
+  "no-event-id": "Without an event_id",
+  "no-event-type": "Without an event_type",
+  "bad-timestamp": "Without a usable timestamp",
+  "too-old": "More than 90 days old",
+  unstorable: "An id that cannot be stored",
+  "id-reused": "An id that another event has",
+  "wrong-hash": "Hash differs from the body's",
+  "foreign-tenant-id": "Names another tenant",
+};
+
+// The events of these are taken all the same, and carry a sign.
+export const keptReasons: ReadonlySet<Reason> = new Set<Reason>(["wrong-hash", "foreign-tenant-id"]);
