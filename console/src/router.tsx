@@ -3,6 +3,9 @@ import { Compass } from "lucide-react";
 import { Empty, Trouble } from "./parts/States.tsx";
 import { QueueScreen } from "./screens/queue/QueueScreen.tsx";
 import { readQueueSearch } from "./screens/queue/search.ts";
+import { readDevelopersSearch } from "./screens/developers/search.ts";
+import { readPeopleSearch } from "./screens/people/search.ts";
+import { SignInPage } from "./screens/sign-in/SignInScreen.tsx";
 import { SessionGate } from "./session/SessionGate.tsx";
 import { Shell } from "./shell/Shell.tsx";
 
@@ -32,9 +35,30 @@ const caseRoute = createRoute({
   component: lazyRouteComponent(() => import("./screens/case/CaseScreen.tsx"), "CaseScreen"),
 });
 
+const developers = createRoute({
+  getParentRoute: () => inside,
+  path: "/developers",
+  validateSearch: readDevelopersSearch,
+  component: lazyRouteComponent(() => import("./screens/developers/DevelopersScreen.tsx"), "DevelopersScreen"),
+});
+
+const people = createRoute({
+  getParentRoute: () => inside,
+  path: "/people",
+  validateSearch: readPeopleSearch,
+  component: lazyRouteComponent(() => import("./screens/people/PeopleScreen.tsx"), "PeopleScreen"),
+});
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: ({ problem }): { problem?: string } => (typeof problem === "string" ? { problem } : {}),
+  component: SignInPage,
+});
+
 const link = createRoute({
   getParentRoute: () => root,
-  path: "/link/$token",
+  path: "/link",
   component: lazyRouteComponent(() => import("./screens/sign-in/LinkScreen.tsx"), "LinkScreen"),
 });
 
@@ -49,7 +73,7 @@ function NotFound() {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([inside.addChildren([queue, caseRoute]), link]),
+  routeTree: root.addChildren([inside.addChildren([queue, caseRoute, developers, people]), signIn, link]),
   defaultErrorComponent: ({ error }) => <Trouble error={error} />,
   defaultPreload: "intent",
 });

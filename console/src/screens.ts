@@ -1,7 +1,7 @@
-import { ListChecks, type LucideIcon } from "lucide-react";
+import { CodeXml, ListChecks, Users, type LucideIcon } from "lucide-react";
 
 export type NavigationEntry = {
-  path: "/";
+  path: "/" | "/developers" | "/people";
   name: string;
   Icon: LucideIcon;
   // Without it the entry is not shown.
@@ -9,4 +9,8 @@ export type NavigationEntry = {
 };
 
 // What the side bar and the palette lead to, in this order. A screen is added here and in router.tsx.
-export const navigation: NavigationEntry[] = [{ path: "/", name: "Queue", Icon: ListChecks, scope: "read:cases" }];
+export const navigation: NavigationEntry[] = [
+  { path: "/", name: "Queue", Icon: ListChecks, scope: "read:cases" },
+  { path: "/developers", name: "Developers", Icon: CodeXml, scope: "read:tenant" },
+  { path: "/people", name: "People", Icon: Users, scope: "read:users" },
+];
