@@ -9,7 +9,7 @@ const saidMs = 2_000;
 export function CopyButton({ text, name, className = "" }: { text: string; name: string; className?: string }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
-    if (!isCopied) return;
+    if (!isCopied) return undefined;
     const timer = setTimeout(() => setCopied(false), saidMs);
     return () => clearTimeout(timer);
   }, [isCopied]);

@@ -110,7 +110,7 @@ function SignInAgain({ keeper, onSignedIn, onClose, onLeave }: Again) {
 function useLive(desk: Open | null): void {
   const cache = useQueryClient();
   useEffect(() => {
-    if (!desk) return;
+    if (!desk) return undefined;
     const { workspace, keeper } = desk;
     const { live } = workspace;
     const stops = [

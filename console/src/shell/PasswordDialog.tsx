@@ -2,6 +2,7 @@ import { useId, useState, type FormEvent } from "react";
 import { Button } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Alert, Field } from "../parts/Field.tsx";
+import { typedIn } from "../parts/form.ts";
 import { wordsOf } from "../parts/States.tsx";
 import { toast } from "../parts/Toasts.tsx";
 import { changePassword } from "../session/session.ts";
@@ -17,13 +18,12 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
 
   async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const [current, fresh, again] = ["current", "new", "again"].map((name) => String(form.get(name)));
-    if (current === undefined || fresh === undefined || fresh !== again) return setProblem("The two new passwords differ.");
+    const typed = typedIn(event.currentTarget);
+    if (typed("new") !== typed("again")) return setProblem("The two new passwords differ.");
     setBusy(true);
     setProblem(null);
     try {
-      await changePassword({ current, new: fresh }, csrfToken());
+      await changePassword({ current: typed("current"), new: typed("new") }, csrfToken());
       toast({ kind: "done", words: "Your password is changed. Wherever else you were signed in, you are signed out." });
       onClose();
     } catch (error) {

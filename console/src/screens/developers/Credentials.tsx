@@ -70,7 +70,7 @@ function ClientTable({ clients, onRotate, onRevoke }: TableProps) {
         ))}
       </ul>
       {revoked > 0 && (
-        <Button look="quiet" className="justify-self-start" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+        <Button look="quiet" className="-ml-3 justify-self-start" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
           {isAll ? "Hide the revoked" : `Show ${revoked} revoked`}
         </Button>
       )}

@@ -2,9 +2,9 @@ import type { ScoredActivity } from "@casehound/client";
 import { Link } from "@tanstack/react-router";
 import { Globe, Server } from "lucide-react";
 import { Score } from "../../parts/Score.tsx";
-import { Age } from "../../parts/Time.tsx";
 
 const shown = 8;
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
 export function LatestTable({ activities }: { activities: ScoredActivity[] }) {
   if (activities.length === 0)
@@ -20,7 +20,7 @@ export function LatestTable({ activities }: { activities: ScoredActivity[] }) {
         <caption className="sr-only">The last events that came in, newest first</caption>
         <thead className="border-b border-line text-xs text-faint">
           <tr>
-            <th className="w-20 py-1.5 pr-3 font-medium">Received</th>
+            <th className="w-28 py-1.5 pr-3 font-medium">Received</th>
             <th className="w-24 py-1.5 pr-3 font-medium">From</th>
             <th className="w-44 py-1.5 pr-3 font-medium">Event</th>
             <th className="py-1.5 pr-3 font-medium">Account</th>
@@ -43,7 +43,7 @@ function Row({ activity }: { activity: ScoredActivity }) {
   return (
     <tr className="border-b border-line last:border-0">
       <td className="py-1.5 pr-3 whitespace-nowrap text-soft">
-        <Age at={received_at} suffix=" ago" />
+        <time dateTime={received_at}>{clock.format(new Date(received_at))}</time>
       </td>
       <td className="py-1.5 pr-3">
         <span className="inline-flex items-center gap-1.5 text-soft">

@@ -4,6 +4,7 @@ import { X } from "lucide-react";
 import { useId, useRef, type FormEvent } from "react";
 import { Button, IconButton } from "../../parts/Button.tsx";
 import { Alert, inputLook } from "../../parts/Field.tsx";
+import { typedIn } from "../../parts/form.ts";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { useTask } from "../../parts/task.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -41,7 +42,7 @@ function OriginList({ tenant: { allowed_origins: origins } }: { tenant: Tenant }
 
   function add(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    const origin = String(new FormData(event.currentTarget).get("origin")).trim().replace(/\/$/, "");
+    const origin = typedIn(event.currentTarget)("origin").trim().replace(/\/$/, "");
     if (origin !== "") save((now) => (now.includes(origin) ? now : [...now, origin]));
   }
 
@@ -74,7 +75,14 @@ function OriginList({ tenant: { allowed_origins: origins } }: { tenant: Tenant }
             A further origin
           </label>
           <div className="flex gap-2">
-            <input ref={input} id={id} name="origin" placeholder="https://shop.example" className={`${inputLook} h-8`} required />
+            <input
+              ref={input}
+              id={id}
+              name="origin"
+              placeholder="https://shop.example"
+              className={`${inputLook} !h-8`}
+              required
+            />
             <Button type="submit" disabled={task.isBusy}>
               Add
             </Button>

@@ -4,6 +4,7 @@ import { useId, type FormEvent } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
 import { Alert, Field } from "../../parts/Field.tsx";
+import { typedIn } from "../../parts/form.ts";
 import { useTask } from "../../parts/task.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { roleWords, roles } from "./roles.ts";
@@ -18,11 +19,10 @@ export function InviteDialog({ onClose, onInvited }: Props) {
 
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name)).trim();
-    const role = roles.find((each) => each === form.get("role")) ?? "investigator";
+    const typed = typedIn(event.currentTarget);
+    const role = roles.find((each) => each === typed("role")) ?? "investigator";
     task.run(async () => {
-      const body = { email: text("email"), name: text("name"), role };
+      const body = { email: typed("email").trim(), name: typed("name").trim(), role };
       const { user, link } = await client.call("createUser", { body });
       void cache.invalidateQueries({ queryKey: ["users"] });
       onInvited(user, link);

@@ -72,7 +72,7 @@ function Find() {
       type="search"
       aria-label="Find by name, e-mail or role"
       placeholder="Name, e-mail or role"
-      className={`${inputLook} h-8 !w-60`}
+      className={`${inputLook} !h-8 !w-60`}
       value={find}
       onChange={({ target: { value } }) => void navigate({ search: value === "" ? {} : { find: value }, replace: true })}
     />

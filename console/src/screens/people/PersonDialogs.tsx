@@ -4,6 +4,7 @@ import { useId, type FormEvent, type ReactNode } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
 import { Alert, Field } from "../../parts/Field.tsx";
+import { typedIn } from "../../parts/form.ts";
 import { useTask } from "../../parts/task.ts";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -109,7 +110,7 @@ export function RenameDialog({ user, onClose }: Props) {
   const formId = useId();
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    const name = String(new FormData(event.currentTarget).get("name")).trim();
+    const name = typedIn(event.currentTarget)("name").trim();
     task.run(async () => {
       await client.call("updateUser", { params: { user_id: user.user_id }, body: { name } });
       void cache.invalidateQueries({ queryKey: ["users"] });

@@ -3,6 +3,7 @@ import { Link, useLocation, useNavigate } from "@tanstack/react-router";
 import { useState, type FormEvent } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { Alert, Field } from "../../parts/Field.tsx";
+import { typedIn } from "../../parts/form.ts";
 import { Loading, wordsOf } from "../../parts/States.tsx";
 import { readLink, redeemLink, type LinkFacts, type LinkUse } from "../../session/session.ts";
 import { Front } from "./Front.tsx";
@@ -49,14 +50,13 @@ function LinkForm({ token, facts }: { token: string; facts: LinkFacts }) {
 
   async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name)).trim();
-    const password = String(form.get("password"));
-    if (password !== String(form.get("again"))) return setProblem("The two passwords differ.");
+    const typed = typedIn(event.currentTarget);
+    const password = typed("password");
+    if (password !== typed("again")) return setProblem("The two passwords differ.");
     const given: LinkUse = {
       password,
-      ...(purpose !== "password-reset" && { name: text("name") }),
-      ...(purpose === "set-up" && { email: text("email") }),
+      ...(purpose !== "password-reset" && { name: typed("name").trim() }),
+      ...(purpose === "set-up" && { email: typed("email").trim() }),
     };
     setBusy(true);
     setProblem(null);

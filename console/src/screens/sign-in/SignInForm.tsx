@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { Alert, Field } from "../../parts/Field.tsx";
+import { typedIn } from "../../parts/form.ts";
 import { wordsOf } from "../../parts/States.tsx";
 import { oidcPath, readOptions, signIn, type Session } from "../../session/session.ts";
 import { TenantChoice } from "./TenantChoice.tsx";
@@ -32,8 +33,8 @@ export function SignInForm({ onSignedIn, known }: Props) {
 
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    void attempt({ email: String(form.get("email")), password: String(form.get("password")) });
+    const typed = typedIn(event.currentTarget);
+    void attempt({ email: typed("email").trim(), password: typed("password") });
   }
 
   if (asked)
