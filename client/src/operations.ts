@@ -124,6 +124,7 @@ export type Operations = {
   listSessionActivities: { params: { session_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { activities: (ScoredActivity)[]; next_cursor: string | null } };
   listCaseSessions: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { sessions: (Session)[]; next_cursor: string | null } };
   listEndUserAccountSessions: { params: { website_account_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { sessions: (Session)[]; next_cursor: string | null } };
+  listActivities: { params: undefined; query: { limit?: number; cursor?: string }; body: undefined; data: { activities: (ScoredActivity)[]; next_cursor: string | null } };
   listCaseActivities: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { activities: (ScoredActivity)[]; next_cursor: string | null } };
   listEndUserAccountActivities: { params: { website_account_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { activities: (ScoredActivity)[]; next_cursor: string | null } };
   listEndUserAccountLinks: { params: { website_account_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { links: (AccountLink)[]; next_cursor: string | null } };
@@ -183,6 +184,7 @@ export const operations = {
   listSessionActivities: { method: "GET", path: "/sessions/{session_id}/activities", wantsKey: false, isRepeatable: true },
   listCaseSessions: { method: "GET", path: "/cases/{case_id}/sessions", wantsKey: false, isRepeatable: true },
   listEndUserAccountSessions: { method: "GET", path: "/enduseraccounts/{website_account_id}/sessions", wantsKey: false, isRepeatable: true },
+  listActivities: { method: "GET", path: "/activities", wantsKey: false, isRepeatable: true },
   listCaseActivities: { method: "GET", path: "/cases/{case_id}/activities", wantsKey: false, isRepeatable: true },
   listEndUserAccountActivities: { method: "GET", path: "/enduseraccounts/{website_account_id}/activities", wantsKey: false, isRepeatable: true },
   listEndUserAccountLinks: { method: "GET", path: "/enduseraccounts/{website_account_id}/links", wantsKey: false, isRepeatable: true },

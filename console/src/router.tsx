@@ -6,6 +6,9 @@ import { readLinksSearch } from "./screens/links/search.ts";
 import { readOverviewSearch } from "./screens/overview/search.ts";
 import { readDetectionSearch, readRuleSearch } from "./screens/detection/address.ts";
 import { readQueueSearch } from "./screens/queue/search.ts";
+import { readDevelopersSearch } from "./screens/developers/search.ts";
+import { readPeopleSearch } from "./screens/people/search.ts";
+import { SignInPage } from "./screens/sign-in/SignInScreen.tsx";
 import { SessionGate } from "./session/SessionGate.tsx";
 import { Shell } from "./shell/Shell.tsx";
 import { readEventSearch } from "./timeline/search.ts";
@@ -80,9 +83,30 @@ const rule = createRoute({
   component: lazyRouteComponent(() => import("./screens/detection/RuleScreen.tsx"), "RuleScreen"),
 });
 
+const developers = createRoute({
+  getParentRoute: () => inside,
+  path: "/developers",
+  validateSearch: readDevelopersSearch,
+  component: lazyRouteComponent(() => import("./screens/developers/DevelopersScreen.tsx"), "DevelopersScreen"),
+});
+
+const people = createRoute({
+  getParentRoute: () => inside,
+  path: "/people",
+  validateSearch: readPeopleSearch,
+  component: lazyRouteComponent(() => import("./screens/people/PeopleScreen.tsx"), "PeopleScreen"),
+});
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: ({ problem }): { problem?: string } => (typeof problem === "string" ? { problem } : {}),
+  component: SignInPage,
+});
+
 const link = createRoute({
   getParentRoute: () => root,
-  path: "/link/$token",
+  path: "/link",
   component: lazyRouteComponent(() => import("./screens/sign-in/LinkScreen.tsx"), "LinkScreen"),
 });
 
@@ -97,7 +121,11 @@ function NotFound() {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([inside.addChildren([queue, caseRoute, accountRoute, links, overview, detection, newRule, rule]), link]),
+  routeTree: root.addChildren([
+    inside.addChildren([queue, caseRoute, accountRoute, links, overview, detection, newRule, rule, developers, people]),
+    signIn,
+    link,
+  ]),
   defaultErrorComponent: ({ error }) => <Trouble isScreen error={error} />,
   defaultPreload: "intent",
 });

@@ -2,18 +2,7 @@ import { expect, test, vi } from "vitest";
 import { ended, holdBacktest, readBacktest, startBacktest, useRunner } from "../../service/test/backtest-lab.ts";
 import { useService } from "../../service/test/harness.ts";
 import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
-import {
-  changeRule,
-  expression,
-  fill,
-  hostile,
-  id,
-  made,
-  name,
-  putRule,
-  quarantine,
-  readRule,
-} from "./detection-lab.ts";
+import { changeRule, expression, fill, hostile, id, made, name, putRule, quarantine, readRule } from "./detection-lab.ts";
 
 vi.setConfig(consolePace);
 // The screen of the rules in a real Chromium, on the real service.

@@ -6,6 +6,7 @@ import { scopes } from "../../service/src/domain/scope.ts";
 import type { Service } from "../../service/src/service.ts";
 import { launchBrowser } from "../../service/test/browser.ts";
 import { TestTenant } from "../../service/test/harness.ts";
+import { Browser as Joined } from "../../service/test/people.ts";
 import { buildConsole } from "../bundle/build.ts";
 
 export const consolePace = { testTimeout: 60_000, hookTimeout: 120_000 };
@@ -25,8 +26,9 @@ export function useBrowser(): { current: Browser } {
 // `scopes`: what the session claims; `granted`: what the service grants.
 type Person = { name: string; scopes?: readonly string[]; granted?: readonly string[]; theme?: "light" | "dark"; width?: number };
 
-// A person at the console of a tenant. Signed in by the test: every call to the API is given a token on its way, and the
-// session is said to be there. What the page does wrong (a refused resource, an error, a request to elsewhere) is collected.
+// A person at the console of a tenant: an admin with a session of the service's own. Where a test names scopes that no role
+// has, every call to the API is given a token on its way instead, and the session is said to be there. What the page does
+// wrong (a refused resource, an error, a request to elsewhere) is collected.
 export class Visitor {
   readonly page: Page;
   readonly tenant: TestTenant;
@@ -43,7 +45,8 @@ export class Visitor {
     onTestFinished(() => context.close());
     const visitor = new Visitor(await context.newPage(), tenant);
     const claimed = person.scopes ?? scopes;
-    await visitor.#signIn(context, { name, scopes: claimed, token: await tenant.mint(person.granted ?? claimed) });
+    if (person.scopes === undefined && person.granted === undefined) await signInFor(context, tenant, name);
+    else await visitor.#pretend(context, { name, scopes: claimed, token: await tenant.mint(person.granted ?? claimed) });
     visitor.page.setDefaultTimeout(patience.timeout);
     visitor.#listen();
     return visitor;
@@ -87,7 +90,7 @@ export class Visitor {
     await this.page.getByRole("status").getByText("Live", { exact: true }).waitFor();
   }
 
-  async #signIn(
+  async #pretend(
     context: BrowserContext,
     { name, scopes: granted, token }: { name: string; scopes: readonly string[]; token: string },
   ): Promise<void> {
@@ -108,6 +111,12 @@ export class Visitor {
       if (!request.url().startsWith(this.origin) && !request.url().startsWith("data:")) this.complaints.push(request.url());
     });
   }
+}
+
+async function signInFor(context: BrowserContext, tenant: TestTenant, name: string): Promise<void> {
+  const { cookie } = await Joined.join(tenant, "admin", { name });
+  const [key = "", value = ""] = cookie.split("=");
+  await context.addCookies([{ name: key, value, domain: "127.0.0.1", path: "/", httpOnly: true, sameSite: "Strict" }]);
 }
 
 // A stopped service or a closed page takes the request with it; that is what some tests are about.

@@ -9,54 +9,44 @@ const service = useService();
 
 const hostile = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>{{7*7}}\u202e`;
 
-test.each(["light", "dark"] as const)(
-  "screens: axe finds nothing in queue, dialogs, menu, case and sign-in, %s",
-  async (theme) => {
-    const visitor = await Visitor.create(browser.current, service.current, { theme });
-    const { page, tenant } = visitor;
-    await visitor.report("cid", "bob", "ann");
-    await tenant.call("PUT", "/enduseraccounts/ann", { body: { is_blocked: true, is_fraudulent: true } });
-    const found: Record<string, string[]> = {};
-    const look = async (name: string) => {
-      found[name] = await axeFindings(page);
-    };
-    await visitor.goto();
-    await page.getByRole("switch", { name: /Blocked/ }).waitFor();
-    expect(await page.locator("html").getAttribute("data-theme")).toBe(theme);
-    await look("queue");
-    await visitor.press("x", "2");
-    await page.getByRole("dialog").waitFor();
-    await look("close");
-    await visitor.press("Escape", "c");
-    await page.getByRole("dialog", { name: "Close 1 case" }).waitFor();
-    await look("bulk");
-    await visitor.press("Escape", "?");
-    await look("keys");
-    await visitor.press("Escape", "Control+k");
-    await look("palette");
-    await visitor.press("Escape");
-    await page.getByRole("button", { name: "Filter", exact: true }).click();
-    await page.getByRole("menu").waitFor();
-    await look("menu");
-    await visitor.press("Escape");
-    await page.getByRole("grid").focus();
-    await visitor.press("Enter");
-    await page.getByRole("heading", { name: "States" }).waitFor();
-    await look("case");
-    await visitor.goto("/cases/nothing");
-    await page.getByText("There is no such case").waitFor();
-    await look("absent");
-    await page.context().route("**/auth/session", (route) => route.fulfill({ status: 401, json: {} }));
-    await page
-      .context()
-      .route("**/auth/methods", (route) => route.fulfill({ json: { password: true, oidc: { name: "Example" } } }));
-    await visitor.goto();
-    await page.getByRole("link", { name: "Sign in with Example" }).waitFor();
-    await look("sign-in");
-    expect(found).toEqual(Object.fromEntries(Object.keys(found).map((name) => [name, []])));
-    expect(visitor.complaints).toEqual([]);
-  },
-);
+test.each(["light", "dark"] as const)("screens: axe finds nothing in queue, dialogs, menu and case, %s", async (theme) => {
+  const visitor = await Visitor.create(browser.current, service.current, { theme });
+  const { page, tenant } = visitor;
+  await visitor.report("cid", "bob", "ann");
+  await tenant.call("PUT", "/enduseraccounts/ann", { body: { is_blocked: true, is_fraudulent: true } });
+  const found: Record<string, string[]> = {};
+  const look = async (name: string) => {
+    found[name] = await axeFindings(page);
+  };
+  await visitor.goto();
+  await page.getByRole("switch", { name: /Blocked/ }).waitFor();
+  expect(await page.locator("html").getAttribute("data-theme")).toBe(theme);
+  await look("queue");
+  await visitor.press("x", "2");
+  await page.getByRole("dialog").waitFor();
+  await look("close");
+  await visitor.press("Escape", "c");
+  await page.getByRole("dialog", { name: "Close 1 case" }).waitFor();
+  await look("bulk");
+  await visitor.press("Escape", "?");
+  await look("keys");
+  await visitor.press("Escape", "Control+k");
+  await look("palette");
+  await visitor.press("Escape");
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await page.getByRole("menu").waitFor();
+  await look("menu");
+  await visitor.press("Escape");
+  await page.getByRole("grid").focus();
+  await visitor.press("Enter");
+  await page.getByRole("heading", { name: "States" }).waitFor();
+  await look("case");
+  await visitor.goto("/cases/nothing");
+  await page.getByText("There is no such case").waitFor();
+  await look("absent");
+  expect(found).toEqual(Object.fromEntries(Object.keys(found).map((name) => [name, []])));
+  expect(visitor.complaints).toEqual([]);
+});
 
 test("screens: an account's id and a report's words that are markup stay text, in queue, peek, dialog, toast and case", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
@@ -82,47 +72,4 @@ test("screens: an account's id and a report's words that are markup stay text, i
   expect(await page.title()).toBe("Casehound");
   expect(await page.locator("img[src=x]").count()).toBe(0);
   expect(visitor.complaints).toEqual([]);
-});
-
-test("screens: nothing is shown without a session, and signing in leads to where one wanted to go", async () => {
-  const visitor = await Visitor.create(browser.current, service.current);
-  const { page, tenant } = visitor;
-  const { case_id: id } = await tenant.openCase("ann");
-  let isSignedIn = false;
-  const sessionOf = {
-    user: { user_id: "u", email: "ada@example.org", name: "Ada", role: "lead" },
-    csrf_token: "c",
-    scopes: ["read:case"],
-  };
-  const session = { ...sessionOf, tenant: { tenant_id: tenant.tenantId, slug: tenant.slug } };
-  const context = page.context();
-  await context.route("**/auth/session", (route) =>
-    isSignedIn ? route.fulfill({ json: session }) : route.fulfill({ status: 401, json: {} }),
-  );
-  await context.route("**/auth/methods", (route) => route.fulfill({ json: { password: true, oidc: null } }));
-  await context.route("**/auth/sign-in", (route) => {
-    const { password } = route.request().postDataJSON() as { password: string };
-    isSignedIn = password === "right";
-    const problem = {
-      type: "unauthorized",
-      title: "Unauthorized",
-      status: 401,
-      detail: "E-mail or password is wrong.",
-      errors: null,
-    };
-    return isSignedIn ? route.fulfill({ json: session }) : route.fulfill({ status: 401, json: problem });
-  });
-  await visitor.goto(`/cases/${id}`);
-  await page.getByLabel("E-mail").fill("ada@example.org");
-  await page.getByLabel("Password").fill("wrong");
-  await visitor.press("Enter");
-  await page.getByText("E-mail or password is wrong.").waitFor();
-  expect(await page.getByText("ann").count()).toBe(0);
-  await page.getByLabel("Password").fill("right");
-  await visitor.press("Enter");
-  await page.getByRole("heading", { name: "ann" }).waitFor();
-  // Who may not close is not offered it.
-  expect(await page.getByRole("button", { name: /Close the case/ }).count()).toBe(0);
-  await visitor.press("c");
-  expect(await page.getByRole("dialog").count()).toBe(0);
 });

@@ -209,3 +209,23 @@ test("GET session 404: another tenant's session is not there, nor are its events
     expectProblem(await other.call("GET", path), 404, "item-not-found");
   }
 });
+
+test("GET activities 200: what came in last, of servers and browsers, newest first, page by page, of no other tenant", async () => {
+  const [own, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
+  await insertDecided(other, [{ activity_id: "foreign" }]);
+  await insertDecided(
+    own,
+    [3, 1, 4, 2].map((minutes) => ({
+      activity_id: `at-${minutes}`,
+      received_at: minutesAgo(minutes * 1000),
+      origin: minutes % 2 === 0 ? ("browser" as const) : ("server" as const),
+    })),
+  );
+  const { activities } = await read<Activities>(own, "/activities");
+  expect(activities.map((each) => each.activity_id)).toEqual(["at-1", "at-2", "at-3", "at-4"]);
+  expect(activities.map((each) => each.origin)).toEqual(["server", "browser", "server", "browser"]);
+  const first = await read<Activities>(own, "/activities?limit=3");
+  const second = await read<Activities>(own, `/activities?limit=3&cursor=${first.next_cursor}`);
+  expect([...first.activities, ...second.activities]).toEqual(activities);
+  expect(second.next_cursor).toBeNull();
+});

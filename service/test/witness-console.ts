@@ -48,6 +48,10 @@ export const consoleTraffic: Record<string, (tenant: TestTenant) => Promise<Samp
     await makeScene(tenant);
     return [{ path: "/events/stream?after=0&wait=0&types=case.opened", status: 200 }];
   },
+  listActivities: async (tenant) => {
+    await makeScene(tenant);
+    return [{ path: "/activities?limit=2", status: 200 }];
+  },
   listCaseEvents: onCase("events"),
   listCaseSessions: onCase("sessions"),
   listCaseActivities: onCase("activities"),

@@ -45,7 +45,16 @@ export function Trouble({ error, onRetry, isScreen = false }: { error: unknown; 
 
 // A refusal's own words; anything else is told as what it means for the person.
 export function wordsOf(error: unknown): string {
-  if (error instanceof ProblemError) return error.detail;
+  if (error instanceof ProblemError) return error.errors === null ? error.detail : faultWords(error.errors);
   if (error instanceof TypeError) return "The service cannot be reached.";
   return "Something went wrong in the console.";
+}
+
+// `is_disabled` and `must stay` read as a sentence.
+function faultWords(errors: readonly { field: string; message: string }[]): string {
+  return errors.map(({ field, message }) => `${capital(field.replaceAll("_", " "))} ${message}.`).join(" ");
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -1,15 +1,19 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { ProblemError } from "@casehound/client";
 import { useEffect, useRef, useState, type ReactNode } from "react";
+import { Button } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Trouble } from "../parts/States.tsx";
 import { SignInForm } from "../screens/sign-in/SignInForm.tsx";
 import { SignInScreen } from "../screens/sign-in/SignInScreen.tsx";
+import { SessionKeeper, isSamePerson } from "./keeper.ts";
 import { openWorkspace, refreshOn } from "./open.ts";
 import { readSession, type Session } from "./session.ts";
 import { WorkspaceContext, type Workspace } from "./workspace.tsx";
 
-type State = { kind: "unknown" } | { kind: "none" } | { kind: "failed"; error: unknown } | { kind: "open"; session: Session };
+type State = { kind: "unknown" } | { kind: "none" } | { kind: "failed"; error: unknown } | { kind: "open"; desk: Open };
+type Open = { keeper: SessionKeeper; workspace: Workspace };
+
+const ownerName = "casehound.owner";
 
 // Nothing of the console is shown without a session. One that ends while a person works is renewed in a dialog on top, so that
 // no draft is lost.
@@ -17,23 +21,29 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const cache = useQueryClient();
   const [state, setState] = useState<State>({ kind: "unknown" });
   const [isExpired, setExpired] = useState(false);
-  const [workspace, setWorkspace] = useState<Workspace | null>(null);
-  const current = useRef<Session | null>(null);
+  const current = useRef<Open | null>(null);
 
   function enter(session: Session): void {
-    const isSame =
-      workspace?.session.user.user_id === session.user.user_id && workspace.session.tenant.slug === session.tenant.slug;
-    current.current = session;
+    const known = current.current;
     setExpired(false);
-    setState({ kind: "open", session });
-    if (isSame) return void cache.invalidateQueries();
+    if (known && isSamePerson(known.keeper.current(), session)) {
+      known.keeper.renew(session);
+      return void cache.invalidateQueries();
+    }
+    known?.keeper.giveUp();
     cache.clear();
-    setWorkspace(openWorkspace(() => current.current ?? session, cache, leave));
+    claimDrafts(session);
+    const keeper = new SessionKeeper(session, { onLost: () => setExpired(true), onOther: enter });
+    current.current = { keeper, workspace: openWorkspace(keeper, cache, leave) };
+    setState({ kind: "open", desk: current.current });
   }
 
   function leave(): void {
+    current.current?.keeper.giveUp();
+    current.current = null;
     cache.clear();
-    setWorkspace(null);
+    sessionStorage.clear();
+    setExpired(false);
     setState({ kind: "none" });
   }
 
@@ -46,39 +56,69 @@ export function SessionGate({ children }: { children: ReactNode }) {
 
   // oxlint-disable-next-line react-hooks/exhaustive-deps -- Once, at the start.
   useEffect(look, []);
-  useEffect(
-    () =>
-      cache.getQueryCache().subscribe(({ query }) => {
-        if (query.state.error instanceof ProblemError && query.state.error.status === 401) setExpired(true);
-      }),
-    [cache],
-  );
-  useLive(workspace);
+  useLive(state.kind === "open" ? state.desk : null);
 
   if (state.kind === "unknown") return null;
   if (state.kind === "failed") return <Trouble isScreen error={state.error} onRetry={look} />;
-  if (state.kind === "none" || !workspace) return <SignInScreen onSignedIn={enter} />;
+  if (state.kind === "none") return <SignInScreen onSignedIn={enter} />;
+  const { keeper, workspace } = state.desk;
+  const giveUp = () => {
+    setExpired(false);
+    keeper.giveUp();
+  };
   return (
     <WorkspaceContext value={workspace}>
       {children}
-      {isExpired && (
-        <Dialog title="Your session has ended" onClose={() => setExpired(false)} width="small">
-          <p className="mb-4 text-sm text-soft">Sign in again to go on. What you have written is still here.</p>
-          <SignInForm onSignedIn={enter} email={state.session.user.email} />
-        </Dialog>
-      )}
+      {isExpired && <SignInAgain keeper={keeper} onSignedIn={enter} onClose={giveUp} onLeave={leave} />}
     </WorkspaceContext>
   );
 }
 
-function useLive(workspace: Workspace | null): void {
+// What somebody has begun to write is no other person's to see.
+function claimDrafts({ user }: Session): void {
+  if (sessionStorage.getItem(ownerName) !== user.user_id) sessionStorage.clear();
+  sessionStorage.setItem(ownerName, user.user_id);
+}
+
+type Again = { keeper: SessionKeeper; onSignedIn: (session: Session) => void; onClose: () => void; onLeave: () => void };
+
+function SignInAgain({ keeper, onSignedIn, onClose, onLeave }: Again) {
+  const { user, tenant } = keeper.current();
+  // Whoever signed in again in another tab need not do so here.
+  useEffect(() => {
+    const look = () =>
+      void readSession().then(
+        (session) => session && onSignedIn(session),
+        () => {},
+      );
+    window.addEventListener("focus", look);
+    return () => window.removeEventListener("focus", look);
+  }, [onSignedIn]);
+  return (
+    <Dialog title="Your session has ended" onClose={onClose} width="small">
+      <p className="mb-4 text-sm text-soft">
+        Sign in again to go on. What you have written is still here, and what was being saved is sent then.
+      </p>
+      <SignInForm onSignedIn={onSignedIn} known={{ email: user.email, tenant: tenant.slug }} />
+      <Button look="quiet" className="mt-3 w-full" onClick={onLeave}>
+        I am somebody else: discard it
+      </Button>
+    </Dialog>
+  );
+}
+
+function useLive(desk: Open | null): void {
   const cache = useQueryClient();
   useEffect(() => {
-    if (!workspace) return undefined;
+    if (!desk) return undefined;
+    const { workspace, keeper } = desk;
+    const { live } = workspace;
     const stops = [
-      workspace.live.onEvent((event) => refreshOn(event, cache)),
-      workspace.live.onReset(() => void cache.invalidateQueries()),
-      workspace.live.open(),
+      live.onEvent((event) => refreshOn(event, cache)),
+      live.onReset(() => void cache.invalidateQueries()),
+      // A stream is not told why it was refused. Where nothing answers at all, nothing is known.
+      live.subscribe(() => void (live.state() === "lost" && keeper.check().catch(() => {}))),
+      live.open(),
     ];
     const wake = () => workspace.desk.outbox.wake();
     window.addEventListener("online", wake);
@@ -86,5 +126,5 @@ function useLive(workspace: Workspace | null): void {
       window.removeEventListener("online", wake);
       for (const stop of stops) stop();
     };
-  }, [workspace, cache]);
+  }, [desk, cache]);
 }

@@ -6,13 +6,15 @@ import { queriesOf } from "../data/queries.ts";
 import { flagFacts } from "../parts/Badges.tsx";
 import { toast } from "../parts/Toasts.tsx";
 import { FlagBoard, type Flags } from "../work/flags.ts";
-import { signOut, type Session } from "./session.ts";
+import { keepSignedIn, type SessionKeeper } from "./keeper.ts";
+import { signOut, signOutEverywhere } from "./session.ts";
 import type { Workspace } from "./workspace.tsx";
 
-// `current` gives the session as it is now: after signing in again it has another CSRF token.
-export function openWorkspace(current: () => Session, cache: QueryClient, onLeave: () => void): Workspace {
-  const session = current();
-  const client = openClient(session.tenant.slug, () => current().csrf_token);
+// The keeper has the session as it is now: after signing in again it has another CSRF token.
+export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave: () => void): Workspace {
+  const session = keeper.current();
+  const token = () => keeper.current().csrf_token;
+  const client = keepSignedIn(openClient(session.tenant.slug, token), keeper);
   const desk = openDesk(client);
   const flags = new FlagBoard(desk, {
     show: (id, believed) => showFlags(cache, id, believed),
@@ -27,9 +29,9 @@ export function openWorkspace(current: () => Session, cache: QueryClient, onLeav
     queries: queriesOf(client),
     live: new LiveStream(session.tenant.slug, scopes.has("read:events")),
     may: (scope) => scopes.has(scope),
-    leave: async () => {
-      await signOut(current().csrf_token);
-      sessionStorage.clear();
+    csrfToken: token,
+    leave: async (from = "here") => {
+      await (from === "everywhere" ? signOutEverywhere : signOut)(token());
       onLeave();
     },
   };

@@ -1,14 +1,25 @@
 import { ProblemError, type Problem } from "@casehound/client";
 
+export type Role = "investigator" | "lead" | "admin";
+
 export type Session = {
-  user: { user_id: string; email: string; name: string; role: "investigator" | "lead" | "admin" };
+  user: { user_id: string; email: string; name: string; role: Role };
   tenant: { tenant_id: string; slug: string };
   csrf_token: string;
   scopes: string[];
+  expires_at: string;
 };
 
-export type SignInMethods = { password: boolean; oidc: { name: string } | null };
-export type LinkFacts = { purpose: string; email: string; tenant: string };
+export type SignInOptions = { oidc: { name: string } | null };
+export type LinkFacts = {
+  purpose: "set-up" | "invitation" | "password-reset";
+  tenant: string;
+  // Null for a set-up: who it is for is not known yet.
+  email: string | null;
+  name: string | null;
+};
+export type LinkUse = { email?: string; name?: string; password: string };
+export type SignIn = { kind: "signed-in"; session: Session } | { kind: "which-tenant"; tenants: string[] };
 
 // The person's side of the service: what stands before the API and needs no tenant.
 export async function readSession(): Promise<Session | null> {
@@ -16,23 +27,38 @@ export async function readSession(): Promise<Session | null> {
   return response.status === 401 ? null : answerOf<Session>(response);
 }
 
-export function readMethods(): Promise<SignInMethods> {
-  return ask<SignInMethods>("/auth/methods");
+export function readOptions(): Promise<SignInOptions> {
+  return ask<SignInOptions>("/auth/options");
 }
 
-export function signIn(given: { email: string; password: string; tenant?: string }): Promise<Session> {
-  return ask<Session>("/auth/sign-in", { method: "POST", body: given });
+// One e-mail may be known to several tenants: the service then names those that the password fits.
+export async function signIn(given: { email: string; password: string; tenant?: string }): Promise<SignIn> {
+  const response = await send("/auth/sign-in", { method: "POST", body: given });
+  if (response.status === 422) {
+    const tenants = tenantsOf(parse(await response.clone().text()));
+    if (tenants) return { kind: "which-tenant", tenants };
+  }
+  return { kind: "signed-in", session: await answerOf<Session>(response) };
 }
 
 export async function signOut(csrfToken: string): Promise<void> {
-  await ask("/auth/sign-out", { method: "POST", body: {}, csrfToken });
+  await ask("/auth/sign-out", { method: "POST", csrfToken });
+}
+
+export async function signOutEverywhere(csrfToken: string): Promise<void> {
+  await ask("/auth/sign-out-everywhere", { method: "POST", csrfToken });
+}
+
+export async function changePassword(given: { current: string; new: string }, csrfToken: string): Promise<void> {
+  await ask("/auth/password", { method: "POST", body: given, csrfToken });
 }
 
 export function readLink(token: string): Promise<LinkFacts> {
   return ask<LinkFacts>(`/auth/links/${encodeURIComponent(token)}`);
 }
 
-export async function redeemLink(token: string, given: { name?: string; password: string }): Promise<void> {
+// It also signs in.
+export async function redeemLink(token: string, given: LinkUse): Promise<void> {
   await ask(`/auth/links/${encodeURIComponent(token)}`, { method: "POST", body: given });
 }
 
@@ -40,24 +66,30 @@ export const oidcPath = "/auth/oidc";
 
 type Asked = { method?: string; body?: unknown; csrfToken?: string };
 
-async function ask<T>(path: string, { method = "GET", body, csrfToken }: Asked = {}): Promise<T> {
+function send(path: string, { method = "GET", body, csrfToken }: Asked): Promise<Response> {
   const headers: Record<string, string> = { accept: "application/json" };
   if (body !== undefined) headers["content-type"] = "application/json";
   if (csrfToken !== undefined) headers["x-csrf-token"] = csrfToken;
-  const response = await fetch(path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
-  return answerOf<T>(response);
+  return fetch(path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+}
+
+async function ask<T>(path: string, asked: Asked = {}): Promise<T> {
+  return answerOf<T>(await send(path, asked));
 }
 
 // Too many attempts: how long to wait is in a header, and belongs into the words.
 async function answerOf<T>(response: Response): Promise<T> {
-  const text = await response.text();
-  const answer = text === "" ? null : parse(text);
-  // The contract's shape; whether it is wrapped as the API's answers are is the service's choice.
-  if (response.ok) return (isWrapped(answer) ? answer.data : answer) as T;
+  const answer = parse(await response.text());
+  // The shapes above are the service's own.
+  if (response.ok) return answer as T;
   const problem = isProblem(answer) ? answer : unknownProblem(response.status);
-  const seconds = response.headers.get("retry-after");
-  const wait = response.status === 429 && seconds !== null ? ` Try again in ${seconds} s.` : "";
+  const seconds = Number(response.headers.get("retry-after") ?? "0");
+  const wait = response.status === 429 && seconds > 0 ? ` Try again in ${waitWords(seconds)}.` : "";
   throw new ProblemError({ ...problem, detail: `${problem.detail}${wait}` });
+}
+
+function waitWords(seconds: number): string {
+  return seconds < 90 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }
 
 function parse(text: string): unknown {
@@ -68,8 +100,9 @@ function parse(text: string): unknown {
   }
 }
 
-function isWrapped(answer: unknown): answer is { data: unknown } {
-  return typeof answer === "object" && answer !== null && "data" in answer;
+function tenantsOf(answer: unknown): string[] | null {
+  const isListed = typeof answer === "object" && answer !== null && "tenants" in answer && Array.isArray(answer.tenants);
+  return isListed ? (answer.tenants as unknown[]).map(String) : null;
 }
 
 function isProblem(answer: unknown): answer is Problem {

@@ -16,7 +16,8 @@ export type Workspace = {
   live: LiveStream;
   // Whether this person may, as far as the console knows; the service decides.
   may: (scope: string) => boolean;
-  leave: () => Promise<void>;
+  csrfToken: () => string;
+  leave: (from?: "here" | "everywhere") => Promise<void>;
 };
 
 export const WorkspaceContext = createContext<Workspace | null>(null);

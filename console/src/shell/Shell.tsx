@@ -1,19 +1,18 @@
-import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { BookOpen, ChevronsUpDown, Keyboard, LogOut, Monitor, Moon, Search, Sun } from "lucide-react";
+import { Link, Outlet } from "@tanstack/react-router";
+import { BookOpen, Keyboard, Search } from "lucide-react";
 import { Suspense, useMemo, useState } from "react";
 import { useKeys, type Binding } from "../keys/keys.ts";
 import { Kbd } from "../parts/Button.tsx";
-import { Menu } from "../parts/Menu.tsx";
 import { Loading } from "../parts/States.tsx";
-import { Toasts, toast } from "../parts/Toasts.tsx";
+import { Toasts } from "../parts/Toasts.tsx";
 import { navigation } from "../screens.ts";
 import { useWorkspace } from "../session/workspace.tsx";
 import mark from "../style/hound.svg";
 import { KeyHelp } from "./KeyHelp.tsx";
 import { Palette } from "./Palette.tsx";
+import { PersonMenu } from "./PersonMenu.tsx";
 import { ScreenBoundary } from "./ScreenBoundary.tsx";
 import { UnsavedBanner } from "./UnsavedBanner.tsx";
-import { chooseTheme, useTheme } from "./theme.ts";
 
 type Open = "palette" | "keys" | null;
 
@@ -104,52 +103,8 @@ function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void })
           <Keyboard size={16} aria-hidden />
           <span className="max-xl:sr-only">Keys</span>
         </button>
-        <PersonMenu />
+        <PersonMenu look={itemLook} />
       </div>
     </aside>
-  );
-}
-
-function PersonMenu() {
-  const { session, leave } = useWorkspace();
-  const theme = useTheme();
-  const navigate = useNavigate();
-  const { name, email, role } = session.user;
-  const out = () =>
-    void leave()
-      .then(() => navigate({ to: "/" }))
-      .catch(() => toast({ kind: "problem", words: "You are still signed in: the service cannot be reached." }));
-  const trigger = (
-    <button type="button" className={`${itemLook} h-11`}>
-      <span
-        aria-hidden
-        className="grid size-6 shrink-0 place-items-center rounded-full bg-accent-soft text-xs font-semibold text-accent"
-      >
-        {(name || email).slice(0, 1).toUpperCase()}
-      </span>
-      <span className="min-w-0 flex-1 text-left leading-tight max-xl:sr-only">
-        <span className="block truncate text-ink">{name || email}</span>
-        <span className="block text-xs text-faint">{role}</span>
-      </span>
-      <ChevronsUpDown size={14} className="max-xl:hidden" aria-hidden />
-    </button>
-  );
-  const themes = [
-    { name: "Light", icon: <Sun size={14} aria-hidden />, value: "light" as const },
-    { name: "Dark", icon: <Moon size={14} aria-hidden />, value: "dark" as const },
-    { name: "As the system", icon: <Monitor size={14} aria-hidden />, value: "system" as const },
-  ];
-  return (
-    <Menu
-      name="Theme and sign-out"
-      trigger={trigger}
-      groups={[
-        {
-          title: email,
-          items: themes.map(({ value, ...each }) => ({ ...each, isChosen: theme === value, run: () => chooseTheme(value) })),
-        },
-        { items: [{ name: "Sign out", icon: <LogOut size={14} aria-hidden />, run: out }] },
-      ]}
-    />
   );
 }

@@ -1,4 +1,10 @@
-import { listActivitiesOfAccount, listActivitiesOfDecisions, type LogPosition, type TimelineRow } from "../db/timeline.ts";
+import {
+  listActivitiesOfAccount,
+  listActivitiesOfDecisions,
+  listLatestActivities,
+  type LogPosition,
+  type TimelineRow,
+} from "../db/timeline.ts";
 import { unknownAccount } from "../domain/account.ts";
 import type { BrowserFacts } from "../domain/activity.ts";
 import type { CaseDocument } from "../domain/case.ts";
@@ -95,7 +101,33 @@ async function accountActivities(services: Services, call: Call): Promise<Reply>
   });
 }
 
+async function latestActivities(services: Services, call: Call): Promise<Reply> {
+  return listPage<TimelineRow, LogPosition>(services, call, {
+    id: "listActivities",
+    path: "/activities",
+    name: "activities",
+    key: {},
+    read: (after, limit) => listLatestActivities(services.database, call.caller.tenant_id, { after, limit }),
+    positionOf: ({ received_at, id_key }) => ({ received_at, id_key }),
+    show: (rows) => rows.map(showActivity),
+  });
+}
+
 export const timelineOperations: Operation[] = [
+  operation({
+    id: "listActivities",
+    method: "GET",
+    path: "/activities",
+    scope: "read:enduseraccounts",
+    tag: "Activity",
+    summary: "List the activity that came in last",
+    description:
+      "Of servers and browsers, newest first, by the time at which it was received; what still waits to be scored comes a moment later. It answers whether anything arrives, and what.",
+    query: PageQuery,
+    success: pageOf("activities", ScoredActivity, "A page of activity"),
+    problems: ["bad-request"],
+    handle: latestActivities,
+  }),
   operation({
     id: "listCaseActivities",
     method: "GET",

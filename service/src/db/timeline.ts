@@ -46,6 +46,24 @@ export async function listActivitiesOfAccount(
   return database.query<Row & TimelineRow>(withAgents({ name: "", text, values }, "a.received_at desc, a.id_key desc"));
 }
 
+// Of the whole tenant, newest first, along the log's own order.
+export async function listLatestActivities(
+  database: Queryable,
+  tenantId: string,
+  page: Page<LogPosition>,
+): Promise<TimelineRow[]> {
+  const text = `
+    select ${columns}
+    from activities
+    where tenant_id = $1
+      and received_at <= $2::timestamptz
+      and (received_at, id_key) < ($2::timestamptz, $3::uuid)
+    order by received_at desc, id_key desc
+    limit $4`;
+  const values = [tenantId, page.after?.received_at ?? "infinity", page.after?.id_key ?? lastKey, page.limit];
+  return database.query<Row & TimelineRow>(withAgents({ name: "", text, values }, "a.received_at desc, a.id_key desc"));
+}
+
 const lastKey = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 // Those that became the named decisions, newest first.

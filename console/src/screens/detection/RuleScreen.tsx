@@ -64,6 +64,7 @@ function RulePage({ rule, search, go }: PageProps) {
   const keys = useMemo<Binding[]>(() => {
     const edit = () =>
       void navigate({
+        from: "/detection/$ruleId",
         to: "/detection/$ruleId",
         params: { ruleId: rule.rule_id },
         search: (known) => ({ ...known, edit: true }),

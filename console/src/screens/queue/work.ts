@@ -89,7 +89,7 @@ function useOpen(): (caseId: string) => void {
   return useCallback(
     (caseId) => {
       // First this address, so that the way back leads to the same row.
-      void navigate({ to: "/", search: (search) => ({ ...search, case: caseId }), replace: true }).then(() =>
+      void navigate({ from: "/", to: "/", search: (search) => ({ ...search, case: caseId }), replace: true }).then(() =>
         navigate({ to: "/cases/$caseId", params: { caseId } }),
       );
     },

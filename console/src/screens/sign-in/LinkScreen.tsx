@@ -1,56 +1,68 @@
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
+import { Link, useLocation, useNavigate } from "@tanstack/react-router";
 import { useState, type FormEvent } from "react";
 import { Button } from "../../parts/Button.tsx";
-import { Alert, Field, textOf } from "../../parts/Field.tsx";
+import { Alert, Field } from "../../parts/Field.tsx";
+import { typedIn } from "../../parts/form.ts";
 import { Loading, wordsOf } from "../../parts/States.tsx";
-import { readLink, redeemLink, type LinkFacts } from "../../session/session.ts";
+import { readLink, redeemLink, type LinkFacts, type LinkUse } from "../../session/session.ts";
 import { Front } from "./Front.tsx";
 
 const passwordLengthMin = 12;
+const titles: Record<LinkFacts["purpose"], string> = {
+  "set-up": "Set up Casehound",
+  invitation: "Welcome to Casehound",
+  "password-reset": "Choose a new password",
+};
 
-// Where an invitation, a set-up link or a reset link leads to. It works once.
+// Where an invitation, a set-up link or a reset link leads to. Its token stands behind the #, where no server sees it. It works
+// once, and signs in.
 export function LinkScreen() {
-  const { token } = useParams({ from: "/link/$token" });
+  const token = useLocation({ select: ({ hash }) => hash });
   const link = useQuery({ queryKey: ["auth", "link", token], queryFn: () => readLink(token), retry: false, staleTime: Infinity });
-  const [isDone, setDone] = useState(false);
-  if (link.isPending) return <Loading lines={3} />;
+  if (link.isPending)
+    return (
+      <Front title="One moment">
+        <Loading lines={3} />
+      </Front>
+    );
   if (link.isError)
     return (
       <Front title="This link does not work">
-        <p className="text-sm text-soft">{wordsOf(link.error)} A link works once, and for a limited time: ask for another one.</p>
-      </Front>
-    );
-  if (isDone)
-    return (
-      <Front title="Your password is set">
-        <a href="/" className="font-medium text-accent underline">
-          Go to the console
-        </a>
+        <p className="mb-4 text-sm text-soft">{wordsOf(link.error)}</p>
+        <Link to="/" className="text-sm font-medium text-accent underline">
+          Go to the sign-in
+        </Link>
       </Front>
     );
   return (
-    <Front title={link.data.purpose === "reset" ? "Choose a new password" : "Welcome"}>
-      <LinkForm token={token} facts={link.data} onDone={() => setDone(true)} />
+    <Front title={titles[link.data.purpose]}>
+      <LinkForm token={token} facts={link.data} />
     </Front>
   );
 }
 
-function LinkForm({ token, facts, onDone }: { token: string; facts: LinkFacts; onDone: () => void }) {
+function LinkForm({ token, facts }: { token: string; facts: LinkFacts }) {
+  const navigate = useNavigate();
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const isNew = facts.purpose !== "reset";
+  const { purpose } = facts;
 
   async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const password = textOf(form, "password");
-    if (password !== textOf(form, "again")) return setProblem("The two passwords differ.");
+    const typed = typedIn(event.currentTarget);
+    const password = typed("password");
+    if (password !== typed("again")) return setProblem("The two passwords differ.");
+    const given: LinkUse = {
+      password,
+      ...(purpose !== "password-reset" && { name: typed("name").trim() }),
+      ...(purpose === "set-up" && { email: typed("email").trim() }),
+    };
     setBusy(true);
     setProblem(null);
     try {
-      await redeemLink(token, { password, ...(isNew && { name: textOf(form, "name") }) });
-      onDone();
+      await redeemLink(token, given);
+      await navigate({ to: "/", replace: true });
     } catch (error) {
       setProblem(wordsOf(error));
       setBusy(false);
@@ -59,24 +71,43 @@ function LinkForm({ token, facts, onDone }: { token: string; facts: LinkFacts; o
 
   return (
     <form className="grid gap-4" onSubmit={(event) => void submit(event)}>
-      <p className="text-sm text-soft">
-        For <strong className="font-medium text-ink">{facts.email}</strong> at {facts.tenant}.
-      </p>
-      {isNew && <Field name="name" label="Your name" autoComplete="name" required hint="It stands beside what you decide." />}
+      <For facts={facts} />
+      {purpose === "set-up" && <Field name="email" type="email" label="Your e-mail" autoComplete="username" required />}
+      {purpose !== "password-reset" && (
+        <Field
+          name="name"
+          label="Your name"
+          autoComplete="name"
+          required
+          maxLength={100}
+          defaultValue={facts.name ?? ""}
+          hint="It stands beside what you decide."
+        />
+      )}
       <Field
         name="password"
         type="password"
-        label="Password"
+        label={purpose === "password-reset" ? "New password" : "Password"}
         autoComplete="new-password"
         minLength={passwordLengthMin}
         required
-        hint={`At least ${passwordLengthMin} characters.`}
+        hint={`At least ${passwordLengthMin} characters. Several words that only you would put together are good.`}
       />
       <Field name="again" type="password" label="The same again" autoComplete="new-password" required />
       {problem !== null && <Alert>{problem}</Alert>}
       <Button type="submit" look="primary" className="h-9" disabled={isBusy}>
-        {isBusy ? "Setting it…" : "Set the password"}
+        {isBusy ? "Setting it…" : "Set the password and go in"}
       </Button>
     </form>
+  );
+}
+
+function For({ facts: { email, tenant } }: { facts: LinkFacts }) {
+  const at = <strong className="font-medium text-ink">{tenant}</strong>;
+  if (email === null) return <p className="text-sm text-soft">You become the first admin of {at}.</p>;
+  return (
+    <p className="text-sm text-soft">
+      For <strong className="font-medium text-ink">{email}</strong> at {at}.
+    </p>
   );
 }

@@ -1,11 +1,37 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Alert } from "../../parts/Field.tsx";
 import type { Session } from "../../session/session.ts";
 import { Front } from "./Front.tsx";
 import { SignInForm } from "./SignInForm.tsx";
 
-export function SignInScreen({ onSignedIn }: { onSignedIn: (session: Session) => void }) {
+// What the service says of a way by the other issuer that led to nothing.
+const issuerProblems: Record<string, string> = {
+  cancelled: "The sign-in was cancelled there.",
+  expired: "The sign-in took too long, or began in another browser. Begin again.",
+  "issuer-unreachable": "The other issuer cannot be reached. Try again, or use your password.",
+  refused: "The other issuer's answer was not accepted. Tell your administrator.",
+  "unknown-person": "Nobody here is known by that account. Ask an admin of yours for an invitation.",
+};
+
+type Props = { onSignedIn: (session: Session) => void; problem?: string | undefined };
+
+export function SignInScreen({ onSignedIn, problem }: Props) {
+  const words = problem === undefined ? null : (issuerProblems[problem] ?? "You were not signed in.");
   return (
     <Front title="Sign in">
+      {words !== null && (
+        <div className="mb-4">
+          <Alert>{words}</Alert>
+        </div>
+      )}
       <SignInForm onSignedIn={onSignedIn} />
     </Front>
   );
+}
+
+// Where the other issuer's way ends that did not lead in.
+export function SignInPage() {
+  const navigate = useNavigate();
+  const { problem } = useSearch({ from: "/sign-in" });
+  return <SignInScreen problem={problem} onSignedIn={() => void navigate({ to: "/", replace: true })} />;
 }

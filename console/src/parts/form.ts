@@ -1,0 +1,8 @@
+// What was typed into a field of a form, as it is.
+export function typedIn(form: HTMLFormElement): (name: string) => string {
+  const data = new FormData(form);
+  return (name) => {
+    const value = data.get(name);
+    return typeof value === "string" ? value : "";
+  };
+}

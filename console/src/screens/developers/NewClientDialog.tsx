@@ -1,0 +1,78 @@
+import type { Scope } from "@casehound/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Button } from "../../parts/Button.tsx";
+import { Dialog } from "../../parts/Dialog.tsx";
+import { Alert } from "../../parts/Field.tsx";
+import { useTask } from "../../parts/task.ts";
+import { useWorkspace } from "../../session/workspace.tsx";
+import type { Secret } from "./SecretDialog.tsx";
+import { offeredScopes, scopePresets, scopeWords } from "./scopes.ts";
+
+export function NewClientDialog({ onClose, onMade }: { onClose: () => void; onMade: (secret: Secret) => void }) {
+  const { client, may } = useWorkspace();
+  const cache = useQueryClient();
+  const task = useTask();
+  const [chosen, setChosen] = useState<ReadonlySet<Scope>>(new Set());
+  const toggle = (scope: Scope) => {
+    const next = new Set(chosen);
+    if (!next.delete(scope)) next.add(scope);
+    setChosen(next);
+  };
+  const make = () =>
+    task.run(async () => {
+      const made = await client.call("createClient", { body: { scopes: [...chosen] } });
+      void cache.invalidateQueries({ queryKey: ["clients"] });
+      onMade({ client_id: made.client.client_id, client_secret: made.client_secret });
+    });
+  return (
+    <Dialog
+      title="New credentials"
+      width="wide"
+      onClose={onClose}
+      isBusy={task.isBusy}
+      footer={
+        <>
+          <span className="mr-auto text-xs text-faint" role="status">
+            {chosen.size === 1 ? "1 scope" : `${chosen.size} scopes`}
+          </span>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" onClick={make} disabled={task.isBusy || chosen.size === 0}>
+            {task.isBusy ? "Making them…" : "Make credentials"}
+          </Button>
+        </>
+      }
+    >
+      <div className="grid gap-4">
+        <p className="text-sm text-soft">
+          One for each server that connects, with no more than it needs: then one that leaks can be revoked alone.
+        </p>
+        <div className="flex flex-wrap gap-2" role="group" aria-label="Common choices">
+          {scopePresets.map(({ name, scopes }, index) => (
+            <Button key={name} onClick={() => setChosen(new Set(scopes))} data-first-focus={index === 0 ? "" : undefined}>
+              {name}
+            </Button>
+          ))}
+        </div>
+        {task.problem !== null && <Alert>{task.problem}</Alert>}
+        <fieldset className="grid grid-cols-2 gap-x-6 gap-y-1 max-sm:grid-cols-1" disabled={task.isBusy}>
+          <legend className="mb-2 text-sm font-medium">Scopes</legend>
+          {offeredScopes.filter(may).map((scope) => (
+            <label key={scope} className="flex items-start gap-2 rounded px-1 py-1 hover:bg-hover">
+              <input
+                type="checkbox"
+                className="mt-0.5 size-4 shrink-0 accent-accent"
+                checked={chosen.has(scope)}
+                onChange={() => toggle(scope)}
+              />
+              <span className="min-w-0">
+                <span className="block text-sm">{scopeWords[scope]}</span>
+                <span className="block font-mono text-xs text-faint">{scope}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,65 @@
+import type { ApiClient } from "@casehound/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Button } from "../../parts/Button.tsx";
+import { Dialog } from "../../parts/Dialog.tsx";
+import { Alert } from "../../parts/Field.tsx";
+import { useTask } from "../../parts/task.ts";
+import { useWorkspace } from "../../session/workspace.tsx";
+import type { Secret } from "./SecretDialog.tsx";
+
+type Props = { of: ApiClient; onClose: () => void; onMade: (secret: Secret) => void };
+
+export function RotateDialog({ of, onClose, onMade }: Props) {
+  const { client } = useWorkspace();
+  const cache = useQueryClient();
+  const task = useTask();
+  const [isNow, setNow] = useState(false);
+  const rotate = () =>
+    task.run(async () => {
+      const params = { client_id: of.client_id };
+      const made = await client.call("rotateClientSecret", { params, body: { revoke_now: isNow } });
+      void cache.invalidateQueries({ queryKey: ["clients"] });
+      onMade({ ...made, previousUntil: made.previous_secret_expires_at });
+    });
+  return (
+    <Dialog
+      title="Rotate the secret"
+      onClose={onClose}
+      isBusy={task.isBusy}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look={isNow ? "danger" : "primary"} onClick={rotate} disabled={task.isBusy} data-first-focus="">
+            {task.isBusy ? "Rotating…" : "Make a new secret"}
+          </Button>
+        </>
+      }
+    >
+      <div className="grid gap-4 text-sm">
+        <p className="font-mono break-all">{of.client_id}</p>
+        <ol className="grid list-decimal gap-1 pl-5 text-soft">
+          <li>A new secret is made and shown to you once. It works at once.</li>
+          <li>The secret that is in use now goes on working for 24 hours, so that you can change your servers one by one.</li>
+          <li>After that only the new one works. Secrets older than these two end at once.</li>
+        </ol>
+        <label className="flex items-start gap-2">
+          <input
+            type="checkbox"
+            className="mt-0.5 size-4 accent-accent"
+            checked={isNow}
+            onChange={(event) => setNow(event.target.checked)}
+          />
+          <span>
+            <span className="block font-medium">End the old secret now</span>
+            <span className="text-soft">
+              For one that has leaked. Servers that still use it get no more tokens; tokens that they have stay good until they
+              expire.
+            </span>
+          </span>
+        </label>
+        {task.problem !== null && <Alert>{task.problem}</Alert>}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,39 @@
+import type { Scope } from "@casehound/client";
+
+type Offered = Exclude<Scope, "manage:webhooks">;
+
+export const scopeWords: Record<Offered, string> = {
+  "create:activities": "Send activity",
+  "read:cases": "List cases",
+  "read:case": "Read one case",
+  "update:case": "Close and reopen cases",
+  "read:events": "Read the feed of changes",
+  "read:enduseraccounts": "List accounts, and the activity that came in last",
+  "read:enduseraccount": "Read one account",
+  "create:enduseraccount": "Create accounts",
+  "update:enduseraccount": "Change an account's flags and CRM id",
+  "delete:enduseraccount": "Erase accounts",
+  "read:metrics": "Read metrics, overview and quarantine",
+  "read:rules": "Read rules, thresholds and backtests",
+  "manage:rules": "Change rules and thresholds, run backtests",
+  "read:tenant": "Read the tenant",
+  "update:tenant": "Change the tenant",
+  "read:snippet": "Read the web snippet",
+  "update:tenant_auth_secret": "Rotate the first client's secret",
+  "read:clients": "List credentials",
+  "manage:clients": "Make, rotate and revoke credentials",
+  "read:users": "Read the tenant's people",
+  "manage:users": "Invite and change people",
+};
+
+export const offeredScopes = Object.keys(scopeWords) as Offered[];
+
+// What credentials are mostly wanted for.
+export const scopePresets: { name: string; scopes: Offered[] }[] = [
+  { name: "Send activity", scopes: ["create:activities"] },
+  {
+    name: "Act on cases",
+    scopes: ["read:cases", "read:case", "update:case", "read:events", "read:enduseraccount", "update:enduseraccount"],
+  },
+  { name: "Read reports", scopes: ["read:cases", "read:case", "read:metrics", "read:rules"] },
+];

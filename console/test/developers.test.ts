@@ -1,0 +1,175 @@
+import { expect, test, vi } from "vitest";
+import { TestTenant, send, useService } from "../../service/test/harness.ts";
+import { Guest, makePerson } from "./people-rig.ts";
+import { axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
+
+vi.setConfig(consolePace);
+const browser = useBrowser();
+const service = useService();
+
+const hostile = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
+
+async function open(role: "investigator" | "admin" = "admin", look: { theme?: "light" | "dark" } = {}) {
+  const tenant = await TestTenant.create(service.current);
+  const guest = await Guest.signedIn(browser.current, await makePerson(tenant, role), look);
+  return { tenant, guest, page: guest.page };
+}
+
+type Client = { client_id: string; scopes: string[]; revoked_at?: string };
+
+async function clientsOf(tenant: TestTenant): Promise<Client[]> {
+  return ((await tenant.call("GET", "/clients")).json.data as { clients: Client[] }).clients;
+}
+
+async function tokenStatus(client_id: string, client_secret: string): Promise<number> {
+  const body = new URLSearchParams({ grant_type: "client_credentials", client_id, client_secret });
+  return (await fetch(`${service.current.url}/v2/oauth/token`, { method: "POST", body })).status;
+}
+
+test("developers: credentials are made without a mouse, the secret is shown once and copied, rotated with its overlap, and revoked", async () => {
+  const { tenant, guest, page } = await open();
+  await guest.goto("/developers");
+  await page.getByRole("button", { name: "New credentials" }).focus();
+  await guest.press("Enter", "Enter");
+  await page.getByRole("button", { name: "Make credentials" }).focus();
+  await guest.press("Enter");
+  const shown = page.getByRole("dialog", { name: "The secret, this once" });
+  const id = await shown.getByLabel("Client id").inputValue();
+  const secret = await shown.getByLabel("Client secret", { exact: true }).inputValue();
+  await guest.press("Escape");
+  expect(await shown.count()).toBe(1);
+  await shown.getByRole("button", { name: "Copy client secret" }).click();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
+  await shown.getByRole("button", { name: "I have stored it" }).click();
+  expect(await page.content()).not.toContain(secret);
+  expect((await clientsOf(tenant)).find((each) => each.client_id === id)?.scopes).toEqual(["create:activities"]);
+  expect(await tokenStatus(id, secret)).toBe(200);
+
+  await page.getByRole("button", { name: `Rotate the secret of ${id}` }).click();
+  await page.getByText("goes on working for 24 hours").waitFor();
+  await page.getByRole("button", { name: "Make a new secret" }).click();
+  const next = await shown.getByLabel("Client secret", { exact: true }).inputValue();
+  await shown.getByText("The secret before works until").waitFor();
+  await shown.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByText("The secret before still works until").waitFor();
+  expect([await tokenStatus(id, secret), await tokenStatus(id, next)]).toEqual([200, 200]);
+
+  await page.getByRole("button", { name: `Revoke ${id}` }).click();
+  await page.getByRole("button", { name: "Keep them" }).click();
+  expect(await tokenStatus(id, next)).toBe(200);
+  await page.getByRole("button", { name: `Revoke ${id}` }).click();
+  await page.getByRole("button", { name: "Revoke for good" }).click();
+  await page.getByText(`${id} is revoked.`).waitFor();
+  await page.getByRole("button", { name: "Show 1 revoked" }).waitFor();
+  expect(await tokenStatus(id, next)).toBe(401);
+  expect(guest.complaints).toEqual([]);
+});
+
+test.each([
+  ["stuffing", "Bot"],
+  ["takeover", "Account Takeover"],
+  ["signups", "Synthetic"],
+  ["report", "Account Takeover"],
+])("developers: the scenario %s is sent, shown as it was sent, and becomes a case labelled %s", async (scenario, label) => {
+  const { tenant, guest, page } = await open();
+  await guest.goto(`/developers?scenario=${scenario}`);
+  await page.getByRole("button", { name: /^Send \d+ events?$/ }).click();
+  const status = page.getByRole("status", { name: "What became of it" });
+  await status.getByRole("link").waitFor();
+  expect(await status.textContent()).toContain(label);
+  await page.getByText(/What was sent/).click();
+  const text = await page.getByRole("region", { name: "what was sent" }).textContent();
+  const { activities } = JSON.parse(text ?? "") as { activities: { activity_id: string }[] };
+  const kept = await tenant.call("GET", "/activities?limit=100");
+  const ids = (kept.json.data as { activities: { activity_id: string }[] }).activities.map((each) => each.activity_id);
+  expect(ids.toSorted()).toEqual(activities.map((each) => each.activity_id).toSorted());
+  await status.getByRole("link").click();
+  await page.getByRole("heading", { level: 1, name: /^try-/ }).waitFor();
+  expect(guest.complaints).toEqual([]);
+});
+
+test("developers: an ordinary visit is scored and opens no case; then the screen says that it is connected", async () => {
+  const { tenant, guest, page } = await open();
+  await guest.goto("/developers?scenario=ordinary");
+  await page.getByText("Nothing has come in yet").waitFor();
+  await page.getByRole("button", { name: "Send 4 events" }).click();
+  await page.getByText("Scored, and no case was opened: as it should be.").waitFor();
+  await page.getByText("Connected", { exact: true }).waitFor();
+  expect(await tenant.list()).toEqual([]);
+});
+
+test("developers: origins are added and removed; one that browsers never send is refused in the service's words", async () => {
+  const { tenant, guest, page } = await open();
+  const origins = async () => ((await tenant.call("GET", "/tenants")).json.data as { allowed_origins: string[] }).allowed_origins;
+  await guest.goto("/developers");
+  await page.getByLabel("A further origin").fill("https://shop.example/");
+  await guest.press("Enter");
+  await page.getByRole("button", { name: "Remove https://shop.example" }).waitFor();
+  expect(await origins()).toEqual(["https://shop.example"]);
+  await page.getByLabel("A further origin").fill(hostile);
+  await guest.press("Enter");
+  await page.getByText(/is no origin as browsers send it/).waitFor();
+  expect(await origins()).toEqual(["https://shop.example"]);
+  await page.getByRole("button", { name: "Copy the HTML snippet" }).click();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toContain("/tag.js");
+  await page.getByRole("button", { name: "Remove https://shop.example" }).click();
+  await page.getByText("None yet:").waitFor();
+  expect(await origins()).toEqual([]);
+  expect(await page.title()).toBe("Casehound");
+});
+
+test("developers: what came in is text, whatever it holds; what could not be used is told", async () => {
+  const { tenant, guest, page } = await open();
+  await tenant.call("PUT", "/tenants", { body: { allowed_origins: ["https://shop.example"] } });
+  const key = ((await tenant.call("GET", "/tenants")).json.data as { clickstream_app_id: string }).clickstream_app_id;
+  await send(service.current.port, "POST", `/collect/${key}`, {
+    rawBody: JSON.stringify([{ event_type: hostile }]),
+    headers: { origin: "https://shop.example" },
+  });
+  await tenant.report(hostile);
+  await guest.goto("/developers");
+  await page.getByRole("cell", { name: hostile, exact: true }).waitFor();
+  await page.getByText(/1 event of browsers was not taken as sent/).click();
+  await expect.poll(() => page.locator("img[src=x]").count(), patience).toBe(0);
+  expect(await page.title()).toBe("Casehound");
+  expect(guest.complaints).toEqual([]);
+});
+
+test("developers: what an investigator may not do is shown as not available, and asked of nobody", async () => {
+  const { guest, page } = await open("investigator");
+  await guest.goto("/developers");
+  await page.getByText("The list of credentials is not available to your role").waitFor();
+  await page.getByText("Sending activity from here is not available to your role").waitFor();
+  await page.getByRole("region", { name: "the HTML snippet" }).waitFor();
+  expect(await page.getByRole("button", { name: /New credentials|^Send / }).count()).toBe(0);
+  expect(guest.asked.filter((url) => url.endsWith("/clients"))).toEqual([]);
+});
+
+test.each(["light", "dark"] as const)("developers: axe finds nothing on the screen and its dialogs, %s", async (theme) => {
+  const { tenant, guest, page } = await open("admin", { theme });
+  await tenant.openCase("ann");
+  await guest.goto("/developers?scenario=report");
+  await page.getByRole("button", { name: "Send 1 event" }).click();
+  await page.getByText("Open the case").waitFor();
+  const found: Record<string, string[]> = { screen: await axeFindings(page) };
+  await page.getByRole("button", { name: "New credentials" }).click();
+  found["new"] = await axeFindings(page);
+  await page.getByRole("button", { name: "Read reports" }).click();
+  await page.getByRole("button", { name: "Make credentials" }).click();
+  await page.getByRole("button", { name: "I have stored it" }).waitFor();
+  found["secret"] = await axeFindings(page);
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page
+    .getByRole("button", { name: /^Rotate/ })
+    .first()
+    .click();
+  found["rotate"] = await axeFindings(page);
+  await guest.press("Escape");
+  await page
+    .getByRole("button", { name: /^Revoke/ })
+    .first()
+    .click();
+  found["revoke"] = await axeFindings(page);
+  expect(found).toEqual(Object.fromEntries(Object.keys(found).map((name) => [name, []])));
+  expect(guest.complaints).toEqual([]);
+});

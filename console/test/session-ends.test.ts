@@ -1,0 +1,142 @@
+import { expect, test, vi } from "vitest";
+import { TestTenant, useService } from "../../service/test/harness.ts";
+import { Guest, makePerson, type Known } from "./people-rig.ts";
+import { axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
+
+vi.setConfig(consolePace);
+// A session that ends, changes or is another person's while somebody works.
+const browser = useBrowser();
+const service = useService();
+
+type Sent = { key: string; status: number };
+
+// Writes of cases, as they went out and were answered.
+function watchWrites({ page }: Guest): Sent[] {
+  const sent: Sent[] = [];
+  page.on("response", (response) => {
+    const request = response.request();
+    if (request.method() !== "PUT") return;
+    sent.push({ key: request.headers()["idempotency-key"] ?? "", status: response.status() });
+  });
+  return sent;
+}
+
+async function atCase(person: Known) {
+  const opened = await person.tenant.openCase("ann");
+  const guest = await Guest.signedIn(browser.current, person);
+  await guest.goto(`/cases/${opened.case_id}`);
+  await guest.page.getByRole("heading", { name: "ann" }).waitFor();
+  return { guest, opened, sent: watchWrites(guest) };
+}
+
+async function write({ page }: Guest): Promise<void> {
+  await page.getByRole("button", { name: /Close the case/ }).click();
+  await page.getByLabel("Confirmed fraud").check();
+  await page.getByLabel(/Reason/).fill("My own words.");
+}
+
+async function ada(): Promise<Known> {
+  return makePerson(await TestTenant.create(service.current), "investigator");
+}
+
+test("session: it ends while a case is being closed: the draft stays, the same person signs in on top, and the close goes on under its key", async () => {
+  const person = await ada();
+  const { guest, opened, sent } = await atCase(person);
+  const { page } = guest;
+  await write(guest);
+  await person.tenant.call("DELETE", `/users/${person.userId}/sessions`);
+  await guest.press("Control+Enter");
+  const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+  await dialog.waitFor();
+  expect(await page.getByLabel(/Reason/).inputValue()).toBe("My own words.");
+  expect(await person.tenant.read(opened.case_id)).toMatchObject({ status: "OPEN", case_version: 1 });
+  expect(await axeFindings(page)).toEqual([]);
+  expect(await dialog.getByLabel("E-mail").inputValue()).toBe(person.email);
+  await dialog.getByLabel("Password").fill("a wrong password");
+  await guest.press("Enter");
+  await dialog.getByText("The e-mail or the password is wrong.").waitFor();
+  await dialog.getByLabel("Password").fill("correct horse battery staple");
+  await guest.press("Enter");
+  await page.getByText("Closed the case of ann as confirmed fraud.").waitFor();
+  expect(sent.map(({ status }) => status)).toEqual([401, 200]);
+  expect(new Set(sent.map(({ key }) => key)).size).toBe(1);
+  expect(await person.tenant.read(opened.case_id)).toMatchObject({
+    status: "CLOSED",
+    case_version: 2,
+    current_state: { changed_by: `${person.name} <${person.email}>`, reason: "My own words." },
+  });
+  expect(guest.complaints).toEqual([]);
+});
+
+test("session: whoever does not sign in again gets the refusal, keeps the draft, and nothing is changed", async () => {
+  const person = await ada();
+  const { guest, opened } = await atCase(person);
+  const { page } = guest;
+  await write(guest);
+  await person.tenant.call("DELETE", `/users/${person.userId}/sessions`);
+  await guest.press("Control+Enter");
+  const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+  await dialog.waitFor();
+  await guest.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("Nobody is signed in, or the session has ended. Sign in again.").first().waitFor();
+  expect(await page.getByLabel(/Reason/).inputValue()).toBe("My own words.");
+  expect(await person.tenant.read(opened.case_id)).toMatchObject({ status: "OPEN", case_version: 1 });
+});
+
+test("session: a page that is only looked at notices that it has ended", async () => {
+  const person = await ada();
+  const { guest } = await atCase(person);
+  await person.tenant.call("DELETE", `/users/${person.userId}/sessions`);
+  const dialog = guest.page.getByRole("dialog", { name: "Your session has ended" });
+  await dialog.waitFor({ timeout: 45_000 });
+  expect(await dialog.count()).toBe(1);
+});
+
+test("session: the same person signs in anew in another tab: this one goes on with the new token", async () => {
+  const person = await ada();
+  const { guest, opened, sent } = await atCase(person);
+  await write(guest);
+  const other = await guest.anotherTab();
+  await other.goto();
+  await other.choose("Sign out");
+  await other.signIn(person.email);
+  await other.menu().waitFor();
+  await guest.page.bringToFront();
+  const dialog = guest.page.getByRole("dialog", { name: "Your session has ended" });
+  await expect.poll(() => dialog.count(), patience).toBe(0);
+  await guest.press("Control+Enter");
+  await guest.page.getByText("Closed the case of ann as confirmed fraud.").waitFor();
+  expect(new Set(sent.map(({ key }) => key)).size).toBe(1);
+  expect(await person.tenant.read(opened.case_id)).toMatchObject({ status: "CLOSED", case_version: 2 });
+});
+
+test("session: another person signs in in another tab: nothing goes out in that name, and this tab becomes theirs", async () => {
+  const person = await ada();
+  const grace = await makePerson(person.tenant, "lead", { name: "Grace Hopper" });
+  const { guest, opened } = await atCase(person);
+  await write(guest);
+  const other = await guest.anotherTab();
+  await other.goto();
+  await other.choose("Sign out");
+  await other.signIn(grace.email);
+  await other.menu().waitFor();
+  await guest.page.bringToFront();
+  await guest.press("Control+Enter");
+  await guest.menu().getByText("Grace Hopper").waitFor();
+  expect(await person.tenant.read(opened.case_id)).toMatchObject({ status: "OPEN", case_version: 1 });
+  const words = "JSON.stringify(sessionStorage)";
+  expect(await guest.page.evaluate(words)).not.toContain("My own words.");
+});
+
+test("session: a write without the session's token is refused, whatever page sends it", async () => {
+  const person = await ada();
+  const { guest, opened } = await atCase(person);
+  const path = `/v2/${person.tenant.slug}/cases/${opened.case_id}`;
+  const answer = await guest.page.evaluate(
+    `fetch(${JSON.stringify(path)}, { method: "PUT", headers: { "content-type": "application/json", "idempotency-key": "k" },
+      body: JSON.stringify({ status: "CLOSED", case_version: 1 }) }).then((response) => response.status)`,
+  );
+  expect(answer).toBe(403);
+  expect(await person.tenant.read(opened.case_id)).toMatchObject({ status: "OPEN", case_version: 1 });
+});

@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { clock } from "../../service/src/clock.ts";
+import { startService, type Service } from "../../service/src/service.ts";
+import { createTenant } from "../../service/src/tenancy.ts";
+import { TestTenant, testConfig } from "../../service/test/harness.ts";
+import { PeopleIssuer, clientSecret } from "../../service/test/people-issuer.ts";
+import { goodPassword, invite, newEmail, tokenOf } from "../../service/test/people.ts";
+import { useProcesses } from "../../service/test/process.ts";
+import { Guest } from "./people-rig.ts";
+import { consolePace, useBrowser } from "./rig.ts";
+
+vi.setConfig(consolePace);
+// The ways in that begin elsewhere: at another issuer, and in the terminal.
+const browser = useBrowser();
+const processes = useProcesses();
+const slug = `t-${randomUUID()}`;
+let issuer: PeopleIssuer;
+let service: Service;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  issuer = await PeopleIssuer.start();
+  const oidc = { issuer: issuer.url, clientId: "console", clientSecret, tenant: slug };
+  service = await startService(testConfig({ roles: new Set(["api"]), oidc }));
+  await issuer.admit(service, { isEmailInIdToken: false });
+  tenant = await TestTenant.of(service, await createTenant(service.database, { slug }, clock));
+});
+
+afterAll(async () => {
+  await service.stop();
+  await issuer.close();
+});
+
+test("other issuer: the button leads there and back in; what went wrong there is told in words", async () => {
+  const email = newEmail();
+  await invite(tenant, "lead", { email, name: "Grace Hopper" });
+  const guest = await Guest.open(browser.current, service);
+  const { page } = guest;
+  const button = page.getByRole("link", { name: "Sign in with 127.0.0.1" });
+  issuer.at = "cancels";
+  await guest.goto();
+  await button.click();
+  await page.getByText("The sign-in was cancelled there.").waitFor();
+  issuer.at = { sub: randomUUID(), email: newEmail(), email_verified: true };
+  await button.click();
+  await page.getByText("Nobody here is known by that account.").waitFor();
+  await guest.context.clearCookies();
+  issuer.at = { sub: randomUUID(), email, email_verified: true };
+  await button.click();
+  await guest.menu().getByText("Grace Hopper").waitFor();
+  expect(new URL(page.url()).pathname).toBe("/");
+  expect(guest.complaints).toEqual([]);
+});
+
+test("set-up: the link that the service prints makes the first admin; its token reaches neither the log nor a page's address", async () => {
+  const started = await processes.start({ DATA_DIR: processes.folder() });
+  const link = /^ {2}(http\S+\/link#\S+)$/m.exec(started.stdout)?.[1] ?? "";
+  const guest = await Guest.open(browser.current, started);
+  const { page } = guest;
+  await page.goto(link);
+  await page.getByText("You become the first admin of").waitFor();
+  await page.getByLabel("Your e-mail").fill("ada@shop.example");
+  await page.getByLabel("Your name").fill("Ada Lovelace");
+  await page.getByLabel("Password", { exact: true }).fill(goodPassword);
+  await page.getByLabel("The same again").fill(goodPassword);
+  await guest.press("Enter");
+  await guest.menu().getByText("Ada Lovelace").waitFor();
+  const secret = tokenOf(link).split(".")[1] ?? "none";
+  expect(JSON.stringify(started.log)).toContain("useLink");
+  expect(JSON.stringify(started.log)).not.toContain(secret);
+  expect(page.url()).not.toContain(secret);
+  expect(await page.evaluate("document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)")).not.toContain(
+    secret,
+  );
+  expect(guest.complaints).toEqual([]);
+});
