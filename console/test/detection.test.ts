@@ -50,8 +50,8 @@ test("detection: a fault is marked at its place and the draft stays, also over a
   await page.getByLabel("Expression").fill(wrong);
   await page.getByLabel("Shadow").check();
   await page.getByRole("button", { name: /Save/ }).click();
-  await page.getByText("Line 2, column 3:").waitFor();
-  expect(await page.locator("mark").textContent()).toBe("device.acounts_1h");
+  await page.getByText("Line 2, column 10:").waitFor();
+  expect(await page.locator("mark").textContent()).toBe("acounts_1h");
   const area = page.locator("textarea").first();
   expect(await area.evaluate((each) => each.ownerDocument.activeElement === each)).toBe(true);
   expect(await area.getAttribute("aria-invalid")).toBe("true");

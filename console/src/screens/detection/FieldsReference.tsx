@@ -58,11 +58,13 @@ function Row({ feature, onInsert }: { feature: Feature; onInsert: Props["onInser
     <li>
       <button
         type="button"
-        aria-label={`Insert ${name}`}
         onClick={() => onInsert(name)}
         className="group grid w-full grid-cols-[minmax(0,1fr)_auto] gap-x-2 rounded px-1.5 py-1 text-left hover:bg-hover"
       >
-        <span className="font-mono text-[12px] text-accent [overflow-wrap:anywhere]">{name}</span>
+        <span className="font-mono text-[12px] text-accent [overflow-wrap:anywhere]">
+          <span className="sr-only">Insert </span>
+          {name}
+        </span>
         <span className="inline-flex items-center gap-1 text-xs text-faint">
           {type}
           <Plus size={13} aria-hidden />
