@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
+import { saveLinks } from "../../service/src/db/links.ts";
 import { startService } from "../../service/src/service.ts";
 import { TestTenant, testConfig, useService } from "../../service/test/harness.ts";
 import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
@@ -188,6 +189,58 @@ test("queue: a colleague's close shows in the row, in its place", async () => {
   await page.getByRole("row").filter({ hasText: "bob" }).getByText("Closed").waitFor();
   await visitor.expectFocused("ann");
   expect(visitor.complaints).toEqual([]);
+});
+
+test("queue: a page of rows is one read; a colleague's flag, new evidence and the views' counts arrive by themselves", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const accounts = Array.from({ length: 12 }, (_, index) => `account-${index}`);
+  await Promise.all(accounts.map((account) => tenant.report(account)));
+  await expect.poll(() => tenant.list("status=OPEN"), patience).toHaveLength(12);
+  const seen = { first_seen: "2026-11-01T00:00:00.000Z", last_seen: "2026-11-02T00:00:00.000Z" };
+  const links = accounts.map((a) => ({ kind: "account-device" as const, a, b: "shared-device", ...seen }));
+  await tenant.service.database.transaction((tx) => saveLinks(tx, tenant.tenantId, links));
+  const read: string[] = [];
+  page.on("request", (request) => read.push(new URL(request.url()).pathname));
+  await visitor.goto();
+  await visitor.expectLive();
+  const rowOf = (account: string) => page.getByRole("row").filter({ has: page.getByText(account, { exact: true }) });
+  const linkedOf = (account: string) => rowOf(account).getByRole("gridcell").nth(5).textContent();
+  for (const account of accounts) await expect.poll(() => linkedOf(account), patience).toBe("11");
+  expect(read.filter((path) => path.endsWith("/cases/digests"))).toHaveLength(1);
+  expect(read.filter((path) => path.endsWith("/cases/counts"))).toHaveLength(1);
+  await tenant.call("PUT", "/enduseraccounts/account-3", { body: { is_quarantined: true, is_blocked: true } });
+  await rowOf("account-3").getByText("Quarantined").waitFor();
+  await tenant.report("account-5", { attributes: { label: "Bot" } });
+  await rowOf("account-5").getByText("New evidence").waitFor();
+  await page.getByRole("button", { name: "Open, highest risk 12" }).waitFor();
+  await page.getByRole("button", { name: "Blocked accounts with open cases 1" }).click();
+  await page.getByText("1 case", { exact: true }).waitFor();
+  await visitor.expectFocused("account-3");
+  await page.getByRole("button", { name: "New evidence 1" }).click();
+  await visitor.expectFocused("account-5");
+  await page.getByText("1 case", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Remove the filter New evidence" }).click();
+  await page.getByText("12 cases").waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("queue: a stream that has lost its place has the list read again", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await visitor.report("ann");
+  let isHeld = true;
+  // A place that the log has not come to: the service says so with a reset.
+  await page.route("**/events/stream?**", (route) => {
+    const headers = { ...route.request().headers(), "last-event-id": "1000000" };
+    return isHeld ? route.abort() : route.fallback({ headers });
+  });
+  await visitor.goto();
+  await visitor.expectFocused("ann");
+  await tenant.openCase("bob");
+  isHeld = false;
+  await page.getByRole("row").filter({ hasText: "bob" }).waitFor();
+  await visitor.expectFocused("ann");
 });
 
 test("queue: a flag shows at once, and goes back with the service's words when it is refused", async () => {

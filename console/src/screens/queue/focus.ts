@@ -24,6 +24,10 @@ export function useFocus(rows: CaseListItem[]) {
     const at = rows.findIndex((row) => row.case_id === focusedId);
     if (at >= 0) place.current = at;
   });
+  // The first row holds the focus like any other: what comes in above does not take it over.
+  useEffect(() => {
+    if (wantedId === null) setWanted(focusedId);
+  }, [wantedId, focusedId]);
 
   useEffect(() => {
     if (focusedId === null || focusedId === named) return undefined;
