@@ -239,7 +239,9 @@ test("queue: a stream that has lost its place has the list read again", async ()
   await visitor.expectFocused("ann");
   await tenant.openCase("bob");
   isHeld = false;
-  await page.getByRole("row").filter({ hasText: "bob" }).waitFor();
+  const bob = page.getByRole("row").filter({ hasText: "bob" });
+  await bob.waitFor();
+  expect(await bob.count()).toBe(1);
   await visitor.expectFocused("ann");
 });
 

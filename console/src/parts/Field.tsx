@@ -29,8 +29,3 @@ export function Alert({ children }: { children: ReactNode }) {
     </p>
   );
 }
-
-export function textOf(form: FormData, name: string): string {
-  const value = form.get(name);
-  return typeof value === "string" ? value : "";
-}
