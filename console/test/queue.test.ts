@@ -243,6 +243,7 @@ test("queue: a stream that has lost its place has the list read again", async ()
   await bob.waitFor();
   expect(await bob.count()).toBe(1);
   await visitor.expectFocused("ann");
+  expect(visitor.complaints).toEqual([]);
 });
 
 test("queue: a flag shows at once, and goes back with the service's words when it is refused", async () => {

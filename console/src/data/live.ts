@@ -65,16 +65,16 @@ export class LiveStream {
     const source = new EventSource(this.#lastId === null ? this.#path : `${this.#path}&after=${this.#lastId}`);
     this.#source = source;
     // Without an event that it could go on from, nobody knows what was missed.
-    const isGap = isAgain && this.#lastId === null;
-    source.addEventListener(
-      "open",
-      () => {
-        if (isGap) this.#reset();
-      },
-      { once: true },
-    );
-    source.addEventListener("open", () => this.#become("live"));
+    let isGap = isAgain && this.#lastId === null;
+    let hasOpened = false;
+    source.addEventListener("open", () => {
+      if (isGap) this.#reset();
+      hasOpened = true;
+      isGap = false;
+      this.#become("live");
+    });
     source.addEventListener("error", () => {
+      if (!hasOpened) isGap = this.#lastId === null;
       this.#become("lost");
       if (source.readyState !== EventSource.CLOSED) return;
       clearTimeout(this.#timer);
