@@ -51,14 +51,17 @@ export async function changeRule(tenant: TestTenant, change: Partial<RuleChange>
   await putRule(tenant, id, { ...definition, ...change });
 }
 
-// Three hits of the expression above on two accounts, one of which had a score of 3 as it was.
-export async function fill(tenant: TestTenant, account = "ann"): Promise<void> {
-  const decision = (count: number) => ({
+function decision(count: number) {
+  return {
     v: 1,
     l: 0,
     f: { "event.type": "page_view", "device.accounts_1h": count },
     r: { [id]: 1 },
-  });
+  };
+}
+
+// Three hits of the expression above on two accounts, one of which had a score of 3 as it was.
+export async function fill(tenant: TestTenant, account = "ann"): Promise<void> {
   await insertDecided(tenant, [
     { received_at: noonBefore(1), website_account_id: account, score: 3, decision: decision(8) },
     { received_at: noonBefore(2), website_account_id: account, decision: decision(9) },

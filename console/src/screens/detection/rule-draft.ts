@@ -2,7 +2,7 @@ import type { RuleVersion } from "@casehound/client";
 import { changedMembers, definitionOf, members, type Member, type RuleDefinition } from "../../work/rules.ts";
 
 // What a person writes, and the version that it was begun on: 0 for a rule that is still to be made.
-export type Base = RuleDefinition & { rule_version: number };
+type Base = RuleDefinition & { rule_version: number };
 export type RuleDraft = { rule_id: string; base: Base; wanted: RuleDefinition };
 
 const prefix = "casehound.rule-draft.";
