@@ -51,12 +51,14 @@ export async function changeRule(tenant: TestTenant, change: Partial<RuleChange>
   await putRule(tenant, id, { ...definition, ...change });
 }
 
-const decision = (count: number) => ({
-  v: 1,
-  l: 0,
-  f: { "event.type": "page_view", "device.accounts_1h": count },
-  r: { [id]: 1 },
-});
+function decision(count: number) {
+  return {
+    v: 1,
+    l: 0,
+    f: { "event.type": "page_view", "device.accounts_1h": count },
+    r: { [id]: 1 },
+  };
+}
 
 // Three hits of the expression above on two accounts, one of which had a score of 3 as it was.
 export async function fill(tenant: TestTenant, account = "ann"): Promise<void> {

@@ -30,7 +30,7 @@ export function Outcomes({ of, isShort = false }: { of: Precision; isShort?: boo
           {inconclusive > 0 && (
             <>
               {" "}
-              · {inconclusive} <abbr title="inconclusive">open end</abbr>
+              · {inconclusive} <abbr title="inconclusive">unclear</abbr>
             </>
           )}
         </span>

@@ -111,7 +111,7 @@ function RuleTable({ rules, body, search, onSearch }: TableProps) {
       <table className="w-full table-fixed border-collapse text-left [&_td]:px-2 [&_th]:px-2">
         <thead className="sticky top-0 z-10 bg-surface text-xs text-faint shadow-[0_1px_0_var(--line)]">
           <tr className="h-8">
-            <th scope="col" className="w-28 !pl-5 font-medium">
+            <th scope="col" className="w-33 !pl-5 font-medium">
               State
             </th>
             {sorted(undefined, "Rule", "")}
@@ -123,7 +123,7 @@ function RuleTable({ rules, body, search, onSearch }: TableProps) {
             <th scope="col" className="w-60 font-medium max-xl:w-36">
               Outcomes, 7 d
             </th>
-            {sorted("precision", "Precision", "w-28 text-right !pr-5")}
+            {sorted("precision", "Precision, ever", "w-36 text-right !pr-5")}
           </tr>
         </thead>
         <tbody ref={body} className="bg-surface">
