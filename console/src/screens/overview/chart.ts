@@ -10,7 +10,7 @@ export type Cell = {
   leadsTo: QueueFilter;
 };
 
-export type ChartRow = { key: string; name: string; note?: string; cells: Cell[] };
+type ChartRow = { key: string; name: string; note?: string; cells: Cell[] };
 
 export type Chart = {
   title: string;

@@ -1,6 +1,6 @@
 export const ranges = [7, 30, 90, 365] as const;
 export const rangeDefault = 30;
-export const chartIds = ["days", "backlog", "scores", "outcomes", "rules", "traffic"] as const;
+const chartIds = ["days", "backlog", "scores", "outcomes", "rules", "traffic"] as const;
 export type ChartId = (typeof chartIds)[number];
 
 // What is absent is the standard: thirty days, everything drawn.
