@@ -69,13 +69,12 @@ function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void })
       <button
         type="button"
         onClick={onFind}
-        aria-label="Find anything"
         className="mb-3 flex h-8 items-center gap-2 rounded-md border border-line bg-canvas px-2 text-sm text-faint hover:text-ink max-xl:justify-center"
       >
         <Search size={15} aria-hidden />
-        <span className="flex-1 text-left max-xl:hidden">Find</span>
-        <span className="max-xl:hidden">
-          <Kbd>Ctrl K</Kbd>
+        <span className="flex-1 text-left max-xl:sr-only">Find anything</span>
+        <span className="max-xl:hidden" aria-hidden>
+          <Kbd>⌃K</Kbd>
         </span>
       </button>
       <nav aria-label="Screens" className="grid gap-0.5">
