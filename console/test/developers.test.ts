@@ -34,7 +34,7 @@ test("developers: credentials are made without a mouse, the secret is shown once
   await page.getByRole("button", { name: "Make credentials" }).focus();
   await guest.press("Enter");
   const shown = page.getByRole("dialog", { name: "The secret, this once" });
-  const id = await shown.getByLabel("Client id").inputValue();
+  const id = await shown.getByLabel("Client id", { exact: true }).inputValue();
   const secret = await shown.getByLabel("Client secret", { exact: true }).inputValue();
   await guest.press("Escape");
   expect(await shown.count()).toBe(1);
@@ -164,12 +164,6 @@ test.each(["light", "dark"] as const)("developers: axe finds nothing on the scre
     .first()
     .click();
   found["rotate"] = await axeFindings(page);
-  await guest.press("Escape");
-  await page
-    .getByRole("button", { name: /^Revoke/ })
-    .first()
-    .click();
-  found["revoke"] = await axeFindings(page);
   expect(found).toEqual(Object.fromEntries(Object.keys(found).map((name) => [name, []])));
   expect(guest.complaints).toEqual([]);
 });

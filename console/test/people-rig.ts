@@ -2,8 +2,8 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { Role } from "../../service/src/domain/role.ts";
 import { send, type TestTenant } from "../../service/test/harness.ts";
-import { goodPassword, invite, newEmail, somewhere, tokenOf } from "../../service/test/people.ts";
-import { patience } from "./rig.ts";
+import { Browser as Elsewhere, goodPassword, invite, newEmail, somewhere, tokenOf } from "../../service/test/people.ts";
+import { keepCookie, patience } from "./rig.ts";
 
 export type Known = { email: string; name: string; userId: string; tenant: TestTenant };
 
@@ -51,11 +51,11 @@ export class Guest {
     return new Guest(await context.newPage(), `http://127.0.0.1:${service.port}`);
   }
 
+  // With a session of the service's own, and before any page.
   static async signedIn(browser: Browser, person: Known, look: Look = {}): Promise<Guest> {
     const guest = await Guest.open(browser, person.tenant.service, look);
-    await guest.goto();
-    await guest.signIn(person.email);
-    await guest.menu().waitFor();
+    const { cookie } = await Elsewhere.signIn(person.tenant.service, person.email);
+    await keepCookie(guest.context, cookie);
     return guest;
   }
 

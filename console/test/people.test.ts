@@ -53,7 +53,7 @@ test("people: who is known already is not invited again, in the service's words"
   const { tenant, ada, guest, page } = await open();
   await guest.goto("/people");
   await page.getByRole("button", { name: "Invite" }).click();
-  await page.getByLabel("E-mail").fill(ada.email);
+  await page.getByLabel("E-mail", { exact: true }).fill(ada.email);
   await page.getByLabel("Name", { exact: true }).fill("Somebody");
   await guest.press("Enter");
   await page.getByText("A user with this e-mail exists already.").waitFor();
@@ -137,7 +137,7 @@ test.each(["light", "dark"] as const)("people: axe finds nothing on the screen, 
   const found: Record<string, string[]> = { screen: await axeFindings(page) };
   await page.getByRole("button", { name: "Invite" }).click();
   found["invite"] = await axeFindings(page);
-  await page.getByLabel("E-mail").fill(newEmail());
+  await page.getByLabel("E-mail", { exact: true }).fill(newEmail());
   await page.getByLabel("Name", { exact: true }).fill("Alan");
   await guest.press("Enter");
   await page.getByRole("button", { name: "I have passed it on" }).waitFor();

@@ -115,6 +115,11 @@ export class Visitor {
 
 async function signInFor(context: BrowserContext, tenant: TestTenant, name: string): Promise<void> {
   const { cookie } = await Joined.join(tenant, "admin", { name });
+  await keepCookie(context, cookie);
+}
+
+// As the service has sent it.
+export async function keepCookie(context: BrowserContext, cookie: string): Promise<void> {
   const [key = "", value = ""] = cookie.split("=");
   await context.addCookies([{ name: key, value, domain: "127.0.0.1", path: "/", httpOnly: true, sameSite: "Strict" }]);
 }

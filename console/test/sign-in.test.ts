@@ -110,6 +110,7 @@ test("link: one for a new password asks for nothing else, and ends the sessions 
 test("sign-out: here alone, and everywhere", async () => {
   const ada = await people();
   const guest = await Guest.signedIn(browser.current, ada);
+  await guest.goto();
   const elsewhere = await Elsewhere.signIn(service.current, ada.email);
   await guest.choose("Sign out");
   await guest.page.getByLabel("Password").waitFor();
@@ -127,6 +128,7 @@ test("sign-out: here alone, and everywhere", async () => {
 test("password: a wrong current one is told and changes nothing; the right one changes it and ends other sessions", async () => {
   const ada = await people();
   const guest = await Guest.signedIn(browser.current, ada);
+  await guest.goto();
   const elsewhere = await Elsewhere.signIn(service.current, ada.email);
   const { page } = guest;
   await guest.choose("Change the password");
