@@ -1,5 +1,6 @@
 import type { CaseListItem } from "@casehound/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { FilePlus2 } from "lucide-react";
 import { memo, useEffect, useRef, type RefObject } from "react";
@@ -175,7 +176,19 @@ const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFo
         </span>
       </span>
       <span role="gridcell" className={`text-right tabular-nums ${digest?.linked_cases ? "" : "text-faint"}`}>
-        {digest?.linked_cases}
+        {digest && digest.linked_cases > 0 ? (
+          <Link
+            to="/links"
+            search={{ cases: row.case_id }}
+            tabIndex={-1}
+            className="underline decoration-line underline-offset-2 hover:decoration-current"
+            onClick={(event) => event.stopPropagation()}
+          >
+            {digest.linked_cases}
+          </Link>
+        ) : (
+          digest?.linked_cases
+        )}
       </span>
       <span role="gridcell" className="truncate">
         {actionWords[row.recommended_action]}
