@@ -176,19 +176,7 @@ const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFo
         </span>
       </span>
       <span role="gridcell" className={`text-right tabular-nums ${digest?.linked_cases ? "" : "text-faint"}`}>
-        {digest && digest.linked_cases > 0 ? (
-          <Link
-            to="/links"
-            search={{ cases: row.case_id }}
-            tabIndex={-1}
-            className="underline decoration-line underline-offset-2 hover:decoration-current"
-            onClick={(event) => event.stopPropagation()}
-          >
-            {digest.linked_cases}
-          </Link>
-        ) : (
-          digest?.linked_cases
-        )}
+        {digest && <LinkedCases caseId={id} count={digest.linked_cases} />}
       </span>
       <span role="gridcell" className="truncate">
         {actionWords[row.recommended_action]}
@@ -218,5 +206,20 @@ function NewEvidence() {
       <FilePlus2 size={13} aria-hidden />
       <span className="max-2xl:sr-only">New evidence</span>
     </span>
+  );
+}
+
+function LinkedCases({ caseId, count }: { caseId: string; count: number }) {
+  if (count === 0) return "0";
+  return (
+    <Link
+      to="/links"
+      search={{ cases: caseId }}
+      tabIndex={-1}
+      className="underline decoration-line underline-offset-2 hover:decoration-current"
+      onClick={(event) => event.stopPropagation()}
+    >
+      {count}
+    </Link>
   );
 }
