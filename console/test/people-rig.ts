@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { Role } from "../../service/src/domain/role.ts";
-import { TestTenant, send } from "../../service/test/harness.ts";
+import { send, type TestTenant } from "../../service/test/harness.ts";
 import { Browser as Elsewhere, goodPassword, invite, newEmail, somewhere, tokenOf } from "../../service/test/people.ts";
 import { keepCookie, patience } from "./rig.ts";
 

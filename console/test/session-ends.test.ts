@@ -88,7 +88,9 @@ test("session: a page that is only looked at notices that it has ended", async (
   const person = await ada();
   const { guest } = await atCase(person);
   await person.tenant.call("DELETE", `/users/${person.userId}/sessions`);
-  await guest.page.getByRole("dialog", { name: "Your session has ended" }).waitFor({ timeout: 45_000 });
+  const dialog = guest.page.getByRole("dialog", { name: "Your session has ended" });
+  await dialog.waitFor({ timeout: 45_000 });
+  expect(await dialog.getByLabel("E-mail").inputValue()).toBe(person.email);
 });
 
 test("session: the same person signs in anew in another tab: this one goes on with the new token", async () => {

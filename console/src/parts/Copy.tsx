@@ -6,7 +6,7 @@ import { toast } from "./Toasts.tsx";
 const saidMs = 2_000;
 
 // `name` says what is copied; it is not always to be seen.
-export function CopyButton({ text, name, className = "" }: { text: string; name: string; className?: string }) {
+function CopyButton({ text, name, className = "" }: { text: string; name: string; className?: string }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;

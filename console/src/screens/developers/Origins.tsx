@@ -48,9 +48,7 @@ function OriginList({ tenant: { allowed_origins: origins } }: { tenant: Tenant }
 
   return (
     <div className="grid gap-3">
-      {origins.length === 0 && (
-        <p className="text-sm text-warn">None yet: what browsers send is refused until the site's origin is named here.</p>
-      )}
+      {origins.length === 0 && <NoOrigins />}
       <ul className="grid gap-1" aria-label="Allowed origins">
         {origins.map((origin) => (
           <li key={origin} className="flex h-8 items-center justify-between gap-2 rounded-md bg-sunken pl-2.5 font-mono text-xs">
@@ -69,6 +67,7 @@ function OriginList({ tenant: { allowed_origins: origins } }: { tenant: Tenant }
           </li>
         ))}
       </ul>
+      {!mayChange && <p className="text-xs text-soft">Admins can change them.</p>}
       {mayChange && (
         <form onSubmit={add} className="grid gap-1">
           <label htmlFor={id} className="text-xs font-medium text-soft">
@@ -90,7 +89,10 @@ function OriginList({ tenant: { allowed_origins: origins } }: { tenant: Tenant }
         </form>
       )}
       {task.problem !== null && <Alert>{task.problem}</Alert>}
-      {!mayChange && <p className="text-xs text-soft">Admins can change them.</p>}
     </div>
   );
+}
+
+function NoOrigins() {
+  return <p className="text-sm text-warn">None yet: what browsers send is refused until the site's origin is named here.</p>;
 }
