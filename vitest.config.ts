@@ -9,8 +9,8 @@ export default defineConfig({
       "scripts/**/*.test.ts",
     ],
     globalSetup: "service/test/database.ts",
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     maxWorkers: 3,
   },
 });

@@ -47,7 +47,7 @@ test("account: found in the palette by its id; a flag set by key is there at onc
   const history = page.getByRole("table", { name: "History" });
   await history.getByText("Blocked on").waitFor();
   expect(await page.getByRole("switch", { name: /Blocked/ }).getAttribute("aria-checked")).toBe("true");
-  await page.getByText(new RegExp(`On by ${tenant.clientId}`)).waitFor();
+  await page.getByText(/On by Ada Investigator/).waitFor();
   expect(await readAccount(tenant, "ann")).toMatchObject({ is_blocked: true, is_quarantined: true });
   expect(visitor.complaints).toEqual([]);
 });

@@ -9,8 +9,8 @@ import { TestTenant } from "../../service/test/harness.ts";
 import { Browser as Joined } from "../../service/test/people.ts";
 import { buildConsole } from "../bundle/build.ts";
 
-export const consolePace = { testTimeout: 60_000, hookTimeout: 120_000 };
-export const patience = { timeout: 15_000, interval: 50 };
+export const consolePace = { testTimeout: 180_000, hookTimeout: 180_000 };
+export const patience = { timeout: 45_000, interval: 50 };
 
 // One Chromium for the tests of a file, and the console built from the sources as they are. Before `useService`, which reads it.
 export function useBrowser(): { current: Browser } {
