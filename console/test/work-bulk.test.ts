@@ -9,7 +9,7 @@ const verdict: BulkVerdict = { disposition: "FALSE_POSITIVE", reason: "One campa
 async function openMany(tenant: TestTenant, count: number) {
   const accounts = Array.from({ length: count }, (_, index) => `account-${index}`);
   await Promise.all(accounts.map((account) => tenant.report(account)));
-  await expect.poll(() => tenant.list("status=OPEN"), { timeout: 20_000 }).toHaveLength(count);
+  await expect.poll(() => tenant.list("status=OPEN"), { timeout: 60_000 }).toHaveLength(count);
   const rows = await tenant.list("status=OPEN&sort=created_at");
   return rows.toSorted((a, b) => Number(a.website_account_id.slice(8)) - Number(b.website_account_id.slice(8)));
 }
@@ -21,7 +21,7 @@ test("bulk: of 50, one changed and one closed by another: 48 are closed, and eac
   if (!changed || !closed) throw new Error("too few");
   await tenant.report(changed.website_account_id, { attributes: { label: "Bot" } });
   await tenant.put(closed.case_id, { status: "CLOSED", case_version: 1 });
-  await expect.poll(async () => (await tenant.read(changed.case_id)).case_version, { timeout: 15_000 }).toBe(2);
+  await expect.poll(async () => (await tenant.read(changed.case_id)).case_version, { timeout: 60_000 }).toBe(2);
   const absent = { case_id: "019a8b1c-0000-7000-8000-000000000000", case_version: 1 };
   const desk = deskOf(tenant);
   const steps: number[] = [];

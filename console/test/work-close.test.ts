@@ -27,7 +27,7 @@ test("close: a stale version closes nothing, and tells what is new since", async
   const tenant = await TestTenant.create(service.current);
   const seen = await tenant.openCase("ann");
   await tenant.report("ann", { attributes: { label: "Bot" } });
-  await expect.poll(async () => (await tenant.read(seen.case_id)).case_version, { timeout: 15_000 }).toBe(2);
+  await expect.poll(async () => (await tenant.read(seen.case_id)).case_version, { timeout: 60_000 }).toBe(2);
   const before = await tenant.read(seen.case_id);
   const result = await closeCase(deskOf(tenant), verdictOn(seen));
   expect(result).toStrictEqual({ kind: "changed", found: before });

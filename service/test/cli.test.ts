@@ -180,7 +180,7 @@ test("cli: of commands at once on one embedded database each does its work, and 
   const shared = join(folder, "shared");
   const env = { DATABASE_URL: "", DATA_DIR: shared };
   await Promise.all(["one", "two", "three", "four"].map((name) => json(["tenant", "create", `at-once-${name}`], env)));
-  await vi.waitFor(() => expect(existsSync(join(shared, "postgres", "postmaster.pid"))).toBe(false), { timeout: 10_000 });
+  await vi.waitFor(() => expect(existsSync(join(shared, "postgres", "postmaster.pid"))).toBe(false), { timeout: 60_000 });
   await json(["token", "--tenant", "at-once-four"], env);
 });
 
