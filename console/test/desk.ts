@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { CasehoundClient } from "@casehound/client";
 import { onTestFinished } from "vitest";
 import type { TestTenant } from "../../service/test/harness.ts";
-import type { Desk } from "../src/work/desk.ts";
-import { Outbox } from "../src/work/outbox.ts";
+import type { Desk } from "../src/changes/desk.ts";
+import { Outbox } from "../src/changes/outbox.ts";
 
 const pauseMs = 5;
 

@@ -194,13 +194,16 @@ test("kill -9 of PostgreSQL as often as it comes back: it still comes back", asy
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir });
   const killed = new Set<number>();
-  for (let times = 0; times < 3; times++) {
-    await eventually(() => {
-      const { pid } = readPostmaster(dataDir);
-      expect(killed.has(pid)).toBe(false);
-      killHard(pid);
-      killed.add(pid);
+  // At other moments of its coming back.
+  for (let times = 0; times < 10; times++) {
+    const pid = await eventually(() => {
+      const found = readPostmaster(dataDir).pid;
+      expect(killed.has(found)).toBe(false);
+      return found;
     });
+    await sleep(times * 20);
+    killHard(pid);
+    killed.add(pid);
   }
   await eventually(async () => expect((await send(service.port, "GET", "/readyz")).status).toBe(200));
   expect(killed).not.toContain(readPostmaster(dataDir).pid);

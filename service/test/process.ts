@@ -24,7 +24,7 @@ const compileCache = join(repository, "node_modules", ".cache", "casehound-test"
 const serviceCommand = [process.execPath, join(repository, "service", "src", "main.ts")];
 
 // For what another process does in its own time.
-export function eventually<T>(check: () => T | Promise<T>, timeout = 30_000): Promise<T> {
+export function eventually<T>(check: () => T | Promise<T>, timeout = 60_000): Promise<T> {
   return vi.waitFor(check, { timeout, interval: 20 });
 }
 

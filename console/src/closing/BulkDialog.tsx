@@ -3,7 +3,7 @@ import { useRef, useState, type ReactNode } from "react";
 import { Button } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
-import { BulkClosing, type BulkOutcome } from "../work/bulk.ts";
+import { BulkClosing, type BulkOutcome } from "../changes/bulk.ts";
 import { VerdictFields } from "./VerdictFields.tsx";
 import type { Draft } from "./draft.ts";
 

@@ -4,7 +4,7 @@ import { Button, Kbd } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Alert } from "../parts/Field.tsx";
 import { Score } from "../parts/Score.tsx";
-import type { Disposition, Verdict } from "../work/desk.ts";
+import type { Disposition, Verdict } from "../changes/desk.ts";
 import { ConflictStrip } from "./ConflictStrip.tsx";
 import { VerdictFields } from "./VerdictFields.tsx";
 import { readDraft, saveDraft, type Draft } from "./draft.ts";

@@ -2,7 +2,7 @@ import type { Case } from "@casehound/client";
 import { GitCompareArrows } from "lucide-react";
 import { Button } from "../parts/Button.tsx";
 import { ageWords } from "../parts/Time.tsx";
-import { differenceOf } from "../work/difference.ts";
+import { differenceOf } from "../changes/difference.ts";
 
 type Props = { seen: Case; now: Case; onAnyway: () => void; onReview: () => void; isBusy: boolean };
 

@@ -1,7 +1,7 @@
 import { useId, useRef, type KeyboardEvent, type RefObject } from "react";
 import { dispositionWords } from "../parts/Badges.tsx";
 import { Kbd } from "../parts/Button.tsx";
-import type { Disposition } from "../work/desk.ts";
+import type { Disposition } from "../changes/desk.ts";
 import type { Draft } from "./draft.ts";
 
 export const dispositions: Disposition[] = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"];

@@ -1,4 +1,4 @@
-import type { Disposition } from "../work/desk.ts";
+import type { Disposition } from "../changes/desk.ts";
 
 export type Draft = { disposition: Disposition | null; reason: string };
 

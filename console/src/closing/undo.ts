@@ -4,7 +4,7 @@ import { dispositionWords } from "../parts/Badges.tsx";
 import { wordsOf } from "../parts/States.tsx";
 import { toast } from "../parts/Toasts.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
-import { reopenCase, type Desk } from "../work/desk.ts";
+import { reopenCase, type Desk } from "../changes/desk.ts";
 
 // What the key for undo takes back, on whatever screen the person is by then.
 const lastClosed = new WeakMap<Desk, Case>();

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState, type ReactNode } from "react";
 import { wordsOf } from "../parts/States.tsx";
 import { toast } from "../parts/Toasts.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
-import { closeCase, type Closing, type Disposition, type Verdict } from "../work/desk.ts";
+import { closeCase, type Closing, type Disposition, type Verdict } from "../changes/desk.ts";
 import { CloseDialog } from "./CloseDialog.tsx";
 import { dropDraft } from "./draft.ts";
 import { offerUndo, showCase, tellClosedBefore, useUndo } from "./undo.ts";

@@ -1,6 +1,6 @@
 import { CasehoundClient } from "@casehound/client";
-import type { Desk } from "../work/desk.ts";
-import { Outbox } from "../work/outbox.ts";
+import type { Desk } from "../changes/desk.ts";
+import { Outbox } from "../changes/outbox.ts";
 
 export type ConsoleClient = Pick<CasehoundClient, "call">;
 

@@ -1,7 +1,7 @@
 import type { CaseListItem } from "@casehound/client";
 import { Ban, Bot, Flag as FlagIcon, KeyRound, Leaf, Lock, UserRoundX } from "lucide-react";
 import type { ReactNode } from "react";
-import type { Flag, Flags } from "../work/flags.ts";
+import type { Flag, Flags } from "../changes/flags.ts";
 
 const labelIcons: Record<CaseListItem["primary_fraud_label"], ReactNode> = {
   "Account Takeover": <KeyRound size={14} aria-hidden />,

@@ -5,7 +5,7 @@ import { LiveStream, type LiveEvent } from "../data/live.ts";
 import { queriesOf } from "../data/queries.ts";
 import { flagFacts } from "../parts/Badges.tsx";
 import { toast } from "../parts/Toasts.tsx";
-import { FlagBoard, type Flags } from "../work/flags.ts";
+import { FlagBoard, type Flags } from "../changes/flags.ts";
 import { keepSignedIn, type SessionKeeper } from "./keeper.ts";
 import { signOut, signOutEverywhere } from "./session.ts";
 import type { Workspace } from "./workspace.tsx";

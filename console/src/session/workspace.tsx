@@ -2,8 +2,8 @@ import { createContext, use } from "react";
 import type { ConsoleClient } from "../data/client.ts";
 import type { LiveStream } from "../data/live.ts";
 import type { Queries } from "../data/queries.ts";
-import type { Desk } from "../work/desk.ts";
-import type { FlagBoard } from "../work/flags.ts";
+import type { Desk } from "../changes/desk.ts";
+import type { FlagBoard } from "../changes/flags.ts";
 import type { Session } from "./session.ts";
 
 // What a signed-in person works with. A screen asks for it with `useWorkspace`, and for nothing else.

@@ -98,7 +98,7 @@ export class EmbeddedPostgres {
       } catch (cause) {
         await client.end().catch(() => {});
         if (Date.now() > deadline) throw new EmbeddedFault(`PostgreSQL did not start: ${this.#lastLog()}`, { cause });
-        if (this.#server !== null && (this.#server.exitCode !== null || this.#server.signalCode !== null)) {
+        if (this.#server !== null && hasEnded(this.#server)) {
           if (!this.#isServedByAnother() && !this.#isBlocked())
             throw new EmbeddedFault(`PostgreSQL did not start: ${this.#lastLog()}`);
           this.#server = null;
@@ -181,18 +181,21 @@ export class EmbeddedPostgres {
 
   #watch(): void {
     this.#watching = true;
-    this.#server?.once("exit", () => {
+    const onEnd = (): void => {
       if (this.#isStopping) return;
       process.emitWarning("PostgreSQL ended by itself, and is started again", "CasehoundWarning");
       void this.#restart();
-    });
+    };
+    // It can have ended already: the processes that it leaves behind answer a little longer than it lives.
+    if (this.#server && hasEnded(this.#server)) onEnd();
+    else this.#server?.once("exit", onEnd);
   }
 
   // The postmaster was killed. Its backends see that and leave; until then a new one cannot start, so it is tried again.
   async #restart(): Promise<void> {
     await this.#guard?.end().catch(() => {});
     while (!this.#isStopping) {
-      this.#server = null;
+      if (this.#server && hasEnded(this.#server)) this.#server = null;
       try {
         this.#guard = await this.#connectOrStart();
         await this.#guard.query("select pg_advisory_lock($1)", [serviceLock]);
@@ -207,7 +210,7 @@ export class EmbeddedPostgres {
 
   async #stopServer(): Promise<void> {
     const server = this.#server;
-    if (!server?.pid || server.exitCode !== null || server.signalCode !== null) return;
+    if (!server?.pid || hasEnded(server)) return;
     const exited = new Promise((resolve) => server.once("exit", resolve));
     server.kill("SIGINT");
     await Promise.race([exited, sleep(stopTimeoutMs, undefined, { ref: false })]);
@@ -223,6 +226,10 @@ export class EmbeddedPostgres {
     const lines = readFileSync(this.#log, "utf8").slice(-4000).trim().split("\n");
     return lines.findLast((line) => /FATAL|PANIC/.test(line)) ?? lines.at(-1) ?? "";
   }
+}
+
+function hasEnded(server: ChildProcess): boolean {
+  return server.exitCode !== null || server.signalCode !== null;
 }
 
 async function until(isTrue: () => boolean, timeoutMs: number): Promise<void> {

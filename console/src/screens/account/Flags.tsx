@@ -8,7 +8,7 @@ import { Kbd } from "../../parts/Button.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { useHistories } from "../../timeline/histories.ts";
-import type { Flag } from "../../work/flags.ts";
+import type { Flag } from "../../changes/flags.ts";
 import { changeOf, type FlagChange } from "./flag-history.ts";
 
 // Each flag as a switch, with who made it what it is. They act at once; what is refused goes back by itself.

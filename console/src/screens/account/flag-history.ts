@@ -1,5 +1,5 @@
 import type { Event } from "@casehound/client";
-import type { Flag } from "../../work/flags.ts";
+import type { Flag } from "../../changes/flags.ts";
 
 export type FlagChange = { actor: string; at: string; isFromCreation: boolean };
 

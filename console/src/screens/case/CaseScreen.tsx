@@ -12,7 +12,7 @@ import { Empty, Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import type { Disposition } from "../../work/desk.ts";
+import type { Disposition } from "../../changes/desk.ts";
 import { unknownAccount } from "../queue/search.ts";
 import { AuditTrail } from "./AuditTrail.tsx";
 import { Section } from "./Section.tsx";

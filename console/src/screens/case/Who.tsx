@@ -7,7 +7,7 @@ import { Kbd } from "../../parts/Button.tsx";
 import { wordsOf } from "../../parts/States.tsx";
 import { Age, Moment } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import type { Flag, Flags } from "../../work/flags.ts";
+import type { Flag, Flags } from "../../changes/flags.ts";
 import { unknownAccount } from "../queue/search.ts";
 
 // The account behind a case, with its flags as switches. Without the section's frame: the peek pane shows it too.

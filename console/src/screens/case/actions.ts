@@ -6,7 +6,7 @@ import type { Binding } from "../../keys/keys.ts";
 import { dispositionWords, flagFacts, flagNames } from "../../parts/Badges.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import type { Disposition } from "../../work/desk.ts";
+import type { Disposition } from "../../changes/desk.ts";
 import { unknownAccount } from "../queue/search.ts";
 
 type Acts = {

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Moment } from "../../parts/Time.tsx";
-import { changedMembers, type Member } from "../../work/rules.ts";
+import { changedMembers, type Member } from "../../changes/rules.ts";
 import { Section } from "../case/Section.tsx";
 import { useDetection } from "./queries.ts";
 import { diffWords } from "./words-diff.ts";

@@ -7,7 +7,7 @@ import { Alert } from "../../parts/Field.tsx";
 import { Loading, Trouble, wordsOf } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import type { FieldErrors } from "../../work/rules.ts";
+import type { FieldErrors } from "../../changes/rules.ts";
 import { Section } from "../case/Section.tsx";
 import { figure } from "./Outcomes.tsx";
 import { Expression } from "./RuleWords.tsx";

@@ -1,4 +1,4 @@
-import type { FieldErrors } from "../../work/rules.ts";
+import type { FieldErrors } from "../../changes/rules.ts";
 
 // What is wrong with a text, and where, as the service says it: "... (line 1, column 8). hint".
 export type Fault = { message: string; hint: string; place: { start: number; end: number } | null };

@@ -1,5 +1,5 @@
 import type { RuleVersion } from "@casehound/client";
-import { changedMembers, definitionOf, members, type Member, type RuleDefinition } from "../../work/rules.ts";
+import { changedMembers, definitionOf, members, type Member, type RuleDefinition } from "../../changes/rules.ts";
 
 // What a person writes, and the version that it was begun on: 0 for a rule that is still to be made.
 type Base = RuleDefinition & { rule_version: number };

@@ -2,7 +2,7 @@ import { ProblemError, type BacktestListItem } from "@casehound/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { wordsOf } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import type { FieldErrors, RuleDefinition } from "../../work/rules.ts";
+import type { FieldErrors, RuleDefinition } from "../../changes/rules.ts";
 import { useDetection } from "./queries.ts";
 
 export const tryDays = 30;

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { wordsOf } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import { saveRule, type FieldErrors, type RuleDefinition } from "../../work/rules.ts";
+import { saveRule, type FieldErrors, type RuleDefinition } from "../../changes/rules.ts";
 import {
   carryOver,
   draftOf,

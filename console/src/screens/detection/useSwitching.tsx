@@ -5,7 +5,7 @@ import { useState, type ReactNode } from "react";
 import { wordsOf } from "../../parts/States.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import { definitionOf, saveRule, type Saving } from "../../work/rules.ts";
+import { definitionOf, saveRule, type Saving } from "../../changes/rules.ts";
 import type { RuleState } from "./address.ts";
 import { stateFacts } from "./StateMark.tsx";
 import { UntriedDialog } from "./UntriedDialog.tsx";

@@ -1,7 +1,7 @@
 import type { CaseListItem } from "@casehound/client";
 import { useEffect, useMemo, useRef } from "react";
 import { useKeys, type Binding } from "../../keys/keys.ts";
-import type { Disposition } from "../../work/desk.ts";
+import type { Disposition } from "../../changes/desk.ts";
 import { useCaseKeys } from "../case/actions.ts";
 
 type Acts = {

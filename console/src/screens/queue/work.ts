@@ -5,8 +5,8 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { useClosing } from "../../closing/useClosing.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import type { BulkOutcome } from "../../work/bulk.ts";
-import type { Disposition } from "../../work/desk.ts";
+import type { BulkOutcome } from "../../changes/bulk.ts";
+import type { Disposition } from "../../changes/desk.ts";
 import type { useQueueRows } from "./rows.ts";
 import { toRow, type QueueFilter } from "./search.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Account } from "../../service/src/domain/account.ts";
 import { TestTenant, useService } from "../../service/test/harness.ts";
-import { FlagBoard, type FlagRefusal, type Flags } from "../src/work/flags.ts";
+import { FlagBoard, type FlagRefusal, type Flags } from "../src/changes/flags.ts";
 import { deskOf, fatefulProxy } from "./desk.ts";
 
 const service = useService();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { TestTenant, useService } from "../../service/test/harness.ts";
-import { BulkClosing, type BulkVerdict } from "../src/work/bulk.ts";
+import { BulkClosing, type BulkVerdict } from "../src/changes/bulk.ts";
 import { deskOf, fatefulProxy } from "./desk.ts";
 
 const service = useService();

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Case } from "../../service/src/domain/case.ts";
 import { TestTenant, useService } from "../../service/test/harness.ts";
-import { closeCase, reopenCase, type Verdict } from "../src/work/desk.ts";
-import { differenceOf } from "../src/work/difference.ts";
+import { closeCase, reopenCase, type Verdict } from "../src/changes/desk.ts";
+import { differenceOf } from "../src/changes/difference.ts";
 import { deskOf, fatefulProxy } from "./desk.ts";
 
 const service = useService();
