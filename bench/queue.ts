@@ -1,0 +1,160 @@
+// The console's queue before many open cases, in a real Chromium: `node bench/queue.ts [cases]`.
+import type { Browser, Page } from "playwright-core";
+import { buildConsole } from "../console/bundle/build.ts";
+import { clock } from "../service/src/clock.ts";
+import { clientTokens } from "../service/src/simulator/courier.ts";
+import { createTenant } from "../service/src/tenancy.ts";
+import { launchBrowser } from "../service/test/browser.ts";
+import { openBench, percentile, startProcess, type Bench } from "./machine.ts";
+import { multiplyCases, openDemoCases } from "./many-cases.ts";
+
+const cases = Number(process.argv[2] ?? 100_000);
+const days = 30;
+const origin = "https://shop.example";
+const openings = 15;
+const presses = 400;
+const scrolledRows = 5_000;
+// The browser tells of no shorter one.
+const shortestMs = 16;
+
+type Call = <T>(path: string, body?: object) => Promise<T>;
+
+async function fill(bench: Bench, url: string): Promise<Call> {
+  const made = await createTenant(bench.database, { slug: "queue", allowedOrigins: [origin] }, clock);
+  const token = clientTokens({ baseUrl: url, clientId: made.client_id, clientSecret: made.client_secret });
+  const target = { baseUrl: url, tenant: "queue", token };
+  await openDemoCases(bench, { target, appKey: made.app_key, origin });
+  await multiplyCases(bench, { tenantId: made.tenant_id, cases, days });
+  return async <T>(path: string, body?: object): Promise<T> => {
+    const headers = { "content-type": "application/json", authorization: `Bearer ${await token(false)}` };
+    const answer = await fetch(`${url}/v2/queue${path}`, {
+      headers,
+      ...(body && { method: "POST", body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
+    return ((await answer.json()) as { data: T }).data;
+  };
+}
+
+async function signIn(browser: Browser, url: string, call: Call): Promise<Page> {
+  const user = { email: "ada@example.org", name: "Ada", role: "investigator" };
+  const { link } = await call<{ link: { url: string } }>("/users", user);
+  const password = "correct horse battery staple";
+  const headers = { "content-type": "application/json" };
+  const path = `${url}/auth/links/${new URL(link.url).hash.slice(1)}`;
+  const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify({ password }) });
+  const [name = "", value = ""] = answer.headers.getSetCookie()[0]?.split(";")[0]?.split("=") ?? [];
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  await context.addCookies([{ name, value, url, httpOnly: true, sameSite: "Strict" }]);
+  return context.newPage();
+}
+
+const firstRow = '[role=row][aria-rowindex="2"]';
+
+// From the navigation's start until rows are painted, by the page's own clock. Other files than the first time come from its cache.
+async function measureOpening(page: Page, url: string): Promise<number> {
+  await page.goto(url, { waitUntil: "commit" });
+  await page.waitForSelector(firstRow);
+  return page.evaluate<number>(
+    "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now()))))",
+  );
+}
+
+// By the browser's own reckoning: from the key to the paint that follows what it did.
+async function measureKeys(page: Page, keys: string[]): Promise<number[]> {
+  await page.evaluate(`
+    globalThis.__slow = [];
+    globalThis.__watch = new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) if (entry.name === "keydown") __slow.push(entry.duration);
+    });
+    __watch.observe({ type: "event", durationThreshold: ${shortestMs} });`);
+  for (let n = 0; n < presses; n++) {
+    await page.keyboard.press(keys[n % keys.length] ?? "");
+    await page.waitForTimeout(60);
+  }
+  await page.waitForTimeout(500);
+  const slow = await page.evaluate<number[]>("(__watch.disconnect(), __slow)");
+  return [...slow, ...Array.from({ length: Math.max(0, presses - slow.length) }, () => shortestMs)];
+}
+
+// Down the list as fast as rows come. Every row that the service lists must have been in sight, in its place.
+async function measureScrolling(page: Page, call: Call): Promise<string> {
+  const wanted: string[] = [];
+  let cursor: string | null = null;
+  while (wanted.length < scrolledRows) {
+    type Listed = { cases: { case_id: string }[]; next_cursor: string | null };
+    const at: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const listed: Listed = await call<Listed>(`/cases?status=OPEN&sort=-overall_risk_score&limit=200${at}`);
+    wanted.push(...listed.cases.map((each) => each.case_id));
+    cursor = listed.next_cursor;
+    if (cursor === null) break;
+  }
+  const seen = new Map<number, string>();
+  const startMs = performance.now();
+  let lastGrowth = performance.now();
+  while (seen.size < Math.min(scrolledRows, wanted.length) && performance.now() - lastGrowth < 20_000) {
+    const rows = await page.evaluate<[number, string][]>(`(() => {
+      const grid = document.querySelector("[role=grid]");
+      const found = [...grid.querySelectorAll("[role=row][id^=row-]")].map((row) => [Number(row.ariaRowIndex ?? row.getAttribute("aria-rowindex")) - 2, row.id.slice(4)]);
+      grid.scrollTop += grid.clientHeight * 0.9;
+      return new Promise((done) => requestAnimationFrame(() => done(found)));
+    })()`);
+    const before = seen.size;
+    for (const [place, id] of rows) seen.set(place, id);
+    if (seen.size > before) lastGrowth = performance.now();
+  }
+  const seconds = (performance.now() - startMs) / 1000;
+  const inPlace = wanted.slice(0, scrolledRows).filter((id, place) => seen.get(place) === id).length;
+  const total = Math.min(scrolledRows, wanted.length);
+  return `${inPlace} of ${total} rows seen in their places, ${(total / seconds).toFixed(0)} rows/s`;
+}
+
+async function timed(call: Call, path: string): Promise<string> {
+  const times: number[] = [];
+  for (let n = 0; n < 20; n++) {
+    const startMs = performance.now();
+    await call(path);
+    times.push(performance.now() - startMs);
+  }
+  return `${percentile(times, 0.5).toFixed(0)} / ${percentile(times, 0.95).toFixed(0)} ms`;
+}
+
+const spread = (times: number[]) =>
+  `${[0.5, 0.95, 1].map((share) => percentile(times, share).toFixed(0)).join(" / ")} ms of ${times.length}`;
+
+const told = (name: string, value: string) => process.stdout.write(`${name.padEnd(46)} ${value}\n`);
+
+async function run(bench: Bench, browser: Browser): Promise<void> {
+  const service = await startProcess(bench);
+  try {
+    const call = await fill(bench, service.url);
+    const page = await signIn(browser, service.url, call);
+    const first = await measureOpening(page, service.url);
+    const again: number[] = [];
+    while (again.length < openings) again.push(await measureOpening(page, service.url));
+    const counts = await call<{ open: number }>("/cases/counts");
+    told("open cases", String(counts.open));
+    told("navigation to first rows, empty cache", `${first.toFixed(0)} ms`);
+    told("navigation to first rows, p50 / p95 / max", spread(again));
+    told("key to paint, J, p50 / p95 / max", spread(await measureKeys(page, ["j"])));
+    told("key to paint, X and J, p50 / p95 / max", spread(await measureKeys(page, ["x", "j"])));
+    told("key to paint, K, p50 / p95 / max", spread(await measureKeys(page, ["k"])));
+    await measureOpening(page, service.url);
+    told("scrolling", await measureScrolling(page, call));
+    told("key to paint, J, after that", spread(await measureKeys(page, ["j"])));
+    told("GET /cases/counts, p50 / p95", await timed(call, "/cases/counts"));
+    told("GET /overview, p50 / p95", await timed(call, "/overview"));
+  } finally {
+    await service.stop();
+  }
+}
+
+await buildConsole();
+const bench = await openBench("queue");
+const browser = await launchBrowser();
+try {
+  await run(bench, browser);
+} finally {
+  await browser.close();
+  await bench.stop();
+}
