@@ -12,5 +12,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: 3,
+    // Node runs the sources as the service does, without a transformation of vitest's own.
+    experimental: { viteModuleRunner: false },
   },
 });

@@ -8,6 +8,8 @@ import { sql } from "../service/src/db/sql.ts";
 import { demoEnrichment } from "../service/src/demo.ts";
 import type { CaseDocument } from "../service/src/domain/case.ts";
 import { uuidV7 } from "../service/src/domain/uuid.ts";
+import { BacktestRunner } from "../service/src/engine/backtest.ts";
+import { openLog } from "../service/src/log.ts";
 import { detectBatch, type Detector } from "../service/src/engine/detect.ts";
 import { RuleSets } from "../service/src/engine/rule-sets.ts";
 import { startService, type Service } from "../service/src/service.ts";
@@ -29,6 +31,9 @@ const batchSize = 500;
 const reportDays = 60;
 
 export type Shop = { seed: string; users: number };
+export type Opened = Awaited<ReturnType<typeof createTenant>> & { target: CourierTarget };
+// What others do meanwhile, every few hours of simulated time.
+type Meanwhile = (opened: Opened) => Promise<void>;
 export type Simulated = {
   truths: SessionTruth[];
   decided: Decided[];
@@ -38,11 +43,12 @@ export type Simulated = {
 };
 export type Progress = (line: string) => void;
 
-// Time as the deliveries tell it.
+// Time as the deliveries tell it, until it is let go.
 class VirtualClock {
   atMs = 0;
-  now = (): string => new Date(this.atMs).toISOString();
-  newId = (at?: string): string => uuidV7(at === undefined ? this.atMs : Date.parse(at), randomBytes(10));
+  isReal = false;
+  now = (): string => new Date(this.isReal ? Date.now() : this.atMs).toISOString();
+  newId = (at?: string): string => uuidV7(Date.parse(at ?? this.now()), randomBytes(10));
 }
 
 // A service of its own on a PostgreSQL of its own: collector, API and engine are the real ones, only time is not.
@@ -51,6 +57,7 @@ export class SimulatedService {
   readonly #clock: VirtualClock;
   readonly #detector: Detector;
   readonly #folder: string;
+  #backtests: BacktestRunner | null = null;
 
   private constructor(service: Service, clock: VirtualClock, detector: Detector, folder: string) {
     this.#service = service;
@@ -77,34 +84,62 @@ export class SimulatedService {
   }
 
   async stop(): Promise<void> {
+    await this.#backtests?.stop();
     await this.#service.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  // A shop from its first day to its last, as a tenant of its own.
-  async run({ seed, users }: Shop, period: Period, onProgress: Progress): Promise<Simulated> {
+  get url(): string {
+    return this.#service.url;
+  }
+
+  async open(period: Period, slug = `shop-${randomUUID()}`): Promise<Opened> {
     const { database, url: baseUrl } = this.#service;
     this.#clock.atMs = period.startMs;
-    const made = await createTenant(database, { slug: `shop-${randomUUID()}`, allowedOrigins: [origin] }, this.#clock);
+    const made = await createTenant(database, { slug, allowedOrigins: [origin] }, this.#clock);
     const token = clientTokens({ baseUrl, clientId: made.client_id, clientSecret: made.client_secret });
-    const target = { baseUrl, tenant: made.tenant, token };
+    return { ...made, target: { baseUrl, tenant: slug, token } };
+  }
+
+  // A shop from its first day to its last, as a tenant of its own.
+  async run(shop: Shop, period: Period, onProgress: Progress): Promise<Simulated> {
+    const opened = await this.open(period);
+    const lived = await this.live(opened, { ...shop, period, onProgress });
+    return { ...lived, ...(await this.#read(opened.tenant_id, period)) };
+  }
+
+  // From here on time is what it is, and drafts of rules are tried.
+  letGo(): void {
+    this.#clock.isReal = true;
+    const { database, clock } = this.#detector;
+    this.#backtests = new BacktestRunner({ database, clock, log: openLog("error") });
+    this.#backtests.start();
+  }
+
+  async live(
+    opened: Opened,
+    shop: Shop & { period: Period; onProgress: Progress; untilMs?: number; meanwhile?: Meanwhile },
+  ): Promise<{ truths: SessionTruth[]; requests: number; events: number }> {
+    const { seed, period, onProgress, untilMs = Number.POSITIVE_INFINITY } = shop;
     const truths: SessionTruth[] = [];
     const sent = { requests: 0, events: 0 };
     let [sliceEndsMs, detected, day] = [0, 0, ""];
-    for (const volley of volleys(shopTimeline({ seed, users, period, appKey: made.app_key, origin }), truths)) {
+    for (const volley of volleys(shopTimeline({ ...shop, period, appKey: opened.app_key, origin }), truths)) {
       const atMs = volley.at(-1)?.at_ms ?? 0;
+      if (atMs > untilMs) break;
       if (atMs >= sliceEndsMs || sent.events >= detected + waitingMax) {
-        await this.#detect(made.tenant_id);
+        await this.#detect(opened.tenant_id);
+        if (atMs >= sliceEndsMs) await shop.meanwhile?.(opened);
         [sliceEndsMs, detected] = [atMs + sliceMs, sent.events];
       }
-      await this.#send(volley, target, sent);
+      await this.#send(volley, opened.target, sent);
       if (this.#clock.now().slice(0, 10) !== day) {
         day = this.#clock.now().slice(0, 10);
         onProgress(`${seed}: ${day}, ${sent.events} events in ${sent.requests} requests`);
       }
     }
-    await this.#detect(made.tenant_id);
-    return { truths, ...(await this.#read(made.tenant_id, period)), ...sent };
+    await this.#detect(opened.tenant_id);
+    return { truths, ...sent };
   }
 
   async #send(volley: Delivery[], target: CourierTarget, sent: { requests: number; events: number }): Promise<void> {

@@ -35,8 +35,7 @@ const attacks = {
   friendly_fraud: 2,
 } satisfies AttackCounts;
 
-export function periodOf({ days, historyDays }: { days: number; historyDays: number }): Period {
-  const endMs = Date.UTC(2026, 10, 1);
+export function periodOf({ days, historyDays }: { days: number; historyDays: number }, endMs = Date.UTC(2026, 10, 1)): Period {
   const measuredMs = endMs - days * dayMs;
   return { startMs: measuredMs - historyDays * dayMs, measuredMs, endMs };
 }

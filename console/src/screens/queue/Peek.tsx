@@ -21,7 +21,7 @@ export function Peek({ caseId, onOpen, onClose }: Props) {
   return (
     <aside
       aria-label="The case in focus"
-      className="flex w-[23rem] shrink-0 flex-col border-l border-line bg-surface max-xl:w-[18.5rem]"
+      className="flex w-[22rem] shrink-0 flex-col border-l border-line bg-surface max-xl:w-[18.5rem]"
     >
       {read.isPending && <Loading lines={9} name="Loading the case" />}
       {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}

@@ -84,7 +84,7 @@ type FooterProps = { words: string; chosen: number; onReload: () => void; onNone
 function Footer({ words, chosen, onReload, onNone, onBulk }: FooterProps) {
   const { may } = useWorkspace();
   return (
-    <footer className="flex h-11 shrink-0 items-center gap-2 border-t border-line px-3 text-soft">
+    <footer className="mt-auto flex h-11 shrink-0 items-center gap-2 border-t border-line px-3 text-soft">
       <span role="status">
         {words}
         {chosen > 0 && `, ${chosen} selected`}

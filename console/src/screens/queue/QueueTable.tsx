@@ -16,7 +16,7 @@ const overscan = 6;
 const digestStep = 50;
 // Select, score, label, account, summary, linked cases, recommendation, age.
 const columns =
-  "grid grid-cols-[1.75rem_6.25rem_9rem_minmax(6.5rem,10rem)_minmax(0,1fr)_3rem_4.75rem_3.5rem] items-center gap-x-3 px-3 max-xl:grid-cols-[1.5rem_6rem_1.25rem_minmax(6rem,9rem)_minmax(0,1fr)_2.75rem_4.5rem_3.25rem] max-xl:gap-x-2.5";
+  "grid grid-cols-[1.75rem_5.5rem_8.5rem_minmax(6.5rem,9.5rem)_minmax(0,1fr)_2.75rem_4.5rem_3.5rem] items-center gap-x-3 px-3 max-xl:grid-cols-[1.5rem_5.25rem_1.25rem_minmax(6rem,9rem)_minmax(0,1fr)_2.75rem_4.25rem_3.25rem] max-xl:gap-x-2.5";
 
 type Props = {
   rows: CaseListItem[];
@@ -171,7 +171,7 @@ const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFo
       </span>
       <span role="gridcell" className="flex min-w-0 items-center gap-1.5 text-soft">
         {digest?.has_new_evidence && <NewEvidence />}
-        <span className="truncate" title={digest?.summary}>
+        <span className="line-clamp-2 text-xs leading-4" title={digest?.summary}>
           {digest?.summary}
         </span>
       </span>

@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, expect, inject, test } from "vitest";
+import { clock } from "../src/clock.ts";
+import { Database } from "../src/db/database.ts";
+import { migrate, readMigrations } from "../src/db/migrate.ts";
+import { statement } from "../src/db/sql.ts";
+import { scopes } from "../src/domain/scope.ts";
+import { startService } from "../src/service.ts";
+import { createClient } from "../src/tenancy.ts";
+import { TestTenant, testConfig } from "./harness.ts";
+import { createDatabase, eventually } from "./process.ts";
+
+const opened: { end: () => Promise<void> }[] = [];
+afterAll(() => Promise.all(opened.map((each) => each.end())));
+
+const tenantId = randomUUID();
+const at = "2026-10-02T10:00:00.000Z";
+const later = "2026-10-03T10:00:00.000Z";
+
+type Made = { status: "OPEN" | "CLOSED"; states: number; by: string };
+
+// As the first version wrote it.
+async function insertCase(database: Database, account: string, { status, states, by }: Made): Promise<string> {
+  const caseId = clock.newId(at);
+  const state = {
+    state_id: randomUUID(),
+    case_status: status,
+    session_status: "FINISHED",
+    score: 5,
+    changed_at: at,
+    reason: "r",
+  };
+  const details = {
+    overall_risk_score: 5,
+    primary_fraud_label: "Organic",
+    fraud_labels: ["Organic"],
+    summary: `Fraud was reported for ${account}.`,
+    highlights: [],
+    recommended_action: "Escalate",
+  };
+  const document = {
+    case_id: caseId,
+    tenant_id: tenantId,
+    website_account_id: account,
+    status,
+    case_version: states,
+    created_at: at,
+    updated_at: states > 1 ? later : null,
+    current_state: { ...state, changed_by: by },
+    state_history: Array.from({ length: states - 1 }, () => ({ ...state, changed_by: "system" })),
+    details,
+    fraud_occurrences: {},
+  };
+  await database.query(
+    statement(
+      `insert into accounts (tenant_id, website_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at)
+       values ($1, $2, false, false, false, $3, $3)`,
+      [tenantId, account, at],
+    ),
+  );
+  await database.query(
+    statement(
+      `insert into cases (tenant_id, case_id, subject, website_account_id, end_user_is_blocked, status, case_version, created_at,
+         updated_at, overall_risk_score, primary_fraud_label, recommended_action, document)
+       values ($1, $2, $3, $4, false, $5, $6, $7, $8, 5, 'Organic', 'Escalate', $9)`,
+      [tenantId, caseId, `account:${account}`, account, status, states, at, document.updated_at, JSON.stringify(document)],
+    ),
+  );
+  return caseId;
+}
+
+async function insertEvent(database: Database, id: number, type: string, caseId: string, data: object | null): Promise<void> {
+  const occurredAt = type === "case.opened" ? at : later;
+  await database.query(
+    statement(
+      `insert into events (tenant_id, event_id, type, occurred_at, actor, resource_type, resource_id, resource_version, data)
+       values ($1, $2, $3, $4, 'crm', 'case', $5, 1, $6)`,
+      [tenantId, id, type, occurredAt, caseId, data && JSON.stringify(data)],
+    ),
+  );
+}
+
+async function insertActivity(database: Database, id: string, scoredAt: string | null): Promise<void> {
+  const activity = { activity_id: id, type: "fraud_report", occurred_at: at, website_account_id: `account-of-${id}` };
+  await database.query(
+    statement(
+      `insert into activities (tenant_id, activity_id, website_account_id, received_at, scored_at, activity)
+       values ($1, $2, $3, $4, $5, $6)`,
+      [tenantId, id, activity.website_account_id, at, scoredAt, JSON.stringify(activity)],
+    ),
+  );
+}
+
+test("upgrade: what the first version stored is listed, counted and scored by this one", async () => {
+  const url = await createDatabase(inject("databaseUrl"));
+  const database = new Database({ connectionString: url });
+  opened.push(database);
+  const [first, ...others] = readMigrations();
+  expect(await migrate(database, first && [first])).toEqual(["0001_foundation.sql"]);
+  await database.query(
+    statement("insert into tenants (tenant_id, slug, app_key, created_at) values ($1, 'shop', 'key', $2)", [tenantId, at]),
+  );
+  await database.query(statement("insert into event_counters (tenant_id, last_event_id) values ($1, 4)", [tenantId]));
+  const fresh = await insertCase(database, "fresh", { status: "OPEN", states: 1, by: "system" });
+  const joined = await insertCase(database, "joined", { status: "OPEN", states: 2, by: "system" });
+  const reopened = await insertCase(database, "reopened", { status: "OPEN", states: 3, by: "crm" });
+  const closed = await insertCase(database, "closed", { status: "CLOSED", states: 2, by: "crm" });
+  for (const [index, id] of [fresh, joined, closed].entries()) await insertEvent(database, index + 1, "case.opened", id, null);
+  await insertEvent(database, 4, "case.closed", closed, { disposition: "FALSE_POSITIVE" });
+  await insertActivity(database, "old", at);
+  await insertActivity(database, "waiting", null);
+  expect(await migrate(database)).toEqual(others.map((each) => each.name));
+  const service = await startService(testConfig({ databaseUrl: url }));
+  opened.push({ end: () => service.stop() });
+  const made = await createClient(database, { slug: "shop", scopes: [...scopes] }, clock);
+  const tenant = await TestTenant.of(service, { ...made, app_key: "key" });
+  const waiting = await eventually(async () => {
+    const [found] = await tenant.list("website_account_id=account-of-waiting");
+    expect(found).toBeDefined();
+    return found?.case_id;
+  });
+  const ids = async (query: string) => (await tenant.list(query)).map((each) => each.case_id).toSorted();
+  expect(await ids("status=OPEN")).toEqual([fresh, joined, reopened, waiting].toSorted());
+  expect(await ids("new_evidence=true")).toEqual([joined]);
+  const call = async (path: string) => (await tenant.call("GET", path)).json.data as Record<string, unknown>;
+  expect(await call("/cases/counts")).toMatchObject({ open: 4, new_evidence: 1 });
+  const overview = await call("/overview?start_date=2026-10-02&end_date=2026-10-04");
+  expect(overview).toMatchObject({
+    outcomes: { confirmed: 0, false_positives: 1 },
+    days: [
+      { day: "2026-10-02", opened: 3, closed: 0 },
+      { day: "2026-10-03", opened: 0, closed: 1 },
+    ],
+  });
+  const again = { activity_id: "old", type: "fraud_report", occurred_at: at, website_account_id: "account-of-old" };
+  expect(await tenant.call("POST", "/activities", { body: { activities: [again] } })).toMatchObject({
+    status: 202,
+    json: { data: { accepted: 0, duplicates: 1 } },
+  });
+  expect((await tenant.put(reopened, { status: "CLOSED", case_version: 3 })).status).toBe(200);
+});
