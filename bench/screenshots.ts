@@ -13,6 +13,7 @@ import { Desk } from "./screenshots-desk.ts";
 const [, , folder] = process.argv;
 const pictures = fileURLToPath(new URL("../docs/pictures/", import.meta.url));
 const users = 60;
+const onProgress = (line: string) => process.stderr.write(`\r${line} `);
 
 type Shot = { name: string; path: string; wait: string; act?: (page: Page) => Promise<void>; isFull?: boolean };
 
@@ -52,7 +53,7 @@ async function pressed(page: Page, ...keys: string[]): Promise<void> {
 
 async function take(page: Page, url: string, shot: Shot, file: string): Promise<void> {
   await page.goto(`${url}${shot.path}`);
-  await page.waitForSelector(shot.wait, { timeout: 20_000 }).catch(() => console.error(`${shot.name}: no ${shot.wait}`));
+  await page.waitForSelector(shot.wait, { timeout: 20_000 });
   await page.waitForLoadState("load");
   await page.waitForTimeout(1_200);
   await shot.act?.(page);
@@ -110,7 +111,6 @@ const browser = await launchBrowser();
 try {
   const opened = await service.open(period, "shop");
   const desk = new Desk(service.url, opened);
-  const onProgress = (line: string) => process.stderr.write(`\r${line} `);
   const meanwhile = () => desk.work();
   await service.live(opened, { seed: "pictures", users, period, onProgress, untilMs: nowMs, meanwhile });
   service.letGo();
