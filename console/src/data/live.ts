@@ -1,45 +1,47 @@
-import type { Event as LoggedEvent } from "@casehound/client";
+import { OwnStream, streamPath, type Hearer, type LiveEvent, type LiveState } from "./own-stream.ts";
+import { SharedStream, canShare } from "./shared-stream.ts";
 
-export type LiveEvent = LoggedEvent;
-export type LiveState = "connecting" | "live" | "lost" | "not-allowed";
+export type { LiveEvent };
 
-const againMs = 10_000;
-const types = [
-  "case.opened",
-  "case.evidence_added",
-  "case.closed",
-  "case.reopened",
-  "case.pseudonymised",
-  "account.created",
-  "account.updated",
-  "account.erased",
-  "rule.updated",
-  "thresholds.updated",
-];
+type Reader = { tenant: string; userId: string; isAllowed: boolean };
 
-// One stream per browser tab. The browser connects again by itself and names the last event that it saw; an answer that is
-// no stream at all ends that, so then we ask anew, and name it ourselves.
+// What happens, told as it happens. One connection for a browser, however many tabs of a person it has; where a browser cannot
+// share it, one for each tab.
 export class LiveStream {
   readonly #path: string;
+  readonly #name: string;
+  // Made before anything is read.
+  readonly #sinceMs = Date.now();
   readonly #onEvent = new Set<(event: LiveEvent) => void>();
   readonly #onReset = new Set<() => void>();
   readonly #onState = new Set<() => void>();
-  #source: EventSource | null = null;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #hearer: Hearer;
   #state: LiveState;
-  #lastId: string | null = null;
 
-  constructor(tenant: string, isAllowed: boolean) {
-    this.#path = `/v2/${encodeURIComponent(tenant)}/events/stream?types=${types.join(",")}`;
+  constructor({ tenant, userId, isAllowed }: Reader) {
+    this.#path = streamPath(tenant);
+    // With the whole path: tabs of an earlier console may ask for other types.
+    this.#name = `casehound.live ${userId} ${this.#path}`;
     this.#state = isAllowed ? "connecting" : "not-allowed";
+    this.#hearer = this.#hearing();
   }
 
+  // A page that is put aside for the way back holds up no other tab; when it comes back it goes on from where it was.
   open(): () => void {
-    if (this.#state !== "not-allowed") this.#connect();
+    if (this.#state === "not-allowed") return () => {};
+    let stream = this.#connect(false);
+    const hide = () => stream.close();
+    const show = ({ persisted }: PageTransitionEvent) => {
+      if (!persisted) return;
+      this.#become("lost");
+      stream = this.#connect(true);
+    };
+    window.addEventListener("pagehide", hide);
+    window.addEventListener("pageshow", show);
     return () => {
-      clearTimeout(this.#timer);
-      this.#source?.close();
-      this.#source = null;
+      window.removeEventListener("pagehide", hide);
+      window.removeEventListener("pageshow", show);
+      stream.close();
     };
   }
 
@@ -61,56 +63,33 @@ export class LiveStream {
 
   state = (): LiveState => this.#state;
 
-  #connect(isAgain = false): void {
-    const source = new EventSource(this.#lastId === null ? this.#path : `${this.#path}&after=${this.#lastId}`);
-    this.#source = source;
-    // Without an event that it could go on from, nobody knows what was missed.
-    let isGap = isAgain && this.#lastId === null;
-    let hasOpened = false;
-    source.addEventListener("open", () => {
-      if (isGap) this.#reset();
-      hasOpened = true;
-      isGap = false;
-      this.#become("live");
-    });
-    source.addEventListener("error", () => {
-      if (!hasOpened) isGap = this.#lastId === null;
-      this.#become("lost");
-      if (source.readyState !== EventSource.CLOSED) return;
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#connect(true), againMs);
-    });
-    source.addEventListener("reset", ({ lastEventId }: MessageEvent<unknown>) => {
-      this.#lastId = lastEventId;
-      this.#reset();
-    });
-    for (const type of types) source.addEventListener(type, (message) => this.#take(message));
+  #connect(isAgain: boolean): { close: () => void } {
+    const given = { name: this.#name, path: this.#path, hearer: this.#hearer, sinceMs: this.#sinceMs };
+    const stream = canShare() ? new SharedStream(given) : new OwnStream(this.#path, this.#hearer);
+    stream.open(isAgain);
+    return stream;
   }
 
-  #reset(): void {
-    for (const listener of this.#onReset) listener();
-  }
-
-  #take(message: MessageEvent<unknown>): void {
-    this.#lastId = message.lastEventId;
-    const event = readEvent(message.data);
-    if (!event) return;
-    for (const listener of this.#onEvent) listener(event);
+  #hearing(): Hearer {
+    const place: Hearer["place"] = { id: null, atMs: 0 };
+    const moveTo = (id: string | null) => Object.assign(place, { id, atMs: Date.now() });
+    return {
+      place,
+      onEvent: (id, event) => {
+        moveTo(id);
+        for (const listener of this.#onEvent) listener(event);
+      },
+      onReset: (id) => {
+        moveTo(id);
+        for (const listener of this.#onReset) listener();
+      },
+      onState: (state) => this.#become(state),
+    };
   }
 
   #become(state: LiveState): void {
     if (this.#state === state) return;
     this.#state = state;
     for (const listener of this.#onState) listener();
-  }
-}
-
-function readEvent(data: unknown): LiveEvent | null {
-  try {
-    const event: unknown = JSON.parse(String(data));
-    const isEvent = typeof event === "object" && event !== null && "type" in event && "resource" in event;
-    return isEvent ? (event as LiveEvent) : null;
-  } catch {
-    return null;
   }
 }

@@ -27,7 +27,11 @@ export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave
     desk,
     flags,
     queries: queriesOf(client),
-    live: new LiveStream(session.tenant.slug, scopes.has("read:events")),
+    live: new LiveStream({
+      tenant: session.tenant.slug,
+      userId: session.user.user_id,
+      isAllowed: scopes.has("read:events"),
+    }),
     may: (scope) => scopes.has(scope),
     csrfToken: token,
     leave: async (from = "here") => {

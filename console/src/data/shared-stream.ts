@@ -1,0 +1,154 @@
+import { OwnStream, type Hearer, type LiveEvent, type LiveState, type Place } from "./own-stream.ts";
+
+const askMs = 10_000;
+
+type Said =
+  | { kind: "ask" }
+  | { kind: "state"; from: string; state: LiveState; place: Place }
+  | { kind: "event"; from: string; id: string; event: LiveEvent }
+  | { kind: "reset"; from: string; id: string | null };
+
+type Shared = {
+  // Tabs that say the same name share: it tells whose stream it is, and what of.
+  name: string;
+  path: string;
+  hearer: Hearer;
+  // What was told before then is in what the tab has read.
+  sinceMs: number;
+};
+
+// A page that came by plain http from another machine has no locks.
+export function canShare(): boolean {
+  return "locks" in navigator && "BroadcastChannel" in globalThis;
+}
+
+// One connection for all tabs of a browser, which has only six for a host. The tab with the lock leads: it has the connection
+// and passes on what it hears. When it goes, however it goes, the browser gives the lock to the next.
+export class SharedStream {
+  readonly #shared: Shared;
+  readonly #channel: BroadcastChannel;
+  readonly #own: OwnStream;
+  readonly #me = crypto.randomUUID();
+  readonly #ending = new AbortController();
+  readonly #ended = Promise.withResolvers<void>();
+  #isLeading = false;
+  #state: LiveState = "connecting";
+  // The tab whose words this one hears without a gap.
+  #leader: string | null = null;
+  #isAsking = false;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(shared: Shared) {
+    this.#shared = shared;
+    this.#channel = new BroadcastChannel(shared.name);
+    this.#own = new OwnStream(shared.path, this.#passingOn());
+  }
+
+  open(isAgain: boolean): void {
+    // A channel of this origin, on which nothing else is said.
+    this.#channel.addEventListener("message", ({ data }: MessageEvent<unknown>) => this.#hear(data as Said));
+    this.#queue(isAgain).catch(() => {
+      // A browser that has locks and refuses them.
+      if (!this.#ending.signal.aborted) void this.#lead(true);
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#own.close();
+    this.#channel.close();
+    this.#ending.abort();
+    this.#ended.resolve();
+  }
+
+  async #queue(isAgain: boolean): Promise<void> {
+    const { name } = this.#shared;
+    const { signal } = this.#ending;
+    await navigator.locks.request(name, { ifAvailable: true }, (lock) => (lock ? this.#lead(isAgain) : null));
+    if (signal.aborted) return;
+    this.#ask();
+    this.#timer = setInterval(() => this.#ask(), askMs);
+    await navigator.locks.request(name, { signal }, () => this.#lead(true));
+  }
+
+  // Until whoever takes over has a connection, it is lost; every tab then looks whether its session is still there.
+  #lead(isAgain: boolean): Promise<void> {
+    if (this.#ending.signal.aborted) return this.#ended.promise;
+    clearInterval(this.#timer);
+    this.#isLeading = true;
+    this.#become(isAgain ? "lost" : "connecting");
+    this.#own.open(isAgain);
+    return this.#ended.promise;
+  }
+
+  #passingOn(): Hearer {
+    const { hearer } = this.#shared;
+    const from = this.#me;
+    return {
+      place: hearer.place,
+      onEvent: (id, event) => {
+        this.#say({ kind: "event", from, id, event });
+        hearer.onEvent(id, event);
+      },
+      onReset: (id) => {
+        this.#say({ kind: "reset", from, id });
+        hearer.onReset(id);
+      },
+      onState: (state) => {
+        // It begins now, and nobody knows where that is.
+        if (state === "live" && hearer.place.id === null) hearer.place.atMs = Date.now();
+        this.#become(state);
+      },
+    };
+  }
+
+  #become(state: LiveState): void {
+    this.#state = state;
+    this.#sayState();
+    this.#shared.hearer.onState(state);
+  }
+
+  #sayState(): void {
+    this.#say({ kind: "state", from: this.#me, state: this.#state, place: this.#shared.hearer.place });
+  }
+
+  #say(said: Said): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A channel is of one origin and takes none.
+    this.#channel.postMessage(said);
+  }
+
+  // A leader that hangs has the lock still. Whoever hears nothing from it does not say that it is live.
+  #ask(): void {
+    if (this.#isAsking) this.#shared.hearer.onState("lost");
+    this.#isAsking = true;
+    this.#say({ kind: "ask" });
+  }
+
+  #hear(said: Said): void {
+    const { hearer } = this.#shared;
+    if (this.#isLeading) {
+      if (said.kind === "ask") this.#sayState();
+      return;
+    }
+    if (said.kind === "ask") return;
+    if (said.kind === "state") {
+      this.#isAsking = false;
+      if (said.state === "live" && said.from !== this.#leader) this.#follow(said.from, said.place);
+      return hearer.onState(said.state);
+    }
+    // What was said before it began to follow is in the place that it began from.
+    if (said.from !== this.#leader) return;
+    if (said.kind === "event") hearer.onEvent(said.id, said.event);
+    else hearer.onReset(said.id);
+  }
+
+  // From here on this tab hears all. If the leader was told something that this tab may neither have heard nor read, it reads
+  // everything again.
+  #follow(leader: string, place: Place): void {
+    const { hearer, sinceMs } = this.#shared;
+    this.#leader = leader;
+    const isSame = place.id !== null && place.id === hearer.place.id;
+    if (!isSame && place.atMs >= sinceMs) hearer.onReset(place.id);
+    Object.assign(hearer.place, place);
+  }
+}

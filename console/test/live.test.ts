@@ -1,0 +1,207 @@
+import type { Page, Request } from "playwright-core";
+import { expect, test, vi } from "vitest";
+import { TestTenant, useService } from "../../service/test/harness.ts";
+import { Guest, makePerson } from "./people-rig.ts";
+import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
+
+vi.setConfig(consolePace);
+// Several tabs of one browser, and the one connection that they share.
+const browser = useBrowser();
+const service = useService();
+
+type Tabs = { visitor: Visitor; tabs: Page[]; streams: Request[] };
+
+// All of one person, the first of them leading.
+async function openTabs(count: number, prepare?: (visitor: Visitor) => Promise<unknown>): Promise<Tabs> {
+  const visitor = await Visitor.create(browser.current, service.current);
+  await visitor.report("ann");
+  await prepare?.(visitor);
+  const context = visitor.page.context();
+  const streams: Request[] = [];
+  context.on("request", (request) => request.url().includes("/events/stream") && streams.push(request));
+  const tabs = [visitor.page];
+  await openTab(visitor, visitor.page);
+  while (tabs.length < count) {
+    const tab = await context.newPage();
+    tab.setDefaultTimeout(patience.timeout);
+    tabs.push(tab);
+    await openTab(visitor, tab);
+  }
+  return { visitor, tabs, streams };
+}
+
+async function openTab(visitor: Visitor, tab: Page): Promise<void> {
+  await tab.goto(visitor.origin);
+  await expectState(tab, "Live");
+  await rowOf(tab, "ann").waitFor();
+}
+
+async function expectState(tab: Page, words: string): Promise<void> {
+  await tab.getByRole("status").getByText(words, { exact: true }).waitFor();
+}
+
+function rowOf(tab: Page, account: string) {
+  return tab.getByRole("row").filter({ hasText: account });
+}
+
+async function expectNew(tabs: Page[], count: number): Promise<void> {
+  for (const tab of tabs) await tab.getByRole("button", { name: `${count} new`, exact: true }).waitFor();
+}
+
+// What the tab asks for is held back until the test lets it go.
+async function holdStream(tab: Page): Promise<{ asked: Promise<string>; letGo: () => void }> {
+  const asked = Promise.withResolvers<string>();
+  const held = Promise.withResolvers<void>();
+  await tab.route("**/events/stream?**", async (route) => {
+    asked.resolve(route.request().url());
+    await held.promise;
+    await route.fallback();
+  });
+  return { asked: asked.promise, letGo: held.resolve };
+}
+
+function lockNames(tab: Page): Promise<string[]> {
+  return tab.evaluate("navigator.locks.query().then(({ held }) => held.map(({ name }) => name))");
+}
+
+function turn(tab: Page, type: "pagehide" | "pageshow"): Promise<unknown> {
+  return tab.evaluate(`dispatchEvent(new PageTransitionEvent("${type}", { persisted: true }))`);
+}
+
+test("live: seven tabs of a browser share one stream, and each hears of a new case", async () => {
+  const { visitor, tabs, streams } = await openTabs(7);
+  await visitor.tenant.openCase("bob");
+  await expectNew(tabs, 1);
+  await visitor.tenant.openCase("cid");
+  await expectNew(tabs, 2);
+  expect(streams.map((request) => request.frame().page() === visitor.page)).toEqual([true]);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("live: the leading tab is closed: the next goes on from the last event, and what came in between is not missed", async () => {
+  const { visitor, tabs, streams } = await openTabs(3);
+  const [leading, next, last] = tabs as [Page, Page, Page];
+  await visitor.tenant.openCase("bob");
+  await expectNew(tabs, 1);
+  const { asked, letGo } = await holdStream(next);
+  await leading.close();
+  expect(new URL(await asked).searchParams.get("after")).toMatch(/^\d+$/);
+  await expectState(last, "Not live");
+  await visitor.tenant.openCase("cid");
+  letGo();
+  await expectNew([next, last], 2);
+  await visitor.tenant.openCase("dan");
+  await expectNew([next, last], 3);
+  expect(streams).toHaveLength(2);
+});
+
+test("live: whoever takes over without knowing an event has every tab read again", async () => {
+  const { visitor, tabs, streams } = await openTabs(3);
+  const [leading, next, last] = tabs as [Page, Page, Page];
+  const { asked, letGo } = await holdStream(next);
+  await leading.close();
+  expect(new URL(await asked).searchParams.get("after")).toBeNull();
+  await visitor.tenant.openCase("bob");
+  letGo();
+  for (const tab of [next, last]) await rowOf(tab, "bob").waitFor();
+  await visitor.tenant.openCase("cid");
+  await expectNew([next, last], 1);
+  expect(streams).toHaveLength(2);
+});
+
+test("live: a leading tab that is put aside leaves the lead, and has read what it missed when it comes back", async () => {
+  const { visitor, tabs, streams } = await openTabs(2);
+  const [first, second] = tabs as [Page, Page];
+  await turn(first, "pagehide");
+  await expect.poll(() => streams.length, patience).toBe(2);
+  await expectState(second, "Live");
+  await visitor.tenant.openCase("bob");
+  // The list of one that took over without knowing an event is read again; that may be before or after this.
+  await second
+    .getByText("bob")
+    .or(second.getByRole("button", { name: "1 new" }))
+    .first()
+    .waitFor();
+  await turn(first, "pageshow");
+  await rowOf(first, "bob").waitFor();
+  await expectState(first, "Live");
+  await visitor.tenant.openCase("cid");
+  await expectNew([first], 1);
+  expect(streams).toHaveLength(2);
+});
+
+test("live: what comes while a tab opens, before it hears the others, is in it all the same", async () => {
+  const { visitor, tabs } = await openTabs(1);
+  const tab = await visitor.page.context().newPage();
+  tab.setDefaultTimeout(patience.timeout);
+  // A tab that cannot ask yet.
+  await tab.addInitScript(`{
+    const held = [];
+    const post = BroadcastChannel.prototype.postMessage;
+    BroadcastChannel.prototype.postMessage = function (said) { held.push([this, said]); };
+    globalThis.letGo = () => {
+      BroadcastChannel.prototype.postMessage = post;
+      for (const [channel, said] of held) post.call(channel, said);
+    };
+  }`);
+  await tab.goto(visitor.origin);
+  await rowOf(tab, "ann").waitFor();
+  await visitor.tenant.openCase("bob");
+  await expectNew(tabs, 1);
+  expect(await tab.getByText("Live", { exact: true }).count()).toBe(0);
+  await tab.evaluate("letGo()");
+  await expectState(tab, "Live");
+  await rowOf(tab, "bob").waitFor();
+});
+
+test("live: a tab that hears nothing from the leading one does not say that it is live", async () => {
+  const { visitor, tabs } = await openTabs(1);
+  const [name = ""] = await lockNames(visitor.page);
+  const mute = await visitor.page.context().newPage();
+  await mute.goto(`${visitor.origin}/v2/openapi.json`);
+  const hasLock = mute.evaluate(
+    `new Promise((resolve) => void navigator.locks.request(${JSON.stringify(name)}, () => (resolve(), new Promise(() => {}))))`,
+  );
+  await expect.poll(() => mute.evaluate("navigator.locks.query().then(({ pending }) => pending.length)"), patience).toBe(1);
+  await tabs[0]?.close();
+  await hasLock;
+  const tab = await mute.context().newPage();
+  tab.setDefaultTimeout(patience.timeout);
+  await tab.goto(visitor.origin);
+  await expectState(tab, "Not live");
+  await mute.close();
+  await expectState(tab, "Live");
+});
+
+test("live: without locks, as by plain http, each tab has a stream of its own", async () => {
+  const { visitor, tabs, streams } = await openTabs(2, ({ page }) =>
+    page.context().addInitScript("delete Navigator.prototype.locks"),
+  );
+  expect(await tabs[0]?.evaluate("'locks' in navigator")).toBe(false);
+  await visitor.tenant.openCase("bob");
+  await expectNew(tabs, 1);
+  expect(streams).toHaveLength(2);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("live: the session ends: every tab says so; another person's tab shares with none of them", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const [ada, grace] = [await makePerson(tenant, "lead"), await makePerson(tenant, "lead", { name: "Grace Hopper" })];
+  const first = await Guest.signedIn(browser.current, ada);
+  const second = await first.anotherTab();
+  const third = await first.anotherTab();
+  for (const guest of [first, second, third]) {
+    await guest.goto();
+    await expectState(guest.page, "Live");
+  }
+  await third.choose("Sign out");
+  for (const { page } of [first, second]) await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
+  await third.signIn(grace.email);
+  await expectState(third.page, "Live");
+  const names = await lockNames(third.page);
+  expect(names).toHaveLength(2);
+  for (const { userId } of [ada, grace]) {
+    const own = names.filter((name) => name.includes(userId) && name.includes(tenant.slug));
+    expect(own).toHaveLength(1);
+  }
+});
