@@ -1,3 +1,4 @@
+import { newKey } from "./key.ts";
 import { operations, type Operations } from "./operations.ts";
 import { ProblemError, UnexpectedAnswer, isProblem } from "./problem.ts";
 import { readMessages, toFollowed, type FollowedEvent } from "./stream.ts";
@@ -54,7 +55,7 @@ export class CasehoundClient {
     const headers: Record<string, string> = {};
     if (given.body !== undefined) headers["content-type"] = "application/json";
     // One key for all attempts: that is what makes a repeat harmless.
-    if (wantsKey) headers["idempotency-key"] = given.idempotencyKey ?? crypto.randomUUID();
+    if (wantsKey) headers["idempotency-key"] = given.idempotencyKey ?? newKey();
     const url = `${this.#options.baseUrl}/v2/${this.#options.tenant}${fill(path, given.params ?? {})}${queryText(given.query)}`;
     const request = {
       method,

@@ -96,7 +96,7 @@ export class Visitor {
   ): Promise<void> {
     const { tenantId: tenant_id, slug } = this.tenant;
     const user = { user_id: randomUUID(), email: "ada@example.org", name, role: "lead" };
-    const session = { user, tenant: { tenant_id, slug }, csrf_token: "csrf", scopes: granted };
+    const session = { user, tenant: { tenant_id, slug }, csrf_token: "csrf", scopes: granted, last_event_id: 0 };
     await context.route("**/auth/session", (route) => route.fulfill({ json: session }));
     await context.route("**/auth/sign-out", (route) => route.fulfill({ status: 204 }));
     await context.route("**/v2/**", (route) => passOn(route, token));

@@ -19,11 +19,13 @@ test("POST sign-in 200: who it is, which tenant, what they may do, and a cookie 
   const { email, tenant } = await joined();
   const answer = await signIn(service.current, { email: email.toUpperCase(), password: goodPassword });
   expect(answer.status, answer.text).toBe(200);
+  const { events } = (await tenant.call("GET", "/events")).json.data as { events: { event_id: number }[] };
   expect(answer.json).toMatchObject({
     user: { email, name: "Ada Lovelace", role: "lead" },
     tenant: { tenant_id: tenant.tenantId, slug: tenant.slug },
     csrf_token: expect.stringMatching(/^[\w-]{43}$/),
     scopes: expect.arrayContaining(["manage:rules", "update:case"]),
+    last_event_id: events.at(-1)?.event_id,
   });
   const cookie = cookiesOf(answer).get("casehound_session");
   expect(cookie).toMatch(/^casehound_session=[\w-]{36}\.[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Strict$/);

@@ -1,4 +1,4 @@
-import { CasehoundClient } from "@casehound/client";
+import { CasehoundClient, newKey } from "@casehound/client";
 import type { Desk } from "../changes/desk.ts";
 import { Outbox } from "../changes/outbox.ts";
 
@@ -10,5 +10,5 @@ export function openClient(tenant: string, csrfToken: () => string): CasehoundCl
 }
 
 export function openDesk(client: ConsoleClient): Desk {
-  return { client, outbox: new Outbox(), newKey: () => crypto.randomUUID() };
+  return { client, outbox: new Outbox(), newKey };
 }

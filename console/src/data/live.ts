@@ -3,27 +3,26 @@ import { SharedStream, canShare } from "./shared-stream.ts";
 
 export type { LiveEvent };
 
-type Reader = { tenant: string; userId: string; isAllowed: boolean };
+// `lastEventId`: what was told up to it is in whatever the tab reads.
+type Reader = { tenant: string; userId: string; isAllowed: boolean; lastEventId: number };
 
 // What happens, told as it happens. One connection for a browser, however many tabs of a person it has; where a browser cannot
 // share it, one for each tab.
 export class LiveStream {
   readonly #path: string;
   readonly #name: string;
-  // Made before anything is read.
-  readonly #sinceMs = Date.now();
   readonly #onEvent = new Set<(event: LiveEvent) => void>();
   readonly #onReset = new Set<() => void>();
   readonly #onState = new Set<() => void>();
   readonly #hearer: Hearer;
   #state: LiveState;
 
-  constructor({ tenant, userId, isAllowed }: Reader) {
+  constructor({ tenant, userId, isAllowed, lastEventId }: Reader) {
     this.#path = streamPath(tenant);
     // With the whole path: tabs of an earlier console may ask for other types.
     this.#name = `casehound.live ${userId} ${this.#path}`;
     this.#state = isAllowed ? "connecting" : "not-allowed";
-    this.#hearer = this.#hearing();
+    this.#hearer = this.#hearing(lastEventId);
   }
 
   // A page that is put aside for the way back holds up no other tab; when it comes back it goes on from where it was.
@@ -64,27 +63,26 @@ export class LiveStream {
   state = (): LiveState => this.#state;
 
   #connect(isAgain: boolean): { close: () => void } {
-    const given = { name: this.#name, path: this.#path, hearer: this.#hearer, sinceMs: this.#sinceMs };
+    const given = { name: this.#name, path: this.#path, hearer: this.#hearer };
     const stream = canShare() ? new SharedStream(given) : new OwnStream(this.#path, this.#hearer);
     stream.open(isAgain);
     return stream;
   }
 
-  #hearing(): Hearer {
-    const place: Hearer["place"] = { id: null, atMs: 0 };
-    const moveTo = (id: string | null) => Object.assign(place, { id, atMs: Date.now() });
-    return {
-      place,
+  #hearing(lastId: number): Hearer {
+    const hearer: Hearer = {
+      lastId,
       onEvent: (id, event) => {
-        moveTo(id);
+        hearer.lastId = id;
         for (const listener of this.#onEvent) listener(event);
       },
       onReset: (id) => {
-        moveTo(id);
+        hearer.lastId = id;
         for (const listener of this.#onReset) listener();
       },
       onState: (state) => this.#become(state),
     };
+    return hearer;
   }
 
   #become(state: LiveState): void {

@@ -3,13 +3,11 @@ import type { Event as LoggedEvent } from "@casehound/client";
 export type LiveEvent = LoggedEvent;
 export type LiveState = "connecting" | "live" | "lost" | "not-allowed";
 
-// How far somebody was told: the last event's id, where one is known, and when that was.
-export type Place = { id: string | null; atMs: number };
-
 export type Hearer = {
-  place: Place;
-  onEvent: (id: string, event: LiveEvent) => void;
-  onReset: (id: string | null) => void;
+  // The last event that is known, by having been told or by being in all that is read.
+  lastId: number;
+  onEvent: (id: number, event: LiveEvent) => void;
+  onReset: (id: number) => void;
   onState: (state: LiveState) => void;
 };
 
@@ -44,29 +42,18 @@ export class OwnStream {
     this.#hearer = hearer;
   }
 
-  // `isAgain`: something may have happened since it was last heard.
-  open(isAgain: boolean): void {
+  open(): void {
     const hearer = this.#hearer;
-    const after = hearer.place.id;
-    const source = new EventSource(after === null ? this.#path : `${this.#path}&after=${after}`);
+    const source = new EventSource(`${this.#path}&after=${hearer.lastId}`);
     this.#source = source;
-    // Without an event that it could go on from, nobody knows what was missed.
-    let isGap = isAgain && after === null;
-    let hasOpened = false;
-    source.addEventListener("open", () => {
-      if (isGap) hearer.onReset(null);
-      hasOpened = true;
-      isGap = false;
-      hearer.onState("live");
-    });
+    source.addEventListener("open", () => hearer.onState("live"));
     source.addEventListener("error", () => {
-      if (!hasOpened) isGap = hearer.place.id === null;
       hearer.onState("lost");
       if (source.readyState !== EventSource.CLOSED) return;
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.open(true), againMs);
+      this.#timer = setTimeout(() => this.open(), againMs);
     });
-    source.addEventListener("reset", ({ lastEventId }: MessageEvent<unknown>) => hearer.onReset(lastEventId));
+    source.addEventListener("reset", ({ lastEventId }: MessageEvent<unknown>) => hearer.onReset(Number(lastEventId)));
     for (const type of types) source.addEventListener(type, (message) => this.#take(message));
   }
 
@@ -77,7 +64,7 @@ export class OwnStream {
 
   #take({ lastEventId, data }: MessageEvent<unknown>): void {
     const event = readEvent(data);
-    if (event) this.#hearer.onEvent(lastEventId, event);
+    if (event) this.#hearer.onEvent(Number(lastEventId), event);
   }
 }
 

@@ -1,20 +1,19 @@
-import { OwnStream, type Hearer, type LiveEvent, type LiveState, type Place } from "./own-stream.ts";
+import { newKey } from "@casehound/client";
+import { OwnStream, type Hearer, type LiveEvent, type LiveState } from "./own-stream.ts";
 
 const askMs = 10_000;
 
 type Said =
   | { kind: "ask" }
-  | { kind: "state"; from: string; state: LiveState; place: Place }
-  | { kind: "event"; from: string; id: string; event: LiveEvent }
-  | { kind: "reset"; from: string; id: string | null };
+  | { kind: "state"; from: string; state: LiveState; lastId: number }
+  | { kind: "event"; from: string; id: number; event: LiveEvent }
+  | { kind: "reset"; from: string; id: number };
 
 type Shared = {
   // Tabs that say the same name share: it tells whose stream it is, and what of.
   name: string;
   path: string;
   hearer: Hearer;
-  // What was told before then is in what the tab has read.
-  sinceMs: number;
 };
 
 // A page that came by plain http from another machine has no locks.
@@ -28,7 +27,7 @@ export class SharedStream {
   readonly #shared: Shared;
   readonly #channel: BroadcastChannel;
   readonly #own: OwnStream;
-  readonly #me = crypto.randomUUID();
+  readonly #me = newKey();
   readonly #ending = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
   #isLeading = false;
@@ -77,7 +76,7 @@ export class SharedStream {
     clearInterval(this.#timer);
     this.#isLeading = true;
     this.#become(isAgain ? "lost" : "connecting");
-    this.#own.open(isAgain);
+    this.#own.open();
     return this.#ended.promise;
   }
 
@@ -85,7 +84,9 @@ export class SharedStream {
     const { hearer } = this.#shared;
     const from = this.#me;
     return {
-      place: hearer.place,
+      get lastId() {
+        return hearer.lastId;
+      },
       onEvent: (id, event) => {
         this.#say({ kind: "event", from, id, event });
         hearer.onEvent(id, event);
@@ -94,11 +95,7 @@ export class SharedStream {
         this.#say({ kind: "reset", from, id });
         hearer.onReset(id);
       },
-      onState: (state) => {
-        // It begins now, and nobody knows where that is.
-        if (state === "live" && hearer.place.id === null) hearer.place.atMs = Date.now();
-        this.#become(state);
-      },
+      onState: (state) => this.#become(state),
     };
   }
 
@@ -109,7 +106,7 @@ export class SharedStream {
   }
 
   #sayState(): void {
-    this.#say({ kind: "state", from: this.#me, state: this.#state, place: this.#shared.hearer.place });
+    this.#say({ kind: "state", from: this.#me, state: this.#state, lastId: this.#shared.hearer.lastId });
   }
 
   #say(said: Said): void {
@@ -133,7 +130,7 @@ export class SharedStream {
     if (said.kind === "ask") return;
     if (said.kind === "state") {
       this.#isAsking = false;
-      if (said.state === "live" && said.from !== this.#leader) this.#follow(said.from, said.place);
+      if (said.state === "live" && said.from !== this.#leader) this.#follow(said.from, said.lastId);
       return hearer.onState(said.state);
     }
     // What was said before it began to follow is in the place that it began from.
@@ -142,13 +139,10 @@ export class SharedStream {
     else hearer.onReset(said.id);
   }
 
-  // From here on this tab hears all. If the leader was told something that this tab may neither have heard nor read, it reads
-  // everything again.
-  #follow(leader: string, place: Place): void {
-    const { hearer, sinceMs } = this.#shared;
+  // From here on this tab hears all. Where the leader was told more than it, it reads everything again.
+  #follow(leader: string, lastId: number): void {
+    const { hearer } = this.#shared;
     this.#leader = leader;
-    const isSame = place.id !== null && place.id === hearer.place.id;
-    if (!isSame && place.atMs >= sinceMs) hearer.onReset(place.id);
-    Object.assign(hearer.place, place);
+    if (lastId > hearer.lastId) hearer.onReset(lastId);
   }
 }

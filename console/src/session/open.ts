@@ -31,6 +31,7 @@ export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave
       tenant: session.tenant.slug,
       userId: session.user.user_id,
       isAllowed: scopes.has("read:events"),
+      lastEventId: session.last_event_id,
     }),
     may: (scope) => scopes.has(scope),
     csrfToken: token,

@@ -8,6 +8,8 @@ export type Session = {
   csrf_token: string;
   scopes: string[];
   expires_at: string;
+  // What is read from now on holds all events up to this one.
+  last_event_id: number;
 };
 
 export type SignInOptions = { oidc: { name: string } | null };

@@ -99,7 +99,7 @@ export async function takeLink(people: People, asked: Asked, text: string): Prom
   await sessions.drop(asked.request);
   const about = { tenant: person.slug, user_id: person.user_id, address: addressOf(people, asked.request) };
   audit("signed in", { ...about, how: link.purpose });
-  return signedIn(person, opened, [opened.cookie]);
+  return signedIn(people, person, opened);
 }
 
 function faultsOf({ purpose }: Link, { email, name }: LinkUse): FieldError[] {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import { Type, type Static, type TSchema } from "typebox";
 import type { Database } from "../db/database.ts";
-import { appendEvents } from "../db/events.ts";
+import { appendEvents, findLastEventIds } from "../db/events.ts";
 import { deleteUnusedLinks } from "../db/user-links.ts";
 import { findPasswordHash, findUsersByEmail, savePassword, type Candidate } from "../db/users.ts";
 import { deleteWebSession, deleteWebSessions } from "../db/web-sessions.ts";
@@ -61,20 +61,25 @@ export function addressOf(people: People, request: IncomingMessage): string | un
   return clientAddress(request, people.trustedProxies);
 }
 
-// Who is signed in, and what the page needs to know for it.
-export function signedIn(person: Person, opened: Omit<OpenedSession, "cookie">, cookies?: string[]): Reply {
+// Who is signed in, and what the page needs to know for it. What it reads from now on holds everything up to last_event_id.
+export async function signedIn(
+  { database }: Pick<People, "database">,
+  person: Person,
+  { cookie, ...opened }: Omit<OpenedSession, "cookie"> & { cookie?: string },
+): Promise<Reply> {
   const body = {
     user: { user_id: person.user_id, email: person.email, name: person.name, role: person.role },
     tenant: { tenant_id: person.tenant_id, slug: person.slug },
     scopes: roleScopes[person.role],
     csrf_token: opened.csrf_token,
     expires_at: opened.expires_at,
+    last_event_id: (await findLastEventIds(database, [person.tenant_id])).get(person.tenant_id) ?? 0,
   };
   return {
     status: 200,
     body: JSON.stringify(body),
     headers: { "content-type": jsonMediaType },
-    ...(cookies && { cookies }),
+    ...(cookie !== undefined && { cookies: [cookie] }),
   };
 }
 
@@ -99,7 +104,7 @@ export async function signIn(people: People, asked: Asked): Promise<Reply> {
   const opened = await database.transaction((tx) => sessions.open(tx, person));
   await sessions.drop(request);
   audit("signed in", { tenant: person.slug, user_id: person.user_id, how: "password", address });
-  return signedIn(person, opened, [opened.cookie]);
+  return signedIn(people, person, opened);
 }
 
 type Typed = { email: string; password: string; slug: string | null };
@@ -124,9 +129,9 @@ function whichTenant(tenants: string[]): Reply {
   return { status: 422, body, headers: { "content-type": problemMediaType }, fault };
 }
 
-export async function readSession({ sessions }: People, { request }: Asked): Promise<Reply> {
-  const session = await sessions.require(request);
-  return signedIn(session, session);
+export async function readSession(people: People, { request }: Asked): Promise<Reply> {
+  const session = await people.sessions.require(request);
+  return signedIn(people, session, session);
 }
 
 // Also where the session has ended already: the browser gets rid of its cookie.

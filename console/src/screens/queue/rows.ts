@@ -38,15 +38,17 @@ export function useQueueRows(filter: QueueFilter, query: CaseQuery) {
       .map((row) => changed.get(row.case_id) ?? row);
   }, [list.data, changed, gone]);
 
-  // From the top again, as it is now.
+  // From the top again, as it is now. What comes in meanwhile is kept: the answer may not know of it.
   const reload = useCallback(async () => {
     cache.setQueryData<Pages>(
       options.queryKey,
       (known) => known && { pages: known.pages.slice(0, 1), pageParams: known.pageParams.slice(0, 1) },
     );
+    setFresh(none);
     await list.refetch();
-    forget();
-  }, [cache, options.queryKey, list, forget]);
+    setChanged((known) => new Map([...known].filter(([id, row]) => changed.get(id) !== row)));
+    setGone((known) => known.difference(gone));
+  }, [cache, options.queryKey, list, changed, gone]);
 
   const change = useCallback((row: CaseListItem) => setChanged((known) => new Map(known).set(row.case_id, row)), []);
   const remove = useCallback((id: string) => setGone((known) => new Set(known).add(id)), []);
