@@ -109,7 +109,7 @@ test("detection: a new rule is tried on the last 30 days, the result outlives a 
   await tried.getByText("Tried on 4 decisions").waitFor();
   expect(await tried.locator("dd").allTextContents()).toEqual(expect.arrayContaining(["3", "2"]));
   expect(await tried.getByRole("img", { name: "3 hits in 30 days, at most 2 on one day" }).count()).toBe(1);
-  expect(await tried.getByRole("link", { name: "ann" }).getAttribute("href")).toBe("/?account=ann&status=all");
+  expect(await tried.getByRole("link", { name: "ann" }).getAttribute("href")).toBe("/accounts/ann");
   await page.getByRole("button", { name: /Save/ }).click();
   await page.getByText("Another rule has this id.").waitFor();
   expect(await readRule(tenant)).toMatchObject({ rule_version: 1, name });

@@ -6,6 +6,7 @@ import { Empty, Loading } from "../../parts/States.tsx";
 import { Moment } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { useHistories } from "../../timeline/histories.ts";
+import { AccountLink } from "./AccountLink.tsx";
 import { Cases } from "./Cases.tsx";
 import { History } from "./History.tsx";
 
@@ -38,14 +39,7 @@ function NeverThere({ accountId }: { accountId: string }) {
         <p className="mt-2">
           But this is a CRM id, of{" "}
           {byCrm.data.map(({ website_account_id: id }) => (
-            <Link
-              key={id}
-              to="/accounts/$accountId"
-              params={{ accountId: id }}
-              className="mr-2 font-medium text-accent underline"
-            >
-              {id}
-            </Link>
+            <AccountLink key={id} id={id} look="mr-2 font-medium text-accent underline" />
           ))}
         </p>
       )}

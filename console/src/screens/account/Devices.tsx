@@ -1,6 +1,6 @@
 import type { AccountLink } from "@casehound/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { defaultStringifySearch, useRouter } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { MonitorSmartphone, Network } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "../../parts/Button.tsx";
@@ -65,19 +65,9 @@ function Row({ link: { kind, value, shared_with, first_seen, last_seen }, accoun
 }
 
 function ToLinks({ accountId, children }: { accountId: string; children: ReactNode }) {
-  const router = useRouter();
-  const href = `/links${defaultStringifySearch({ account: accountId })}`;
   return (
-    <a
-      href={href}
-      className="font-medium text-accent underline"
-      onClick={(event) => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-        event.preventDefault();
-        router.history.push(href);
-      }}
-    >
+    <Link to="/links" search={{ account: accountId }} className="font-medium text-accent underline">
       {children}
-    </a>
+    </Link>
   );
 }

@@ -13,7 +13,7 @@ import { Age } from "../../parts/Time.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { Disposition } from "../../changes/desk.ts";
-import { unknownAccount } from "../queue/search.ts";
+import { AccountLink } from "../account/AccountLink.tsx";
 import { AuditTrail } from "./AuditTrail.tsx";
 import { Section } from "./Section.tsx";
 import { StateHistory } from "./StateHistory.tsx";
@@ -98,7 +98,6 @@ function copyAddress(): void {
 function Header({ found, onBack, children }: { found: Case; onBack: () => void; children: ReactNode }) {
   const { case_version, status, created_at, details, current_state: state, state_history: history } = found;
   const first = history[0]?.score ?? state.score;
-  const name = found.website_account_id === unknownAccount ? "No account" : found.website_account_id;
   return (
     <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
       <div className="mx-auto flex max-w-[86rem] flex-wrap items-center gap-x-4 gap-y-2">
@@ -107,7 +106,9 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
         </IconButton>
         <div className="min-w-0 flex-1">
           <div className="flex flex-wrap items-center gap-x-3">
-            <h1 className="truncate text-lg font-semibold">{name}</h1>
+            <h1 className="truncate text-lg font-semibold">
+              <AccountLink id={found.website_account_id} look="" />
+            </h1>
             <StatusBadge status={status} />
             {state.disposition && <span className="text-soft">{dispositionWords[state.disposition]}</span>}
           </div>

@@ -1,16 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { AccountLink } from "../account/AccountLink.tsx";
 import { figure, shareWords } from "./Outcomes.tsx";
 import { useDetection } from "./queries.ts";
 
-// To the cases of an account, open and closed. What was seen of no account is only named.
-export function CasesLink({ account, otherwise }: { account: string | undefined; otherwise: string }) {
+// Who was hit. What was seen of no account is only named.
+export function Hit({ account, otherwise }: { account: string | undefined; otherwise: string }) {
   if (account === undefined) return <span className="font-mono text-xs text-soft">{otherwise}</span>;
-  return (
-    <Link to="/" search={{ account, status: "all" }} className="font-medium text-accent hover:underline" title="Its cases">
-      {account}
-    </Link>
-  );
+  return <AccountLink id={account} />;
 }
 
 const shownMax = 6;

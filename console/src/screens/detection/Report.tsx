@@ -5,7 +5,7 @@ import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { Section } from "../case/Section.tsx";
 import { DayBars } from "./DayBars.tsx";
-import { CasesLink, OverlapTable } from "./Found.tsx";
+import { Hit, OverlapTable } from "./Found.tsx";
 import { Figure, Outcomes, figure, precisionWords } from "./Outcomes.tsx";
 import { reportDays } from "./address.ts";
 import { useDetection } from "./queries.ts";
@@ -99,7 +99,7 @@ function Examples({ report: { examples } }: { report: RuleReport }) {
           {examples.map((each) => (
             <tr key={`${each.subject} ${each.is_shadow}`} className="border-t border-line align-top">
               <td className="max-w-56 py-1.5 pr-4 [overflow-wrap:anywhere]">
-                <CasesLink account={each.website_account_id} otherwise={each.subject} />
+                <Hit account={each.website_account_id} otherwise={each.subject} />
               </td>
               <td className="py-1.5 pr-4 [overflow-wrap:anywhere]">
                 {each.sentence} {each.is_shadow && <span className="text-xs text-faint">(in shadow)</span>}
@@ -113,7 +113,7 @@ function Examples({ report: { examples } }: { report: RuleReport }) {
         </tbody>
       </table>
       <p className="mt-2 text-xs text-faint">
-        A name leads to the account's cases. Who has none is in the{" "}
+        A name leads to the account. What was seen of none is in the{" "}
         <Link to="/" search={{ account: "UNKNOWN" }} className="text-accent underline">
           cases without an account
         </Link>

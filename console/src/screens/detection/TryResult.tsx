@@ -2,7 +2,7 @@ import type { Backtest, BacktestResult } from "@casehound/client";
 import { Score } from "../../parts/Score.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { DayBars } from "./DayBars.tsx";
-import { CasesLink, OverlapTable } from "./Found.tsx";
+import { Hit, OverlapTable } from "./Found.tsx";
 import { Figure, Outcomes, figure, precisionWords, shareWords } from "./Outcomes.tsx";
 
 type Props = { backtest: Backtest; result: BacktestResult; ruleId: string };
@@ -74,7 +74,7 @@ function Examples({ examples }: { examples: BacktestResult["examples"] }) {
           {examples.map((each) => (
             <tr key={each.activity_id} className="border-t border-line align-top">
               <td className="max-w-48 py-1.5 pr-4 [overflow-wrap:anywhere]">
-                <CasesLink account={each.website_account_id} otherwise="no account" />
+                <Hit account={each.website_account_id} otherwise="no account" />
               </td>
               <td className="py-1.5 pr-4 [overflow-wrap:anywhere]">{each.type}</td>
               <td className="py-1.5 pr-4">

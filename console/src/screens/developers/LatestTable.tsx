@@ -2,6 +2,7 @@ import type { ScoredActivity } from "@casehound/client";
 import { Link } from "@tanstack/react-router";
 import { Globe, Server } from "lucide-react";
 import { Score } from "../../parts/Score.tsx";
+import { AccountLink } from "../account/AccountLink.tsx";
 
 const shown = 8;
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
@@ -54,7 +55,7 @@ function Row({ activity }: { activity: ScoredActivity }) {
         {type}
       </td>
       <td className="truncate py-1.5 pr-3" title={account}>
-        {account ?? <span className="text-faint">none</span>}
+        {account === undefined ? <span className="text-faint">none</span> : <AccountLink id={account} />}
       </td>
       <td className="py-1.5">
         {case_id === undefined ? (

@@ -1,6 +1,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Table2, Waypoints, X } from "lucide-react";
 import { useRef, type FormEvent, type ReactNode, type RefObject } from "react";
+import { AccountLink } from "../account/AccountLink.tsx";
 import { kindWords } from "./rows.ts";
 import type { LinksSearch } from "./search.ts";
 
@@ -39,7 +40,9 @@ export function LinkBar({ search, input }: { search: LinksSearch; input: RefObje
         <span className="text-soft">Around the riskiest open cases</span>
       ) : (
         <span className={chipLook}>
-          <span className="max-w-72 truncate">{account === undefined ? caseWords(cases ?? "") : `Around ${account}`}</span>
+          <span className="max-w-72 truncate">
+            Around {account === undefined ? caseWords(cases ?? "") : <AccountLink id={account} look="underline" />}
+          </span>
           <Link
             to="/links"
             search={standing}
@@ -72,7 +75,7 @@ export function LinkBar({ search, input }: { search: LinksSearch; input: RefObje
 
 function caseWords(cases: string): string {
   const count = cases.split(",").length;
-  return count === 1 ? "Around one case" : `Around ${count} cases`;
+  return count === 1 ? "one case" : `${count} cases`;
 }
 
 function withKind({ kind: _kind, ...rest }: LinksSearch, kind: LinksSearch["kind"]): LinksSearch {

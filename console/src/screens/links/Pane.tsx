@@ -10,6 +10,7 @@ import { Score } from "../../parts/Score.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
+import { AccountLink } from "../account/AccountLink.tsx";
 import { KindIcon } from "./LinkTable.tsx";
 import { accountsWords, kindWords, type LinkNode, type LinkRow } from "./rows.ts";
 
@@ -96,14 +97,7 @@ function AccountFacts({ account, isOrigin }: { account: Shown; isOrigin: boolean
   return (
     <>
       <div className="flex items-center gap-2">
-        <Link
-          to="/"
-          search={{ account: id, status: "all" }}
-          className="truncate font-medium hover:underline"
-          title={`Cases of ${id}`}
-        >
-          {id}
-        </Link>
+        <AccountLink id={id} look="truncate font-medium" />
         {isOrigin && <span className="shrink-0 rounded bg-accent-soft px-1.5 text-xs font-medium text-accent">asked about</span>}
         <span className="flex-1" />
         <Link

@@ -188,7 +188,7 @@ const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFo
   );
 });
 
-export function AccountName({ id }: { id: string }) {
+function AccountName({ id }: { id: string }) {
   if (id === unknownAccount) return <span className="truncate text-faint italic">No account</span>;
   return (
     <span className="truncate font-medium" title={id}>
