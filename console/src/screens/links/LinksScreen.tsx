@@ -13,14 +13,13 @@ import { LinkTableGrid } from "./LinkTable.tsx";
 import { Pane } from "./Pane.tsx";
 import { useLinkFocus } from "./focus.ts";
 import { graphOfRows, rowsOf } from "./rows.ts";
-import { readLinksSearch, type LinksSearch } from "./search.ts";
+import type { LinksSearch } from "./search.ts";
 
 const Graph = lazy(async () => ({ default: (await import("./Graph.tsx")).Graph }));
 
 export function LinksScreen() {
   const { may } = useWorkspace();
-  // Read again: what the route refuses, the router hands on as it came.
-  const search = readLinksSearch(useSearch({ from: "/inside/links" }));
+  const search = useSearch({ from: "/inside/links" });
   const input = useRef<HTMLInputElement>(null);
   const { account, cases } = search;
   return (

@@ -14,11 +14,11 @@ import { RowChart } from "./RowChart.tsx";
 import { RulesPanel, TrafficPanel } from "./panels.tsx";
 import { count, percent } from "./chart.ts";
 import { backlogChart, closedIn, daysChart, durationWords, openedIn, outcomesChart, scoresChart } from "./figures.ts";
-import { rangeDefault, ranges, readOverviewSearch, tablesOf, type ChartId, type OverviewSearch } from "./search.ts";
+import { rangeDefault, ranges, tablesOf, type ChartId } from "./search.ts";
 
 export function OverviewScreen() {
   const { may } = useWorkspace();
-  const search = useOverviewSearch();
+  const search = useSearch({ from: "/inside/overview" });
   const days = search.days ?? rangeDefault;
   return (
     <div className="on-paper h-full overflow-y-auto" tabIndex={-1}>
@@ -44,11 +44,6 @@ export function OverviewScreen() {
   );
 }
 
-// Read again: what the route refuses, the router hands on as it came.
-function useOverviewSearch(): OverviewSearch {
-  return readOverviewSearch(useSearch({ from: "/inside/overview" }));
-}
-
 function Figures({ days }: { days: number }) {
   const { client } = useWorkspace();
   const queries = useMemo(() => overviewQueriesOf(client), [client]);
@@ -59,7 +54,7 @@ function Figures({ days }: { days: number }) {
 }
 
 function useTables(): { isTable: (id: ChartId) => boolean; put: (id: ChartId) => (isTable: boolean) => void } {
-  const search = useOverviewSearch();
+  const search = useSearch({ from: "/inside/overview" });
   const navigate = useNavigate({ from: "/overview" });
   const shown = tablesOf(search);
   const put = (id: ChartId) => (isTable: boolean) => {
