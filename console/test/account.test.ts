@@ -55,20 +55,10 @@ test("account: found in the palette by its id; a flag set by key is there at onc
 test("account: a flag that is refused goes back with the service's words, and nothing is changed", async () => {
   const granted = ["read:enduseraccount", "read:cases", "read:case"];
   const visitor = await Visitor.create(browser.current, service.current, { granted });
-  const { page, tenant } = visitor;
+  const { tenant } = visitor;
   await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "ann" } });
   await visitor.goto("/accounts/ann");
-  const blocked = page.getByRole("switch", { name: /Blocked/ });
-  await blocked.waitFor();
-  // Held until the page has shown what it believes.
-  const isOn = page.locator('[role=switch][aria-checked="true"]');
-  await page.route("**/enduseraccounts/ann", async (route) => {
-    if (route.request().method() === "PUT") await isOn.waitFor();
-    await route.fallback();
-  });
-  await visitor.press("b");
-  await page.getByText("Blocked was not changed: The token lacks the scope update:enduseraccount.").waitFor();
-  expect(await blocked.getAttribute("aria-checked")).toBe("false");
+  await visitor.expectBlockRefused();
   expect(await readAccount(tenant, "ann")).toMatchObject(off);
 });
 

@@ -27,22 +27,23 @@ async function expectChips(visitor: Visitor, names: string[]): Promise<void> {
     .toEqual(names.map((name) => `Remove the filter ${name}`));
 }
 
+const standard = "status=OPEN";
+const nonsense = "score=99&score_max=0&label=Cat&blocked=1&evidence=yes&changed=2y&sort=luck&case=7";
+
 test.each([
-  ["status=NONSENSE&min_score=99", "", ["Open"], "status=OPEN&sort=-overall_risk_score"],
-  ["status=open&score=99&score_max=0&label=Cat&blocked=1&evidence=yes&changed=2y&sort=luck&case=7", "", ["Open"]],
-  ["status=CLOSED&status=closed", "", ["Open"]],
-  ["status=closed&label=Bot&score=seven", "?status=closed&label=Bot", ["Closed", "Bot"], "status=CLOSED&label=Bot"],
-  ["score=4&score_max=9", "?score=4", ["Open", "Risk 4 and more"], "min_score=4"],
-] as const)("queue: of the address ?%s stays %j, its chips and what is asked for", async (given, stays, chips, ...asks) => {
+  ["status=NONSENSE&min_score=99", "", ["Open"], standard],
+  [nonsense, "", ["Open"], standard],
+  ["status=CLOSED&status=closed", "", ["Open"], standard],
+  ["status=closed&label=Bot&score=x", "?status=closed&label=Bot", ["Closed", "Bot"], "status=CLOSED&label=Bot"],
+  ["score=4&score_max=9", "?score=4", ["Open", "Risk 4 and more"], "status=OPEN&min_score=4"],
+])("queue: of the address ?%s stays %j, in its chips and in what is asked for", async (given, stays, chips, asks) => {
   const visitor = await Visitor.create(browser.current, service.current);
   const asked = askedOf(visitor);
   await visitor.goto(`/?${given}`);
   await visitor.page.getByText(/No open cases|No case fits these filters/).waitFor();
-  await expectChips(visitor, [...chips]);
+  await expectChips(visitor, chips);
   await expect.poll(() => decodeURIComponent(new URL(visitor.page.url()).search), patience).toBe(stays);
-  expect(new Set(asked).size).toBe(1);
-  for (const ask of asks) expect(asked[0]).toContain(ask);
-  if (stays === "") expect(asked[0]).toBe("status=OPEN&sort=-overall_risk_score");
+  expect([...new Set(asked)]).toEqual([`${asks}&sort=-overall_risk_score`]);
   expect(visitor.complaints).toEqual([]);
 });
 

@@ -5,6 +5,7 @@ import { useEffect } from "react";
 import { Actor } from "../../parts/Actor.tsx";
 import { FraudLabel, StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
 import { Button } from "../../parts/Button.tsx";
+import { ColumnNames } from "../../parts/ColumnNames.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { wordsOf } from "../../parts/States.tsx";
 import { Moment } from "../../parts/Time.tsx";
@@ -63,15 +64,7 @@ function Table({ cases }: { cases: readonly CaseListItem[] }) {
   return (
     <div className="overflow-x-auto px-4 py-2">
       <table className="w-full text-left" aria-label="Cases">
-        <thead>
-          <tr className="text-xs text-faint">
-            {["Opened", "Score", "Label", "Status", "Outcome"].map((name) => (
-              <th key={name} scope="col" className="pr-4 pb-1 font-medium">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <ColumnNames names={["Opened", "Score", "Label", "Status", "Outcome"]} />
         <tbody>
           {cases.map((each) => (
             <tr key={each.case_id} className="border-t border-line align-top">

@@ -1,16 +1,17 @@
 import { ProblemError, type Case } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { ArrowLeft, Link2, Printer } from "lucide-react";
-import { useCallback, useMemo, useRef, type ReactNode } from "react";
+import { useCallback, useRef, type ReactNode } from "react";
 import { useClosing } from "../../closing/useClosing.tsx";
-import { useKeys, type Binding } from "../../keys/keys.ts";
+import { useBack } from "../../keys/back.ts";
+import { useKeys } from "../../keys/keys.ts";
 import { StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
 import { Button, IconButton, Kbd } from "../../parts/Button.tsx";
+import { copyAddress } from "../../parts/Copy.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Empty, Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
-import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { Disposition } from "../../changes/desk.ts";
 import { AccountLink } from "../account/AccountLink.tsx";
@@ -40,15 +41,6 @@ export function CaseScreen() {
   return <CaseView key={caseId} found={read.data} />;
 }
 
-function useBack(): () => void {
-  const router = useRouter();
-  const navigate = useNavigate();
-  return useCallback(() => {
-    if (router.history.canGoBack()) router.history.back();
-    else void navigate({ to: "/" });
-  }, [router, navigate]);
-}
-
 function CaseView({ found }: { found: Case }) {
   const back = useBack();
   const { may } = useWorkspace();
@@ -59,7 +51,6 @@ function CaseView({ found }: { found: Case }) {
   const onClose = useCallback((first?: Disposition) => closingRef.current.open(found, first), [found]);
   const onUndo = useCallback(() => closingRef.current.undo(), []);
   useKeys(useCaseKeys({ found, onClose, onUndo }));
-  useKeys(useMemo<Binding[]>(() => [{ key: "Escape", shown: "Esc", name: "Back", group: "This screen", run: back }], [back]));
   const isClosable = found.status === "OPEN" && may("update:case");
   return (
     <div className="on-paper h-full overflow-y-auto">
@@ -88,13 +79,6 @@ function CaseView({ found }: { found: Case }) {
   );
 }
 
-function copyAddress(): void {
-  void navigator.clipboard
-    .writeText(location.href)
-    .then(() => toast({ kind: "done", words: "The case's address is copied." }))
-    .catch(() => toast({ kind: "problem", words: "The browser did not allow to copy." }));
-}
-
 function Header({ found, onBack, children }: { found: Case; onBack: () => void; children: ReactNode }) {
   const { case_version, status, created_at, details, current_state: state, state_history: history } = found;
   const first = history[0]?.score ?? state.score;
@@ -121,7 +105,7 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
           {first !== details.overall_risk_score && <span className="text-xs text-faint">{first} when it was opened</span>}
         </div>
         <div className="no-print flex items-center gap-1">
-          <IconButton name="Copy the case's address" onClick={copyAddress}>
+          <IconButton name="Copy the case's address" onClick={() => void copyAddress("case")}>
             <Link2 size={16} aria-hidden />
           </IconButton>
           <IconButton name="Print" onClick={() => window.print()}>

@@ -1,6 +1,7 @@
 import type { Rule, RuleReport } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { ColumnNames } from "../../parts/ColumnNames.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { Section } from "../case/Section.tsx";
@@ -86,15 +87,7 @@ function Examples({ report: { examples } }: { report: RuleReport }) {
     <div className="overflow-x-auto">
       <table className="w-full text-left">
         <caption className="pb-1 text-left text-xs font-semibold text-soft">Whom it hit last</caption>
-        <thead>
-          <tr className="text-xs text-faint">
-            {["Who", "What was seen", "Hits", "Last"].map((name) => (
-              <th key={name} scope="col" className={`pr-4 pb-1 font-medium ${name === "Hits" ? "text-right" : ""}`}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <ColumnNames names={["Who", "What was seen", "Hits", "Last"]} figures={["Hits"]} />
         <tbody>
           {examples.map((each) => (
             <tr key={`${each.subject} ${each.is_shadow}`} className="border-t border-line align-top">

@@ -1,4 +1,5 @@
 import type { Backtest, BacktestResult } from "@casehound/client";
+import { ColumnNames } from "../../parts/ColumnNames.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { DayBars } from "./DayBars.tsx";
@@ -61,15 +62,7 @@ function Examples({ examples }: { examples: BacktestResult["examples"] }) {
     <div className="overflow-x-auto">
       <table className="w-full text-left">
         <caption className="pb-1 text-left text-xs font-semibold text-soft">Examples, the latest hit of each</caption>
-        <thead>
-          <tr className="text-xs text-faint">
-            {["Who", "Activity", "Score then", "What it read", "When"].map((name) => (
-              <th key={name} scope="col" className="pr-4 pb-1 font-medium">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <ColumnNames names={["Who", "Activity", "Score then", "What it read", "When"]} />
         <tbody>
           {examples.map((each) => (
             <tr key={each.activity_id} className="border-t border-line align-top">
