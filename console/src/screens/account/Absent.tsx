@@ -35,12 +35,13 @@ function NeverThere({ accountId }: { accountId: string }) {
   return (
     <Empty title="There is no such account" icon={<UserRoundX size={20} aria-hidden />}>
       <p>It was never seen here, or it was erased: then its cases have a pseudonym.</p>
-      {byCrm.data && byCrm.data.length > 0 && (
+      {byCrm.data && byCrm.data.end_user_accounts.length > 0 && (
         <p className="mt-2">
           But this is a CRM id, of{" "}
-          {byCrm.data.map(({ website_account_id: id }) => (
+          {byCrm.data.end_user_accounts.map(({ website_account_id: id }) => (
             <AccountLink key={id} id={id} look="mr-2 font-medium text-accent underline" />
           ))}
+          {byCrm.data.next_cursor !== null && "and more"}
         </p>
       )}
     </Empty>

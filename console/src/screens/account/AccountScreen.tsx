@@ -8,7 +8,7 @@ import { FlagMarks } from "../../parts/Badges.tsx";
 import { IconButton } from "../../parts/Button.tsx";
 import { copyAddress } from "../../parts/Copy.tsx";
 import { NotAvailable } from "../../parts/NotAvailable.tsx";
-import { Loading, Trouble } from "../../parts/States.tsx";
+import { Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { Age, Moment } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
@@ -36,8 +36,9 @@ export function AccountScreen() {
       {isKnown && !isAllowed && <NotAvailable what="The account" />}
       {isKnown && isAllowed && read.isPending && <Loading lines={12} name="Loading the account" />}
       {isAbsent && <Absent key={accountId} accountId={accountId} />}
-      {read.isError && !isAbsent && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
-      {read.isSuccess && <AccountView key={accountId} account={read.data} />}
+      {read.isLoadingError && !isAbsent && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
+      {read.data && !isAbsent && <Stale read={read} />}
+      {read.data && !isAbsent && <AccountView key={accountId} account={read.data} />}
     </div>
   );
 }

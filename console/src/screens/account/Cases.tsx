@@ -4,8 +4,8 @@ import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { Actor } from "../../parts/Actor.tsx";
 import { FraudLabel, StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
-import { Button } from "../../parts/Button.tsx";
 import { ColumnNames } from "../../parts/ColumnNames.tsx";
+import { ListFoot } from "../../parts/ListFoot.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { wordsOf } from "../../parts/States.tsx";
 import { Moment } from "../../parts/Time.tsx";
@@ -34,20 +34,9 @@ export function Cases({ accountId }: { accountId: string }) {
       {isAllowed && list.isPending && (
         <div role="status" aria-label="Loading cases" className="m-4 h-16 animate-pulse rounded bg-sunken" />
       )}
-      {list.isError && (
-        <p role="alert" className="p-4 text-soft">
-          The cases could not be read: {wordsOf(list.error)}
-        </p>
-      )}
       {list.isSuccess && cases.length === 0 && <p className="p-4 text-soft">There was never a case about it.</p>}
       {cases.length > 0 && <Table cases={cases} />}
-      {list.hasNextPage && (
-        <div className="no-print px-4 pb-3">
-          <Button disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
-            Show earlier cases
-          </Button>
-        </div>
-      )}
+      <ListFoot list={list} what="The cases" more="Show earlier cases" />
     </Section>
   );
 }

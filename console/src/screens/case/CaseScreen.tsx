@@ -10,7 +10,7 @@ import { StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
 import { Button, IconButton, Kbd } from "../../parts/Button.tsx";
 import { copyAddress } from "../../parts/Copy.tsx";
 import { Score } from "../../parts/Score.tsx";
-import { Empty, Loading, Trouble } from "../../parts/States.tsx";
+import { Empty, Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { Disposition } from "../../changes/desk.ts";
@@ -28,7 +28,7 @@ export function CaseScreen() {
   const { queries } = useWorkspace();
   const read = useQuery(queries.case(caseId));
   if (read.isPending) return <Loading lines={12} name="Loading the case" />;
-  if (read.isError) {
+  if (read.isLoadingError) {
     const isAbsent = read.error instanceof ProblemError && read.error.status === 404;
     if (isAbsent)
       return (
@@ -38,10 +38,10 @@ export function CaseScreen() {
       );
     return <Trouble isScreen error={read.error} onRetry={() => void read.refetch()} />;
   }
-  return <CaseView key={caseId} found={read.data} />;
+  return <CaseView key={caseId} found={read.data} stale={<Stale read={read} />} />;
 }
 
-function CaseView({ found }: { found: Case }) {
+function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
   const back = useBack();
   const { may } = useWorkspace();
   const nothing = useRef(() => {}).current;
@@ -61,6 +61,7 @@ function CaseView({ found }: { found: Case }) {
           </Button>
         )}
       </Header>
+      {stale}
       <div className="mx-auto grid max-w-[88rem] grid-cols-[minmax(0,1fr)_22rem] items-start gap-4 p-5 max-[70rem]:grid-cols-1">
         <div className="grid min-w-0 gap-4">
           <Why found={found} />

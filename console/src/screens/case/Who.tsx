@@ -22,8 +22,9 @@ export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) 
         there are no flags to set.
       </p>
     );
-  if (account.isPending) return <div className="h-20 animate-pulse rounded bg-sunken" />;
-  if (account.isError) {
+  if (account.isPending)
+    return <div role="status" aria-label="Loading the account" className="h-20 animate-pulse rounded bg-sunken" />;
+  if (account.isLoadingError) {
     const isAbsent = account.error instanceof ProblemError && account.error.status === 404;
     return <p className="text-soft">{isAbsent ? "The account is not known any more: it was erased." : wordsOf(account.error)}</p>;
   }

@@ -18,6 +18,7 @@ type Props = { title: string; unit: string; of: number; rows: { rule_id: string;
 export function OverlapTable({ title, unit, of, rows, own }: Props) {
   const { data: rules = [] } = useQuery(useDetection().rules);
   if (rows.length === 0) return <p className="text-soft">No other rule hit the same.</p>;
+  const more = rows.length - shownMax;
   const nameOf = (id: string) => rules.find((rule) => rule.rule_id === id)?.name ?? id;
   return (
     <table className="w-full max-w-2xl text-left">
@@ -52,6 +53,15 @@ export function OverlapTable({ title, unit, of, rows, own }: Props) {
             </tr>
           ))}
       </tbody>
+      {more > 0 && (
+        <tfoot>
+          <tr className="border-t border-line text-xs text-soft">
+            <td colSpan={3} className="py-1">
+              and {more} more, with fewer
+            </td>
+          </tr>
+        </tfoot>
+      )}
     </table>
   );
 }

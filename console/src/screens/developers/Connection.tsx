@@ -59,11 +59,13 @@ function Figures({ activities }: { activities: ScoredActivity[] }) {
     if (found) return <Age at={found.received_at} suffix=" ago" />;
     return activities.length < latestMax ? "never" : `not among the last ${latestMax}`;
   };
+  const missing = may("read:metrics") ? (day.isError ? "not known" : "…") : "not available";
+  const dayWords = day.data === undefined ? missing : count.format(day.data);
   return (
     <dl className="grid grid-cols-3 gap-4">
       <Figure name="From browsers">{lastOf("browser")}</Figure>
       <Figure name="From your servers">{lastOf("server")}</Figure>
-      <Figure name="Events within 24 hours">{day.data === undefined ? "…" : count.format(day.data)}</Figure>
+      <Figure name="Events within 24 hours">{dayWords}</Figure>
     </dl>
   );
 }

@@ -18,7 +18,9 @@ export function LatestTable({ activities }: { activities: ScoredActivity[] }) {
   return (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="The last events">
       <table className="w-full table-fixed text-left text-sm">
-        <caption className="sr-only">The last events that came in, newest first</caption>
+        <caption className="pb-1 text-left text-xs text-faint">
+          {activities.length > shown ? `The last ${shown} events` : "The last events"} that came in, newest first
+        </caption>
         <thead className="border-b border-line text-xs text-faint">
           <tr>
             <th className="w-28 py-1.5 pr-3 font-medium">Received</th>

@@ -6,7 +6,7 @@ import { Suspense, lazy, useEffect, useMemo, useRef, type RefObject } from "reac
 import { linkQueriesOf } from "../../data/link-queries.ts";
 import { useKeys, type Binding } from "../../keys/keys.ts";
 import { NotAvailable } from "../../parts/NotAvailable.tsx";
-import { Empty, Loading, Trouble } from "../../parts/States.tsx";
+import { Empty, Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { LinkBar } from "./LinkBar.tsx";
 import { LinkTableGrid } from "./LinkTable.tsx";
@@ -43,8 +43,13 @@ function Links({ search, input }: LinksProps) {
   const { account, cases } = search;
   const read = useQuery(queries.links({ ...(account !== undefined && { account }), ...(cases !== undefined && { cases }) }));
   if (read.isPending) return <Loading lines={12} name="Loading the links" />;
-  if (read.isError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
-  return <LinksView table={read.data} search={search} input={input} />;
+  if (read.isLoadingError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
+  return (
+    <>
+      <Stale read={read} />
+      <LinksView table={read.data} search={search} input={input} />
+    </>
+  );
 }
 
 function LinksView({ table, search, input }: LinksProps & { table: LinkTable }) {

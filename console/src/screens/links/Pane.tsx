@@ -5,9 +5,9 @@ import { ListFilter, UserRound, Waypoints } from "lucide-react";
 import { useMemo, type ReactNode, type RefObject } from "react";
 import { linkQueriesOf } from "../../data/link-queries.ts";
 import { FlagMarks, FraudLabel } from "../../parts/Badges.tsx";
-import { Button } from "../../parts/Button.tsx";
+import { ListFoot } from "../../parts/ListFoot.tsx";
 import { Score } from "../../parts/Score.tsx";
-import { Loading, Trouble } from "../../parts/States.tsx";
+import { Loading } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { AccountLink } from "../account/AccountLink.tsx";
@@ -66,7 +66,6 @@ function SharedPane({ row }: { row: LinkRow }) {
       </PaneHead>
       <div className="min-h-0 flex-1 overflow-y-auto">
         {list.isPending && <Loading lines={6} name="Loading the accounts" />}
-        {list.isError && <Trouble error={list.error} onRetry={() => void list.refetch()} />}
         <ul aria-label="Accounts behind it">
           {accounts.map((account) => (
             <li key={account.website_account_id} className="border-b border-line px-4 py-2.5">
@@ -74,13 +73,7 @@ function SharedPane({ row }: { row: LinkRow }) {
             </li>
           ))}
         </ul>
-        {list.hasNextPage && (
-          <div className="p-3 text-center">
-            <Button onClick={() => void list.fetchNextPage()} disabled={list.isFetchingNextPage}>
-              Show more accounts
-            </Button>
-          </div>
-        )}
+        <ListFoot list={list} what="The accounts" more="Show more accounts" />
       </div>
     </>
   );

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, type ReactNode } from "react";
 import { NotAvailable } from "../../parts/NotAvailable.tsx";
-import { Loading, Trouble } from "../../parts/States.tsx";
+import { Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { overviewQueriesOf } from "../../data/overview-queries.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -49,8 +49,13 @@ function Figures({ days }: { days: number }) {
   const queries = useMemo(() => overviewQueriesOf(client), [client]);
   const read = useQuery({ ...queries.overview(days), placeholderData: (before) => before });
   if (read.isPending) return <Loading lines={12} name="Loading the figures" />;
-  if (read.isError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
-  return <Panels found={read.data} queries={queries} />;
+  if (read.isLoadingError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
+  return (
+    <>
+      <Stale read={read} />
+      <Panels found={read.data} queries={queries} />
+    </>
+  );
 }
 
 function useTables(): { isTable: (id: ChartId) => boolean; put: (id: ChartId) => (isTable: boolean) => void } {

@@ -24,7 +24,7 @@ export function Peek({ caseId, onOpen, onClose }: Props) {
       className="flex w-[23rem] shrink-0 flex-col border-l border-line bg-surface max-xl:w-[18.5rem]"
     >
       {read.isPending && <Loading lines={9} name="Loading the case" />}
-      {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
+      {read.isLoadingError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
       {read.data && (
         <>
           <PeekBody found={read.data} />
