@@ -98,6 +98,7 @@ test("detection: a new rule is tried on the last 30 days, the result outlives a 
   await visitor.goto("/detection");
   await page.getByRole("link", { name }).waitFor();
   await visitor.press("n");
+  await page.getByRole("heading", { level: 1, name: "A new rule" }).waitFor();
   await page.getByLabel("Name").fill("Many at once");
   await page.getByLabel("Id", { exact: true }).fill(id);
   await page.getByLabel("Expression").fill(expression);
