@@ -128,6 +128,8 @@ export const router = createRouter({
   ]),
   defaultErrorComponent: ({ error }) => <Trouble isScreen error={error} />,
   defaultPreload: "intent",
+  // What a screen does not read leaves the address: it says no more than what is shown.
+  search: { strict: true },
 });
 
 declare module "@tanstack/react-router" {

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { saveLinks } from "../../service/src/db/links.ts";
 import { useService, type TestTenant } from "../../service/test/harness.ts";
 import { Browser as Colleague } from "../../service/test/people.ts";
-import { Visitor, axeFindings, consolePace, useBrowser } from "./rig.ts";
+import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
 const browser = useBrowser();
@@ -55,20 +55,10 @@ test("account: found in the palette by its id; a flag set by key is there at onc
 test("account: a flag that is refused goes back with the service's words, and nothing is changed", async () => {
   const granted = ["read:enduseraccount", "read:cases", "read:case"];
   const visitor = await Visitor.create(browser.current, service.current, { granted });
-  const { page, tenant } = visitor;
+  const { tenant } = visitor;
   await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "ann" } });
   await visitor.goto("/accounts/ann");
-  const blocked = page.getByRole("switch", { name: /Blocked/ });
-  await blocked.waitFor();
-  // Held until the page has shown what it believes.
-  const isOn = page.locator('[role=switch][aria-checked="true"]');
-  await page.route("**/enduseraccounts/ann", async (route) => {
-    if (route.request().method() === "PUT") await isOn.waitFor();
-    await route.fallback();
-  });
-  await visitor.press("b");
-  await page.getByText("Blocked was not changed: The token lacks the scope update:enduseraccount.").waitFor();
-  expect(await blocked.getAttribute("aria-checked")).toBe("false");
+  await visitor.expectBlockRefused();
   expect(await readAccount(tenant, "ann")).toMatchObject(off);
 });
 
@@ -109,6 +99,11 @@ test("account: every case with its outcome; devices and addresses say with how m
   expect(await shared.getAttribute("href")).toBe("/links?account=ann");
   expect(await page.getByText("nobody else").count()).toBe(1);
   await page.getByRole("region", { name: "Activity" }).getByText("Fraud reported").first().waitFor();
+  await shared.click();
+  await page.getByText("Around ann").waitFor();
+  await page.goBack();
+  await shared.waitFor();
+  expect(visitor.complaints).toEqual([]);
 });
 
 test("account: UNKNOWN, an absent and an erased one say what they are, and offer nothing to change", async () => {
@@ -130,6 +125,42 @@ test("account: UNKNOWN, an absent and an erased one say what they are, and offer
   await expectWords(`/accounts/${pseudonym}`, "This account was erased by");
   await page.getByRole("table", { name: "History" }).getByText("Erased the account").waitFor();
   await page.getByRole("table", { name: "Cases" }).waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("account: a case without an account leads to no account's screen, neither from the queue nor from the case", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await tenant.report(undefined, { device_id: "device-1" });
+  await expect.poll(() => tenant.list("website_account_id=UNKNOWN"), patience).toHaveLength(1);
+  await visitor.goto();
+  await page.getByRole("complementary", { name: "The case in focus" }).getByText("No account could be made out").waitFor();
+  const toAccounts = page.locator('a[href^="/accounts/"]');
+  expect(await toAccounts.count()).toBe(0);
+  await visitor.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "No account" }).waitFor();
+  await page.getByRole("heading", { name: "Audit trail" }).waitFor();
+  expect(await toAccounts.count()).toBe(0);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("account: who set a flag longer ago than what was read is not made up; reading on tells it", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "ann" } });
+  await tenant.call("PUT", "/enduseraccounts/ann", { body: { is_blocked: true } });
+  for (let change = 0; change < 201; change++)
+    await tenant.call("PUT", "/enduseraccounts/ann", { body: { crm_account_id: `CRM-${change}` } });
+  await visitor.goto("/accounts/ann");
+  const flags = page.getByRole("region", { name: "Flags" }).getByRole("listitem");
+  await flags.nth(0).getByText("On, since before the history below begins").waitFor();
+  await flags.nth(1).getByText("Off, since before the history below begins").waitFor();
+  await page.getByRole("button", { name: "Show earlier entries" }).click();
+  await flags
+    .nth(0)
+    .getByText(/^On by /)
+    .waitFor();
+  await flags.nth(1).getByText("Never set").waitFor();
   expect(visitor.complaints).toEqual([]);
 });
 

@@ -64,6 +64,29 @@ test("links: rarest first, and without a mouse from a device to its accounts, to
   expect(visitor.complaints).toEqual([]);
 });
 
+test("links: an account's id leads to its screen, from the table, the pane and the bar; its cases are a link of their own", async () => {
+  const visitor = await withLinks();
+  const { page } = visitor;
+  await visitor.goto("/links");
+  await expectFocused(visitor, "laptop");
+  const kiosk = page.getByRole("row").filter({ hasText: "kiosk" });
+  await kiosk.getByRole("link", { name: "gus", exact: true }).click();
+  await page.getByRole("heading", { name: "gus", level: 1 }).waitFor();
+  await page.goBack();
+  // The click was the link's alone: the row was not chosen by it.
+  await expectFocused(visitor, "laptop");
+  const pane = inFocus(visitor);
+  const cases = pane.getByRole("link", { name: "Cases of ann" });
+  await cases.waitFor();
+  expect(await cases.getAttribute("href")).toBe("/?account=ann&status=all");
+  await pane.getByRole("link", { name: "ann", exact: true }).click();
+  await page.waitForURL(/\/accounts\/ann$/);
+  await visitor.goto("/links?account=fay");
+  await page.getByRole("search").locator("..").getByRole("link", { name: "fay", exact: true }).click();
+  await page.getByRole("heading", { name: "fay", level: 1 }).waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
 test("links: the graph is the same table, is fetched when asked for, and every node is reached by keys", async () => {
   const visitor = await withLinks();
   const { page } = visitor;

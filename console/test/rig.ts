@@ -90,6 +90,22 @@ export class Visitor {
     await this.page.getByRole("status").getByText("Live", { exact: true }).waitFor();
   }
 
+  // The key shows the account as blocked at once; then the service refuses, and it is as it was.
+  async expectBlockRefused(): Promise<void> {
+    const { page } = this;
+    const blocked = page.getByRole("switch", { name: /Blocked/ });
+    await blocked.waitFor();
+    // Held until the page has shown what it believes.
+    const isOn = page.locator('[role=switch][aria-checked="true"]');
+    await page.route("**/enduseraccounts/*", async (route) => {
+      if (route.request().method() === "PUT") await isOn.waitFor();
+      await route.fallback();
+    });
+    await this.press("b");
+    await page.getByText("Blocked was not changed: The token lacks the scope update:enduseraccount.").waitFor();
+    expect(await blocked.getAttribute("aria-checked")).toBe("false");
+  }
+
   async #pretend(
     context: BrowserContext,
     { name, scopes: granted, token }: { name: string; scopes: readonly string[]; token: string },

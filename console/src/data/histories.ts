@@ -111,8 +111,7 @@ function accountHistories(client: ConsoleClient) {
     accountsByCrmId: (crm_account_id: string) =>
       queryOptions({
         queryKey: ["accounts", "crm", crm_account_id],
-        queryFn: async ({ signal }) =>
-          (await client.call("listEndUserAccounts", { query: { crm_account_id, limit: 5 }, signal })).end_user_accounts,
+        queryFn: ({ signal }) => client.call("listEndUserAccounts", { query: { crm_account_id, limit: 5 }, signal }),
         staleTime: half,
       }),
   };

@@ -30,6 +30,15 @@ function CopyButton({ text, name, className = "" }: { text: string; name: string
   );
 }
 
+export async function copyAddress(whose: "case" | "account"): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    toast({ kind: "done", words: `The ${whose}'s address is copied.` });
+  } catch {
+    toast({ kind: "problem", words: "The browser did not allow to copy." });
+  }
+}
+
 // One line of text to take along, whole, however long it is.
 export function CopyLine({ label, text }: { label: string; text: string }) {
   const id = useId();

@@ -1,4 +1,5 @@
-import { EyeOff } from "lucide-react";
+import type { Scope } from "@casehound/client";
+import { EyeOff, Lock } from "lucide-react";
 import { Empty } from "./States.tsx";
 
 // What this person's scopes leave out is no error.
@@ -7,5 +8,17 @@ export function NotAvailable({ what }: { what: string }) {
     <Empty title={`${what} is not available to you`} icon={<EyeOff size={20} aria-hidden />}>
       Your role does not include it. An admin can change that.
     </Empty>
+  );
+}
+
+// The same where it is a part of a screen, for those who know what a scope is.
+export function PartNotAvailable({ scope, what = "This" }: { scope: Scope; what?: string }) {
+  return (
+    <p className="flex items-start gap-2 text-sm text-soft">
+      <Lock size={15} className="mt-0.5 shrink-0 text-faint" aria-hidden />
+      <span>
+        {what} is not available to your role: it needs <code className="font-mono text-xs">{scope}</code>, which admins have.
+      </span>
+    </p>
   );
 }

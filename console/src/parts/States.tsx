@@ -43,6 +43,21 @@ export function Trouble({ error, onRetry, isScreen = false }: { error: unknown; 
   );
 }
 
+type Read = { isRefetchError: boolean; error: unknown; refetch: () => Promise<unknown> };
+
+// What was read before stays on the screen, for a draft may hang on it; that it may be old is said above it.
+export function Stale({ read }: { read: Read }) {
+  if (!read.isRefetchError) return null;
+  return (
+    <p role="alert" className="no-print flex items-center gap-2 border-b border-line bg-warn-soft px-5 py-1.5 text-xs text-warn">
+      This may be out of date: it could not be read again. {wordsOf(read.error)}
+      <button type="button" className="font-medium underline" onClick={() => void read.refetch()}>
+        Try again
+      </button>
+    </p>
+  );
+}
+
 // A refusal's own words; anything else is told as what it means for the person.
 export function wordsOf(error: unknown): string {
   if (error instanceof ProblemError) return error.errors === null ? error.detail : faultWords(error.errors);

@@ -2,8 +2,7 @@ import type { Event } from "@casehound/client";
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Actor } from "../parts/Actor.tsx";
-import { Button } from "../parts/Button.tsx";
-import { wordsOf as problemWords } from "../parts/States.tsx";
+import { ListFoot } from "../parts/ListFoot.tsx";
 import { Moment } from "../parts/Time.tsx";
 
 type Events = InfiniteData<{ events: Event[] }>;
@@ -18,12 +17,8 @@ type Props = {
 export function EventTable({ list, name, wordsOf, hasVersion = false }: Props) {
   if (list.isPending)
     return <div role="status" aria-label={`Loading: ${name}`} className="m-4 h-16 animate-pulse rounded bg-sunken" />;
-  if (list.isError)
-    return (
-      <p role="alert" className="p-4 text-soft">
-        This could not be read: {problemWords(list.error)}
-      </p>
-    );
+  const foot = <ListFoot list={list} what={name} more="Show earlier entries" />;
+  if (!list.data) return foot;
   const events = list.data.pages.flatMap((page) => page.events);
   if (events.length === 0) return <p className="p-4 text-soft">Nothing was recorded.</p>;
   const columns = ["When", "Who", "What", ...(hasVersion ? ["Version"] : [])];
@@ -56,13 +51,7 @@ export function EventTable({ list, name, wordsOf, hasVersion = false }: Props) {
           </tbody>
         </table>
       </div>
-      {list.hasNextPage && (
-        <div className="no-print px-4 pb-3">
-          <Button disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
-            Show earlier entries
-          </Button>
-        </div>
-      )}
+      {foot}
     </>
   );
 }

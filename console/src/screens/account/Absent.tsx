@@ -6,6 +6,7 @@ import { Empty, Loading } from "../../parts/States.tsx";
 import { Moment } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { useHistories } from "../../timeline/histories.ts";
+import { AccountLink } from "./AccountLink.tsx";
 import { Cases } from "./Cases.tsx";
 import { History } from "./History.tsx";
 
@@ -34,19 +35,13 @@ function NeverThere({ accountId }: { accountId: string }) {
   return (
     <Empty title="There is no such account" icon={<UserRoundX size={20} aria-hidden />}>
       <p>It was never seen here, or it was erased: then its cases have a pseudonym.</p>
-      {byCrm.data && byCrm.data.length > 0 && (
+      {byCrm.data && byCrm.data.end_user_accounts.length > 0 && (
         <p className="mt-2">
           But this is a CRM id, of{" "}
-          {byCrm.data.map(({ website_account_id: id }) => (
-            <Link
-              key={id}
-              to="/accounts/$accountId"
-              params={{ accountId: id }}
-              className="mr-2 font-medium text-accent underline"
-            >
-              {id}
-            </Link>
+          {byCrm.data.end_user_accounts.map(({ website_account_id: id }) => (
+            <AccountLink key={id} id={id} look="mr-2 font-medium text-accent underline" />
           ))}
+          {byCrm.data.next_cursor !== null && "and more"}
         </p>
       )}
     </Empty>

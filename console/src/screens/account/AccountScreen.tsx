@@ -1,14 +1,15 @@
 import { ProblemError, type EndUserAccount } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { ArrowLeft, Link2, UserRound } from "lucide-react";
-import { useCallback, useMemo, type ReactNode } from "react";
-import { useKeys, type Binding } from "../../keys/keys.ts";
+import type { ReactNode } from "react";
+import { useBack } from "../../keys/back.ts";
 import { FlagMarks } from "../../parts/Badges.tsx";
 import { IconButton } from "../../parts/Button.tsx";
-import { Empty, Loading, Trouble } from "../../parts/States.tsx";
+import { copyAddress } from "../../parts/Copy.tsx";
+import { NotAvailable } from "../../parts/NotAvailable.tsx";
+import { Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { Age, Moment } from "../../parts/Time.tsx";
-import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
 import { unknownAccount } from "../queue/search.ts";
@@ -28,27 +29,18 @@ export function AccountScreen() {
   const read = useQuery({ ...queries.account(accountId), enabled: isKnown && isAllowed });
   const isAbsent = read.error instanceof ProblemError && read.error.status === 404;
   const back = useBack();
-  useKeys(useMemo<Binding[]>(() => [{ key: "Escape", shown: "Esc", name: "Back", group: "This screen", run: back }], [back]));
   return (
     <div className="on-paper h-full overflow-y-auto">
       <Header accountId={isKnown ? accountId : "No account"} account={read.data} onBack={back} />
       {!isKnown && <NoAccount />}
-      {isKnown && !isAllowed && <Empty title="Not available">Your role does not allow to read accounts.</Empty>}
+      {isKnown && !isAllowed && <NotAvailable what="The account" />}
       {isKnown && isAllowed && read.isPending && <Loading lines={12} name="Loading the account" />}
       {isAbsent && <Absent key={accountId} accountId={accountId} />}
-      {read.isError && !isAbsent && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
-      {read.isSuccess && <AccountView key={accountId} account={read.data} />}
+      {read.isLoadingError && !isAbsent && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
+      {read.data && !isAbsent && <Stale read={read} />}
+      {read.data && !isAbsent && <AccountView key={accountId} account={read.data} />}
     </div>
   );
-}
-
-function useBack(): () => void {
-  const router = useRouter();
-  const navigate = useNavigate();
-  return useCallback(() => {
-    if (router.history.canGoBack()) router.history.back();
-    else void navigate({ to: "/" });
-  }, [router, navigate]);
 }
 
 function AccountView({ account }: { account: EndUserAccount }) {
@@ -98,15 +90,6 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-async function copyAddress(): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    toast({ kind: "done", words: "The account's address is copied." });
-  } catch {
-    toast({ kind: "problem", words: "The browser did not allow to copy." });
-  }
-}
-
 type HeaderProps = { accountId: string; account: EndUserAccount | undefined; onBack: () => void };
 
 function Header({ accountId, account, onBack }: HeaderProps) {
@@ -126,7 +109,7 @@ function Header({ accountId, account, onBack }: HeaderProps) {
           </div>
           <p className="text-xs text-faint">Account</p>
         </div>
-        <IconButton name="Copy the account's address" onClick={() => void copyAddress()} className="no-print">
+        <IconButton name="Copy the account's address" onClick={() => void copyAddress("account")} className="no-print">
           <Link2 size={16} aria-hidden />
         </IconButton>
       </div>

@@ -1,8 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
-import { Button } from "../../parts/Button.tsx";
-import { wordsOf } from "../../parts/States.tsx";
+import { ListFoot } from "../../parts/ListFoot.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { ScoreLine } from "../../timeline/ScoreLine.tsx";
 import { Rows } from "../../timeline/SessionGroup.tsx";
@@ -31,11 +30,6 @@ export function Activity({ accountId }: { accountId: string }) {
       aside={read.length > 0 && <span className="text-faint">the latest {countWords(read.length, "event")}</span>}
     >
       {list.isPending && <div role="status" aria-label="Loading activity" className="m-4 h-40 animate-pulse rounded bg-sunken" />}
-      {list.isError && (
-        <p role="alert" className="p-4 text-soft">
-          The activity could not be read: {wordsOf(list.error)}
-        </p>
-      )}
       {list.isSuccess && read.length === 0 && (
         <p className="p-4 text-soft">None is kept: it never did anything, or that was too long ago.</p>
       )}
@@ -49,13 +43,7 @@ export function Activity({ accountId }: { accountId: string }) {
           <Rows rows={read.toReversed()} whose={whose} chosen={chosen} hasDay />
         </div>
       )}
-      {list.hasNextPage && (
-        <div className="no-print border-t border-line px-4 py-2">
-          <Button disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
-            Show earlier activity
-          </Button>
-        </div>
-      )}
+      <ListFoot list={list} what="The activity" more="Show earlier activity" />
     </Section>
   );
 }
@@ -68,21 +56,10 @@ export function Sessions({ accountId }: { accountId: string }) {
   return (
     <Section title="Sessions" isFlush>
       {list.isPending && <div role="status" aria-label="Loading sessions" className="m-4 h-16 animate-pulse rounded bg-sunken" />}
-      {list.isError && (
-        <p role="alert" className="p-4 text-soft">
-          The sessions could not be read: {wordsOf(list.error)}
-        </p>
-      )}
       {list.isSuccess && sessions.length === 0 && <p className="p-4 text-soft">None: it was only ever seen without one.</p>}
       {!may("read:case") && <p className="px-4 pt-3 text-xs text-faint">Their events are not available to your role.</p>}
       <Timeline groups={groupsOf(sessions, []).toReversed()} whose={whose} chosen={undefined} isQuiet />
-      {list.hasNextPage && (
-        <div className="no-print border-t border-line px-4 py-2">
-          <Button disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
-            Show earlier sessions
-          </Button>
-        </div>
-      )}
+      <ListFoot list={list} what="The sessions" more="Show earlier sessions" />
     </Section>
   );
 }

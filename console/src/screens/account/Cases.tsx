@@ -4,7 +4,8 @@ import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { Actor } from "../../parts/Actor.tsx";
 import { FraudLabel, StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
-import { Button } from "../../parts/Button.tsx";
+import { ColumnNames } from "../../parts/ColumnNames.tsx";
+import { ListFoot } from "../../parts/ListFoot.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { wordsOf } from "../../parts/States.tsx";
 import { Moment } from "../../parts/Time.tsx";
@@ -33,20 +34,9 @@ export function Cases({ accountId }: { accountId: string }) {
       {isAllowed && list.isPending && (
         <div role="status" aria-label="Loading cases" className="m-4 h-16 animate-pulse rounded bg-sunken" />
       )}
-      {list.isError && (
-        <p role="alert" className="p-4 text-soft">
-          The cases could not be read: {wordsOf(list.error)}
-        </p>
-      )}
       {list.isSuccess && cases.length === 0 && <p className="p-4 text-soft">There was never a case about it.</p>}
       {cases.length > 0 && <Table cases={cases} />}
-      {list.hasNextPage && (
-        <div className="no-print px-4 pb-3">
-          <Button disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
-            Show earlier cases
-          </Button>
-        </div>
-      )}
+      <ListFoot list={list} what="The cases" more="Show earlier cases" />
     </Section>
   );
 }
@@ -63,15 +53,7 @@ function Table({ cases }: { cases: readonly CaseListItem[] }) {
   return (
     <div className="overflow-x-auto px-4 py-2">
       <table className="w-full text-left" aria-label="Cases">
-        <thead>
-          <tr className="text-xs text-faint">
-            {["Opened", "Score", "Label", "Status", "Outcome"].map((name) => (
-              <th key={name} scope="col" className="pr-4 pb-1 font-medium">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <ColumnNames names={["Opened", "Score", "Label", "Status", "Outcome"]} />
         <tbody>
           {cases.map((each) => (
             <tr key={each.case_id} className="border-t border-line align-top">

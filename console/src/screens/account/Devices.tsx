@@ -1,10 +1,9 @@
 import type { AccountLink } from "@casehound/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { defaultStringifySearch, useRouter } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { MonitorSmartphone, Network } from "lucide-react";
 import type { ReactNode } from "react";
-import { Button } from "../../parts/Button.tsx";
-import { wordsOf } from "../../parts/States.tsx";
+import { ListFoot } from "../../parts/ListFoot.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useHistories } from "../../timeline/histories.ts";
 import { countWords } from "../../timeline/words.ts";
@@ -22,24 +21,13 @@ export function Devices({ accountId }: { accountId: string }) {
       aside={isShared && <ToLinks accountId={accountId}>Show what is shared</ToLinks>}
     >
       {list.isPending && <div role="status" aria-label="Loading devices" className="m-4 h-16 animate-pulse rounded bg-sunken" />}
-      {list.isError && (
-        <p role="alert" className="p-4 text-soft">
-          They could not be read: {wordsOf(list.error)}
-        </p>
-      )}
       {list.isSuccess && links.length === 0 && <p className="p-4 text-soft">None was seen yet.</p>}
       <ul>
         {links.map((link) => (
           <Row key={`${link.kind} ${link.value}`} link={link} accountId={accountId} />
         ))}
       </ul>
-      {list.hasNextPage && (
-        <div className="px-4 pb-3">
-          <Button disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ListFoot list={list} what="The devices and addresses" more="Show more" />
     </Section>
   );
 }
@@ -65,19 +53,9 @@ function Row({ link: { kind, value, shared_with, first_seen, last_seen }, accoun
 }
 
 function ToLinks({ accountId, children }: { accountId: string; children: ReactNode }) {
-  const router = useRouter();
-  const href = `/links${defaultStringifySearch({ account: accountId })}`;
   return (
-    <a
-      href={href}
-      className="font-medium text-accent underline"
-      onClick={(event) => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-        event.preventDefault();
-        router.history.push(href);
-      }}
-    >
+    <Link to="/links" search={{ account: accountId }} className="font-medium text-accent underline">
       {children}
-    </a>
+    </Link>
   );
 }

@@ -4,12 +4,13 @@ import { useCallback, useMemo } from "react";
 import { useKeys, type Binding } from "../../keys/keys.ts";
 import { Actor } from "../../parts/Actor.tsx";
 import { FlagMarks, flagFacts, flagNames } from "../../parts/Badges.tsx";
-import { Kbd } from "../../parts/Button.tsx";
+import { FlagSwitch } from "../../parts/FlagSwitch.tsx";
+import { wordsOf } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { useHistories } from "../../timeline/histories.ts";
 import type { Flag } from "../../changes/flags.ts";
-import { changeOf, type FlagChange } from "./flag-history.ts";
+import { historyOf, type FlagHistory } from "./flag-history.ts";
 
 // Each flag as a switch, with who made it what it is. They act at once; what is refused goes back by itself.
 export function Flags({ account }: { account: EndUserAccount }) {
@@ -18,7 +19,7 @@ export function Flags({ account }: { account: EndUserAccount }) {
   const histories = useHistories();
   const { website_account_id: id } = account;
   const events = useInfiniteQuery(histories.accountEvents(id));
-  const known = events.data?.pages.flatMap((page) => page.events) ?? [];
+  const known = events.data?.pages.flatMap((page) => page.events);
   const isAllowed = may("update:enduseraccount");
   const toggle = useCallback(
     (flag: Flag) =>
@@ -49,47 +50,40 @@ export function Flags({ account }: { account: EndUserAccount }) {
             key={flag}
             flag={flag}
             isOn={account[flag]}
-            change={changeOf(known, flag, account[flag])}
+            history={known ? historyOf(known, flag, account[flag]) : null}
             isAllowed={isAllowed}
             onPress={() => toggle(flag)}
           />
         ))}
       </ul>
+      {events.isError && <p className="mt-2 text-xs text-faint">Who set them could not be read: {wordsOf(events.error)}</p>}
       {!isAllowed && <p className="mt-2 text-xs text-faint">Your role does not allow to change them.</p>}
     </>
   );
 }
 
-type RowProps = { flag: Flag; isOn: boolean; change: FlagChange | null; isAllowed: boolean; onPress: () => void };
+type RowProps = { flag: Flag; isOn: boolean; history: FlagHistory | null; isAllowed: boolean; onPress: () => void };
 
-function FlagRow({ flag, isOn, change, isAllowed, onPress }: RowProps) {
-  const { name, key, icon } = flagFacts[flag];
-  const look = isOn ? "border-bad/60 bg-bad-soft text-bad" : "border-edge/50 text-soft hover:bg-hover hover:text-ink";
+function FlagRow({ flag, isOn, history, isAllowed, onPress }: RowProps) {
   return (
     <li className="grid grid-cols-[9.5rem_minmax(0,1fr)] items-center gap-3 print:grid-cols-1">
-      <button
-        type="button"
-        role="switch"
-        aria-checked={isOn}
-        disabled={!isAllowed}
-        onClick={onPress}
-        className={`no-print flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-sm font-medium disabled:opacity-60 ${look}`}
-      >
-        {icon}
-        {name}
-        <span className="ml-auto">
-          <Kbd>{key.toUpperCase()}</Kbd>
-        </span>
-      </button>
+      <FlagSwitch flag={flag} isOn={isOn} isAllowed={isAllowed} onPress={onPress} />
       <p className="text-xs text-soft">
-        {isOn ? "On" : change ? "Taken back" : "Never set"}
-        {change && (
+        {stateWords(isOn, history)}
+        {history?.kind === "changed" && (
           <>
-            {change.isFromCreation ? " since it was created" : ""} by <Actor actor={change.actor} />,{" "}
-            <Age at={change.at} suffix=" ago" />
+            {history.isFromCreation ? " since it was created" : ""} by <Actor actor={history.actor} />,{" "}
+            <Age at={history.at} suffix=" ago" />
           </>
         )}
       </p>
     </li>
   );
+}
+
+// No more than what the log told.
+function stateWords(isOn: boolean, history: FlagHistory | null): string {
+  if (history?.kind === "earlier") return `${isOn ? "On" : "Off"}, since before the history below begins`;
+  if (isOn) return "On";
+  return history?.kind === "never" ? "Never set" : history?.kind === "changed" ? "Taken back" : "Off";
 }

@@ -1,19 +1,20 @@
 import { ProblemError, type Case } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { ArrowLeft, Link2, Printer } from "lucide-react";
-import { useCallback, useMemo, useRef, type ReactNode } from "react";
+import { useCallback, useRef, type ReactNode } from "react";
 import { useClosing } from "../../closing/useClosing.tsx";
-import { useKeys, type Binding } from "../../keys/keys.ts";
+import { useBack } from "../../keys/back.ts";
+import { useKeys } from "../../keys/keys.ts";
 import { StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
 import { Button, IconButton, Kbd } from "../../parts/Button.tsx";
+import { copyAddress } from "../../parts/Copy.tsx";
 import { Score } from "../../parts/Score.tsx";
-import { Empty, Loading, Trouble } from "../../parts/States.tsx";
+import { Empty, Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
-import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { Disposition } from "../../changes/desk.ts";
-import { unknownAccount } from "../queue/search.ts";
+import { AccountLink } from "../account/AccountLink.tsx";
 import { AuditTrail } from "./AuditTrail.tsx";
 import { Section } from "./Section.tsx";
 import { StateHistory } from "./StateHistory.tsx";
@@ -27,7 +28,7 @@ export function CaseScreen() {
   const { queries } = useWorkspace();
   const read = useQuery(queries.case(caseId));
   if (read.isPending) return <Loading lines={12} name="Loading the case" />;
-  if (read.isError) {
+  if (read.isLoadingError) {
     const isAbsent = read.error instanceof ProblemError && read.error.status === 404;
     if (isAbsent)
       return (
@@ -37,19 +38,10 @@ export function CaseScreen() {
       );
     return <Trouble isScreen error={read.error} onRetry={() => void read.refetch()} />;
   }
-  return <CaseView key={caseId} found={read.data} />;
+  return <CaseView key={caseId} found={read.data} stale={<Stale read={read} />} />;
 }
 
-function useBack(): () => void {
-  const router = useRouter();
-  const navigate = useNavigate();
-  return useCallback(() => {
-    if (router.history.canGoBack()) router.history.back();
-    else void navigate({ to: "/" });
-  }, [router, navigate]);
-}
-
-function CaseView({ found }: { found: Case }) {
+function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
   const back = useBack();
   const { may } = useWorkspace();
   const nothing = useRef(() => {}).current;
@@ -59,7 +51,6 @@ function CaseView({ found }: { found: Case }) {
   const onClose = useCallback((first?: Disposition) => closingRef.current.open(found, first), [found]);
   const onUndo = useCallback(() => closingRef.current.undo(), []);
   useKeys(useCaseKeys({ found, onClose, onUndo }));
-  useKeys(useMemo<Binding[]>(() => [{ key: "Escape", shown: "Esc", name: "Back", group: "This screen", run: back }], [back]));
   const isClosable = found.status === "OPEN" && may("update:case");
   return (
     <div className="on-paper h-full overflow-y-auto">
@@ -70,6 +61,7 @@ function CaseView({ found }: { found: Case }) {
           </Button>
         )}
       </Header>
+      {stale}
       <div className="mx-auto grid max-w-[88rem] grid-cols-[minmax(0,1fr)_22rem] items-start gap-4 p-5 max-[70rem]:grid-cols-1">
         <div className="grid min-w-0 gap-4">
           <Why found={found} />
@@ -88,17 +80,9 @@ function CaseView({ found }: { found: Case }) {
   );
 }
 
-function copyAddress(): void {
-  void navigator.clipboard
-    .writeText(location.href)
-    .then(() => toast({ kind: "done", words: "The case's address is copied." }))
-    .catch(() => toast({ kind: "problem", words: "The browser did not allow to copy." }));
-}
-
 function Header({ found, onBack, children }: { found: Case; onBack: () => void; children: ReactNode }) {
   const { case_version, status, created_at, details, current_state: state, state_history: history } = found;
   const first = history[0]?.score ?? state.score;
-  const name = found.website_account_id === unknownAccount ? "No account" : found.website_account_id;
   return (
     <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
       <div className="mx-auto flex max-w-[86rem] flex-wrap items-center gap-x-4 gap-y-2">
@@ -107,7 +91,9 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
         </IconButton>
         <div className="min-w-0 flex-1">
           <div className="flex flex-wrap items-center gap-x-3">
-            <h1 className="truncate text-lg font-semibold">{name}</h1>
+            <h1 className="truncate text-lg font-semibold">
+              <AccountLink id={found.website_account_id} look="" />
+            </h1>
             <StatusBadge status={status} />
             {state.disposition && <span className="text-soft">{dispositionWords[state.disposition]}</span>}
           </div>
@@ -120,7 +106,7 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
           {first !== details.overall_risk_score && <span className="text-xs text-faint">{first} when it was opened</span>}
         </div>
         <div className="no-print flex items-center gap-1">
-          <IconButton name="Copy the case's address" onClick={copyAddress}>
+          <IconButton name="Copy the case's address" onClick={() => void copyAddress("case")}>
             <Link2 size={16} aria-hidden />
           </IconButton>
           <IconButton name="Print" onClick={() => window.print()}>

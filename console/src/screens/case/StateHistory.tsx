@@ -1,6 +1,7 @@
 import type { Case, CaseState } from "@casehound/client";
 import { Actor } from "../../parts/Actor.tsx";
 import { StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
+import { ColumnNames } from "../../parts/ColumnNames.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Moment } from "../../parts/Time.tsx";
 import { Section } from "./Section.tsx";
@@ -12,15 +13,7 @@ export function StateHistory({ found }: { found: Case }) {
     <Section title="States" aside={<span className="text-faint">{states.length}</span>}>
       <div className="overflow-x-auto">
         <table className="w-full text-left">
-          <thead>
-            <tr className="text-xs text-faint">
-              {["When", "Status", "Score", "By", "Why"].map((name) => (
-                <th key={name} scope="col" className="pr-4 pb-1.5 font-medium">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <ColumnNames names={["When", "Status", "Score", "By", "Why"]} />
           <tbody>
             {states.map((state) => (
               <tr key={state.state_id} className="border-t border-line align-top">

@@ -15,7 +15,8 @@ const signed = new Intl.NumberFormat(undefined, {
 export function Waterfall({ occurrence }: { occurrence: FraudOccurrence }) {
   const { queries } = useWorkspace();
   const decision = useQuery({ ...queries.decision(occurrence.prediction_id), retry: false });
-  if (decision.isPending) return <div className="h-24 animate-pulse rounded bg-sunken" />;
+  if (decision.isPending)
+    return <div role="status" aria-label="Loading the score" className="h-24 animate-pulse rounded bg-sunken" />;
   const parts = decision.data ? partsOfDecision(decision.data, occurrence) : [];
   const shown = parts.length > 0 ? parts : partsOfOccurrence(occurrence);
   if (shown.length === 0) return null;

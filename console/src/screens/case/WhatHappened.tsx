@@ -41,6 +41,7 @@ export function WhatHappened({ found }: { found: Case }) {
 
   const isPending = sessions.isPending || activities.isPending;
   const error = activities.error ?? sessions.error;
+  const lists = [sessions, activities].filter((list) => list.hasNextPage);
   const isEmpty = !isPending && !error && groups.length === 0;
   return (
     <Section title="What happened" isFlush aside={count > 0 && <Steps step={step} count={count} />}>
@@ -63,9 +64,12 @@ export function WhatHappened({ found }: { found: Case }) {
           <ScoreLine activities={line} caseId={caseId} chosen={chosen} onChoose={choose} />
         </div>
       )}
-      {activities.hasNextPage && (
+      {lists.length > 0 && (
         <div className="no-print border-y border-line px-4 py-2">
-          <Button disabled={activities.isFetching} onClick={() => void activities.fetchNextPage()}>
+          <Button
+            disabled={lists.some((list) => list.isFetching)}
+            onClick={() => void Promise.all(lists.map((list) => list.fetchNextPage()))}
+          >
             Show what was earlier
           </Button>
         </div>

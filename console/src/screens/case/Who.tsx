@@ -1,13 +1,13 @@
 import { ProblemError } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { FlagMarks, flagFacts, flagNames } from "../../parts/Badges.tsx";
-import { Kbd } from "../../parts/Button.tsx";
+import { FlagMarks, flagNames } from "../../parts/Badges.tsx";
+import { FlagSwitch } from "../../parts/FlagSwitch.tsx";
 import { wordsOf } from "../../parts/States.tsx";
 import { Age, Moment } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import type { Flag, Flags } from "../../changes/flags.ts";
+import type { Flags } from "../../changes/flags.ts";
+import { AccountLink } from "../account/AccountLink.tsx";
 import { unknownAccount } from "../queue/search.ts";
 
 // The account behind a case, with its flags as switches. Without the section's frame: the peek pane shows it too.
@@ -22,8 +22,9 @@ export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) 
         there are no flags to set.
       </p>
     );
-  if (account.isPending) return <div className="h-20 animate-pulse rounded bg-sunken" />;
-  if (account.isError) {
+  if (account.isPending)
+    return <div role="status" aria-label="Loading the account" className="h-20 animate-pulse rounded bg-sunken" />;
+  if (account.isLoadingError) {
     const isAbsent = account.error instanceof ProblemError && account.error.status === 404;
     return <p className="text-soft">{isAbsent ? "The account is not known any more: it was erased." : wordsOf(account.error)}</p>;
   }
@@ -36,13 +37,7 @@ export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) 
       </div>
       <dl className="grid grid-cols-[6.5rem_minmax(0,1fr)] gap-x-3 gap-y-1">
         <Fact name="Account">
-          <Link
-            to="/accounts/$accountId"
-            params={{ accountId: websiteAccountId }}
-            className="font-medium text-accent hover:underline"
-          >
-            {websiteAccountId}
-          </Link>
+          <AccountLink id={websiteAccountId} />
         </Fact>
         <Fact name="CRM id">{crm_account_id ?? <span className="text-faint">none</span>}</Fact>
         <Fact name="Last session">
@@ -83,24 +78,5 @@ function FlagSwitches({ account }: { account: Flags & { website_account_id: stri
         />
       ))}
     </div>
-  );
-}
-
-function FlagSwitch({ flag, isOn, isAllowed, onPress }: { flag: Flag; isOn: boolean; isAllowed: boolean; onPress: () => void }) {
-  const { name, key, icon } = flagFacts[flag];
-  const look = isOn ? "border-bad/60 bg-bad-soft text-bad" : "border-edge/50 text-soft hover:bg-hover hover:text-ink";
-  return (
-    <button
-      type="button"
-      role="switch"
-      aria-checked={isOn}
-      disabled={!isAllowed}
-      onClick={onPress}
-      className={`inline-flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-sm font-medium disabled:opacity-60 ${look}`}
-    >
-      {icon}
-      {name}
-      <Kbd>{key.toUpperCase()}</Kbd>
-    </button>
   );
 }

@@ -1,8 +1,12 @@
 import type { Case, FraudOccurrence } from "@casehound/client";
+import { useState } from "react";
 import { FraudLabel, actionWords } from "../../parts/Badges.tsx";
+import { Button } from "../../parts/Button.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { Section } from "./Section.tsx";
 import { Waterfall } from "./Waterfall.tsx";
+
+const highlightsMax = 6;
 
 // The strongest evidence, and of equals the latest.
 export function strongestOf(found: Case): FraudOccurrence | undefined {
@@ -15,6 +19,8 @@ export function Why({ found }: { found: Case }) {
   const { summary, highlights, recommended_action, fraud_labels } = found.details;
   const strongest = strongestOf(found);
   const count = Object.keys(found.fraud_occurrences).length;
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? highlights : highlights.slice(0, highlightsMax);
   return (
     <Section title="Why" aside={<Advice action={recommended_action} />}>
       <p className="text-base [overflow-wrap:anywhere]">{summary}</p>
@@ -26,12 +32,17 @@ export function Why({ found }: { found: Case }) {
       </div>
       {highlights.length > 1 && (
         <ul className="mt-3 list-disc space-y-0.5 pl-5 text-soft marker:text-faint">
-          {highlights.slice(0, 6).map((each) => (
+          {shown.map((each) => (
             <li key={each} className="[overflow-wrap:anywhere]">
               {each}
             </li>
           ))}
         </ul>
+      )}
+      {shown.length < highlights.length && (
+        <Button className="no-print mt-2" onClick={() => setWhole(true)}>
+          Show {highlights.length - shown.length} more
+        </Button>
       )}
       {strongest && (
         <div className="mt-5">

@@ -1,9 +1,9 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { LockKeyhole, Plus } from "lucide-react";
+import { Plus } from "lucide-react";
 import { useMemo, type ReactNode } from "react";
 import { useKeys, type Binding } from "../../keys/keys.ts";
 import { Kbd } from "../../parts/Button.tsx";
-import { Empty } from "../../parts/States.tsx";
+import { NotAvailable } from "../../parts/NotAvailable.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { NotAccepted } from "./NotAccepted.tsx";
 import { RuleList } from "./RuleList.tsx";
@@ -42,15 +42,10 @@ export function DetectionScreen() {
   );
 }
 
-// What a person may not see is no fault of anybody's.
 export function Allowed({ scope, children }: { scope: string; children: ReactNode }) {
   const { may } = useWorkspace();
   if (may(scope)) return children;
-  return (
-    <Empty title="Not available to you" icon={<LockKeyhole size={20} aria-hidden />}>
-      Your role does not include this. Whoever manages your tenant's people can change that.
-    </Empty>
-  );
+  return <NotAvailable what="This part of detection" />;
 }
 
 function Header({ tab }: { tab: Tab | undefined }) {

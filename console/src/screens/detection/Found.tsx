@@ -1,16 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { AccountLink } from "../account/AccountLink.tsx";
 import { figure, shareWords } from "./Outcomes.tsx";
 import { useDetection } from "./queries.ts";
 
-// To the cases of an account, open and closed. What was seen of no account is only named.
-export function CasesLink({ account, otherwise }: { account: string | undefined; otherwise: string }) {
+// Who was hit. What was seen of no account is only named.
+export function Hit({ account, otherwise }: { account: string | undefined; otherwise: string }) {
   if (account === undefined) return <span className="font-mono text-xs text-soft">{otherwise}</span>;
-  return (
-    <Link to="/" search={{ account, status: "all" }} className="font-medium text-accent hover:underline" title="Its cases">
-      {account}
-    </Link>
-  );
+  return <AccountLink id={account} />;
 }
 
 const shownMax = 6;
@@ -21,6 +18,7 @@ type Props = { title: string; unit: string; of: number; rows: { rule_id: string;
 export function OverlapTable({ title, unit, of, rows, own }: Props) {
   const { data: rules = [] } = useQuery(useDetection().rules);
   if (rows.length === 0) return <p className="text-soft">No other rule hit the same.</p>;
+  const more = rows.length - shownMax;
   const nameOf = (id: string) => rules.find((rule) => rule.rule_id === id)?.name ?? id;
   return (
     <table className="w-full max-w-2xl text-left">
@@ -55,6 +53,15 @@ export function OverlapTable({ title, unit, of, rows, own }: Props) {
             </tr>
           ))}
       </tbody>
+      {more > 0 && (
+        <tfoot>
+          <tr className="border-t border-line text-xs text-soft">
+            <td colSpan={3} className="py-1">
+              and {more} more, with fewer
+            </td>
+          </tr>
+        </tfoot>
+      )}
     </table>
   );
 }

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CircleCheck } from "lucide-react";
 import { Button } from "../../parts/Button.tsx";
+import { ListFoot } from "../../parts/ListFoot.tsx";
 import { Empty, Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { Section } from "../case/Section.tsx";
@@ -19,7 +20,7 @@ export function NotAccepted() {
   const navigate = useNavigate();
   const read = useInfiniteQuery(useDetection().quarantine(reason));
   if (read.isPending) return <Loading lines={8} name="Loading what was not accepted" />;
-  if (read.isError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
+  if (read.isLoadingError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
   const counts = read.data.pages[0]?.counts ?? [];
   if (counts.length === 0)
     return (
@@ -34,11 +35,7 @@ export function NotAccepted() {
     <div className="mx-auto grid max-w-[88rem] gap-4 p-5">
       <Counts counts={counts} reason={reason} onReason={onReason} />
       <Entries entries={entries} reason={reason} onReason={onReason} />
-      {read.hasNextPage && (
-        <Button className="justify-self-center" onClick={() => void read.fetchNextPage()} disabled={read.isFetchingNextPage}>
-          Show more
-        </Button>
-      )}
+      <ListFoot list={read} what="The rest" more="Show more" />
     </div>
   );
 }

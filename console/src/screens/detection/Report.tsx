@@ -1,11 +1,12 @@
 import type { Rule, RuleReport } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { ColumnNames } from "../../parts/ColumnNames.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { Section } from "../case/Section.tsx";
 import { DayBars } from "./DayBars.tsx";
-import { CasesLink, OverlapTable } from "./Found.tsx";
+import { Hit, OverlapTable } from "./Found.tsx";
 import { Figure, Outcomes, figure, precisionWords } from "./Outcomes.tsx";
 import { reportDays } from "./address.ts";
 import { useDetection } from "./queries.ts";
@@ -86,20 +87,12 @@ function Examples({ report: { examples } }: { report: RuleReport }) {
     <div className="overflow-x-auto">
       <table className="w-full text-left">
         <caption className="pb-1 text-left text-xs font-semibold text-soft">Whom it hit last</caption>
-        <thead>
-          <tr className="text-xs text-faint">
-            {["Who", "What was seen", "Hits", "Last"].map((name) => (
-              <th key={name} scope="col" className={`pr-4 pb-1 font-medium ${name === "Hits" ? "text-right" : ""}`}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <ColumnNames names={["Who", "What was seen", "Hits", "Last"]} figures={["Hits"]} />
         <tbody>
           {examples.map((each) => (
             <tr key={`${each.subject} ${each.is_shadow}`} className="border-t border-line align-top">
               <td className="max-w-56 py-1.5 pr-4 [overflow-wrap:anywhere]">
-                <CasesLink account={each.website_account_id} otherwise={each.subject} />
+                <Hit account={each.website_account_id} otherwise={each.subject} />
               </td>
               <td className="py-1.5 pr-4 [overflow-wrap:anywhere]">
                 {each.sentence} {each.is_shadow && <span className="text-xs text-faint">(in shadow)</span>}
@@ -113,7 +106,7 @@ function Examples({ report: { examples } }: { report: RuleReport }) {
         </tbody>
       </table>
       <p className="mt-2 text-xs text-faint">
-        A name leads to the account's cases. Who has none is in the{" "}
+        A name leads to the account. What was seen of none is in the{" "}
         <Link to="/" search={{ account: "UNKNOWN" }} className="text-accent underline">
           cases without an account
         </Link>

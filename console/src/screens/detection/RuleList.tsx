@@ -6,7 +6,7 @@ import { useMemo, useRef, type RefObject } from "react";
 import { useKeys, type Binding } from "../../keys/keys.ts";
 import { FraudLabel } from "../../parts/Badges.tsx";
 import { Button } from "../../parts/Button.tsx";
-import { Empty, Loading, Trouble } from "../../parts/States.tsx";
+import { Empty, Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Outcomes, figure, precisionWords } from "./Outcomes.tsx";
 import { RuleFilters } from "./RuleFilters.tsx";
@@ -24,11 +24,12 @@ export function RuleList() {
   const filter = useRef<HTMLInputElement>(null);
   useKeys(useListKeys(body, filter));
   if (read.isPending) return <Loading lines={12} name="Loading the rules" />;
-  if (read.isError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
+  if (read.isLoadingError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
   const rules = chosen(read.data, search);
   const onSearch = (next: DetectionSearch) => void navigate({ to: "/detection", search: next, replace: true });
   return (
     <>
+      <Stale read={read} />
       <RuleFilters ref={filter} rules={read.data} search={search} onSearch={onSearch} />
       {rules.length > 0 && <RuleTable rules={rules} body={body} search={search} onSearch={onSearch} />}
       {rules.length === 0 && (

@@ -35,7 +35,7 @@ function RuleReader({ ruleId }: { ruleId: string }) {
   const read = useQuery(useDetection().rule(ruleId));
   const navigate = useNavigate();
   if (read.isPending) return <Loading lines={12} name="Loading the rule" />;
-  if (read.isError) {
+  if (read.isLoadingError) {
     const isAbsent = read.error instanceof ProblemError && read.error.status === 404;
     if (isAbsent) return <Empty title="There is no such rule">Rules are never deleted: the address may be cut short.</Empty>;
     return <Trouble error={read.error} onRetry={() => void read.refetch()} />;

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { Alert } from "../../parts/Field.tsx";
-import { Loading, Trouble, wordsOf } from "../../parts/States.tsx";
+import { Loading, Stale, Trouble, wordsOf } from "../../parts/States.tsx";
 import { Age, ageWords } from "../../parts/Time.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -16,8 +16,13 @@ import { stepMeanings, steps, type Steps } from "./thresholds.ts";
 export function ThresholdsTab() {
   const read = useQuery(useDetection().thresholds);
   if (read.isPending) return <Loading lines={6} name="Loading the thresholds" />;
-  if (read.isError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
-  return <ThresholdsForm stored={read.data} />;
+  if (read.isLoadingError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
+  return (
+    <>
+      <Stale read={read} />
+      <ThresholdsForm stored={read.data} />
+    </>
+  );
 }
 
 function stepsOf({ score_2, score_3, score_4, score_5 }: Steps): Steps {

@@ -13,7 +13,7 @@ import { figure } from "./Outcomes.tsx";
 import { Expression } from "./RuleWords.tsx";
 import { TryResult } from "./TryResult.tsx";
 import { isUnderWay, useDetection } from "./queries.ts";
-import { tryDays, useBacktests, useStartTry, type Tried } from "./trying.tsx";
+import { tryDays, useStartTry, type Tried } from "./trying.tsx";
 
 type Props = {
   // What would be tried now.
@@ -148,14 +148,18 @@ const earlierMax = 6;
 type EarlierProps = { draft: Tried; ruleId: string; shown: string | undefined; onBacktest: Props["onBacktest"] };
 
 function Earlier({ draft, ruleId, shown, onBacktest }: EarlierProps) {
-  const tries = useBacktests()
+  const read = useQuery(useDetection().backtests);
+  if (read.isLoadingError) return <p className="text-soft">Earlier tries could not be read: {wordsOf(read.error)}</p>;
+  const all = (read.data ?? [])
     .filter((each) => (ruleId !== "" && each.label === ruleId) || each.expression === draft.expression)
-    .filter((each) => each.backtest_id !== shown)
-    .slice(0, earlierMax);
+    .filter((each) => each.backtest_id !== shown);
+  const tries = all.slice(0, earlierMax);
   if (tries.length === 0) return null;
   return (
     <details className="text-sm">
-      <summary className="w-fit text-soft hover:text-ink">Earlier tries ({tries.length})</summary>
+      <summary className="w-fit text-soft hover:text-ink">
+        Earlier tries ({all.length > tries.length ? `the latest ${tries.length} of ${all.length}` : tries.length})
+      </summary>
       <ul className="mt-1.5 grid gap-1">
         {tries.map((each) => (
           <li key={each.backtest_id}>

@@ -1,8 +1,9 @@
 import type { Backtest, BacktestResult } from "@casehound/client";
+import { ColumnNames } from "../../parts/ColumnNames.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { DayBars } from "./DayBars.tsx";
-import { CasesLink, OverlapTable } from "./Found.tsx";
+import { Hit, OverlapTable } from "./Found.tsx";
 import { Figure, Outcomes, figure, precisionWords, shareWords } from "./Outcomes.tsx";
 
 type Props = { backtest: Backtest; result: BacktestResult; ruleId: string };
@@ -61,20 +62,12 @@ function Examples({ examples }: { examples: BacktestResult["examples"] }) {
     <div className="overflow-x-auto">
       <table className="w-full text-left">
         <caption className="pb-1 text-left text-xs font-semibold text-soft">Examples, the latest hit of each</caption>
-        <thead>
-          <tr className="text-xs text-faint">
-            {["Who", "Activity", "Score then", "What it read", "When"].map((name) => (
-              <th key={name} scope="col" className="pr-4 pb-1 font-medium">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <ColumnNames names={["Who", "Activity", "Score then", "What it read", "When"]} />
         <tbody>
           {examples.map((each) => (
             <tr key={each.activity_id} className="border-t border-line align-top">
               <td className="max-w-48 py-1.5 pr-4 [overflow-wrap:anywhere]">
-                <CasesLink account={each.website_account_id} otherwise="no account" />
+                <Hit account={each.website_account_id} otherwise="no account" />
               </td>
               <td className="py-1.5 pr-4 [overflow-wrap:anywhere]">{each.type}</td>
               <td className="py-1.5 pr-4">

@@ -5,20 +5,22 @@ export type Fault = { message: string; hint: string; place: { start: number; end
 
 const form = /^(.*) \(line (\d+), column (\d+)\)\.(?: (.*))?$/s;
 
+// A message that names no place, or none that is in the text, is shown as it came and marks nothing.
 export function faultOf(errors: FieldErrors, field: string, text: string): Fault | null {
   const error = errors.find((each) => each.field === field);
   if (!error) return null;
   const [, message, line, column, hint = ""] = form.exec(error.message) ?? [];
-  if (message === undefined) return { message: error.message, hint: "", place: null };
-  const start = offsetOf(text, Number(line), Number(column));
+  const start = message === undefined ? null : offsetOf(text, Number(line), Number(column));
+  if (start === null) return { message: error.message, hint: "", place: null };
   return { message: `${message}.`, hint, place: { start, end: endOfWord(text, start) } };
 }
 
-// Lines and columns count from one, in UTF-16 units as the service and the text area count.
-function offsetOf(text: string, line: number, column: number): number {
-  const before = text.split("\n").slice(0, line - 1);
-  const start = before.reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
-  return Math.min(start, text.length);
+// Lines and columns count from one, in UTF-16 units as the service and the text area count. The one after a line's last is in it.
+function offsetOf(text: string, line: number, column: number): number | null {
+  const lines = text.split("\n");
+  const own = lines[line - 1];
+  if (own === undefined || column < 1 || column > own.length + 1) return null;
+  return lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
 }
 
 // A whole name or number, so that there is something to see; at the end of the text what stands last.

@@ -1,13 +1,13 @@
 import type { ScoredActivity } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { PartNotAvailable } from "../../parts/NotAvailable.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
 import { LatestTable } from "./LatestTable.tsx";
 import { QuarantineHint } from "./QuarantineHint.tsx";
-import { NotAvailable } from "./NotAvailable.tsx";
 import { latestMax, readsOf } from "./reads.ts";
 
 const quietMs = 15 * 60_000;
@@ -21,7 +21,7 @@ export function Connection() {
   if (!isAllowed)
     return (
       <Section title="Is it connected?">
-        <NotAvailable scope="read:enduseraccounts" />
+        <PartNotAvailable scope="read:enduseraccounts" />
       </Section>
     );
   return (
@@ -59,11 +59,13 @@ function Figures({ activities }: { activities: ScoredActivity[] }) {
     if (found) return <Age at={found.received_at} suffix=" ago" />;
     return activities.length < latestMax ? "never" : `not among the last ${latestMax}`;
   };
+  const missing = may("read:metrics") ? (day.isError ? "not known" : "…") : "not available";
+  const dayWords = day.data === undefined ? missing : count.format(day.data);
   return (
     <dl className="grid grid-cols-3 gap-4">
       <Figure name="From browsers">{lastOf("browser")}</Figure>
       <Figure name="From your servers">{lastOf("server")}</Figure>
-      <Figure name="Events within 24 hours">{day.data === undefined ? "…" : count.format(day.data)}</Figure>
+      <Figure name="Events within 24 hours">{dayWords}</Figure>
     </dl>
   );
 }

@@ -3,12 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
+import { PartNotAvailable } from "../../parts/NotAvailable.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age, Moment } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
 import { NewClientDialog } from "./NewClientDialog.tsx";
-import { NotAvailable } from "./NotAvailable.tsx";
 import { RevokeDialog } from "./RevokeDialog.tsx";
 import { RotateDialog } from "./RotateDialog.tsx";
 import { SecretDialog, type Secret } from "./SecretDialog.tsx";
@@ -35,7 +35,7 @@ export function Credentials() {
         )
       }
     >
-      {!may("read:clients") && <NotAvailable scope="read:clients" what="The list of credentials" />}
+      {!may("read:clients") && <PartNotAvailable scope="read:clients" what="The list of credentials" />}
       {read.isLoading && <Loading lines={3} name="Loading the credentials" />}
       {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
       {read.data && (

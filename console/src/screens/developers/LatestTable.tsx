@@ -2,6 +2,7 @@ import type { ScoredActivity } from "@casehound/client";
 import { Link } from "@tanstack/react-router";
 import { Globe, Server } from "lucide-react";
 import { Score } from "../../parts/Score.tsx";
+import { AccountLink } from "../account/AccountLink.tsx";
 
 const shown = 8;
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
@@ -17,7 +18,9 @@ export function LatestTable({ activities }: { activities: ScoredActivity[] }) {
   return (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="The last events">
       <table className="w-full table-fixed text-left text-sm">
-        <caption className="sr-only">The last events that came in, newest first</caption>
+        <caption className="pb-1 text-left text-xs text-faint">
+          {activities.length > shown ? `The last ${shown} events` : "The last events"} that came in, newest first
+        </caption>
         <thead className="border-b border-line text-xs text-faint">
           <tr>
             <th className="w-28 py-1.5 pr-3 font-medium">Received</th>
@@ -54,7 +57,7 @@ function Row({ activity }: { activity: ScoredActivity }) {
         {type}
       </td>
       <td className="truncate py-1.5 pr-3" title={account}>
-        {account ?? <span className="text-faint">none</span>}
+        {account === undefined ? <span className="text-faint">none</span> : <AccountLink id={account} />}
       </td>
       <td className="py-1.5">
         {case_id === undefined ? (

@@ -1,6 +1,8 @@
 import type { QuarantineEntry } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
+import { wordsOf } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { readsOf } from "./reads.ts";
@@ -29,7 +31,8 @@ const count = new Intl.NumberFormat();
 // What browsers sent and could not be used, or not as it came. Nothing where there is nothing.
 export function QuarantineHint() {
   const { client } = useWorkspace();
-  const { data } = useQuery(readsOf(client).quarantine());
+  const { data, isLoadingError, error } = useQuery(readsOf(client).quarantine());
+  if (isLoadingError) return <p className="text-sm text-soft">What was not taken could not be read: {wordsOf(error)}</p>;
   if (!data || data.counts.length === 0) return null;
   const byReason = new Map<QuarantineEntry["reason"], number>();
   for (const { reason, count: n } of data.counts) byReason.set(reason, (byReason.get(reason) ?? 0) + n);
@@ -58,6 +61,14 @@ export function QuarantineHint() {
             <code className="line-clamp-2 font-mono text-xs break-all text-soft">{entry.excerpt}</code>
           </li>
         ))}
+        {data.next_cursor !== null && (
+          <li className="text-soft">
+            These are the latest {data.quarantine.length}.{" "}
+            <Link to="/detection" search={{ tab: "not-accepted" }} className="text-accent underline">
+              Show all that are kept
+            </Link>
+          </li>
+        )}
       </ul>
     </details>
   );

@@ -2,10 +2,10 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Send } from "lucide-react";
 import { Button } from "../../parts/Button.tsx";
 import { Alert } from "../../parts/Field.tsx";
+import { PartNotAvailable } from "../../parts/NotAvailable.tsx";
 import { useTask } from "../../parts/task.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
-import { NotAvailable } from "./NotAvailable.tsx";
 import { ScenarioRun } from "./ScenarioRun.tsx";
 import { activitiesOf, newRun, scenarioIds, scenarios, type ScenarioId } from "./scenarios.ts";
 
@@ -20,7 +20,7 @@ export function ScenarioSender() {
         {may("create:activities") ? (
           <Sending id={scenario} />
         ) : (
-          <NotAvailable scope="create:activities" what="Sending activity from here" />
+          <PartNotAvailable scope="create:activities" what="Sending activity from here" />
         )}
         {run !== undefined && <ScenarioRun id={scenario} run={run} />}
       </div>

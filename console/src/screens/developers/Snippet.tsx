@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { CopyBlock } from "../../parts/Copy.tsx";
+import { PartNotAvailable } from "../../parts/NotAvailable.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
-import { NotAvailable } from "./NotAvailable.tsx";
 import { readsOf } from "./reads.ts";
 
 export function Snippet() {
@@ -34,7 +34,7 @@ export function Snippet() {
         )
       }
     >
-      {!may("read:snippet") && <NotAvailable scope="read:snippet" />}
+      {!may("read:snippet") && <PartNotAvailable scope="read:snippet" />}
       {read.isLoading && <Loading lines={2} />}
       {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
       {at && (

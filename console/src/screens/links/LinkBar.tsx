@@ -1,6 +1,8 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Table2, Waypoints, X } from "lucide-react";
-import { useRef, type FormEvent, type ReactNode, type RefObject } from "react";
+import type { ReactNode, RefObject } from "react";
+import { AccountSearch } from "../../parts/AccountSearch.tsx";
+import { AccountLink } from "../account/AccountLink.tsx";
 import { kindWords } from "./rows.ts";
 import type { LinksSearch } from "./search.ts";
 
@@ -10,36 +12,24 @@ const chipLook =
 // Around whom, what of it, and how it is shown: all that stands in the address.
 export function LinkBar({ search, input }: { search: LinksSearch; input: RefObject<HTMLInputElement | null> }) {
   const navigate = useNavigate({ from: "/links" });
-  const form = useRef<HTMLFormElement>(null);
   const { account, cases, kind, view } = search;
   const { account: _account, cases: _cases, at: _at, ...standing } = search;
   const isGraph = view === "graph";
 
-  function submit(event: FormEvent): void {
-    event.preventDefault();
-    const given = input.current?.value.trim() ?? "";
-    if (given !== "") void navigate({ search: { ...standing, account: given } });
-    form.current?.reset();
-    input.current?.blur();
-  }
-
   return (
     <header className="flex flex-wrap items-center gap-2 border-b border-line bg-surface px-3 py-2">
-      <form ref={form} onSubmit={submit} role="search">
-        <input
-          ref={input}
-          type="search"
-          aria-label="Links around an account"
-          placeholder="Account id"
-          onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
-          className="h-7 w-36 rounded-full border border-edge bg-surface px-3 text-xs"
-        />
-      </form>
+      <AccountSearch
+        name="Links around an account"
+        input={input}
+        onAccount={(given) => void navigate({ search: { ...standing, account: given } })}
+      />
       {account === undefined && cases === undefined ? (
         <span className="text-soft">Around the riskiest open cases</span>
       ) : (
         <span className={chipLook}>
-          <span className="max-w-72 truncate">{account === undefined ? caseWords(cases ?? "") : `Around ${account}`}</span>
+          <span className="max-w-72 truncate">
+            Around {account === undefined ? caseWords(cases ?? "") : <AccountLink id={account} look="underline" />}
+          </span>
           <Link
             to="/links"
             search={standing}
@@ -72,7 +62,7 @@ export function LinkBar({ search, input }: { search: LinksSearch; input: RefObje
 
 function caseWords(cases: string): string {
   const count = cases.split(",").length;
-  return count === 1 ? "Around one case" : `Around ${count} cases`;
+  return count === 1 ? "one case" : `${count} cases`;
 }
 
 function withKind({ kind: _kind, ...rest }: LinksSearch, kind: LinksSearch["kind"]): LinksSearch {

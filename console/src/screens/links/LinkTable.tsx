@@ -1,9 +1,10 @@
 import { Globe, MonitorSmartphone } from "lucide-react";
-import { useEffect, type RefObject } from "react";
+import { Fragment, useEffect, type RefObject } from "react";
 import type { LinkKind } from "../../data/link-queries.ts";
 import { FlagMarks } from "../../parts/Badges.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Age } from "../../parts/Time.tsx";
+import { AccountLink } from "../account/AccountLink.tsx";
 import { accountsWords, highestScore, isFlagged, kindWords, type LinkNode, type LinkRow } from "./rows.ts";
 
 type Props = {
@@ -120,10 +121,14 @@ function Names({ row }: { row: LinkRow }) {
     <span className="flex min-w-0 items-center gap-1.5">
       <span className="truncate">
         {names.map((name, index) => (
-          <span key={name} className={byValue.get(name)?.is_origin === true ? "font-medium" : "text-soft"}>
+          <Fragment key={name}>
             {index > 0 && ", "}
-            {name}
-          </span>
+            <AccountLink
+              id={name}
+              look={`underline decoration-line underline-offset-2 ${byValue.get(name)?.is_origin === true ? "font-medium" : "text-soft"}`}
+              isSkipped
+            />
+          </Fragment>
         ))}
         {more > 0 && <span className="text-faint">{` and ${row.accounts > 100 ? "many" : more} more`}</span>}
       </span>

@@ -6,21 +6,20 @@ import { Suspense, lazy, useEffect, useMemo, useRef, type RefObject } from "reac
 import { linkQueriesOf } from "../../data/link-queries.ts";
 import { useKeys, type Binding } from "../../keys/keys.ts";
 import { NotAvailable } from "../../parts/NotAvailable.tsx";
-import { Empty, Loading, Trouble } from "../../parts/States.tsx";
+import { Empty, Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { LinkBar } from "./LinkBar.tsx";
 import { LinkTableGrid } from "./LinkTable.tsx";
 import { Pane } from "./Pane.tsx";
 import { useLinkFocus } from "./focus.ts";
 import { graphOfRows, rowsOf } from "./rows.ts";
-import { readLinksSearch, type LinksSearch } from "./search.ts";
+import type { LinksSearch } from "./search.ts";
 
 const Graph = lazy(async () => ({ default: (await import("./Graph.tsx")).Graph }));
 
 export function LinksScreen() {
   const { may } = useWorkspace();
-  // Read again: what the route refuses, the router hands on as it came.
-  const search = readLinksSearch(useSearch({ from: "/inside/links" }));
+  const search = useSearch({ from: "/inside/links" });
   const input = useRef<HTMLInputElement>(null);
   const { account, cases } = search;
   return (
@@ -44,8 +43,13 @@ function Links({ search, input }: LinksProps) {
   const { account, cases } = search;
   const read = useQuery(queries.links({ ...(account !== undefined && { account }), ...(cases !== undefined && { cases }) }));
   if (read.isPending) return <Loading lines={12} name="Loading the links" />;
-  if (read.isError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
-  return <LinksView table={read.data} search={search} input={input} />;
+  if (read.isLoadingError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
+  return (
+    <>
+      <Stale read={read} />
+      <LinksView table={read.data} search={search} input={input} />
+    </>
+  );
 }
 
 function LinksView({ table, search, input }: LinksProps & { table: LinkTable }) {

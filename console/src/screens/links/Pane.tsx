@@ -5,11 +5,12 @@ import { ListFilter, UserRound, Waypoints } from "lucide-react";
 import { useMemo, type ReactNode, type RefObject } from "react";
 import { linkQueriesOf } from "../../data/link-queries.ts";
 import { FlagMarks, FraudLabel } from "../../parts/Badges.tsx";
-import { Button } from "../../parts/Button.tsx";
+import { ListFoot } from "../../parts/ListFoot.tsx";
 import { Score } from "../../parts/Score.tsx";
-import { Loading, Trouble } from "../../parts/States.tsx";
+import { Loading } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
+import { AccountLink } from "../account/AccountLink.tsx";
 import { KindIcon } from "./LinkTable.tsx";
 import { accountsWords, kindWords, type LinkNode, type LinkRow } from "./rows.ts";
 
@@ -65,7 +66,6 @@ function SharedPane({ row }: { row: LinkRow }) {
       </PaneHead>
       <div className="min-h-0 flex-1 overflow-y-auto">
         {list.isPending && <Loading lines={6} name="Loading the accounts" />}
-        {list.isError && <Trouble error={list.error} onRetry={() => void list.refetch()} />}
         <ul aria-label="Accounts behind it">
           {accounts.map((account) => (
             <li key={account.website_account_id} className="border-b border-line px-4 py-2.5">
@@ -73,13 +73,7 @@ function SharedPane({ row }: { row: LinkRow }) {
             </li>
           ))}
         </ul>
-        {list.hasNextPage && (
-          <div className="p-3 text-center">
-            <Button onClick={() => void list.fetchNextPage()} disabled={list.isFetchingNextPage}>
-              Show more accounts
-            </Button>
-          </div>
-        )}
+        <ListFoot list={list} what="The accounts" more="Show more accounts" />
       </div>
     </>
   );
@@ -96,14 +90,7 @@ function AccountFacts({ account, isOrigin }: { account: Shown; isOrigin: boolean
   return (
     <>
       <div className="flex items-center gap-2">
-        <Link
-          to="/"
-          search={{ account: id, status: "all" }}
-          className="truncate font-medium hover:underline"
-          title={`Cases of ${id}`}
-        >
-          {id}
-        </Link>
+        <AccountLink id={id} look="truncate font-medium" />
         {isOrigin && <span className="shrink-0 rounded bg-accent-soft px-1.5 text-xs font-medium text-accent">asked about</span>}
         <span className="flex-1" />
         <Link

@@ -9,7 +9,7 @@ const addressMs = 300;
 export function useLinkFocus(rows: LinkRow[], nodeIds: ReadonlySet<string>) {
   const { at } = useSearch({ from: "/inside/links" });
   const navigate = useNavigate({ from: "/links" });
-  const [wanted, focus] = useState<string | null>(typeof at === "string" ? at : null);
+  const [wanted, focus] = useState<string | null>(at ?? null);
   const isThere = wanted !== null && (nodeIds.has(wanted) || rows.some((row) => row.id === wanted));
   const focusedId = isThere ? wanted : (rows[0]?.id ?? null);
   const latest = useRef({ rows, focusedId, place: 0 });

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, type ReactNode } from "react";
 import { NotAvailable } from "../../parts/NotAvailable.tsx";
-import { Loading, Trouble } from "../../parts/States.tsx";
+import { Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { overviewQueriesOf } from "../../data/overview-queries.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -14,11 +14,11 @@ import { RowChart } from "./RowChart.tsx";
 import { RulesPanel, TrafficPanel } from "./panels.tsx";
 import { count, percent } from "./chart.ts";
 import { backlogChart, closedIn, daysChart, durationWords, openedIn, outcomesChart, scoresChart } from "./figures.ts";
-import { rangeDefault, ranges, readOverviewSearch, tablesOf, type ChartId, type OverviewSearch } from "./search.ts";
+import { rangeDefault, ranges, tablesOf, type ChartId } from "./search.ts";
 
 export function OverviewScreen() {
   const { may } = useWorkspace();
-  const search = useOverviewSearch();
+  const search = useSearch({ from: "/inside/overview" });
   const days = search.days ?? rangeDefault;
   return (
     <div className="on-paper h-full overflow-y-auto" tabIndex={-1}>
@@ -44,22 +44,22 @@ export function OverviewScreen() {
   );
 }
 
-// Read again: what the route refuses, the router hands on as it came.
-function useOverviewSearch(): OverviewSearch {
-  return readOverviewSearch(useSearch({ from: "/inside/overview" }));
-}
-
 function Figures({ days }: { days: number }) {
   const { client } = useWorkspace();
   const queries = useMemo(() => overviewQueriesOf(client), [client]);
   const read = useQuery({ ...queries.overview(days), placeholderData: (before) => before });
   if (read.isPending) return <Loading lines={12} name="Loading the figures" />;
-  if (read.isError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
-  return <Panels found={read.data} queries={queries} />;
+  if (read.isLoadingError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
+  return (
+    <>
+      <Stale read={read} />
+      <Panels found={read.data} queries={queries} />
+    </>
+  );
 }
 
 function useTables(): { isTable: (id: ChartId) => boolean; put: (id: ChartId) => (isTable: boolean) => void } {
-  const search = useOverviewSearch();
+  const search = useSearch({ from: "/inside/overview" });
   const navigate = useNavigate({ from: "/overview" });
   const shown = tablesOf(search);
   const put = (id: ChartId) => (isTable: boolean) => {

@@ -6,6 +6,7 @@ import { useState } from "react";
 import type { ConsoleClient } from "../../data/client.ts";
 import { Button } from "../../parts/Button.tsx";
 import { inputLook } from "../../parts/Field.tsx";
+import { NotAvailable } from "../../parts/NotAvailable.tsx";
 import { Empty, Loading, Trouble } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { InviteDialog } from "./InviteDialog.tsx";
@@ -45,11 +46,7 @@ export function PeopleScreen() {
         </div>
       </header>
       <div className="mx-auto max-w-[88rem] p-5">
-        {!isAllowed && (
-          <Empty title="Not available to your role" icon={<Users size={20} aria-hidden />}>
-            Leads and admins see who the people of this tenant are.
-          </Empty>
-        )}
+        {!isAllowed && <NotAvailable what="The list of people" />}
         {read.isLoading && <Loading lines={6} name="Loading the people" />}
         {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
         {read.data && <Listed users={read.data.users} onAsk={(kind, user) => setOpen({ kind, user })} />}

@@ -1,14 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
-import { Empty } from "../../parts/States.tsx";
+import { Empty, wordsOf } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 
 // "No cases" must not be taken for "not connected".
 export function EmptyQueue({ isFiltered }: { isFiltered: boolean }) {
   const { queries } = useWorkspace();
-  const last = useQuery(queries.caseCounts()).data?.last_activity_at;
+  const counts = useQuery(queries.caseCounts());
+  const last = counts.data?.last_activity_at;
   return (
     <Empty title={isFiltered ? "No case fits these filters" : "No open cases"}>
+      {last === undefined && counts.isError && <p>When the last event came in could not be read: {wordsOf(counts.error)}</p>}
       {last !== undefined &&
         (last === null ? (
           <p>No event has come in yet: is the site connected?</p>

@@ -1,5 +1,6 @@
 import { ListFilter, ArrowDownWideNarrow, X } from "lucide-react";
-import { useRef, type FormEvent, type RefObject } from "react";
+import type { RefObject } from "react";
+import { AccountSearch } from "../../parts/AccountSearch.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { Menu } from "../../parts/Menu.tsx";
 import { rangeChips } from "./range.ts";
@@ -11,31 +12,13 @@ const chipLook = "inline-flex h-7 items-center gap-1 rounded-full border border-
 
 // A chip for everything that narrows the list, the standard included: nothing is filtered silently.
 export function FilterBar({ filter, onFilter, input }: Props) {
-  const form = useRef<HTMLFormElement>(null);
   const chips = chipsOf(filter);
   const put = (more: { [name in keyof QueueFilter]?: QueueFilter[name] | undefined }) =>
     onFilter(cleaned({ ...filter, ...more }));
 
-  function submit(event: FormEvent): void {
-    event.preventDefault();
-    const account = input.current?.value.trim() ?? "";
-    if (account !== "") put({ account });
-    form.current?.reset();
-    input.current?.blur();
-  }
-
   return (
     <div className="flex flex-wrap items-center gap-2 border-b border-line bg-surface px-3 py-2">
-      <form ref={form} onSubmit={submit} role="search">
-        <input
-          ref={input}
-          type="search"
-          aria-label="Filter by account"
-          placeholder="Account id"
-          onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
-          className="h-7 w-36 rounded-full border border-edge bg-surface px-3 text-xs"
-        />
-      </form>
+      <AccountSearch name="Filter by account" input={input} onAccount={(account) => put({ account })} />
       <FilterMenu filter={filter} put={put} />
       {chips.map(({ name, drop }) => (
         <span key={name} className={chipLook}>

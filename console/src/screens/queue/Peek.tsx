@@ -7,10 +7,10 @@ import { Score } from "../../parts/Score.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
+import { AccountLink } from "../account/AccountLink.tsx";
 import { Waterfall } from "../case/Waterfall.tsx";
 import { AccountCard } from "../case/Who.tsx";
 import { Advice, strongestOf } from "../case/Why.tsx";
-import { AccountName } from "./QueueTable.tsx";
 
 type Props = { caseId: string; onOpen: () => void; onClose: (seen: Case) => void };
 
@@ -24,7 +24,7 @@ export function Peek({ caseId, onOpen, onClose }: Props) {
       className="flex w-[22rem] shrink-0 flex-col border-l border-line bg-surface max-xl:w-[18.5rem]"
     >
       {read.isPending && <Loading lines={9} name="Loading the case" />}
-      {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
+      {read.isLoadingError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
       {read.data && (
         <>
           <PeekBody found={read.data} />
@@ -59,7 +59,7 @@ function PeekBody({ found }: { found: Case }) {
     >
       <div>
         <div className="flex items-center gap-2 text-base">
-          <AccountName id={found.website_account_id} />
+          <AccountLink id={found.website_account_id} look="truncate font-medium" />
           <StatusBadge status={found.status} />
         </div>
         <p className="text-xs text-faint">

@@ -2,7 +2,7 @@ import { ArrowUp, RotateCw } from "lucide-react";
 import { useCallback, useMemo, useRef, useState, type RefObject } from "react";
 import { BulkDialog } from "../../closing/BulkDialog.tsx";
 import { Button, IconButton } from "../../parts/Button.tsx";
-import { Loading, Trouble } from "../../parts/States.tsx";
+import { Loading, Trouble, wordsOf } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { EmptyQueue } from "./EmptyQueue.tsx";
 import { Peek } from "./Peek.tsx";
@@ -43,8 +43,9 @@ export function QueueList({ filter, input }: Props) {
     onClose: close,
     onUndo: closing.undo,
   });
+  // What failed is not asked for again by itself: the person says when.
   const onEnd = useCallback(() => {
-    if (!list.isFetchingNextPage) void list.fetchNextPage();
+    if (!list.isFetchingNextPage && !list.isFetchNextPageError) void list.fetchNextPage();
   }, [list]);
 
   if (list.isPending) return <Loading lines={14} name="Loading cases" />;
@@ -64,6 +65,7 @@ export function QueueList({ filter, input }: Props) {
             onChoose={choose}
           />
         )}
+        <ReadOn list={list} />
         <Footer
           words={`${rows.length}${list.hasNextPage ? "+" : ""} ${rows.length === 1 ? "case" : "cases"}`}
           chosen={chosen.size}
@@ -76,6 +78,24 @@ export function QueueList({ filter, input }: Props) {
       {closing.element}
       {bulk && <BulkDialog rows={bulk} onOutcomes={takeOutcomes} onClose={endBulk} />}
     </div>
+  );
+}
+
+// What was read stays, and that it is not all, or may be old, is said below it.
+function ReadOn({ list }: { list: ReturnType<typeof useQueueRows>["list"] }) {
+  if (!list.isError) return null;
+  const isNext = list.isFetchNextPageError;
+  return (
+    <p role="alert" className="flex items-center gap-3 border-t border-line bg-warn-soft px-3 py-1.5 text-xs text-warn">
+      {isNext ? "The next cases could not be read" : "The list could not be read again"}: {wordsOf(list.error)}
+      <Button
+        className="h-6 px-2 text-xs"
+        disabled={list.isFetching}
+        onClick={() => void (isNext ? list.fetchNextPage() : list.refetch())}
+      >
+        Try again
+      </Button>
+    </p>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useRef, useSyncExternalStore } from "react";
+import { NotAvailable } from "../../parts/NotAvailable.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { FilterBar } from "./FilterBar.tsx";
 import { QueueList } from "./QueueList.tsx";
@@ -7,6 +8,7 @@ import { ViewTabs } from "./ViewTabs.tsx";
 import type { QueueFilter } from "./search.ts";
 
 export function QueueScreen() {
+  const { may } = useWorkspace();
   const { case: _case, ...filter } = useSearch({ from: "/inside/" });
   const navigate = useNavigate({ from: "/" });
   const input = useRef<HTMLInputElement>(null);
@@ -20,7 +22,11 @@ export function QueueScreen() {
         <LiveDot />
       </header>
       <FilterBar filter={filter} onFilter={setFilter} input={input} />
-      <QueueList key={JSON.stringify(filter)} filter={filter} input={input} />
+      {may("read:cases") ? (
+        <QueueList key={JSON.stringify(filter)} filter={filter} input={input} />
+      ) : (
+        <NotAvailable what="The queue" />
+      )}
     </div>
   );
 }

@@ -130,7 +130,7 @@ type RowProps = { row: CaseListItem; index: number; isFocused: boolean; isChosen
 
 const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFocus, onOpen, onChoose }: RowProps) {
   const { queries } = useWorkspace();
-  const { data: digest } = useQuery(queries.digest(row));
+  const { data: digest, isError } = useQuery(queries.digest(row));
   const id = row.case_id;
   const isClosed = row.status === "CLOSED";
   const back = isFocused ? "bg-chosen" : isChosen ? "bg-accent-soft/50" : "hover:bg-hover";
@@ -172,7 +172,7 @@ const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFo
       <span role="gridcell" className="flex min-w-0 items-center gap-1.5 text-soft">
         {digest?.has_new_evidence && <NewEvidence />}
         <span className="line-clamp-2 text-xs leading-4" title={digest?.summary}>
-          {digest?.summary}
+          {isError ? "What happened could not be read." : digest?.summary}
         </span>
       </span>
       <span role="gridcell" className={`text-right tabular-nums ${digest?.linked_cases ? "" : "text-faint"}`}>
@@ -188,7 +188,7 @@ const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFo
   );
 });
 
-export function AccountName({ id }: { id: string }) {
+function AccountName({ id }: { id: string }) {
   if (id === unknownAccount) return <span className="truncate text-faint italic">No account</span>;
   return (
     <span className="truncate font-medium" title={id}>

@@ -21,10 +21,8 @@ function isBound(value: unknown): value is string {
   return typeof value === "string" && (dayPattern.test(value) || timePattern.test(value)) && !Number.isNaN(Date.parse(value));
 }
 
-// The list's bounds of the opening are both exclusive. What is no bound is left out here too: the router hands on what the route
-// refused.
-export function toRangeQuery(range: QueueRange): CaseQuery {
-  const { opened_from, opened_to, changed_from, changed_to } = readRange(range);
+// The list's bounds of the opening are both exclusive.
+export function toRangeQuery({ opened_from, opened_to, changed_from, changed_to }: QueueRange): CaseQuery {
   return {
     ...(opened_from !== undefined && { created_after: timeOf(opened_from, -1) }),
     ...(opened_to !== undefined && { created_before: timeOf(opened_to) }),
@@ -54,8 +52,7 @@ export function isWithin(
 
 type RangeChip = { name: string; drop: { [name in keyof QueueRange]: undefined } };
 
-export function rangeChips(range: QueueRange): RangeChip[] {
-  const { opened_from, opened_to, changed_from, changed_to } = readRange(range);
+export function rangeChips({ opened_from, opened_to, changed_from, changed_to }: QueueRange): RangeChip[] {
   const chips: RangeChip[] = [];
   if (opened_from !== undefined || opened_to !== undefined)
     chips.push({ name: `Opened ${rangeWords(opened_from, opened_to)}`, drop: { opened_from: undefined, opened_to: undefined } });

@@ -59,6 +59,10 @@ const sortNames = { risk: "-overall_risk_score", newest: "-created_at", oldest: 
 
 export function toCaseQuery(filter: QueueFilter, nowMs: number): CaseQuery {
   const { status = "open", label, score, account, blocked, changed, evidence, sort = "risk" } = filter;
+  const { updated_since = "", ...range } = toRangeQuery(filter);
+  const recent = changed ? new Date(nowMs - periodMs[changed]).toISOString() : "";
+  // Of two bounds the narrower one, as both stand above the list.
+  const since = recent > updated_since ? recent : updated_since;
   return {
     ...(status !== "all" && { status: status === "open" ? ("OPEN" as const) : ("CLOSED" as const) }),
     ...(label && { label }),
@@ -66,8 +70,8 @@ export function toCaseQuery(filter: QueueFilter, nowMs: number): CaseQuery {
     ...(filter.score_max !== undefined && { max_score: filter.score_max }),
     ...(account !== undefined && { website_account_id: account }),
     ...(blocked !== undefined && { user_is_blocked: blocked }),
-    ...toRangeQuery(filter),
-    ...(changed && { updated_since: new Date(nowMs - periodMs[changed]).toISOString() }),
+    ...range,
+    ...(since !== "" && { updated_since: since }),
     ...(evidence !== undefined && { new_evidence: evidence }),
     sort: sortNames[sort],
   };

@@ -1,0 +1,59 @@
+import { useId, useState, type FormEvent, type ReactNode } from "react";
+import { Button } from "./Button.tsx";
+import { Dialog } from "./Dialog.tsx";
+import { Alert } from "./Field.tsx";
+import { typedIn } from "./form.ts";
+import { useTask } from "./task.ts";
+
+type Typed = ReturnType<typeof typedIn>;
+type Props = {
+  title: string;
+  width?: "small" | "medium";
+  act: string;
+  actBusy?: string;
+  children: ReactNode;
+  onClose: () => void;
+  // What is wrong with what was typed, where that can be told without the service.
+  refuse?: (typed: Typed) => string | null;
+  run: (typed: Typed) => Promise<void>;
+};
+
+// A form that is sent once; what was typed stays where the service refuses it.
+export function FormDialog({ title, width = "medium", act, actBusy = act, children, onClose, refuse, run }: Props) {
+  const formId = useId();
+  const task = useTask();
+  const [refusal, setRefusal] = useState<string | null>(null);
+  const problem = refusal ?? task.problem;
+
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const typed = typedIn(event.currentTarget);
+    const words = refuse?.(typed) ?? null;
+    setRefusal(words);
+    if (words === null) task.run(() => run(typed));
+  }
+
+  return (
+    <Dialog
+      title={title}
+      width={width}
+      onClose={onClose}
+      isBusy={task.isBusy}
+      footer={
+        <>
+          <Button onClick={onClose} disabled={task.isBusy}>
+            Cancel
+          </Button>
+          <Button type="submit" form={formId} look="primary" disabled={task.isBusy}>
+            {task.isBusy ? actBusy : act}
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} className="grid gap-4" onSubmit={submit}>
+        {children}
+        {problem !== null && <Alert>{problem}</Alert>}
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,29 @@
+import type { UseInfiniteQueryResult } from "@tanstack/react-query";
+import { Button } from "./Button.tsx";
+import { wordsOf } from "./States.tsx";
+
+type List = Pick<
+  UseInfiniteQueryResult,
+  "isError" | "isFetchNextPageError" | "error" | "hasNextPage" | "isFetching" | "fetchNextPage" | "refetch"
+>;
+
+// `what` was not read, if so; `more` leads to what is still to be read.
+type Props = { list: List; what: string; more: string };
+
+// The end of a list that is read in parts: it says that there is more, or what went wrong. What was read before stays.
+export function ListFoot({ list, what, more }: Props) {
+  if (!list.isError && !list.hasNextPage) return null;
+  const isAgain = list.isError && !list.isFetchNextPageError;
+  return (
+    <div className="no-print flex flex-wrap items-center gap-3 px-4 py-2">
+      {list.isError && (
+        <p role="alert" className="text-soft">
+          {what} could not be read: {wordsOf(list.error)}
+        </p>
+      )}
+      <Button disabled={list.isFetching} onClick={() => void (isAgain ? list.refetch() : list.fetchNextPage())}>
+        {list.isError ? "Try again" : more}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import { expect, test, vi } from "vitest";
+import { useService } from "../../service/test/harness.ts";
+import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
+
+vi.setConfig(consolePace);
+// What stands in an address is what is shown, and what is shown is what was asked for.
+const browser = useBrowser();
+const service = useService();
+
+// What the list of cases was asked for, without what only pages it.
+function askedOf({ page }: Visitor): string[] {
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (!pathname.endsWith("/cases")) return;
+    searchParams.delete("limit");
+    asked.push(decodeURIComponent(searchParams.toString()));
+  });
+  return asked;
+}
+
+const chipsOf = ({ page }: Visitor) => page.getByRole("button", { name: /^Remove the filter / });
+
+async function expectChips(visitor: Visitor, names: string[]): Promise<void> {
+  await expect
+    .poll(() => chipsOf(visitor).evaluateAll((all) => all.map((each) => each.getAttribute("aria-label"))), patience)
+    .toEqual(names.map((name) => `Remove the filter ${name}`));
+}
+
+const standard = "status=OPEN";
+const nonsense = "score=99&score_max=0&label=Cat&blocked=1&evidence=yes&changed=2y&sort=luck&case=7";
+
+test.each([
+  ["status=NONSENSE&min_score=99", "", ["Open"], standard],
+  [nonsense, "", ["Open"], standard],
+  ["status=CLOSED&status=closed", "", ["Open"], standard],
+  ["status=closed&label=Bot&score=x", "?status=closed&label=Bot", ["Closed", "Bot"], "status=CLOSED&label=Bot"],
+  ["score=4&score_max=9", "?score=4", ["Open", "Risk 4 and more"], "status=OPEN&min_score=4"],
+])("queue: of the address ?%s stays %j, in its chips and in what is asked for", async (given, stays, chips, asks) => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const asked = askedOf(visitor);
+  await visitor.goto(`/?${given}`);
+  await visitor.page.getByText(/No open cases|No case fits these filters/).waitFor();
+  await expectChips(visitor, chips);
+  await expect.poll(() => decodeURIComponent(new URL(visitor.page.url()).search), patience).toBe(stays);
+  expect([...new Set(asked)]).toEqual([`${asks}&sort=-overall_risk_score`]);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("queue: two bounds of the last change are two chips, and the narrower one is asked for", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const asked = askedOf(visitor);
+  await visitor.goto("/?changed=7d&changed_from=2020-01-01");
+  await visitor.page.getByText("No case fits these filters").waitFor();
+  expect(await chipsOf(visitor).count()).toBe(3);
+  const since = Date.parse(new URLSearchParams(asked[0]).get("updated_since") ?? "");
+  expect(since).toBeGreaterThan(Date.now() - 8 * 24 * 3_600_000);
+  await visitor.goto("/?changed=7d&changed_from=2099-01-01");
+  await visitor.page.getByText("No case fits these filters").waitFor();
+  expect(asked.at(-1)).toContain("updated_since=2099-01-01T00:00:00.000Z");
+});
+
+test.each([
+  ["/links?kind=cat&view=list&account=", "/links"],
+  ["/overview?days=8&tables=cats", "/overview"],
+  ["/detection?tab=cats&state=maybe&label=Cat&sort=luck", "/detection"],
+  ["/people?find=&more=1", "/people"],
+  ["/developers?scenario=cats", "/developers"],
+  ["/accounts/UNKNOWN?event=&tab=1", "/accounts/UNKNOWN"],
+])("addresses: what a screen does not read leaves the address, %s", async (given, stays) => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  await visitor.goto(given);
+  await visitor.page.getByRole("heading", { level: 1 }).waitFor({ state: "attached" });
+  await expect.poll(() => visitor.page.url().slice(visitor.origin.length), patience).toBe(stays);
+  expect(visitor.complaints).toEqual([]);
+});
