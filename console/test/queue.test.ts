@@ -59,6 +59,27 @@ test("queue: the address holds filters and the focused case, and shows the same 
   expect([...visitor.complaints, ...other.complaints]).toEqual([]);
 });
 
+test("queue: the focused row is whole in sight, down the list and up again", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const accounts = Array.from({ length: 40 }, (_, place) => `account-${place}`);
+  await Promise.all(accounts.map((account) => visitor.tenant.openCase(account)));
+  await visitor.goto();
+  await visitor.page.locator('[role=row][data-focused="true"]').waitFor();
+  const hidden = `(() => {
+    const box = (each) => document.querySelector(each).getBoundingClientRect();
+    const [row, head, grid] = [box("[role=row][data-focused=true]"), box("[role=row][aria-rowindex='1']"), box("[role=grid]")];
+    return Math.max(0, head.bottom - row.top, row.bottom - grid.bottom);
+  })()`;
+  for (const key of ["j", "k"]) {
+    for (let n = 0; n < 30; n++) {
+      const before = await visitor.focused();
+      await visitor.press(key);
+      await expect.poll(() => visitor.focused(), patience).not.toBe(before);
+      await expect.poll(() => visitor.page.evaluate<number>(hidden), { ...patience, message: `${key} ${n}` }).toBe(0);
+    }
+  }
+});
+
 test("queue: letters act no more once they are switched off", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   await visitor.report("bob", "ann");

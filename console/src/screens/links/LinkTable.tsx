@@ -87,7 +87,7 @@ function Row({ row, index, isFocused, onFocus, onEnter }: RowProps) {
       data-focused={isFocused}
       onClick={onFocus}
       onDoubleClick={onEnter}
-      className={`${columns} relative h-10 border-b border-line before:absolute before:inset-y-0 before:left-0 before:w-[3px] ${look}`}
+      className={`${columns} relative h-10 scroll-mt-8 border-b border-line before:absolute before:inset-y-0 before:left-0 before:w-[3px] ${look}`}
     >
       <span role="gridcell" className="flex min-w-0 items-center gap-2" title={row.value}>
         <KindIcon kind={row.kind} />

@@ -11,6 +11,7 @@ import { useWorkspace } from "../../session/workspace.tsx";
 import { unknownAccount } from "./search.ts";
 
 const rowHeight = 40;
+const headerHeight = 32;
 const overscan = 6;
 // Digests are read in steps of this many rows, ahead of the one in sight.
 const digestStep = 50;
@@ -40,6 +41,9 @@ export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, on
     estimateSize: () => rowHeight,
     getItemKey: (index) => rows[index]?.case_id ?? index,
     overscan,
+    // The rows begin below the column names, which stay in sight above them.
+    scrollMargin: headerHeight,
+    scrollPaddingStart: headerHeight,
   });
   const last = useRef(-1);
   useEffect(() => {
@@ -75,7 +79,7 @@ export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, on
               key={item.key}
               className="absolute inset-x-0 top-0"
               role="presentation"
-              style={{ transform: `translateY(${item.start}px)` }}
+              style={{ transform: `translateY(${item.start - headerHeight}px)` }}
             >
               <Row
                 row={row}
