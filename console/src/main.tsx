@@ -1,3 +1,5 @@
+// oxlint-disable-next-line import/no-unassigned-import -- First of all, for it asks for the session.
+import "./session/early.ts";
 import { ProblemError } from "@casehound/client";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";

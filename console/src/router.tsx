@@ -1,6 +1,8 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { Compass } from "lucide-react";
 import { Empty, Trouble } from "./parts/States.tsx";
+import { readAhead } from "./screens/queue/ahead.ts";
 import { QueueScreen } from "./screens/queue/QueueScreen.tsx";
 import { readLinksSearch } from "./screens/links/search.ts";
 import { readOverviewSearch } from "./screens/overview/search.ts";
@@ -10,6 +12,7 @@ import { readDevelopersSearch } from "./screens/developers/search.ts";
 import { readPeopleSearch } from "./screens/people/search.ts";
 import { SignInPage } from "./screens/sign-in/SignInScreen.tsx";
 import { SessionGate } from "./session/SessionGate.tsx";
+import type { Workspace } from "./session/workspace.tsx";
 import { Shell } from "./shell/Shell.tsx";
 import { readEventSearch } from "./timeline/search.ts";
 
@@ -19,12 +22,21 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 const inside = createRoute({
   getParentRoute: () => root,
   id: "inside",
-  component: () => (
-    <SessionGate>
+  component: Inside,
+});
+
+function Inside() {
+  const cache = useQueryClient();
+  const onOpen = (workspace: Workspace) => {
+    const { pathname, search } = router.state.location;
+    if (pathname === "/") readAhead(workspace, cache, search);
+  };
+  return (
+    <SessionGate onOpen={onOpen}>
       <Shell />
     </SessionGate>
-  ),
-});
+  );
+}
 
 const queue = createRoute({
   getParentRoute: () => inside,

@@ -5,6 +5,7 @@ import { Dialog } from "../parts/Dialog.tsx";
 import { Trouble } from "../parts/States.tsx";
 import { SignInForm } from "../screens/sign-in/SignInForm.tsx";
 import { SignInScreen } from "../screens/sign-in/SignInScreen.tsx";
+import { takeSession } from "./early.ts";
 import { SessionKeeper, isSamePerson } from "./keeper.ts";
 import { openWorkspace, refreshOn } from "./open.ts";
 import { readSession, type Session } from "./session.ts";
@@ -17,7 +18,7 @@ const ownerName = "casehound.owner";
 
 // Nothing of the console is shown without a session. One that ends while a person works is renewed in a dialog on top, so that
 // no draft is lost.
-export function SessionGate({ children }: { children: ReactNode }) {
+export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen: (workspace: Workspace) => void }) {
   const cache = useQueryClient();
   const [state, setState] = useState<State>({ kind: "unknown" });
   const [isExpired, setExpired] = useState(false);
@@ -35,6 +36,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
     claimDrafts(session);
     const keeper = new SessionKeeper(session, { onLost: () => setExpired(true), onOther: enter });
     current.current = { keeper, workspace: openWorkspace(keeper, cache, leave) };
+    onOpen(current.current.workspace);
     setState({ kind: "open", desk: current.current });
   }
 
@@ -48,7 +50,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   }
 
   function look(): void {
-    readSession().then(
+    takeSession().then(
       (session) => (session ? enter(session) : setState({ kind: "none" })),
       (error: unknown) => setState({ kind: "failed", error }),
     );
