@@ -62,7 +62,7 @@ export class Desk {
     const { cases } = await this.#call<{ cases: Listed[] }>("/cases?status=OPEN&sort=-overall_risk_score&limit=100");
     const chosen = cases.find((each) => each.primary_fraud_label === "Account Takeover" && each.case_version > 1) ?? cases[0];
     if (!chosen) throw new Error("the simulation has left no open case");
-    const body = { expression: ownExpression, label: "Account Takeover" };
+    const body = { expression: ownExpression, label: "Account Takeover", about: "device" };
     const { backtest_id: backtestId } = await this.#call<{ backtest_id: string }>("/backtests", { body });
     await sleep(10_000);
     return { caseId: chosen.case_id, accountId: chosen.website_account_id, backtestId };

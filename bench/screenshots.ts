@@ -33,7 +33,7 @@ async function shotsOf(desk: Desk): Promise<Shot[]> {
     { name: "graph", path: "/links?view=graph", wait: "svg circle" },
     { name: "overview", path: "/overview", wait: "text=Opened and closed" },
     { name: "overview-whole", path: "/overview", wait: "text=Opened and closed", isFull: true },
-    { name: "detection", path: "/detection", wait: "text=Account" },
+    { name: "detection", path: "/detection", wait: "text=Impossible travel" },
     { name: "rule", path: "/detection/stuffing_device", wait: "text=Expression" },
     { name: "rule-tried", path: `/detection/own?edit=true&backtest=${backtestId}`, wait: "text=Tried on" },
     { name: "thresholds", path: "/detection?tab=thresholds", wait: "text=From evidence to score" },
@@ -87,7 +87,7 @@ async function takeAll(browser: Browser, desk: Desk, url: string): Promise<void>
         ["queue", "light"],
         ["case", "light"],
         ["graph", "dark"],
-        ["rule-tried", "light"],
+        ["overview", "dark"],
       ]);
   const target = folder ?? pictures;
   mkdirSync(target, { recursive: true });

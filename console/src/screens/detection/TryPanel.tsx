@@ -87,7 +87,8 @@ function Shown({ id, draft, ruleId }: { id: string; draft: Tried; ruleId: string
     return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
   }
   const { data } = read;
-  const isOther = data.expression !== draft.expression || data.about !== draft.about;
+  const isOther = data.expression !== draft.expression;
+  const isElsewhere = !isOther && data.about !== draft.about;
   return (
     <div className="grid gap-3">
       {isOther && (
@@ -97,6 +98,11 @@ function Shown({ id, draft, ruleId }: { id: string; draft: Tried; ruleId: string
             <Expression text={data.expression} />
           </div>
         </div>
+      )}
+      {isElsewhere && (
+        <p className="rounded-md bg-warn-soft px-3 py-2 font-medium text-warn">
+          This was tried with a failed log-in taken for one about its {data.about}, not its {draft.about} as above.
+        </p>
       )}
       <Progress backtest={data} />
       {data.result && <TryResult backtest={data} result={data.result} ruleId={ruleId} />}
