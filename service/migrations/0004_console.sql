@@ -19,7 +19,7 @@ create index events_resource on events (tenant_id, resource_type, resource_id, e
 drop index events_account;
 
 -- How many cases were opened, closed and reopened on a day, and closed with what outcome. bucket tells of those that were closed
--- how long they had been open: the eighth of an octave of the seconds plus one. Written with the events, under their counter's lock.
+-- how long they had been open: the eighth of an octave of the seconds plus one. A close that was taken back counts no more. Written with the events, under their counter's lock.
 create table case_tallies (
   tenant_id uuid not null references tenants,
   day date not null,
@@ -31,7 +31,11 @@ create table case_tallies (
 
 insert into case_tallies (tenant_id, day, what, bucket, cases)
 select e.tenant_id, (e.occurred_at at time zone 'UTC')::date, w.what, w.bucket, count(*)
-from events as e
+from (
+  select *, lead(type) over (partition by tenant_id, resource_id order by event_id) as next_type
+  from events
+  where resource_type = 'case' and type in ('case.opened', 'case.closed', 'case.reopened')
+) as e
 join cases as c on c.tenant_id = e.tenant_id and c.case_id::text = e.resource_id
 cross join lateral (
   select substr(e.type, 6) as what,
@@ -44,5 +48,5 @@ cross join lateral (
   select e.data ->> 'disposition', 0
   where e.type = 'case.closed' and e.data ->> 'disposition' is not null
 ) as w
-where e.resource_type = 'case' and e.type in ('case.opened', 'case.closed', 'case.reopened')
+where e.type <> 'case.closed' or e.next_type is distinct from 'case.reopened'
 group by 1, 2, 3, 4;

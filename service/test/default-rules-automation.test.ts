@@ -154,7 +154,7 @@ test("rule no_browser: with another reason it raises the score", async () => {
     overall_risk_score: 4,
     primary_fraud_label: "Account Takeover",
     recommended_action: "CHALLENGE",
-    summary: "200 was sent 10 minutes after a sensitive change: 4 times this account's median. And 1 more reason.",
+    summary: "200 was sent 10 minutes after a sensitive change; this account had sent 3 amounts before. And 1 more reason.",
   });
   expect(found.details.highlights).toContain(
     "Nothing was heard from a browser in this session, though the site's pages send their events.",

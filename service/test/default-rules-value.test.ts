@@ -27,7 +27,7 @@ test("rule change_then_value: four times the usual within two hours of a change 
       overall_risk_score: 3,
       primary_fraud_label: "Account Takeover",
       recommended_action: "CHALLENGE",
-      summary: "200 was sent 120 minutes after a sensitive change: 4 times this account's median.",
+      summary: "200 was sent 120 minutes after a sensitive change; this account had sent 3 amounts before.",
     },
   });
   expect(shownValues(found, "change_then_value")).toMatchObject({

@@ -29,16 +29,20 @@ function outcomeOf(closed: Case, disposition: string, tenant: TestTenant) {
   };
 }
 
-test("PUT case: what was said at the close is an outcome of the case's subject; a reopen keeps it, the next close adds one", async () => {
+test("PUT case: what was said at the close is an outcome of the case's subject; a reopen takes it back, the next close adds one", async () => {
   const tenant = await newTenant();
   const { case_id: id } = await tenant.openCase("user-1");
   const first = await tenant.put(id, { status: "CLOSED", case_version: 1, disposition: "FALSE_POSITIVE" });
-  const wanted = [outcomeOf(first.json.data, "FALSE_POSITIVE", tenant)];
-  expect(await stored(tenant)).toEqual(wanted);
+  expect(await stored(tenant)).toEqual([outcomeOf(first.json.data, "FALSE_POSITIVE", tenant)]);
+  expectProblem(await tenant.put(id, { status: "OPEN", case_version: 1 }), 409, "item-version-conflict");
+  expect(await stored(tenant)).toHaveLength(1);
   expect((await tenant.put(id, { status: "OPEN", case_version: 2 })).status).toBe(200);
-  expect(await stored(tenant)).toEqual(wanted);
+  expect(await stored(tenant)).toEqual([]);
+  const { events } = (await tenant.call("GET", `/cases/${id}/events`)).json.data as { events: { data?: object }[] };
+  const takenBack = { closed_at: (first.json.data as Case).current_state.changed_at, disposition: "FALSE_POSITIVE" };
+  expect(events.map((each) => each.data)).toContainEqual(takenBack);
   const second = await tenant.put(id, { status: "CLOSED", case_version: 3, disposition: "CONFIRMED_FRAUD" });
-  expect(await stored(tenant)).toEqual([...wanted, outcomeOf(second.json.data, "CONFIRMED_FRAUD", tenant)]);
+  expect(await stored(tenant)).toEqual([outcomeOf(second.json.data, "CONFIRMED_FRAUD", tenant)]);
 });
 
 test("PUT case: no outcome comes of a close without a disposition, of a repeat, of a refusal or of a closed case", async () => {

@@ -100,13 +100,16 @@ test("upgrade: what the first version stored is listed, counted and scored by th
   await database.query(
     statement("insert into tenants (tenant_id, slug, app_key, created_at) values ($1, 'shop', 'key', $2)", [tenantId, at]),
   );
-  await database.query(statement("insert into event_counters (tenant_id, last_event_id) values ($1, 4)", [tenantId]));
+  await database.query(statement("insert into event_counters (tenant_id, last_event_id) values ($1, 7)", [tenantId]));
   const fresh = await insertCase(database, "fresh", { status: "OPEN", states: 1, by: "system" });
   const joined = await insertCase(database, "joined", { status: "OPEN", states: 2, by: "system" });
   const reopened = await insertCase(database, "reopened", { status: "OPEN", states: 3, by: "crm" });
   const closed = await insertCase(database, "closed", { status: "CLOSED", states: 2, by: "crm" });
   for (const [index, id] of [fresh, joined, closed].entries()) await insertEvent(database, index + 1, "case.opened", id, null);
   await insertEvent(database, 4, "case.closed", closed, { disposition: "FALSE_POSITIVE" });
+  await insertEvent(database, 5, "case.opened", reopened, null);
+  await insertEvent(database, 6, "case.closed", reopened, { disposition: "CONFIRMED_FRAUD" });
+  await insertEvent(database, 7, "case.reopened", reopened, null);
   await insertActivity(database, "old", at);
   await insertActivity(database, "waiting", null);
   expect(await migrate(database)).toEqual(others.map((each) => each.name));
@@ -128,8 +131,8 @@ test("upgrade: what the first version stored is listed, counted and scored by th
   expect(overview).toMatchObject({
     outcomes: { confirmed: 0, false_positives: 1 },
     days: [
-      { day: "2026-10-02", opened: 3, closed: 0 },
-      { day: "2026-10-03", opened: 0, closed: 1 },
+      { day: "2026-10-02", opened: 4, closed: 0 },
+      { day: "2026-10-03", opened: 0, closed: 1, reopened: 1 },
     ],
   });
   const again = { activity_id: "old", type: "fraud_report", occurred_at: at, website_account_id: "account-of-old" };

@@ -5,7 +5,7 @@ import type { Queryable, Transaction } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { claimKey, saveReply, type StoredReply } from "../db/keys.ts";
 import { caseSorts, listCases, type CaseFilter, type CasePosition, type CaseSort } from "../db/lists.ts";
-import { insertOutcomes, type Outcome } from "../db/outcomes.ts";
+import { saveOutcomes } from "../db/outcomes.ts";
 import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, changeStatus, dispositionFaults } from "../domain/case.ts";
 import { newEvidenceMeaning } from "../domain/case-digest.ts";
 import type { DomainEvent } from "../domain/event.ts";
@@ -135,7 +135,7 @@ async function apply(
     if (document !== found.document) {
       if (document.status === "OPEN") await refuseSecondOpen(tx, found);
       await saveCases(tx, caller.tenant_id, [{ ...found, document }]);
-      await insertOutcomes(tx, caller.tenant_id, outcomesOf([{ ...found, document }]));
+      await saveOutcomes(tx, caller.tenant_id, [{ ...found, document }]);
     }
     const { website_account_id: _account, ...rest } = document;
     return { reply: caseReply({ text: JSON.stringify(rest), end_user_is_blocked: found.end_user_is_blocked }), events };
@@ -144,16 +144,6 @@ async function apply(
     if (!isBound) throw error;
     return { reply: problemReply(error), events: [] };
   }
-}
-
-// What was said of those that were closed just now. It stays when the case is opened again.
-function outcomesOf(changed: LockedCase[]): Outcome[] {
-  return changed.flatMap(({ document, subject }): Outcome[] => {
-    const { case_id, case_version, website_account_id, current_state: state } = document;
-    if (document.status !== "CLOSED" || !state.disposition) return [];
-    const { disposition, changed_at: decided_at, changed_by: decided_by } = state;
-    return [{ case_id, case_version, subject, website_account_id, disposition, decided_at, decided_by }];
-  });
 }
 
 // Two that reopen at once both see none; the unique index then stops one of them, which is run again and sees the other.
@@ -197,7 +187,7 @@ async function closeMany(services: Services, { caller, body, key }: Call<BulkClo
       return { case_id: wanted.case_id, status: 200, case_version: done.document.case_version };
     });
     await saveCases(tx, caller.tenant_id, [...changed.values()]);
-    await insertOutcomes(tx, caller.tenant_id, outcomesOf([...changed.values()]));
+    await saveOutcomes(tx, caller.tenant_id, [...changed.values()]);
     const reply = { status: 200, body: JSON.stringify({ data: { results } }), headers: { "content-type": jsonMediaType } };
     await saveReply(tx, caller.tenant_id, key, reply);
     await appendEvents(tx, caller.tenant_id, events);

@@ -196,7 +196,7 @@ export const overviewOperations: Operation[] = [
     tag: "Cases",
     summary: "Read how the work on cases goes",
     description:
-      "Opened and closed by day in UTC, outcomes and the time to close over a range of up to 366 days; the backlog as it is now. How each rule does is with the rules.",
+      "Opened and closed by day in UTC, outcomes and the time to close over a range of up to 366 days; the backlog as it is now. A close that was taken back by reopening counts no more. How each rule does is with the rules.",
     query: Type.Object({
       start_date: Day("The first day. Default: 30 days before the end."),
       end_date: Day("The day after the last. Default: tomorrow."),

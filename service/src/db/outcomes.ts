@@ -1,5 +1,6 @@
 import { accountSubject } from "../domain/activity.ts";
 import { noOutcomes, type Outcomes } from "../domain/rule.ts";
+import type { LockedCase } from "./cases.ts";
 import type { Queryable, Row } from "./database.ts";
 import { sql } from "./sql.ts";
 
@@ -28,6 +29,21 @@ export async function insertOutcomes(tx: Queryable, tenantId: string, outcomes: 
       ${outcomes.map((each) => each.decided_at)}::timestamptz[],
       ${outcomes.map((each) => each.decided_by)}::text[]
     ) as o`);
+}
+
+// What was said of those that were closed just now; what had been said of those that were opened again is taken back. The log
+// has both.
+export async function saveOutcomes(tx: Queryable, tenantId: string, changed: LockedCase[]): Promise<void> {
+  const outcomes = changed.flatMap(({ document, subject }): Outcome[] => {
+    const { case_id, case_version, website_account_id, current_state: state } = document;
+    if (document.status !== "CLOSED" || !state.disposition) return [];
+    const { disposition, changed_at: decided_at, changed_by: decided_by } = state;
+    return [{ case_id, case_version, subject, website_account_id, disposition, decided_at, decided_by }];
+  });
+  await insertOutcomes(tx, tenantId, outcomes);
+  const opened = changed.flatMap(({ document }) => (document.status === "OPEN" ? [document.case_id] : []));
+  if (opened.length === 0) return;
+  await tx.query(sql`delete from outcomes where tenant_id = ${tenantId} and case_id = any(${opened}::uuid[])`);
 }
 
 type CountRow = Row & Outcomes & { rule_id: string; is_shadow: boolean };

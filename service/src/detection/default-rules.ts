@@ -113,7 +113,7 @@ const takeover: DefaultRule[] = [
     name: "Sensitive change, then a high amount",
     expression: `${isMoney} && account.minutes_since_sensitive_change <= 120 && (account.value_ratio >= 4 || (account.values < 3 && event.value >= 1000) || (session.began_on_new_device && account.value_ratio >= 2))`,
     sentence:
-      "{event.value} was sent {account.minutes_since_sensitive_change} minutes after a sensitive change: {account.value_ratio} times this account's median.",
+      "{event.value} was sent {account.minutes_since_sensitive_change} minutes after a sensitive change; this account had sent {account.values} amounts before.",
     label: "Account Takeover",
     weight: 3.2,
     about: "account",

@@ -35,6 +35,8 @@ test("joinCase: score, labels and recommendation rise and never fall", () => {
     recommended_action: "BLOCK",
     summary: "first",
   });
+  const equal = joinCase(weaker.document, findingOf({ score: 4, label: "Organic", summary: "as strong" }), ids(), later);
+  expect(equal.document.details).toMatchObject({ primary_fraud_label: "Bot", summary: "as strong" });
   const stronger = joinCase(
     weaker.document,
     findingOf({ score: 5, label: "Organic", action: "ESCALATE", summary: "third" }),

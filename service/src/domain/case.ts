@@ -1,5 +1,4 @@
 import { Type, type Static } from "typebox";
-import { unknownAccount } from "./account.ts";
 import type { DomainEvent } from "./event.ts";
 import { Failure, type FieldError } from "./failure.ts";
 import { Time, Uuid } from "./field.ts";
@@ -136,7 +135,7 @@ type Actor = { name: string; now: string; state_id: string };
 export function changeStatus(found: CaseDocument, change: CaseChange, actor: Actor): Changed {
   if (found.case_version !== change.case_version) throw versionConflict(found);
   if (found.status === change.status) return { document: found, events: [] };
-  const verb = change.status === "CLOSED" ? "closed" : "reopened";
+  const isClose = change.status === "CLOSED";
   const state: CaseState = {
     state_id: actor.state_id,
     case_status: change.status,
@@ -144,12 +143,16 @@ export function changeStatus(found: CaseDocument, change: CaseChange, actor: Act
     score: found.details.overall_risk_score,
     changed_at: actor.now,
     changed_by: actor.name,
-    reason: change.reason ?? `The case was ${verb}.`,
+    reason: change.reason ?? `The case was ${isClose ? "closed" : "reopened"}.`,
     ...(change.disposition && { disposition: change.disposition }),
   };
   const document = { ...withState(found, state), status: change.status };
-  const data = change.disposition && { disposition: change.disposition };
-  return { document, events: [caseEvent(document, verb === "closed" ? "case.closed" : "case.reopened", state, data)] };
+  const closed = isClose ? state : found.current_state;
+  const data = {
+    ...(!isClose && { closed_at: closed.changed_at }),
+    ...(closed.disposition && { disposition: closed.disposition }),
+  };
+  return { document, events: [caseEvent(document, isClose ? "case.closed" : "case.reopened", state, data)] };
 }
 
 function versionConflict(found: { case_id: string; case_version: number }): Failure {
@@ -215,7 +218,8 @@ export function joinCase(open: CaseDocument, finding: Finding, ids: FindingIds, 
     overall_risk_score: score,
     primary_fraud_label: isStronger ? finding.label : before.primary_fraud_label,
     fraud_labels: [...new Set([...before.fraud_labels, finding.label])],
-    summary: isStronger ? finding.summary : before.summary,
+    // Of the strongest evidence, and of equals the latest.
+    summary: finding.score >= before.overall_risk_score ? finding.summary : before.summary,
     highlights: [...new Set([...finding.highlights, ...before.highlights])].slice(0, highlightsMax),
     recommended_action: stronger ? finding.action : before.recommended_action,
   };
@@ -226,29 +230,6 @@ export function joinCase(open: CaseDocument, finding: Finding, ids: FindingIds, 
     fraud_occurrences: Object.fromEntries([...kept, [ids.occurrence_id, occurrence(finding, ids, now)]]),
   };
   return { document, events: [caseEvent(document, "case.evidence_added", state)] };
-}
-
-const repeatMs = 10 * 60 * 1000;
-
-// The same reasons in the same session, a moment later and no stronger, tell an investigator nothing: a case under attack
-// would change its version with every event, and nobody could close it. An attack's source may take a new session for every try.
-export function isRepeat(open: CaseDocument, finding: Finding, nowMs: number): boolean {
-  if (finding.isReport) return false;
-  const reasons = reasonsOf(finding.explanation);
-  return Object.values(open.fraud_occurrences).some(
-    (known) =>
-      (open.website_account_id === unknownAccount || known.session_id === finding.session_id) &&
-      known.risk_score >= finding.score &&
-      nowMs - Date.parse(known.generated_at) < repeatMs &&
-      reasonsOf(known.explanation) === reasons,
-  );
-}
-
-function reasonsOf({ model_behaviour: models }: Finding["explanation"]): string {
-  return (models ?? [])
-    .map((model) => model.model_name)
-    .toSorted()
-    .join(" ");
 }
 
 // Erasure of the account: the case stays, under a name that leads to nobody.
@@ -293,8 +274,9 @@ function caseEvent(
   document: CaseDocument,
   type: DomainEvent["type"],
   state: CaseState,
-  data?: Record<string, unknown>,
+  data: Record<string, unknown> = {},
 ): DomainEvent {
   const resource = { type: "case" as const, id: document.case_id, version: document.case_version };
-  return { type, occurred_at: state.changed_at, actor: state.changed_by, resource, ...(data && { data }) };
+  const told = Object.keys(data).length > 0 && { data };
+  return { type, occurred_at: state.changed_at, actor: state.changed_by, resource, ...told };
 }

@@ -53,7 +53,8 @@ export const LoggedEvent = Type.Object(
     ),
     data: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
-        description: "What was set: the flags of an account, the disposition of a case.",
+        description:
+          "What was set: the flags of an account, the disposition of a case. Of a reopened case, what was taken back: `closed_at` and `disposition`.",
       }),
     ),
   },

@@ -15,27 +15,26 @@ function bucketSeconds(bucket: number): number {
   return 2 ** ((bucket + 0.5) / perOctave) - 1;
 }
 
-const tallied: Partial<Record<DomainEvent["type"], string>> = {
-  "case.opened": "opened",
-  "case.closed": "closed",
-  "case.reopened": "reopened",
-};
-
-// What these events add to the figures of their days.
+// What these events add to the figures of their days. Reopening takes the close back from the figures of its own day.
 export function talliesOf(events: DomainEvent[]): Tally[] {
   const tallies = new Map<string, Tally>();
-  const add = (day: string, what: string, bucket: number) => {
+  const add = (day: string, what: string, bucket: number, cases: number) => {
     const key = `${day} ${what} ${bucket}`;
-    tallies.set(key, { day, what, bucket, cases: (tallies.get(key)?.cases ?? 0) + 1 });
+    tallies.set(key, { day, what, bucket, cases: (tallies.get(key)?.cases ?? 0) + cases });
   };
-  for (const { type, occurred_at, resource, data } of events) {
-    const what = tallied[type];
-    if (what === undefined) continue;
-    const day = occurred_at.slice(0, 10);
+  const addClose = (caseId: string, closedAt: string, disposition: unknown, cases: number) => {
+    const day = closedAt.slice(0, 10);
     // A case's id holds the time at which it was opened.
-    const openSeconds = (Date.parse(occurred_at) - uuidV7Time(resource.id)) / 1000;
-    add(day, what, what === "closed" ? openTimeBucket(openSeconds) : 0);
-    if (what === "closed" && typeof data?.["disposition"] === "string") add(day, data["disposition"], 0);
+    add(day, "closed", openTimeBucket((Date.parse(closedAt) - uuidV7Time(caseId)) / 1000), cases);
+    if (typeof disposition === "string") add(day, disposition, 0, cases);
+  };
+  for (const { type, occurred_at, resource, data = {} } of events) {
+    const { disposition, closed_at } = data;
+    if (type === "case.opened") add(occurred_at.slice(0, 10), "opened", 0, 1);
+    if (type === "case.closed") addClose(resource.id, occurred_at, disposition, 1);
+    if (type !== "case.reopened") continue;
+    add(occurred_at.slice(0, 10), "reopened", 0, 1);
+    if (typeof closed_at === "string") addClose(resource.id, closed_at, disposition, -1);
   }
   return [...tallies.values()];
 }

@@ -4,7 +4,8 @@ import type { Queryable } from "../db/database.ts";
 import type { Found } from "../detection/finding.ts";
 import { unknownAccount } from "../domain/account.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
-import { isRepeat, joinCase, openCase, type CaseDocument, type Changed } from "../domain/case.ts";
+import { isRepeat } from "../domain/case-repeat.ts";
+import { joinCase, openCase, type CaseDocument, type Changed } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import type { FindingIds } from "../domain/finding.ts";
 
