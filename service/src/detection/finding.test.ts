@@ -155,7 +155,7 @@ test("finding: a log-in that is usual for the account is no reason, though it is
   expect(shown).toMatchObject([
     { feature: "login.country", direction: "toward_safe", feature_value: "usual" },
     { feature: "login.device", direction: "toward_safe", feature_value: "usual" },
-    { feature: "login.usual", plain_name: "How much of it counts", feature_value: "limited" },
+    { feature: "login.usual", plain_name: "Limit on the log-in's part", feature_value: "limited" },
   ]);
 });
 

@@ -184,7 +184,7 @@ const ratioNames: Record<string, string> = {
   browser: "Browser",
   agent: "User agent",
   device: "Device",
-  usual: "How much of it counts",
+  usual: "Limit on the log-in's part",
 };
 
 function ratioWords({ ratio }: Verdict, context: RuleContext): string {

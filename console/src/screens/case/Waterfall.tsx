@@ -1,5 +1,7 @@
-import type { Decision, FraudOccurrence } from "@casehound/client";
+import { ProblemError, type Decision, type FraudOccurrence } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
+import { Alert } from "../../parts/Field.tsx";
+import { wordsOf } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 
 type Part = { name: string; words: string; value: number };
@@ -17,6 +19,8 @@ export function Waterfall({ occurrence }: { occurrence: FraudOccurrence }) {
   const decision = useQuery({ ...queries.decision(occurrence.prediction_id), retry: false });
   if (decision.isPending)
     return <div role="status" aria-label="Loading the score" className="h-24 animate-pulse rounded bg-sunken" />;
+  const isGone = decision.error instanceof ProblemError && decision.error.status === 404;
+  if (decision.isError && !isGone) return <Alert>{`What made the score could not be read: ${wordsOf(decision.error)}`}</Alert>;
   const parts = decision.data ? partsOfDecision(decision.data, occurrence) : [];
   const shown = parts.length > 0 ? parts : partsOfOccurrence(occurrence);
   if (shown.length === 0) return null;
