@@ -37,6 +37,22 @@ test("pipelined changes are applied in the order sent: the last one wins", async
   }
 });
 
+test("one that asks thousands ahead of the answers, behind a stream, is cut off, and holds up nobody", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { port } = service.current;
+  const head = `Host: a\r\nAuthorization: Bearer ${tenant.token}\r\n\r\n`;
+  const socket = connect(port, "127.0.0.1");
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  socket.on("error", () => {}).resume();
+  socket.write(
+    `GET /v2/${tenant.slug}/events/stream HTTP/1.1\r\n${head}${"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n".repeat(30_000)}`,
+  );
+  await closed;
+  expect((await send(port, "GET", "/livez")).status).toBe(200);
+  const { answers } = await talk(port, Buffer.from("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n".repeat(90)), 90);
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 90 }, () => 200));
+});
+
 test("a change that a CONNECT follows in the same write is answered before it", async () => {
   const tenant = await tenantWithAccount();
   const connect = Buffer.from("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n");

@@ -164,15 +164,20 @@ test("GET stream: it ends when its token expires, and when its client is revoked
   for (const message of (await beats.rest()).slice(1)) expect(message).toEqual({ comment: "still here", id: "0" });
 });
 
-type Serving = { heartbeatMs?: number; types?: string[] };
+type Serving = { heartbeatMs?: number; trustMs?: number; types?: string[] };
 
 // The stream itself, on a server of the test's own, with a heartbeat that need not be waited for.
-async function listen(feed: EventFeed, tenant: TestTenant, { heartbeatMs = 60_000, types }: Serving): Promise<number> {
+async function listen(
+  feed: EventFeed,
+  tenant: TestTenant,
+  { heartbeatMs = 60_000, trustMs = 60_000, types }: Serving,
+): Promise<number> {
   const isStillAllowed = async () => (await tenant.call("GET", "/events")).status === 200;
   const visit = { lastEventId: undefined, expiresAtMs: Date.now() + 60_000, isStillAllowed };
-  const wanted = types ? new Set(types) : null;
+  const isWanted = (type: string) => types?.includes(type) ?? true;
+  const { tenantId } = tenant;
   const server = createServer((_request, response) => {
-    const options = { tenantId: tenant.tenantId, after: null, types: wanted, waitMs: null, visit, heartbeatMs };
+    const options = { tenantId, reader: "ada", after: null, isWanted, waitMs: null, visit, heartbeatMs, trustMs };
     void openStream(feed, options).then(({ status, headers, stream }) => stream?.(response.writeHead(status, headers)));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
@@ -198,6 +203,19 @@ test("stream: a heartbeat moves the reader's place past what it did not ask for"
   feed.stop();
 });
 
+test("stream: nothing is told to a reader that is not allowed any more, before any heartbeat", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const feed = new EventFeed(service.current.database, { pollMs: 5 });
+  onTestFinished(() => feed.stop());
+  const reader = await serve(feed, tenant, { trustMs: -1 });
+  await append(tenant, 1);
+  const seen: Message[] = [];
+  while (seen.at(-1)?.data === undefined) seen.push((await reader.next()) ?? {});
+  tenant.token = await tenant.mint(["read:case"]);
+  await append(tenant, 1, 2);
+  expect(await reader.next()).toBeNull();
+});
+
 test("stream: one that does not read is dropped, and no more than a bounded part is kept for it", async () => {
   const tenant = await TestTenant.create(service.current);
   const feed = new EventFeed(service.current.database, { pollMs: 5, readersOfTenantMax: 1 });
@@ -208,13 +226,13 @@ test("stream: one that does not read is dropped, and no more than a bounded part
   await new Promise<void>((resolve) => socket.once("data", () => resolve()));
   socket.pause();
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  expect(() => feed.enter(tenant.tenantId, () => {})).toThrow(Failure);
+  expect(() => feed.enter({ tenantId: tenant.tenantId, reader: "bob" }, () => {})).toThrow(Failure);
   const events = Array.from({ length: 50 }, (_, index): DomainEvent => ({ ...made(index), actor: "x".repeat(20_000) }));
   for (let round = 0; round < 40; round++) {
     await service.current.database.transaction((tx) => appendEvents(tx, tenant.tenantId, events));
   }
   // Its place is free as soon as it has been dropped.
-  await vi.waitFor(() => feed.enter(tenant.tenantId, () => {}), 20_000);
+  await vi.waitFor(() => feed.enter({ tenantId: tenant.tenantId, reader: "bob" }, () => {}), 20_000);
   let received = 0;
   socket.on("data", (chunk) => (received += chunk.length)).resume();
   await closed;
@@ -242,18 +260,20 @@ test("client: follows the changes from where it was told to, and leaves with its
   await expect(refused.follow().next()).rejects.toThrow("read:events");
 });
 
-const limits: Partial<FeedLimits>[] = [{ readersMax: 2 }, { readersOfTenantMax: 2 }];
+const limits: Partial<FeedLimits>[] = [{ readersMax: 2 }, { readersOfTenantMax: 2 }, { placesMax: 2 }];
 
 test.each(limits)("stream 429: no more than the limit at once, and a place that was left is free again %o", async (limit) => {
   const tenant = await TestTenant.create(service.current);
   const feed = new EventFeed(service.current.database, limit);
   onTestFinished(() => feed.stop());
-  const places = [feed.enter(tenant.tenantId, () => {}), feed.enter(tenant.tenantId, () => {})];
-  const refusal = () => feed.enter(tenant.tenantId, () => {});
+  const enter = (reader = "bob") => feed.enter({ tenantId: tenant.tenantId, reader }, () => {});
+  const places = [enter(), enter()];
+  const refusal = () => enter();
   expect(refusal).toThrow(expect.objectContaining({ code: "rate-limited", headers: { "retry-after": "5" } }));
+  if (limit.placesMax) expect(() => enter("ada")).not.toThrow();
   places[0]?.leave();
   places[0]?.leave();
-  feed.enter(tenant.tenantId, () => {});
+  enter();
   expect(refusal).toThrow(Failure);
 });
 

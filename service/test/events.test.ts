@@ -3,6 +3,7 @@ import { EventFeed } from "../src/api/event-feed.ts";
 import { appendEvents, listEventsAfter } from "../src/db/events.ts";
 import type { DomainEvent, LoggedEvent } from "../src/domain/event.ts";
 import { TestTenant, expectProblem, useService } from "./harness.ts";
+import { StreamReader } from "./stream.ts";
 
 const service = useService();
 
@@ -53,6 +54,28 @@ test("GET events 200: with wait it answers as soon as there is something", async
   const waiting = read(tenant, "wait=30");
   await service.current.database.transaction((tx) => appendEvents(tx, tenant.tenantId, [made("user-1")]));
   expect((await waiting).next_after).toBe(1);
+});
+
+test("GET events, stream 200: what happens to people and clients is told to those who may read them alone", async () => {
+  const tenant = await TestTenant.create(service.current);
+  await tenant.call("POST", "/users", { body: { email: "ada@example.org", name: "Ada", role: "lead" } });
+  await tenant.call("POST", "/clients", { body: { scopes: ["read:cases"] } });
+  await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "user-1" } });
+  const typesFor = async (...scopes: string[]) => {
+    const token = await tenant.mint(["read:events", ...scopes]);
+    const answer = await tenant.call("GET", "/events", { token });
+    const { events, next_after } = answer.json.data as Feed;
+    expect(next_after).toBe(3);
+    const url = `http://127.0.0.1:${service.current.port}/v2/${tenant.slug}/events/stream?after=0&wait=0`;
+    const reader = await StreamReader.open(url, { authorization: `Bearer ${token}` });
+    const told = (await reader.rest()).flatMap(({ event }) => event ?? []);
+    const types = events.map(({ type }) => type);
+    expect(told).toEqual(types);
+    return types;
+  };
+  expect(await typesFor()).toEqual(["account.created"]);
+  expect(await typesFor("read:users")).toEqual(["user.invited", "account.created"]);
+  expect(await typesFor("read:users", "read:clients")).toEqual(["user.invited", "client.created", "account.created"]);
 });
 
 test("GET events 400: a place, a limit or a wait out of range", async () => {

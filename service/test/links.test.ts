@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { saveLinks, type Link } from "../src/db/links.ts";
 import type { CaseDigest } from "../src/domain/case-digest.ts";
 import type { AccountLink, LinkTable, LinkedAccount } from "../src/domain/link.ts";
+import { eventually } from "./process.ts";
 import { TestTenant, expectProblem, useService } from "./harness.ts";
 
 const service = useService();
@@ -209,6 +210,8 @@ test("GET case digests 200: words of a reporter that look like a case's members 
   const tenant = await TestTenant.create(service.current);
   const note = `x","details":{"summary":"planted"},"fraud_occurrences":{}`;
   await tenant.report("user-1", { attributes: { note, label: "Bot" } });
-  const opened = await tenant.openCase("user-1");
-  expect(await digests(tenant, [opened.case_id])).toMatchObject([{ summary: opened.details.summary, has_new_evidence: true }]);
+  const { case_id } = await tenant.openCase("user-1");
+  await eventually(async () => expect((await tenant.read(case_id)).case_version).toBe(2));
+  const { details } = await tenant.read(case_id);
+  expect(await digests(tenant, [case_id])).toMatchObject([{ summary: details.summary, has_new_evidence: true }]);
 });

@@ -5,13 +5,21 @@ import { Failure } from "../domain/failure.ts";
 
 // What is told of an event, made once for all who listen.
 export type Told = { event: LoggedEvent; text: string };
-export type FeedLimits = { pollMs: number; readersMax: number; readersOfTenantMax: number; replayMax: number };
+export type FeedLimits = {
+  pollMs: number;
+  readersMax: number;
+  readersOfTenantMax: number;
+  // Of one person or client.
+  placesMax: number;
+  replayMax: number;
+};
+type Entrant = { tenantId: string; reader: string };
 type Listener = { position: number; tell: (told: Told[]) => void };
 type Tenant = { head: number; listeners: Set<Listener> };
 // Where a reader stands, and where the log ends. `isReset`: too much was missed to tell it all.
 export type Start = { position: number; head: number; isReset: boolean };
 
-const defaults: FeedLimits = { pollMs: 500, readersMax: 500, readersOfTenantMax: 100, replayMax: 1000 };
+const defaults: FeedLimits = { pollMs: 500, readersMax: 500, readersOfTenantMax: 100, placesMax: 30, replayMax: 1000 };
 const pageMax = 200;
 
 // Follows the logs of the tenants that somebody listens to. However many listen, one statement asks where these logs end, and
@@ -33,13 +41,14 @@ export class EventFeed {
   }
 
   // A place among the readers, until it is left. Everything that waits takes one.
-  enter(tenantId: string, onStop: () => void): { leave: () => void } {
+  enter({ tenantId, reader }: Entrant, onStop: () => void): { leave: () => void } {
     if (this.#isStopped) throw new Failure("service-unavailable", "The service is shutting down.", retryAfter(1));
-    const own = this.#places.get(tenantId) ?? 0;
-    if (this.#readers >= this.#limits.readersMax || own >= this.#limits.readersOfTenantMax)
-      throw new Failure("rate-limited", "Too many readers wait for events. Retry after a short delay.", retryAfter(5));
+    const { readersMax, readersOfTenantMax, placesMax } = this.#limits;
+    const own = `${tenantId} ${reader}`;
+    const isFull = this.#readers >= readersMax || this.#taken(tenantId) >= readersOfTenantMax || this.#taken(own) >= placesMax;
+    if (isFull) throw new Failure("rate-limited", "Too many readers wait for events. Retry after a short delay.", retryAfter(5));
     this.#readers++;
-    this.#places.set(tenantId, own + 1);
+    for (const key of [tenantId, own]) this.#places.set(key, this.#taken(key) + 1);
     this.#onStop.add(onStop);
     let hasLeft = false;
     const leave = () => {
@@ -47,11 +56,17 @@ export class EventFeed {
       hasLeft = true;
       this.#readers--;
       this.#onStop.delete(onStop);
-      const left = (this.#places.get(tenantId) ?? 1) - 1;
-      if (left > 0) this.#places.set(tenantId, left);
-      else this.#places.delete(tenantId);
+      for (const key of [tenantId, own]) {
+        const left = this.#taken(key) - 1;
+        if (left > 0) this.#places.set(key, left);
+        else this.#places.delete(key);
+      }
     };
     return { leave };
+  }
+
+  #taken(key: string): number {
+    return this.#places.get(key) ?? 0;
   }
 
   // Where a reader that has seen all up to `after` begins; without it, at the end of the log.
@@ -79,10 +94,10 @@ export class EventFeed {
   }
 
   // Until there is something after the position, or the time is over, or the service stops.
-  async wait(tenantId: string, after: number, timeoutMs: number): Promise<void> {
+  async wait({ tenantId, reader }: Entrant, after: number, timeoutMs: number): Promise<void> {
     const ending = new AbortController();
     const end = () => ending.abort();
-    const { leave } = this.enter(tenantId, end);
+    const { leave } = this.enter({ tenantId, reader }, end);
     const timer = setTimeout(end, timeoutMs);
     try {
       const ended = new Promise<void>((resolve) => ending.signal.addEventListener("abort", () => resolve()));

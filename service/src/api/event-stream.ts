@@ -10,21 +10,26 @@ const reconnectMs = 2_000;
 // A reader that is further behind than this does not read.
 const bufferedBytesMax = 256 * 1024;
 const lingerMs = 1_000;
+// How long a reader that was allowed is taken for one that still is.
+const trustMsDefault = 1_000;
 const timerMsMax = 2 ** 31 - 1;
 
 export type StreamOptions = {
   tenantId: string;
+  // Who reads: each may have so many places.
+  reader: string;
   after: number | null;
-  types: ReadonlySet<string> | null;
+  isWanted: (type: string) => boolean;
   waitMs: number | null;
   visit: Visit;
   heartbeatMs?: number;
+  trustMs?: number;
 };
 
 // Asks where the log ends before it answers, so that what can be refused is refused as a problem.
 export async function openStream(feed: EventFeed, options: StreamOptions): Promise<Reply> {
   const ending = new AbortController();
-  const { leave } = feed.enter(options.tenantId, () => ending.abort());
+  const { leave } = feed.enter(options, () => ending.abort());
   ending.signal.addEventListener("abort", leave);
   try {
     const start = await feed.begin(options.tenantId, options.after);
@@ -40,7 +45,7 @@ export async function openStream(feed: EventFeed, options: StreamOptions): Promi
 type Run = StreamOptions & { start: Start; ending: AbortController; to: ServerResponse };
 
 function run(feed: EventFeed, { start, ending, to, ...options }: Run): void {
-  const { tenantId, types, visit, waitMs, heartbeatMs = heartbeatMsDefault } = options;
+  const { tenantId, isWanted, visit, waitMs, heartbeatMs = heartbeatMsDefault, trustMs = trustMsDefault } = options;
   let { position } = start;
   let isOver = false;
   const end = () => ending.abort();
@@ -65,16 +70,26 @@ function run(feed: EventFeed, { start, ending, to, ...options }: Run): void {
     if (to.writableLength > bufferedBytesMax) to.destroy();
     else to.write(text);
   };
-  const tell = (told: Told[]) => {
+  let checkedMs = Date.now();
+  const mayStay = async () => {
+    const isAllowed = await visit.isStillAllowed();
+    checkedMs = Date.now();
+    if (!isAllowed) end();
+    return isAllowed;
+  };
+  const pass = async (told: Told[]) => {
+    if (Date.now() - checkedMs > trustMs && !(await mayStay())) return;
     position = told.at(-1)?.event.event_id ?? position;
-    const wanted = types === null ? told : told.filter(({ event }) => types.has(event.type));
+    const wanted = told.filter(({ event }) => isWanted(event.type));
     if (wanted.length > 0) write(wanted.map(message).join(""));
     endIfDone();
   };
+  // One after the other, for the order is the log's.
+  let passed = Promise.resolve();
+  const tell = (told: Told[]) => void (passed = passed.then(() => pass(told)));
   // The id moves the reader's place on, past what it did not ask for.
   const beat = async () => {
-    if (await visit.isStillAllowed()) write(`: still here\nid: ${position}\n\n`);
-    else end();
+    if (await mayStay()) write(`: still here\nid: ${position}\n\n`);
   };
   write(`retry: ${reconnectMs}\nid: ${position}\n\n`);
   if (start.isReset) write(`event: reset\nid: ${position}\ndata: {"last_event_id":${position}}\n\n`);

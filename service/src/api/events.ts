@@ -4,7 +4,7 @@ import { LoggedEvent } from "../domain/event.ts";
 import { notFound } from "../domain/failure.ts";
 import { accountId, accountNoun } from "./accounts.ts";
 import { openStream, readPosition } from "./event-stream.ts";
-import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
+import { dataReply, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
 import { Limit, PageQuery, listPage, pageOf } from "./page.ts";
 import type { Reply } from "./problem.ts";
 
@@ -12,24 +12,39 @@ const After = Type.Optional(
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "The last event that was seen." }),
 );
 
+// Who people and clients are is for those who may read them.
+function mayRead({ scopes }: Caller): (type: string) => boolean {
+  return (type) => {
+    if (type.startsWith("user.")) return scopes.has("read:users");
+    return !type.startsWith("client.") || scopes.has("read:clients");
+  };
+}
+
+function readerOf({ actor, tenant_id: tenantId }: Caller): { tenantId: string; reader: string } {
+  return { tenantId, reader: actor };
+}
+
 async function list(services: Services, { caller, query }: Call): Promise<Reply> {
   const { after = 0, limit = 1000, wait = 0 } = query as { after?: number; limit?: number; wait?: number };
   const read = () => listEventsAfter(services.database, caller.tenant_id, { after, limit });
   let events = await read();
   if (events.length === 0 && wait > 0) {
-    await services.feed.wait(caller.tenant_id, after, wait * 1000);
+    await services.feed.wait(readerOf(caller), after, wait * 1000);
     events = await read();
   }
-  return dataReply({ events, next_after: events.at(-1)?.event_id ?? after });
+  const isReadable = mayRead(caller);
+  return dataReply({ events: events.filter(({ type }) => isReadable(type)), next_after: events.at(-1)?.event_id ?? after });
 }
 
 async function stream(services: Services, { caller, query, visit }: Call): Promise<Reply> {
   if (!visit) throw new Error("a stream without its reader");
   const { after, types, wait } = query as { after?: number; types?: string; wait?: number };
+  const isReadable = mayRead(caller);
+  const asked = types === undefined ? null : new Set(types.split(","));
   return openStream(services.feed, {
-    tenantId: caller.tenant_id,
+    ...readerOf(caller),
     after: readPosition(visit, after),
-    types: types === undefined ? null : new Set(types.split(",")),
+    isWanted: (type) => isReadable(type) && (asked === null || asked.has(type)),
     waitMs: wait === undefined ? null : wait * 1000,
     visit,
   });
@@ -91,7 +106,7 @@ export const eventOperations: Operation[] = [
     tag: "Events",
     summary: "Read the feed of changes",
     description:
-      "Every change of the tenant's cases, accounts, rules and settings, in the order of commits, none skipped. Ask again with `after` = `next_after`.",
+      "Every change of the tenant's cases, accounts, rules and settings, in the order of commits, none skipped. Ask again with `after` = `next_after`. Events of users and clients are shown with the scopes `read:users` and `read:clients`, and left out without.",
     query: Type.Object({
       after: After,
       limit: Limit,
@@ -117,7 +132,7 @@ export const eventOperations: Operation[] = [
     description: [
       "Server-sent events. Each message has the event's number as `id`, its type as `event`, and the event itself as `data`, as in the list. The header `Last-Event-ID`, or else `after`, says where to go on; without either the stream begins now.",
       "Where more than 1,000 events were missed, or the log does not reach that far, they are not told: the first message is `reset` with `last_event_id`, and the stream goes on from there. What was read before must then be read again.",
-      "Every 15 seconds comes a comment, with an id that moves the reader's place on. The stream ends when the token expires or is revoked, when the service stops, and for a reader that does not read; come back with the last id. There may be 100 readers a tenant, and 500 a process.",
+      "Every 15 seconds comes a comment, with an id that moves the reader's place on. The stream ends when the token expires or the session ends (nothing is told from a second after that), when the service stops, and for a reader that does not read; come back with the last id. There may be 30 readers a person or client, 100 a tenant, and 500 a process.",
     ].join("\n\n"),
     query: Type.Object({
       after: After,

@@ -34,12 +34,16 @@ type Parts = {
 };
 
 // HTTP and nothing else. Whatever comes in, well formed or not, the answer is JSON.
+// The requests of a connection whose answers are not sent yet, in their order.
+type Line = { underWay: Set<ServerResponse>; last: ServerResponse | null };
+const pipelinedMax = 100;
+
 export class ApiServer {
   #parts: Parts | null = null;
   readonly #log: Logger;
   readonly #metrics: Metrics;
   readonly #server: Server;
-  readonly #underWay = new WeakMap<Duplex, Set<ServerResponse>>();
+  readonly #lines = new WeakMap<Duplex, Line>();
   readonly #refused = new WeakSet<Duplex>();
   readonly #sockets = new Set<Socket>();
   isStopping = false;
@@ -79,13 +83,18 @@ export class ApiServer {
   // One after the other on a connection: of two changes that were sent in a row, the second must win.
   #take(request: IncomingMessage, response: ServerResponse, onBody: () => void): void {
     const { socket } = request;
-    const underWay = this.#underWay.get(socket) ?? new Set();
-    this.#underWay.set(socket, underWay.add(response));
-    const before = [...underWay].at(-2);
-    response.once("close", () => underWay.delete(response));
+    const line = this.#lines.get(socket) ?? { underWay: new Set(), last: null };
+    const before = line.last;
+    this.#lines.set(socket, line);
+    line.last = response;
+    line.underWay.add(response);
+    response.once("close", () => line.underWay.delete(response));
+    // Nobody asks so much ahead of the answers who means to read them.
+    if (line.underWay.size > pipelinedMax) return void socket.destroy();
     const serve = () => void this.#serve(request, response, onBody);
-    if (before && !before.writableFinished) before.once("close", serve);
-    else serve();
+    if (!before || before.writableFinished || !line.underWay.has(before)) serve();
+    // Who has gone while it waited is not answered, and nothing is done for them.
+    else before.once("close", () => socket.destroyed || serve());
   }
 
   // Whole requests in front of the broken bytes are answered first, or a change that was applied would be told as refused.
@@ -98,7 +107,7 @@ export class ApiServer {
 
   #endAfterAnswers(socket: Duplex, failure: Failure): void {
     this.#refused.add(socket);
-    const last = [...(this.#underWay.get(socket) ?? [])].findLast((response) => response.req.complete);
+    const last = [...(this.#lines.get(socket)?.underWay ?? [])].findLast((response) => response.req.complete);
     const end = () => endRaw(socket, failure);
     if (last) last.once("close", end);
     else end();

@@ -35,6 +35,7 @@ export async function listLinksOfAccount(database: Queryable, tenantId: string, 
         select 1
         from links
         where tenant_id = ${tenantId} and kind = l.kind and b = l.b
+        order by a
         limit ${sharersMax + 1}
       ) as counted
     ) as s`);

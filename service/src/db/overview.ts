@@ -109,6 +109,7 @@ export async function findLinkedCases(database: Queryable, tenantId: string, ids
         select a
         from links
         where tenant_id = ${tenantId} and kind = t.kind and b = t.b
+        order by a
         limit 50
       ) as o
       union
