@@ -270,11 +270,20 @@ test.each(limits)("stream 429: no more than the limit at once, and a place that 
   const places = [enter(), enter()];
   const refusal = () => enter();
   expect(refusal).toThrow(expect.objectContaining({ code: "rate-limited", headers: { "retry-after": "5" } }));
-  if (limit.placesMax) expect(() => enter("ada")).not.toThrow();
   places[0]?.leave();
   places[0]?.leave();
   enter();
   expect(refusal).toThrow(Failure);
+});
+
+test("stream: one person's streams leave places for the tenant's others", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const feed = new EventFeed(service.current.database);
+  onTestFinished(() => feed.stop());
+  const enter = (reader: string) => feed.enter({ tenantId: tenant.tenantId, reader }, () => {});
+  for (let place = 0; place < 30; place++) enter("bob");
+  expect(() => enter("bob")).toThrow(Failure);
+  expect(() => enter("ada")).not.toThrow();
 });
 
 test("stream: the service's stop ends every stream and every wait at once", async () => {
