@@ -53,6 +53,13 @@ test("one that asks thousands ahead of the answers, behind a stream, is cut off,
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 90 }, () => 200));
 });
 
+test("no answer is taken for anything but what it says it is", async () => {
+  const { port } = service.current;
+  for (const path of ["/v2/x/cases", "/auth/session", "/nothing", "/livez", "/docs", "/openapi.json"]) {
+    expect((await fetch(`http://127.0.0.1:${port}${path}`)).headers.get("x-content-type-options")).toBe("nosniff");
+  }
+});
+
 test("a change that a CONNECT follows in the same write is answered before it", async () => {
   const tenant = await tenantWithAccount();
   const connect = Buffer.from("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n");

@@ -35,7 +35,6 @@ const guards = {
   "content-security-policy": policy,
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",

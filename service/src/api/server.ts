@@ -216,6 +216,7 @@ function send(response: ServerResponse, reply: Reply, requestId: string, isLast:
   const body = reply.bytes ?? reply.body;
   const headers: Record<string, string | number | string[]> = {
     "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
     "x-request-id": requestId,
     ...reply.headers,
   };

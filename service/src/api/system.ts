@@ -164,7 +164,7 @@ function script(request: IncomingMessage, body: string): Reply {
   const headers = { etag, "cache-control": "public, max-age=3600", "access-control-allow-origin": "*", vary: "Accept-Encoding" };
   const known = (request.headers["if-none-match"] ?? "").split(",").map((each) => each.trim().replace(/^W\//, ""));
   if (known.includes(etag)) return { status: 304, body: "", headers };
-  const type = { "content-type": "text/javascript; charset=utf-8", "x-content-type-options": "nosniff" };
+  const type = { "content-type": "text/javascript; charset=utf-8" };
   const all = { ...headers, ...type, "cross-origin-resource-policy": "cross-origin" };
   const takesGzip = /\bgzip\b(?!\s*;\s*q=0(\.0*)?(\s*,|\s*$))/.test(request.headers["accept-encoding"] ?? "");
   if (!takesGzip) return { status: 200, body, headers: all };
@@ -177,7 +177,6 @@ function page(body: string): Reply {
   const headers = {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": policy,
-    "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
   };
   return { status: 200, body, headers };
