@@ -108,6 +108,7 @@ test("overview: every chart is a table too, with the same ways into the queue, a
     await panel.getByRole("button", { name: "As a table" }).click();
     await panel.getByRole("table").waitFor();
     expect([name, await ways()]).toEqual([name, drawn]);
+    await panel.getByRole("button", { name: "As a chart" }).waitFor();
   }
   await page.waitForURL(/tables=/);
   const other = await Visitor.open(browser.current, visitor.tenant);
