@@ -31,6 +31,7 @@ export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave
       tenant: session.tenant.slug,
       userId: session.user.user_id,
       isAllowed: scopes.has("read:events"),
+      hasPeople: scopes.has("read:users"),
       lastEventId: session.last_event_id,
     }),
     may: (scope) => scopes.has(scope),
@@ -77,6 +78,7 @@ export function refreshOn(event: LiveEvent, cache: QueryClient): void {
     void cache.invalidateQueries({ queryKey: ["digest", id] });
     countSoon(cache);
   }
+  if (type === "user") void cache.invalidateQueries({ queryKey: ["users"] });
   // The thresholds are the tenant's.
   if (type === "rule" || type === "tenant") void cache.invalidateQueries({ queryKey: ["rules"] });
   if (event.type === "thresholds.updated") void cache.invalidateQueries({ queryKey: ["thresholds"] });
