@@ -99,7 +99,7 @@ test("queue: a version conflict keeps the draft, says what changed, and closes a
   const { page, tenant } = visitor;
   const seen = await tenant.openCase("ann");
   await visitor.goto();
-  await visitor.expectFocused("ann");
+  await visitor.expectPeek("ann");
   await visitor.press("1");
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel(/Reason/).fill("My own words.");
