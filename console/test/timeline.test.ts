@@ -132,7 +132,11 @@ test("timeline: on paper there is the case alone: no navigation, no buttons, fla
   expect(await page.getByRole("switch").count()).toBe(0);
   const buttons = page.getByRole("button").filter({ visible: true });
   expect((await buttons.allTextContents()).filter((name) => !/event/.test(name))).toEqual([]);
-  await page.getByRole("region", { name: "Who" }).getByText("Blocked").filter({ visible: true }).waitFor();
+  await page.getByRole("region", { name: "Who" }).getByText("Flags: Blocked").filter({ visible: true }).waitFor();
+  await page
+    .getByText(/Printed by Ada Investigator \(.+@.+\) on .+ (UTC|GMT)/)
+    .filter({ visible: true })
+    .waitFor();
   expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(255, 255, 255)");
   // All of it, not what fits a window.
   const text = (await page.pdf({ format: "A4" })).toString("latin1");
