@@ -116,9 +116,12 @@ test("people: sessions are ended, a link for a new password is made, a person is
   expect(guest.complaints).toEqual([]);
 });
 
+function streams(asked: string[]): string[] {
+  return asked.filter((url) => url.includes("/events/stream"));
+}
+
 test("people: what a colleague does shows by itself; who may not list people does not ask for it", async () => {
   const { tenant, ada, guest, page } = await open("lead");
-  const streams = (asked: string[]) => asked.filter((url) => url.includes("/events/stream"));
   await guest.goto("/people");
   await page.getByRole("row").filter({ hasText: ada.email }).waitFor();
   const { user, link } = await invite(tenant, "investigator", { name: "Grace Hopper" });

@@ -54,6 +54,7 @@ test("reopen: a closed case, from its screen and from the peek pane; what change
   expect(await tenant.read(id)).toMatchObject({ status: "CLOSED", case_version: 6 });
   await reopen.click();
   await page.getByText("The case of ann is open again.").waitFor();
+  await page.getByRole("row").filter({ hasText: "ann" }).getByText("Open", { exact: true }).waitFor();
   expect(await tenant.read(id)).toMatchObject({ status: "OPEN", case_version: 7 });
   expect(visitor.complaints).toEqual([]);
 });

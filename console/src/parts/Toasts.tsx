@@ -29,6 +29,11 @@ export function toast(given: Omit<Toast, "id">): number {
   return id;
 }
 
+// What was said to one person is not for the next.
+export function clearToasts(): void {
+  change([]);
+}
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -61,7 +66,7 @@ export function Toasts() {
           {action && (
             <Button
               look="quiet"
-              className="text-accent"
+              className="!text-accent"
               onClick={() => {
                 dismissToast(id);
                 action.run();

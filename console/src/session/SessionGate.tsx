@@ -4,6 +4,7 @@ import { useEffect, useRef, useState, type ReactNode } from "react";
 import { Button } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Trouble } from "../parts/States.tsx";
+import { clearToasts } from "../parts/Toasts.tsx";
 import { SignInForm } from "../screens/sign-in/SignInForm.tsx";
 import { SignInScreen } from "../screens/sign-in/SignInScreen.tsx";
 import { takeSession } from "./early.ts";
@@ -35,6 +36,7 @@ export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen:
     }
     known?.keeper.giveUp();
     cache.clear();
+    clearToasts();
     claimDrafts(session);
     const keeper = new SessionKeeper(session, { onLost: () => setExpired(true), onOther: enter });
     current.current = { keeper, workspace: openWorkspace(keeper, cache, leave) };
@@ -46,6 +48,7 @@ export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen:
     current.current?.keeper.giveUp();
     current.current = null;
     cache.clear();
+    clearToasts();
     sessionStorage.clear();
     setExpired(false);
     setState({ kind: "none" });

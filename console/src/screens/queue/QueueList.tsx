@@ -54,6 +54,7 @@ export function QueueList({ filter, input }: Props) {
         ) : (
           <QueueTable
             {...{ rows, focusedId, chosen, unsaved, grid, onEnd }}
+            listed={filter.status === "closed" ? "CLOSED" : "OPEN"}
             hasMore={list.hasNextPage}
             onFocus={focus}
             onOpen={open}

@@ -22,6 +22,8 @@ const columns =
 
 type Props = {
   rows: CaseListItem[];
+  // What the list is of: a row that is otherwise by now says so.
+  listed: CaseListItem["status"];
   focusedId: string | null;
   chosen: ReadonlyMap<string, number>;
   unsaved: ReadonlySet<string>;
@@ -36,7 +38,7 @@ type Props = {
 };
 
 // Only the rows in sight exist. The grid holds the browser's focus, and names the row that the keys act on.
-export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, onChooseAll, onEnd, ...acts }: Props) {
+export function QueueTable({ rows, listed, focusedId, chosen, unsaved, hasMore, grid, onChooseAll, onEnd, ...acts }: Props) {
   const { onFocus, onOpen, onChoose, onChooseRange } = acts;
   const at = rows.findIndex((row) => row.case_id === focusedId);
   const virtual = useVirtualizer({
@@ -87,6 +89,7 @@ export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, on
             >
               <Row
                 row={row}
+                listed={listed}
                 index={item.index}
                 isFocused={id === focusedId}
                 isChosen={chosen.has(id)}
@@ -148,10 +151,10 @@ const HeaderRow = memo(function HeaderRow({ shown, chosen, onChooseAll }: Header
 
 type RowProps = { row: CaseListItem; index: number; isFocused: boolean; isChosen: boolean; isUnsaved: boolean } & Pick<
   Props,
-  "onFocus" | "onOpen" | "onChoose" | "onChooseRange"
+  "listed" | "onFocus" | "onOpen" | "onChoose" | "onChooseRange"
 >;
 
-const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFocus, onOpen, ...choosing }: RowProps) {
+const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsaved, onFocus, onOpen, ...choosing }: RowProps) {
   const { queries } = useWorkspace();
   const { data: digest, isError } = useQuery(queries.digest(row));
   const id = row.case_id;
@@ -183,7 +186,7 @@ const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFo
         <FlagMarks flags={digest ?? { is_blocked: row.end_user_is_blocked }} isTight />
       </span>
       <span role="gridcell" className="flex min-w-0 items-center gap-1.5 text-soft">
-        {isClosed && <StatusBadge status="CLOSED" />}
+        {row.status !== listed && <StatusBadge status={row.status} />}
         {isUnsaved && (
           <span className="shrink-0 rounded bg-warn-soft px-1.5 text-xs font-medium whitespace-nowrap text-warn">
             Not saved yet
