@@ -106,7 +106,7 @@ test("account: every case with its outcome; devices and addresses say with how m
   expect(visitor.complaints).toEqual([]);
 });
 
-test("account: UNKNOWN, an absent and an erased one say what they are, and offer nothing to change", async () => {
+test("account: none at all, an absent and an erased one say what they are, and offer nothing to change", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const found = await tenant.openCase("ann");
@@ -119,7 +119,7 @@ test("account: UNKNOWN, an absent and an erased one say what they are, and offer
     expect(await page.getByRole("switch").count()).toBe(0);
     expect(await page.getByRole("button", { name: "Edit the CRM id" }).count()).toBe(0);
   };
-  await expectWords("/accounts/UNKNOWN", "UNKNOWN is not an account.");
+  await expectWords("/accounts/UNKNOWN", "This is not an account.");
   await expectWords("/accounts/ann", "There is no such account");
   await expectWords("/accounts/CRM-7", "But this is a CRM id, of");
   await expectWords(`/accounts/${pseudonym}`, "This account was erased by");
@@ -214,7 +214,7 @@ test.each(["light", "dark"] as const)("account: axe finds nothing, %s", async (t
   await page.getByRole("link", { name: "shared with 1 other" }).waitFor();
   await look("account");
   await visitor.goto("/accounts/UNKNOWN");
-  await page.getByText("UNKNOWN is not an account.").waitFor();
+  await page.getByText("This is not an account.").waitFor();
   await look("unknown");
   await visitor.goto("/accounts/nobody");
   await page.getByText("There is no such account").waitFor();

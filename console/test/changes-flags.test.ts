@@ -16,7 +16,11 @@ async function boardOf(baseUrl?: (tenant: TestTenant) => Promise<string>) {
   const desk = () => deskOf(tenant, url);
   const url = baseUrl ? await baseUrl(tenant) : tenant.service.url;
   const make = () =>
-    new FlagBoard(desk(), { show: (_id, flags) => shown.push(flags), refuse: (refusal) => refused.push(refusal) });
+    new FlagBoard(desk(), {
+      show: (_id, flags) => shown.push(flags),
+      tell: () => {},
+      refuse: (refusal) => refused.push(refusal),
+    });
   return { tenant, account, read, shown, refused, make };
 }
 

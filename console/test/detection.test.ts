@@ -195,7 +195,7 @@ test("detection: thresholds out of order are refused at their field, and a colle
   const save = page.getByRole("button", { name: "Save the thresholds" });
   await page.getByLabel("Score 3 from").fill("0.5");
   await save.click();
-  await page.getByText("must be more than score_2").waitFor();
+  await page.getByText("must be more than that of score 2").waitFor();
   expect(await read()).toMatchObject({ score_3: 2.5, thresholds_version: 1 });
   await page.getByLabel("Score 3 from").fill("2.8");
   const theirs = { score_2: 1, score_3: 2.5, score_4: 4, score_5: 7, thresholds_version: 1 };

@@ -112,7 +112,14 @@ test("developers: origins are added and removed; one that browsers never send is
   expect(await origins()).toEqual(["https://shop.example"]);
   await page.getByRole("button", { name: "Copy the HTML snippet" }).click();
   expect(await page.evaluate("navigator.clipboard.readText()")).toContain("/tag.js");
-  await page.getByRole("button", { name: "Remove https://shop.example" }).click();
+  const remove = page.getByRole("button", { name: "Remove https://shop.example" });
+  await remove.click();
+  const dialog = page.getByRole("dialog", { name: "Remove an allowed origin" });
+  await dialog.getByText(/is refused from then on/).waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  expect(await origins()).toEqual(["https://shop.example"]);
+  await remove.click();
+  await dialog.getByRole("button", { name: "Remove it" }).click();
   await page.getByText("None yet:").waitFor();
   expect(await origins()).toEqual([]);
   expect(await page.title()).toBe("Casehound");

@@ -219,6 +219,7 @@ test("live: by plain http from another machine a case is seen to come, and is cl
   const { case_id } = await tenant.openCase("ann");
   await page.getByRole("button", { name: "1 new", exact: true }).click();
   await rowOf(page, "ann").click();
+  await page.getByRole("button", { name: /Close the case/ }).waitFor();
   await page.keyboard.press("1");
   await page
     .getByRole("dialog")

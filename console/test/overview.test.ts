@@ -108,6 +108,7 @@ test("overview: every chart is a table too, with the same ways into the queue, a
     await panel.getByRole("button", { name: "As a table" }).click();
     await panel.getByRole("table").waitFor();
     expect([name, await ways()]).toEqual([name, drawn]);
+    await panel.getByRole("button", { name: "As a chart" }).waitFor();
   }
   await page.waitForURL(/tables=/);
   const other = await Visitor.open(browser.current, visitor.tenant);
@@ -116,6 +117,31 @@ test("overview: every chart is a table too, with the same ways into the queue, a
   await expect.poll(() => other.page.getByRole("table").count(), patience).toBe(panels.length + 1);
   expect([...visitor.complaints, ...other.complaints]).toEqual([]);
 });
+
+test.each([1440, 1024])(
+  "overview: labels of an axis do not touch, and all closed cases are said to be that, %i px",
+  async (width) => {
+    const visitor = await withCases({ width });
+    const { page } = visitor;
+    await visitor.goto("/overview?days=30");
+    const outcomes = page.getByRole("region", { name: "How closed cases ended" });
+    await outcomes.getByTitle(/^False positive: 1\. To all closed cases/).waitFor();
+    await page.getByTitle(/^To all closed cases/).waitFor();
+    for (const name of ["Opened and closed per day", "Events of the site per day"]) {
+      const labels = page
+        .getByRole("region", { name })
+        .locator("[aria-hidden] > span.whitespace-nowrap")
+        .filter({ visible: true });
+      const boxes = await labels.evaluateAll((all) =>
+        all.map((each) => each.getBoundingClientRect()).map(({ left, right, top }) => ({ left, right, top })),
+      );
+      const lowest = Math.max(...boxes.map(({ top }) => top));
+      const axis = boxes.filter(({ top }) => top === lowest).toSorted((a, b) => a.left - b.left);
+      expect(axis.length).toBeGreaterThan(1);
+      expect(axis.slice(1).filter(({ left }, index) => left < (axis[index]?.right ?? 0) + 4)).toEqual([]);
+    }
+  },
+);
 
 test("overview: the range stands in the address; a year is drawn by weeks, and a week leads to its seven days", async () => {
   const visitor = await withCases();

@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest";
 import type { User } from "../../service/src/domain/user.ts";
 import { TestTenant, useService } from "../../service/test/harness.ts";
-import { Browser as Elsewhere, goodPassword, newEmail } from "../../service/test/people.ts";
+import { Browser as Elsewhere, goodPassword, invite, newEmail } from "../../service/test/people.ts";
 import { Guest, makePerson } from "./people-rig.ts";
-import { axeFindings, consolePace, useBrowser } from "./rig.ts";
+import { axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
 const browser = useBrowser();
@@ -114,6 +114,26 @@ test("people: sessions are ended, a link for a new password is made, a person is
   await page.getByText(hostile).first().waitFor();
   expect(await page.title()).toBe("Casehound");
   expect(guest.complaints).toEqual([]);
+});
+
+function streams(asked: string[]): string[] {
+  return asked.filter((url) => url.includes("/events/stream"));
+}
+
+test("people: what a colleague does shows by itself; who may not list people does not ask for it", async () => {
+  const { tenant, ada, guest, page } = await open("lead");
+  await guest.goto("/people");
+  await page.getByRole("row").filter({ hasText: ada.email }).waitFor();
+  const { user, link } = await invite(tenant, "investigator", { name: "Grace Hopper" });
+  const row = page.getByRole("row").filter({ hasText: user.email });
+  await row.getByText("Invited").waitFor();
+  await Elsewhere.take(service.current, link.url);
+  await row.getByText("Active").waitFor();
+  expect(streams(guest.asked).every((url) => url.includes("user.invited"))).toBe(true);
+  const other = await Guest.signedIn(browser.current, await makePerson(tenant, "investigator"));
+  await other.goto();
+  await expect.poll(() => streams(other.asked).length, patience).toBeGreaterThan(0);
+  expect(streams(other.asked).some((url) => url.includes("user."))).toBe(false);
 });
 
 test("people: the address holds what is looked for; a lead sees and changes nothing", async () => {

@@ -51,7 +51,8 @@ test("queue: the address holds filters and the focused case, and shows the same 
   await visitor.goto();
   await visitor.expectFocused("ann");
   await visitor.press("j");
-  await visitor.page.waitForURL(/case=/);
+  const [bob] = await visitor.tenant.list("website_account_id=bob");
+  await visitor.page.waitForURL(`**case=${bob?.case_id ?? ""}**`);
   const address = new URL(visitor.page.url());
   const other = await Visitor.open(browser.current, visitor.tenant);
   await other.goto(`/${address.search}`);
@@ -99,7 +100,7 @@ test("queue: a version conflict keeps the draft, says what changed, and closes a
   const { page, tenant } = visitor;
   const seen = await tenant.openCase("ann");
   await visitor.goto();
-  await visitor.expectFocused("ann");
+  await visitor.expectPeek("ann");
   await visitor.press("1");
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel(/Reason/).fill("My own words.");

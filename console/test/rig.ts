@@ -80,6 +80,13 @@ export class Visitor {
     await expect.poll(() => this.focused(), patience).toBe(account);
   }
 
+  // The focused case is read: keys that act on it wait for it no longer than a moment.
+  async expectPeek(account: string): Promise<void> {
+    await this.expectFocused(account);
+    const peek = this.page.getByRole("complementary", { name: "The case in focus" });
+    await peek.filter({ hasText: account }).getByRole("button", { name: /^Open/ }).waitFor();
+  }
+
   // Fraud reported for each, one after the other; the queue then shows the latest first.
   async report(...accounts: string[]): Promise<void> {
     for (const account of accounts) await this.tenant.openCase(account);

@@ -54,7 +54,7 @@ test("screens: an account's id and a report's words that are markup stay text, i
   await tenant.openCase(hostile);
   await tenant.report(hostile, { attributes: { label: "Bot", note: hostile } });
   await visitor.goto();
-  await visitor.expectFocused(hostile);
+  await visitor.expectPeek(hostile);
   await visitor.press("c");
   await page.getByRole("dialog").waitFor();
   await page

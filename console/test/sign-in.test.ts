@@ -69,6 +69,7 @@ test("link: an invitation sets name and password, and signs in; used again it sa
   const { page } = guest;
   await page.goto(link.url);
   await page.getByText(user.email).waitFor();
+  await expect.poll(() => page.evaluate("document.activeElement.name"), patience).toBe("name");
   await page.getByLabel("Your name").fill("Ada Lovelace");
   await page.getByLabel("Password", { exact: true }).fill(goodPassword);
   await page.getByLabel("The same again").fill(otherPassword);
@@ -78,6 +79,7 @@ test("link: an invitation sets name and password, and signs in; used again it sa
   await guest.press("Enter");
   await guest.menu().getByText("Ada Lovelace").waitFor();
   expect(page.url()).not.toContain(tokenOf(link.url));
+  expect(guest.asked.filter((url) => url.endsWith("/auth/links/"))).toEqual([]);
   const pages = guest.asked.filter((url) => !url.includes("/auth/links/"));
   expect(pages.filter((url) => url.split("#")[0]?.includes(tokenOf(link.url)))).toEqual([]);
   const other = await Guest.open(browser.current, service.current);
@@ -110,10 +112,13 @@ test("link: one for a new password asks for nothing else, and ends the sessions 
 test("sign-out: here alone, and everywhere", async () => {
   const ada = await people();
   const guest = await Guest.signedIn(browser.current, ada);
-  await guest.goto();
+  await guest.goto("/?account=ann");
+  await guest.page.getByText("Account ann").waitFor();
   const elsewhere = await Elsewhere.signIn(service.current, ada.email);
   await guest.choose("Sign out");
   await guest.page.getByLabel("Password").waitFor();
+  await guest.page.waitForURL(`${guest.origin}/`);
+  await expect.poll(() => guest.page.evaluate("document.activeElement.name"), patience).toBe("email");
   expect(await guest.context.cookies()).toEqual([]);
   expect((await elsewhere.ask("GET", "/auth/session")).status).toBe(200);
   await guest.signIn(ada.email);

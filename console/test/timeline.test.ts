@@ -120,7 +120,17 @@ test("timeline: what cannot be read says so and is read again on demand; the res
 test("timeline: on paper there is the case alone: no navigation, no buttons, flags and evidence also where they were closed", async () => {
   const visitor = await Visitor.create(browser.current, service.current, { theme: "dark" });
   const { page, tenant } = visitor;
+  const quiet = Array.from({ length: 5 }, (_, index) => ({
+    activity_id: randomUUID(),
+    type: "page_view",
+    occurred_at: secondsAgo(7200 - index),
+    session_id: randomUUID(),
+    website_account_id: "ann",
+  }));
+  expect((await tenant.call("POST", "/activities", { body: { activities: quiet } })).status).toBe(202);
   const { found, report } = await makeStory(tenant, 3);
+  const around = async () => (await tenant.call("GET", `/cases/${found.case_id}/activities`)).json.data as object;
+  await expect.poll(around, patience).toMatchObject({ activities: { length: 6 } });
   await tenant.call("PUT", "/enduseraccounts/ann", { body: { is_blocked: true } });
   await visitor.goto(`/cases/${found.case_id}`);
   await page.getByRole("button", { name: /4 events/ }).click();
@@ -128,11 +138,16 @@ test("timeline: on paper there is the case alone: no navigation, no buttons, fla
   await expect.poll(() => evidence.isVisible(), patience).toBe(false);
   await page.emulateMedia({ media: "print" });
   expect(await evidence.isVisible()).toBe(true);
+  await page.getByText("3 earlier sessions are not printed.").filter({ visible: true }).waitFor();
   expect(await page.getByRole("navigation").count()).toBe(0);
   expect(await page.getByRole("switch").count()).toBe(0);
   const buttons = page.getByRole("button").filter({ visible: true });
   expect((await buttons.allTextContents()).filter((name) => !/event/.test(name))).toEqual([]);
-  await page.getByRole("region", { name: "Who" }).getByText("Blocked").filter({ visible: true }).waitFor();
+  await page.getByRole("region", { name: "Who" }).getByText("Flags: Blocked").filter({ visible: true }).waitFor();
+  await page
+    .getByText(/Printed by Ada Investigator \(.+@.+\) on .+ (UTC|GMT)/)
+    .filter({ visible: true })
+    .waitFor();
   expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(255, 255, 255)");
   // All of it, not what fits a window.
   const text = (await page.pdf({ format: "A4" })).toString("latin1");

@@ -38,9 +38,11 @@ function whoseClosing(found: Case): Closing {
   return { kind: found.status === "CLOSED" ? "already-closed" : "changed", found };
 }
 
-// The undo of a close: only while nothing else has happened to the case.
-export async function reopenCase(desk: Desk, closed: Pick<Case, "case_id" | "case_version">): Promise<Reopening> {
-  const body: CaseChange = { status: "OPEN", case_version: closed.case_version, reason: "The close was undone." };
+type Closed = Pick<Case, "case_id" | "case_version">;
+
+// Only while nothing else has happened to the case.
+export async function reopenCase(desk: Desk, closed: Closed, reason?: string): Promise<Reopening> {
+  const body: CaseChange = { status: "OPEN", case_version: closed.case_version, ...(reason !== undefined && { reason }) };
   const change = await changeCase(desk, closed.case_id, body, { label: "Reopening a case" });
   return change.kind === "done" ? { kind: "reopened", found: change.found } : change;
 }

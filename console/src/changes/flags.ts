@@ -3,15 +3,19 @@ import type { Desk } from "./desk.ts";
 
 export type Flag = "is_blocked" | "is_quarantined" | "is_fraudulent";
 export type Flags = Pick<EndUserAccount, Flag>;
+export type FlagChange = { websiteAccountId: string; flag: Flag; value: boolean; isUndo: boolean };
 export type FlagRefusal = { websiteAccountId: string; flag: Flag; words: string };
 
 type Shelf = {
   // Puts what is believed of an account before everybody's eyes.
   show: (websiteAccountId: string, flags: Flags) => void;
+  // The service has agreed.
+  tell: (change: FlagChange) => void;
   refuse: (refusal: FlagRefusal) => void;
 };
 
-type Press = { flag: Flag; value: boolean };
+type Shown = Flags & { website_account_id: string };
+type Press = { flag: Flag; value: boolean; isUndo: boolean };
 // What the service last said, and what has been pressed since, in that order.
 type Account = { known: Flags; presses: Press[]; running: Promise<void> };
 
@@ -28,18 +32,28 @@ export class FlagBoard {
   }
 
   // `shown` is what the person saw when pressing. The promise ends when the service has spoken.
-  toggle(shown: Flags & { website_account_id: string }, flag: Flag): Promise<void> {
+  toggle(shown: Shown, flag: Flag): Promise<void> {
+    const account = this.#accounts.get(shown.website_account_id);
+    const value = !(account ? believed(account) : shown)[flag];
+    return this.#press(shown, { flag, value, isUndo: false });
+  }
+
+  // Takes a change back.
+  putBack(shown: Shown, { flag, value }: Pick<Press, "flag" | "value">): Promise<void> {
+    return this.#press(shown, { flag, value, isUndo: true });
+  }
+
+  #press(shown: Shown, press: Press): Promise<void> {
     const id = shown.website_account_id;
     const account = this.#accounts.get(id) ?? { known: flagsOf(shown), presses: [], running: Promise.resolve() };
     this.#accounts.set(id, account);
-    const press = { flag, value: !believed(account)[flag] };
     account.presses.push(press);
     this.#shelf.show(id, believed(account));
     account.running = account.running.then(() => this.#send(id, account, press));
     return account.running;
   }
 
-  async #send(id: string, account: Account, { flag, value }: Press): Promise<void> {
+  async #send(id: string, account: Account, { flag, value, isUndo }: Press): Promise<void> {
     const { client, outbox } = this.#desk;
     const body: EndUserAccountChange = { [flag]: value };
     const params = { website_account_id: id };
@@ -54,7 +68,8 @@ export class FlagBoard {
     account.presses.shift();
     if (account.presses.length === 0) this.#accounts.delete(id);
     this.#shelf.show(id, believed(account));
-    if (words !== null) this.#shelf.refuse({ websiteAccountId: id, flag, words });
+    if (words === null) this.#shelf.tell({ websiteAccountId: id, flag, value, isUndo });
+    else this.#shelf.refuse({ websiteAccountId: id, flag, words });
   }
 }
 

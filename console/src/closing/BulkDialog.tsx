@@ -1,6 +1,7 @@
 import type { CaseListItem } from "@casehound/client";
 import { useRef, useState, type ReactNode } from "react";
-import { Button } from "../parts/Button.tsx";
+import { accountName } from "../parts/account-name.ts";
+import { Button, Kbd } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
 import { BulkClosing, type BulkOutcome } from "../changes/bulk.ts";
@@ -39,6 +40,9 @@ export function BulkDialog({ rows, onOutcomes, onClose }: Props) {
       footer={
         phase === "asking" ? (
           <>
+            <span className="mr-auto flex items-center gap-1.5 text-xs text-faint">
+              <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd> closes them
+            </span>
             <Button onClick={onClose}>Cancel</Button>
             <Button look="primary" disabled={draft.disposition === null} onClick={() => void go((each) => each.run())}>
               Close {count}
@@ -75,12 +79,12 @@ function Results({ rows, closing }: { rows: CaseListItem[]; closing: BulkClosing
         <span role="status">
           {closing.done} of {rows.length} done, {closed} closed
         </span>
-        <progress value={closing.done} max={rows.length} className="h-2 w-full accent-accent" />
+        <progress value={closing.done} max={rows.length} className="progress h-2 w-full" />
       </label>
       <ul aria-label="Results" tabIndex={0} className="mt-4 max-h-80 overflow-y-auto rounded-md border border-line">
         {rows.map((row) => (
           <li key={row.case_id} className="flex items-center gap-3 border-b border-line px-3 py-1.5 last:border-0">
-            <span className="w-56 shrink-0 truncate font-medium">{row.website_account_id}</span>
+            <span className="w-56 shrink-0 truncate font-medium">{accountName(row.website_account_id)}</span>
             <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
               <OutcomeWords outcome={outcomes.get(row.case_id) ?? { kind: "waiting" }} />
             </span>

@@ -1,5 +1,6 @@
 import type { Case } from "@casehound/client";
 import { useState } from "react";
+import { caseName } from "../parts/account-name.ts";
 import { Button, Kbd } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Alert } from "../parts/Field.tsx";
@@ -38,7 +39,7 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
   const send = () => submit((conflict ?? seen).case_version);
   return (
     <Dialog
-      title={`Close the case of ${seen.website_account_id === "UNKNOWN" ? "no account" : seen.website_account_id}`}
+      title={`Close ${caseName(seen.website_account_id)}`}
       onClose={onClose}
       footer={
         <>

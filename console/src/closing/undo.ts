@@ -1,24 +1,31 @@
 import type { Case } from "@casehound/client";
 import { useQueryClient, type QueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useRef } from "react";
+import { accountName, caseName } from "../parts/account-name.ts";
 import { dispositionWords } from "../parts/Badges.tsx";
+import { offerUndo, withdrawUndo } from "../parts/offers.ts";
 import { wordsOf } from "../parts/States.tsx";
-import { toast } from "../parts/Toasts.tsx";
+import { dismissToast, toast } from "../parts/Toasts.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
-import { reopenCase, type Desk } from "../changes/desk.ts";
+import { reopenCase, type Desk, type Reopening } from "../changes/desk.ts";
 
-// What the key for undo takes back, on whatever screen the person is by then.
-const lastClosed = new WeakMap<Desk, Case>();
+// A case with the version that its closing made.
+export type ClosedCase = Pick<Case, "case_id" | "case_version" | "website_account_id">;
+type Place = { desk: Desk; cache: QueryClient };
+type Tried = { closed: ClosedCase; result: Reopening };
+
+const atOnceMax = 4;
+const namedMax = 10;
+
+// Whatever screen is shown by then hears of what was reopened.
+const watchers = new Set<(found: Case[]) => void>();
+// A second press must not meet the first one as a colleague's change.
+const underway = new Set<string>();
 
 // A case as the service just gave it, for all who show it.
 export function showCase(cache: QueryClient, found: Case): void {
   cache.setQueryData(["case", found.case_id], found);
   void cache.invalidateQueries({ queryKey: ["cases", "count"] });
-}
-
-export function offerUndo(desk: Desk, closed: Case, undo: () => void): void {
-  lastClosed.set(desk, closed);
-  const words = `Closed the case of ${closed.website_account_id}${outcomeWords(closed)}.`;
-  toast({ kind: "done", words, action: { name: "Undo", run: undo } });
 }
 
 export function tellClosedBefore(closed: Case): void {
@@ -30,26 +37,118 @@ function outcomeWords({ current_state: { disposition } }: Case): string {
   return disposition ? ` as ${dispositionWords[disposition].toLowerCase()}` : "";
 }
 
-// Reopens what is given, or what was closed last.
-export function useUndo(onReopened: (found: Case) => void): (closed?: Case) => void {
-  const { desk } = useWorkspace();
-  const cache = useQueryClient();
-
-  async function undo(closed: Case): Promise<void> {
-    lastClosed.delete(desk);
-    const result = await reopenCase(desk, closed);
-    if (result.kind === "refused") return refuse(result.words);
-    showCase(cache, result.found);
-    if (result.kind === "changed") return refuse(`${result.found.current_state.changed_by} has changed the case since.`);
-    onReopened(result.found);
-    toast({ kind: "done", words: `The case of ${result.found.website_account_id} is open again.` });
-  }
-
-  return (closed = lastClosed.get(desk)) => {
-    if (closed) undo(closed).catch((error: unknown) => refuse(wordsOf(error)));
-  };
+export function useReopened(onReopened: (found: Case[]) => void): void {
+  const latest = useRef(onReopened);
+  useEffect(() => {
+    latest.current = onReopened;
+  });
+  useEffect(() => {
+    const watch = (found: Case[]) => latest.current(found);
+    watchers.add(watch);
+    return () => void watchers.delete(watch);
+  }, []);
 }
 
-function refuse(words: string): void {
-  toast({ kind: "problem", words: `Not undone: ${words}` });
+// The ways to open closed cases again: by taking back a close just made, of one or of many, and by deciding so.
+export function useReopening() {
+  const { desk } = useWorkspace();
+  const cache = useQueryClient();
+  return useMemo(() => {
+    const place: Place = { desk, cache };
+    return {
+      offerOne: (closed: Case) =>
+        offerUndo(desk, {
+          about: closed.case_id,
+          words: `Closed ${caseName(closed.website_account_id)}${outcomeWords(closed)}.`,
+          undo: () => void reopenOne(place, closed, true),
+        }),
+      offerMany: (closed: readonly ClosedCase[]) =>
+        offerUndo(desk, {
+          about: closed.map(({ case_id }) => case_id).join(" "),
+          words: `Closed ${countOf(closed.length)}.`,
+          undo: () => void reopenMany(place, closed),
+        }),
+      reopen: (closed: Case) => void reopenOne(place, closed, false),
+    };
+  }, [desk, cache]);
+}
+
+async function reopenOne({ desk, cache }: Place, closed: ClosedCase, isUndo: boolean): Promise<void> {
+  if (underway.has(closed.case_id)) return;
+  const result = await attempt(desk, closed, isUndo);
+  if (result.kind !== "refused") showCase(cache, result.found);
+  if (result.kind !== "reopened") {
+    const versions = result.kind === "changed" ? `: version ${closed.case_version} to ${result.found.case_version}` : "";
+    toast({ kind: "problem", words: `${isUndo ? "Not undone" : "Not reopened"}: ${causeOf(result)}${versions}.` });
+    return;
+  }
+  tell([result.found]);
+  toast({ kind: "done", words: `${capital(caseName(closed.website_account_id))} is open again.` });
+}
+
+// There is no call for many: a few at once, and then one honest result.
+async function reopenMany({ desk, cache }: Place, closed: readonly ClosedCase[]): Promise<void> {
+  const note = toast({ kind: "note", words: `Reopening ${countOf(closed.length)}…` });
+  const left = [...closed];
+  const tried: Tried[] = [];
+  const work = async () => {
+    for (let next = left.shift(); next; next = left.shift())
+      tried.push({ closed: next, result: await attempt(desk, next, true) });
+  };
+  await Promise.all(Array.from({ length: atOnceMax }, work));
+  for (const { result } of tried) if (result.kind !== "refused") showCase(cache, result.found);
+  const reopened = closed.flatMap(({ case_id: id }) =>
+    tried.flatMap(({ result }) => (result.kind === "reopened" && result.found.case_id === id ? [result.found] : [])),
+  );
+  if (reopened.length > 0) tell(reopened);
+  dismissToast(note);
+  if (reopened.length === closed.length) toast({ kind: "done", words: `Reopened ${countOf(reopened.length)}.` });
+  else toast({ kind: "problem", words: `Reopened ${reopened.length} of ${countOf(closed.length)}. ${failuresOf(tried)}` });
+}
+
+async function attempt(desk: Desk, closed: ClosedCase, isUndo: boolean): Promise<Reopening> {
+  underway.add(closed.case_id);
+  try {
+    const result = await reopenCase(desk, closed, isUndo ? "The close was undone." : undefined);
+    // Whatever was offered about its closing is over.
+    if (result.kind === "reopened") withdrawUndo(desk, closed.case_id);
+    return result;
+  } catch (error) {
+    return { kind: "refused", words: wordsOf(error) };
+  } finally {
+    underway.delete(closed.case_id);
+  }
+}
+
+function tell(found: Case[]): void {
+  for (const watch of watchers) watch(found);
+}
+
+function causeOf(result: Exclude<Reopening, { kind: "reopened" }>): string {
+  if (result.kind === "refused") return result.words.replace(/\.$/, "");
+  const { status, current_state: state } = result.found;
+  const by = state.changed_by === "system" ? "Detection" : state.changed_by;
+  return status === "OPEN" ? `${by} has opened it again already` : `${by} has changed it since`;
+}
+
+// By cause, for many often have the same one.
+function failuresOf(tried: readonly Tried[]): string {
+  const failed = tried.flatMap(({ closed, result }) =>
+    result.kind === "reopened" ? [] : [{ name: accountName(closed.website_account_id), cause: causeOf(result) }],
+  );
+  const groups = Object.entries(Object.groupBy(failed, ({ cause }) => cause));
+  return groups.map(([cause, own = []]) => `Not ${namesOf(own.map(({ name }) => name))}: ${cause}.`).join(" ");
+}
+
+function namesOf(names: readonly string[]): string {
+  const more = names.length - namedMax;
+  return `${names.slice(0, namedMax).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function countOf(cases: number): string {
+  return cases === 1 ? "1 case" : `${cases} cases`;
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

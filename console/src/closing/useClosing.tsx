@@ -1,19 +1,21 @@
 import type { Case } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type ReactNode } from "react";
+import { caseName } from "../parts/account-name.ts";
+import { undoLast } from "../parts/offers.ts";
 import { wordsOf } from "../parts/States.tsx";
 import { toast } from "../parts/Toasts.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
 import { closeCase, type Closing, type Disposition, type Verdict } from "../changes/desk.ts";
 import { CloseDialog } from "./CloseDialog.tsx";
 import { dropDraft } from "./draft.ts";
-import { offerUndo, showCase, tellClosedBefore, useUndo } from "./undo.ts";
+import { showCase, tellClosedBefore, useReopened, useReopening } from "./undo.ts";
 
 type Opened = { seen: Case; first: Disposition | null; conflict: Case | null; problem: string | null; isBusy: boolean };
 
 type Watch = {
   onClosed: (found: Case) => void;
-  onReopened: (found: Case) => void;
+  onReopened: (found: Case[]) => void;
   // It is on its way and the person goes on; `isOver` once the service has spoken.
   onUnsaved?: (caseId: string, isOver: boolean) => void;
 };
@@ -23,6 +25,7 @@ export function useClosing(watch: Watch): {
   element: ReactNode;
   open: (seen: Case, first?: Disposition) => void;
   undo: () => void;
+  reopen: (closed: Case) => void;
 } {
   const { desk } = useWorkspace();
   const cache = useQueryClient();
@@ -33,7 +36,8 @@ export function useClosing(watch: Watch): {
   });
 
   const know = (found: Case) => showCase(cache, found);
-  const undo = useUndo((found) => latest.current.watch.onReopened(found));
+  const { offerOne, reopen } = useReopening();
+  useReopened(watch.onReopened);
 
   function finish(seen: Case, result: Closing): void {
     const isShown = latest.current.opened?.seen.case_id === seen.case_id;
@@ -42,7 +46,7 @@ export function useClosing(watch: Watch): {
       dropDraft(seen.case_id);
       if (isShown) setOpened(null);
       latest.current.watch.onClosed(result.found);
-      if (result.kind === "closed") offerUndo(desk, result.found, () => undo(result.found));
+      if (result.kind === "closed") offerOne(result.found);
       else tellClosedBefore(result.found);
       return;
     }
@@ -51,10 +55,7 @@ export function useClosing(watch: Watch): {
     if (conflict) know(conflict);
     const again = { seen, first: null, conflict, problem, isBusy: false };
     if (isShown) return setOpened(again);
-    // The person has gone on meanwhile: say it, and take nobody's focus away.
-    const words = conflict ? "changed since you looked, and is still open" : `was not closed: ${problem ?? ""}`;
-    const action = { name: "Review", run: () => setOpened(again) };
-    toast({ kind: "problem", words: `The case of ${seen.website_account_id} ${words}. Your words are kept.`, action });
+    tellLater(again, () => setOpened(again));
   }
 
   async function submit(seen: Case, verdict: Verdict): Promise<void> {
@@ -86,5 +87,12 @@ export function useClosing(watch: Watch): {
   );
   const open = (seen: Case, first: Disposition | null = null) =>
     setOpened({ seen, first, conflict: null, problem: null, isBusy: false });
-  return { element, open, undo: () => undo() };
+  return { element, open, undo: () => undoLast(desk), reopen };
+}
+
+// The person has gone on meanwhile: say it, and take nobody's focus away.
+function tellLater({ seen, conflict, problem }: Opened, onReview: () => void): void {
+  const name = caseName(seen.website_account_id);
+  const words = conflict ? `Still open, for it changed since you looked: ${name}.` : `Not closed: ${name}. ${problem ?? ""}`;
+  toast({ kind: "problem", words: `${words} Your words are kept.`, action: { name: "Review", run: onReview } });
 }

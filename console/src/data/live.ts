@@ -4,7 +4,7 @@ import { SharedStream, canShare } from "./shared-stream.ts";
 export type { LiveEvent };
 
 // `lastEventId`: what was told up to it is in whatever the tab reads.
-type Reader = { tenant: string; userId: string; isAllowed: boolean; lastEventId: number };
+type Reader = { tenant: string; userId: string; isAllowed: boolean; hasPeople: boolean; lastEventId: number };
 
 // What happens, told as it happens. One connection for a browser, however many tabs of a person it has; where a browser cannot
 // share it, one for each tab.
@@ -17,8 +17,8 @@ export class LiveStream {
   readonly #hearer: Hearer;
   #state: LiveState;
 
-  constructor({ tenant, userId, isAllowed, lastEventId }: Reader) {
-    this.#path = streamPath(tenant);
+  constructor({ tenant, userId, isAllowed, hasPeople, lastEventId }: Reader) {
+    this.#path = streamPath(tenant, hasPeople);
     // With the whole path: tabs of an earlier console may ask for other types.
     this.#name = `casehound.live ${userId} ${this.#path}`;
     this.#state = isAllowed ? "connecting" : "not-allowed";

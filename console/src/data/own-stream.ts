@@ -25,8 +25,19 @@ const types = [
   "thresholds.updated",
 ];
 
-export function streamPath(tenant: string): string {
-  return `/v2/${encodeURIComponent(tenant)}/events/stream?types=${types.join(",")}`;
+// Asked for by those alone who may list people.
+const peopleTypes = [
+  "user.invited",
+  "user.joined",
+  "user.updated",
+  "user.link_made",
+  "user.password_changed",
+  "user.sessions_ended",
+];
+
+export function streamPath(tenant: string, hasPeople: boolean): string {
+  const wanted = hasPeople ? [...types, ...peopleTypes] : types;
+  return `/v2/${encodeURIComponent(tenant)}/events/stream?types=${wanted.join(",")}`;
 }
 
 // A connection to the service. The browser connects again by itself and names the last event that it saw; an answer that is
@@ -54,7 +65,7 @@ export class OwnStream {
       this.#timer = setTimeout(() => this.open(), againMs);
     });
     source.addEventListener("reset", ({ lastEventId }: MessageEvent<unknown>) => hearer.onReset(Number(lastEventId)));
-    for (const type of types) source.addEventListener(type, (message) => this.#take(message));
+    for (const type of [...types, ...peopleTypes]) source.addEventListener(type, (message) => this.#take(message));
   }
 
   close(): void {

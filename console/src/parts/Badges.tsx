@@ -27,25 +27,44 @@ export const actionWords: Record<CaseListItem["recommended_action"], string> = {
   ESCALATE: "Escalate",
 };
 
-export const flagFacts: Record<Flag, { name: string; verb: string; key: string; icon: ReactNode }> = {
-  is_blocked: { name: "Blocked", verb: "Block", key: "b", icon: <Ban size={14} aria-hidden /> },
-  is_quarantined: { name: "Quarantined", verb: "Quarantine", key: "q", icon: <Lock size={14} aria-hidden /> },
-  is_fraudulent: { name: "Fraudulent", verb: "Mark as fraudulent", key: "f", icon: <FlagIcon size={14} aria-hidden /> },
+type FlagFacts = { name: string; key: string; icon: ReactNode; changed: (account: string, isOn: boolean) => string };
+
+export const flagFacts: Record<Flag, FlagFacts> = {
+  is_blocked: {
+    name: "Blocked",
+    key: "b",
+    icon: <Ban size={14} aria-hidden />,
+    changed: (account, isOn) => (isOn ? `Blocked ${account}.` : `${account} is not blocked any more.`),
+  },
+  is_quarantined: {
+    name: "Quarantined",
+    key: "q",
+    icon: <Lock size={14} aria-hidden />,
+    changed: (account, isOn) => (isOn ? `Quarantined ${account}.` : `${account} is not quarantined any more.`),
+  },
+  is_fraudulent: {
+    name: "Fraudulent",
+    key: "f",
+    icon: <FlagIcon size={14} aria-hidden />,
+    changed: (account, isOn) => (isOn ? `Marked ${account} as fraudulent.` : `${account} is not marked as fraudulent any more.`),
+  },
 };
 
 export const flagNames = Object.keys(flagFacts) as Flag[];
 
-// Only those that are set. Small: the icons of all three have room beside an account's name.
-export function FlagMarks({ flags }: { flags: Partial<Flags> }) {
+// Only those that are set; on paper in words. Tight: where all three would leave an account's name too little room, they have
+// no ground.
+export function FlagMarks({ flags, isTight = false }: { flags: Partial<Flags>; isTight?: boolean }) {
   const set = flagNames.filter((flag) => flags[flag] === true);
+  const look = isTight && set.length > 2 ? "-mx-[3px]" : "bg-bad-soft";
   return set.map((flag) => (
     <span
       key={flag}
       title={flagFacts[flag].name}
-      className="grid size-5 shrink-0 place-items-center rounded bg-bad-soft text-bad"
+      className={`grid size-5 shrink-0 place-items-center rounded text-bad print:flex print:size-auto print:gap-1 print:px-1 ${look}`}
     >
       {flagFacts[flag].icon}
-      <span className="sr-only">{flagFacts[flag].name}</span>
+      <span className="sr-only print:not-sr-only">{flagFacts[flag].name}</span>
     </span>
   ));
 }
@@ -60,3 +79,10 @@ export const dispositionWords = {
   FALSE_POSITIVE: "False positive",
   INCONCLUSIVE: "Inconclusive",
 } as const;
+
+// What the service writes where nobody gave a reason for a close.
+const noReason = "The case was closed.";
+
+export function hasOwnReason({ reason }: { reason: string }): boolean {
+  return reason !== noReason;
+}

@@ -1,8 +1,9 @@
-import { CircleAlert, CircleCheck, X } from "lucide-react";
+import { CircleAlert, CircleCheck, Info, X } from "lucide-react";
 import { useSyncExternalStore } from "react";
 import { Button, IconButton } from "./Button.tsx";
 
-type Toast = { id: number; kind: "done" | "problem"; words: string; action?: { name: string; run: () => void } };
+type Kind = "done" | "note" | "problem";
+type Toast = { id: number; kind: Kind; words: string; action?: { name: string; run: () => void } };
 
 const shownMs = 8_000;
 const shownMax = 4;
@@ -16,16 +17,21 @@ function change(next: readonly Toast[]): void {
   for (const listener of listeners) listener();
 }
 
-function dismissToast(id: number): void {
-  change(toasts.filter((each) => each.id !== id));
+export function dismissToast(id: number): void {
+  if (toasts.some((each) => each.id === id)) change(toasts.filter((each) => each.id !== id));
 }
 
 // One way to say what happened. A problem stays until it is put away; the rest goes by itself.
 export function toast(given: Omit<Toast, "id">): number {
   const id = ++last;
   change([...toasts, { ...given, id }]);
-  if (given.kind === "done") setTimeout(() => dismissToast(id), shownMs);
+  if (given.kind !== "problem") setTimeout(() => dismissToast(id), shownMs);
   return id;
+}
+
+// What was said to one person is not for the next.
+export function clearToasts(): void {
+  change([]);
 }
 
 function subscribe(listener: () => void): () => void {
@@ -33,25 +39,34 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
+const icons = {
+  done: <CircleCheck size={17} className="mt-1.5 shrink-0 text-good" aria-hidden />,
+  note: <Info size={17} className="mt-1.5 shrink-0 text-soft" aria-hidden />,
+  problem: <CircleAlert size={17} className="mt-1.5 shrink-0 text-bad" aria-hidden />,
+};
+
+// Between the navigation and where the queue has its peek pane, above its footer: there are no buttons to cover.
+const place = "fixed right-88 bottom-14 left-46 z-40 max-xl:right-74 max-xl:left-14";
+
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts);
   return (
-    <div role="status" aria-live="polite" className="no-print pointer-events-none fixed right-4 bottom-4 z-40 grid w-96 gap-2">
+    <div
+      role="status"
+      aria-live="polite"
+      className={`no-print pointer-events-none ${place} flex flex-col items-center gap-2 px-4`}
+    >
       {shown.map(({ id, kind, words, action }) => (
         <div
           key={id}
-          className="pointer-events-auto flex items-start gap-2.5 rounded-lg border border-line bg-raised py-2 pr-2 pl-3 shadow-float"
+          className="pointer-events-auto flex max-h-60 w-full max-w-md items-start gap-2.5 overflow-y-auto rounded-lg border border-line bg-raised py-2 pr-2 pl-3 shadow-float"
         >
-          {kind === "done" ? (
-            <CircleCheck size={17} className="mt-1.5 shrink-0 text-good" aria-hidden />
-          ) : (
-            <CircleAlert size={17} className="mt-1.5 shrink-0 text-bad" aria-hidden />
-          )}
+          {icons[kind]}
           <p className="min-w-0 flex-1 py-1.5 text-sm [overflow-wrap:anywhere]">{words}</p>
           {action && (
             <Button
               look="quiet"
-              className="text-accent"
+              className="!text-accent"
               onClick={() => {
                 dismissToast(id);
                 action.run();

@@ -1,8 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { Button } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Trouble } from "../parts/States.tsx";
+import { clearToasts } from "../parts/Toasts.tsx";
 import { SignInForm } from "../screens/sign-in/SignInForm.tsx";
 import { SignInScreen } from "../screens/sign-in/SignInScreen.tsx";
 import { takeSession } from "./early.ts";
@@ -20,6 +22,7 @@ const ownerName = "casehound.owner";
 // no draft is lost.
 export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen: (workspace: Workspace) => void }) {
   const cache = useQueryClient();
+  const navigate = useNavigate();
   const [state, setState] = useState<State>({ kind: "unknown" });
   const [isExpired, setExpired] = useState(false);
   const current = useRef<Open | null>(null);
@@ -33,6 +36,7 @@ export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen:
     }
     known?.keeper.giveUp();
     cache.clear();
+    clearToasts();
     claimDrafts(session);
     const keeper = new SessionKeeper(session, { onLost: () => setExpired(true), onOther: enter });
     current.current = { keeper, workspace: openWorkspace(keeper, cache, leave) };
@@ -44,9 +48,12 @@ export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen:
     current.current?.keeper.giveUp();
     current.current = null;
     cache.clear();
+    clearToasts();
     sessionStorage.clear();
     setExpired(false);
     setState({ kind: "none" });
+    // What the person looked at is not for the next one's address bar.
+    void navigate({ to: "/", search: {}, replace: true });
   }
 
   function look(): void {
@@ -64,14 +71,10 @@ export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen:
   if (state.kind === "failed") return <Trouble isScreen error={state.error} onRetry={look} />;
   if (state.kind === "none") return <SignInScreen onSignedIn={enter} />;
   const { keeper, workspace } = state.desk;
-  const giveUp = () => {
-    setExpired(false);
-    keeper.giveUp();
-  };
   return (
     <WorkspaceContext value={workspace}>
       {children}
-      {isExpired && <SignInAgain keeper={keeper} onSignedIn={enter} onClose={giveUp} onLeave={leave} />}
+      {isExpired && <SignInAgain keeper={keeper} onSignedIn={enter} onLeave={leave} />}
     </WorkspaceContext>
   );
 }
@@ -82,9 +85,10 @@ function claimDrafts({ user }: Session): void {
   sessionStorage.setItem(ownerName, user.user_id);
 }
 
-type Again = { keeper: SessionKeeper; onSignedIn: (session: Session) => void; onClose: () => void; onLeave: () => void };
+type Again = { keeper: SessionKeeper; onSignedIn: (session: Session) => void; onLeave: () => void };
 
-function SignInAgain({ keeper, onSignedIn, onClose, onLeave }: Again) {
+// It cannot be put away: what stands behind it is for whoever has a session.
+function SignInAgain({ keeper, onSignedIn, onLeave }: Again) {
   const { user, tenant } = keeper.current();
   // Whoever signed in again in another tab need not do so here.
   useEffect(() => {
@@ -97,7 +101,7 @@ function SignInAgain({ keeper, onSignedIn, onClose, onLeave }: Again) {
     return () => window.removeEventListener("focus", look);
   }, [onSignedIn]);
   return (
-    <Dialog title="Your session has ended" onClose={onClose} width="small">
+    <Dialog title="Your session has ended" width="small">
       <p className="mb-4 text-sm text-soft">
         Sign in again to go on. What you have written is still here, and what was being saved is sent then.
       </p>

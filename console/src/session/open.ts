@@ -3,9 +3,12 @@ import type { Case, CaseDigest, EndUserAccount } from "@casehound/client";
 import { openClient, openDesk } from "../data/client.ts";
 import { LiveStream, type LiveEvent } from "../data/live.ts";
 import { queriesOf } from "../data/queries.ts";
+import { soon } from "../data/soon.ts";
 import { flagFacts } from "../parts/Badges.tsx";
+import { offerUndo } from "../parts/offers.ts";
 import { toast } from "../parts/Toasts.tsx";
-import { FlagBoard, type Flags } from "../changes/flags.ts";
+import type { Desk } from "../changes/desk.ts";
+import { FlagBoard, type FlagChange, type Flags } from "../changes/flags.ts";
 import { keepSignedIn, type SessionKeeper } from "./keeper.ts";
 import { signOut, signOutEverywhere } from "./session.ts";
 import type { Workspace } from "./workspace.tsx";
@@ -16,8 +19,9 @@ export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave
   const token = () => keeper.current().csrf_token;
   const client = keepSignedIn(openClient(session.tenant.slug, token), keeper);
   const desk = openDesk(client);
-  const flags = new FlagBoard(desk, {
+  const flags: FlagBoard = new FlagBoard(desk, {
     show: (id, believed) => showFlags(cache, id, believed),
+    tell: (change) => tellFlag({ change, flags, cache, desk }),
     refuse: ({ flag, words }) => toast({ kind: "problem", words: `${flagFacts[flag].name} was not changed: ${words}` }),
   });
   const scopes = new Set(session.scopes);
@@ -31,6 +35,7 @@ export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave
       tenant: session.tenant.slug,
       userId: session.user.user_id,
       isAllowed: scopes.has("read:events"),
+      hasPeople: scopes.has("read:users"),
       lastEventId: session.last_event_id,
     }),
     may: (scope) => scopes.has(scope),
@@ -40,6 +45,22 @@ export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave
       onLeave();
     },
   };
+}
+
+type Told = { change: FlagChange; flags: FlagBoard; cache: QueryClient; desk: Desk };
+
+// The flags may be out of sight, so a change is said, and can be taken back.
+function tellFlag({ change, flags, cache, desk }: Told): void {
+  const { websiteAccountId: id, flag, value, isUndo } = change;
+  const words = flagFacts[flag].changed(id, value);
+  const about = `${flag} ${id}`;
+  if (isUndo) return void toast({ kind: "done", words });
+  const undo = async () => {
+    const account = await soon(cache.ensureQueryData(queriesOf(desk.client).account(id)));
+    if (account) await flags.putBack(account, { flag, value: !value });
+    else toast({ kind: "problem", words: "Not undone: the account could not be read." });
+  };
+  offerUndo(desk, { about, words, undo: () => void undo() });
 }
 
 // An account's flags are shown in four places; all of them follow at once.
@@ -77,6 +98,7 @@ export function refreshOn(event: LiveEvent, cache: QueryClient): void {
     void cache.invalidateQueries({ queryKey: ["digest", id] });
     countSoon(cache);
   }
+  if (type === "user") void cache.invalidateQueries({ queryKey: ["users"] });
   // The thresholds are the tenant's.
   if (type === "rule" || type === "tenant") void cache.invalidateQueries({ queryKey: ["rules"] });
   if (event.type === "thresholds.updated") void cache.invalidateQueries({ queryKey: ["thresholds"] });

@@ -52,7 +52,7 @@ export function Palette({ onClose, onKeys }: { onClose: () => void; onKeys: () =
         }}
         onKeyDown={press}
       />
-      <ul id={listId} role="listbox" aria-label="Results" className="mt-3 grid max-h-80 gap-0.5 overflow-y-auto">
+      <ul id={listId} role="listbox" aria-label="Results" className="mt-3 grid h-80 content-start gap-0.5 overflow-y-auto">
         {commands.map((command, index) => (
           <li
             key={command.name}

@@ -34,14 +34,20 @@ export function Timeline({ groups, whose, chosen, onRead, isQuiet = false }: Pro
   const begin = Math.max(0, groups.length - shownAtFirst, isQuiet ? 0 : firstOpen - quietBefore);
   const isHidden = home !== undefined && groups.indexOf(home) < begin;
   const shown = isWhole || isHidden ? groups : groups.slice(begin);
+  const left = groups.length - shown.length;
   const isOpen = (id: string) => pressed.get(id) ?? (id === homeId || (!isQuiet && first.has(id)));
   const isHomeOpen = homeId !== undefined && isOpen(homeId);
   useShown(chosen, isHomeOpen);
   return (
     <>
-      {shown.length < groups.length && (
-        <div className="no-print border-b border-line px-4 py-2">
-          <Button onClick={() => setWhole(true)}>Show {countWords(groups.length - shown.length, "earlier session")}</Button>
+      {left > 0 && (
+        <div className="border-b border-line px-4 py-2">
+          <Button className="no-print" onClick={() => setWhole(true)}>
+            Show {countWords(left, "earlier session")}
+          </Button>
+          <p className="hidden print:block">
+            {countWords(left, "earlier session")} {left === 1 ? "is" : "are"} not printed.
+          </p>
         </div>
       )}
       <ol>

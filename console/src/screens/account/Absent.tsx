@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { UserRoundX } from "lucide-react";
+import { unknownAccount } from "../../parts/account-name.ts";
 import { Actor } from "../../parts/Actor.tsx";
 import { Empty, Loading } from "../../parts/States.tsx";
 import { Moment } from "../../parts/Time.tsx";
@@ -53,10 +54,10 @@ export function NoAccount() {
   return (
     <Empty title="No account" icon={<UserRoundX size={20} aria-hidden />}>
       <p>
-        UNKNOWN is not an account. It stands in cases about a device, an address or a network that tried several accounts, or
-        none, so that no single account could be made out. There is nothing to block or to mark here.
+        This is not an account. Cases about a device, an address or a network that tried several accounts, or none, are without
+        one, for no single account could be made out. There is nothing to block or to mark here.
       </p>
-      <Link to="/" search={{ account: "UNKNOWN" }} className="mt-3 inline-block font-medium text-accent underline">
+      <Link to="/" search={{ account: unknownAccount }} className="mt-3 inline-block font-medium text-accent underline">
         Show the open cases without an account
       </Link>
     </Empty>

@@ -1,12 +1,12 @@
 import { Link } from "@tanstack/react-router";
-import { unknownAccount } from "../queue/search.ts";
+import { accountName, unknownAccount } from "../../parts/account-name.ts";
 
 // `isSkipped`: in a row that the keys go through as one, and that a click chooses.
 type Props = { id: string; look?: string; isSkipped?: boolean };
 
 // An account's id, wherever it is shown, leads to the account's own screen. What has no account has no such screen.
 export function AccountLink({ id, look = "font-medium text-accent", isSkipped = false }: Props) {
-  if (id === unknownAccount) return <span className="text-faint italic">No account</span>;
+  if (id === unknownAccount) return <span className="text-faint italic">{accountName(id)}</span>;
   return (
     <Link
       to="/accounts/$accountId"

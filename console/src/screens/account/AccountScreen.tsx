@@ -12,7 +12,7 @@ import { Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { Age, Moment } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
-import { unknownAccount } from "../queue/search.ts";
+import { accountName, unknownAccount } from "../../parts/account-name.ts";
 import { Absent, NoAccount } from "./Absent.tsx";
 import { Activity, Sessions } from "./Activity.tsx";
 import { Cases } from "./Cases.tsx";
@@ -31,7 +31,7 @@ export function AccountScreen() {
   const back = useBack();
   return (
     <div className="on-paper h-full overflow-y-auto">
-      <Header accountId={isKnown ? accountId : "No account"} account={read.data} onBack={back} />
+      <Header accountId={accountName(accountId)} account={read.data} onBack={back} />
       {!isKnown && <NoAccount />}
       {isKnown && !isAllowed && <NotAvailable what="The account" />}
       {isKnown && isAllowed && read.isPending && <Loading lines={12} name="Loading the account" />}
@@ -65,7 +65,7 @@ function AccountView({ account }: { account: EndUserAccount }) {
             <Fact name="Last session">
               {seen === undefined ? <span className="text-faint">none</span> : <Age at={seen} suffix=" ago" />}
             </Fact>
-            <Fact name="First seen">
+            <Fact name="Here since">
               <Moment at={created_at} />
             </Fact>
             <Fact name="Changed">

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { Actor } from "../../parts/Actor.tsx";
-import { FraudLabel, StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
+import { FraudLabel, StatusBadge, dispositionWords, hasOwnReason } from "../../parts/Badges.tsx";
 import { ColumnNames } from "../../parts/ColumnNames.tsx";
 import { ListFoot } from "../../parts/ListFoot.tsx";
 import { Score } from "../../parts/Score.tsx";
@@ -98,7 +98,7 @@ function Outcome({ row }: { row: CaseListItem }) {
       <span className="text-soft">
         by <Actor actor={changed_by} />
       </span>
-      <p className="text-xs text-soft">{reason}</p>
+      {hasOwnReason(read.data.current_state) && <p className="text-xs text-soft">{reason}</p>}
     </>
   );
 }

@@ -5,6 +5,7 @@ import { useKeys, type Binding } from "../../keys/keys.ts";
 import { Actor } from "../../parts/Actor.tsx";
 import { FlagMarks, flagFacts, flagNames } from "../../parts/Badges.tsx";
 import { FlagSwitch } from "../../parts/FlagSwitch.tsx";
+import { undoLast } from "../../parts/offers.ts";
 import { wordsOf } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -14,7 +15,7 @@ import { historyOf, type FlagHistory } from "./flag-history.ts";
 
 // Each flag as a switch, with who made it what it is. They act at once; what is refused goes back by itself.
 export function Flags({ account }: { account: EndUserAccount }) {
-  const { flags, may } = useWorkspace();
+  const { flags, may, desk } = useWorkspace();
   const cache = useQueryClient();
   const histories = useHistories();
   const { website_account_id: id } = account;
@@ -28,15 +29,17 @@ export function Flags({ account }: { account: EndUserAccount }) {
   );
   useKeys(
     useMemo<Binding[]>(
-      () =>
-        flagNames.map((flag) => ({
+      () => [
+        ...flagNames.map((flag) => ({
           key: flagFacts[flag].key,
           name: `${flagFacts[flag].name}: on or off`,
           group: "This account",
           run: () => toggle(flag),
           isOff: !isAllowed,
         })),
-      [toggle, isAllowed],
+        { key: "z", name: "Undo the last change", group: "This account", run: () => undoLast(desk) },
+      ],
+      [toggle, isAllowed, desk],
     ),
   );
   return (

@@ -1,12 +1,13 @@
 import { ProblemError, type Case } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { ArrowLeft, Link2, Printer } from "lucide-react";
+import { ArrowLeft, Link2, Printer, RotateCcw } from "lucide-react";
 import { useCallback, useRef, type ReactNode } from "react";
 import { useClosing } from "../../closing/useClosing.tsx";
 import { useBack } from "../../keys/back.ts";
 import { useKeys } from "../../keys/keys.ts";
-import { StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
+import { unknownAccount } from "../../parts/account-name.ts";
+import { FlagMarks, StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
 import { Button, IconButton, Kbd } from "../../parts/Button.tsx";
 import { copyAddress } from "../../parts/Copy.tsx";
 import { Score } from "../../parts/Score.tsx";
@@ -16,6 +17,7 @@ import { useWorkspace } from "../../session/workspace.tsx";
 import type { Disposition } from "../../changes/desk.ts";
 import { AccountLink } from "../account/AccountLink.tsx";
 import { AuditTrail } from "./AuditTrail.tsx";
+import { Printed } from "./Printed.tsx";
 import { Section } from "./Section.tsx";
 import { StateHistory } from "./StateHistory.tsx";
 import { WhatHappened } from "./WhatHappened.tsx";
@@ -51,13 +53,18 @@ function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
   const onClose = useCallback((first?: Disposition) => closingRef.current.open(found, first), [found]);
   const onUndo = useCallback(() => closingRef.current.undo(), []);
   useKeys(useCaseKeys({ found, onClose, onUndo }));
-  const isClosable = found.status === "OPEN" && may("update:case");
+  const mayChange = may("update:case");
   return (
     <div className="on-paper h-full overflow-y-auto">
       <Header found={found} onBack={back}>
-        {isClosable && (
+        {mayChange && found.status === "OPEN" && (
           <Button look="primary" onClick={() => onClose()}>
             Close the case <Kbd>C</Kbd>
+          </Button>
+        )}
+        {mayChange && found.status === "CLOSED" && (
+          <Button onClick={() => closing.reopen(found)}>
+            <RotateCcw size={14} aria-hidden /> Reopen
           </Button>
         )}
       </Header>
@@ -75,8 +82,22 @@ function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
           </Section>
         </div>
       </div>
+      <Printed />
       {closing.element}
     </div>
+  );
+}
+
+// The switches may be far below.
+function AccountFlags({ websiteAccountId }: { websiteAccountId: string }) {
+  const { queries, may } = useWorkspace();
+  const isAllowed = websiteAccountId !== unknownAccount && may("read:enduseraccount");
+  const { data: account } = useQuery({ ...queries.account(websiteAccountId), enabled: isAllowed });
+  if (!account) return null;
+  return (
+    <span className="flex gap-1">
+      <FlagMarks flags={account} />
+    </span>
   );
 }
 
@@ -94,6 +115,7 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
             <h1 className="truncate text-lg font-semibold">
               <AccountLink id={found.website_account_id} look="" />
             </h1>
+            <AccountFlags websiteAccountId={found.website_account_id} />
             <StatusBadge status={status} />
             {state.disposition && <span className="text-soft">{dispositionWords[state.disposition]}</span>}
           </div>

@@ -10,7 +10,7 @@ import { ScoreLine } from "../../timeline/ScoreLine.tsx";
 import { Timeline } from "../../timeline/Timeline.tsx";
 import { groupsOf, inOrder, isOccurrence } from "../../timeline/grouping.ts";
 import { useHistories, type Whose } from "../../timeline/histories.ts";
-import { unknownAccount } from "../queue/search.ts";
+import { unknownAccount } from "../../parts/account-name.ts";
 import { Section } from "./Section.tsx";
 
 // The sessions behind a case, event by event, under the line of their scores.
@@ -65,8 +65,10 @@ export function WhatHappened({ found }: { found: Case }) {
         </div>
       )}
       {lists.length > 0 && (
-        <div className="no-print border-y border-line px-4 py-2">
+        <div className="border-y border-line px-4 py-2">
+          <p className="hidden print:block">There is more that was earlier; it is not printed.</p>
           <Button
+            className="no-print"
             disabled={lists.some((list) => list.isFetching)}
             onClick={() => void Promise.all(lists.map((list) => list.fetchNextPage()))}
           >

@@ -1,14 +1,14 @@
 import { ProblemError } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { FlagMarks, flagNames } from "../../parts/Badges.tsx";
+import { flagFacts, flagNames } from "../../parts/Badges.tsx";
 import { FlagSwitch } from "../../parts/FlagSwitch.tsx";
 import { wordsOf } from "../../parts/States.tsx";
 import { Age, Moment } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { Flags } from "../../changes/flags.ts";
 import { AccountLink } from "../account/AccountLink.tsx";
-import { unknownAccount } from "../queue/search.ts";
+import { unknownAccount } from "../../parts/account-name.ts";
 
 // The account behind a case, with its flags as switches. Without the section's frame: the peek pane shows it too.
 export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) {
@@ -32,9 +32,7 @@ export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) 
   return (
     <div className="grid gap-3">
       <FlagSwitches account={account.data} />
-      <div className="hidden gap-2 print:flex">
-        <FlagMarks flags={account.data} />
-      </div>
+      <p className="hidden print:block">{flagWords(account.data)}</p>
       <dl className="grid grid-cols-[6.5rem_minmax(0,1fr)] gap-x-3 gap-y-1">
         <Fact name="Account">
           <AccountLink id={websiteAccountId} />
@@ -46,12 +44,17 @@ export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) 
         <Fact name="Changed">
           <Age at={updated_at} suffix=" ago" />
         </Fact>
-        <Fact name="First seen">
+        <Fact name="Here since">
           <Moment at={created_at} />
         </Fact>
       </dl>
     </div>
   );
+}
+
+function flagWords(flags: Flags): string {
+  const set = flagNames.filter((flag) => flags[flag]).map((flag) => flagFacts[flag].name);
+  return set.length === 0 ? "No flag is set." : `Flags: ${set.join(", ")}`;
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

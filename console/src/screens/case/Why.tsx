@@ -40,9 +40,12 @@ export function Why({ found }: { found: Case }) {
         </ul>
       )}
       {shown.length < highlights.length && (
-        <Button className="no-print mt-2" onClick={() => setWhole(true)}>
-          Show {highlights.length - shown.length} more
-        </Button>
+        <>
+          <Button className="no-print mt-2" onClick={() => setWhole(true)}>
+            Show {highlights.length - shown.length} more
+          </Button>
+          <p className="mt-1 hidden print:block">{highlights.length - shown.length} more are not printed.</p>
+        </>
       )}
       {strongest && (
         <div className="mt-5">

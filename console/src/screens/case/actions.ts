@@ -1,13 +1,14 @@
-import type { Case, EndUserAccount } from "@casehound/client";
+import type { Case } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { dispositions } from "../../closing/VerdictFields.tsx";
+import { soon } from "../../data/soon.ts";
 import type { Binding } from "../../keys/keys.ts";
 import { dispositionWords, flagFacts, flagNames } from "../../parts/Badges.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { Disposition } from "../../changes/desk.ts";
-import { unknownAccount } from "../queue/search.ts";
+import { unknownAccount } from "../../parts/account-name.ts";
 
 type Acts = {
   // A row of the queue is enough.
@@ -26,8 +27,9 @@ export function useCaseKeys({ found, onClose, onUndo }: Acts): Binding[] {
     const hasAccount = found !== undefined && found.website_account_id !== unknownAccount;
     const mayFlag = hasAccount && may("update:enduseraccount");
     const toggle = async (flag: (typeof flagNames)[number]) => {
-      const account: EndUserAccount = await cache.fetchQuery(queries.account(found?.website_account_id ?? ""));
-      await flags.toggle(account, flag);
+      const account = await soon(cache.ensureQueryData(queries.account(found?.website_account_id ?? "")));
+      if (account) await flags.toggle(account, flag);
+      else toast({ kind: "problem", words: "The account could not be read." });
     };
     return [
       { key: "c", name: "Close the case", group, run: () => onClose(), isOff: !mayClose },
@@ -42,10 +44,10 @@ export function useCaseKeys({ found, onClose, onUndo }: Acts): Binding[] {
         key: flagFacts[flag].key,
         name: `${flagFacts[flag].name}: on or off`,
         group,
-        run: () => void toggle(flag).catch(() => toast({ kind: "problem", words: "The account could not be read." })),
+        run: () => void toggle(flag),
         isOff: !mayFlag,
       })),
-      { key: "z", name: "Undo the last close", group, run: onUndo },
+      { key: "z", name: "Undo the last change", group, run: onUndo },
     ];
   }, [found, may, flags, queries, cache, onClose, onUndo]);
 }

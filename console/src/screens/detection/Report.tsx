@@ -1,6 +1,7 @@
 import type { Rule, RuleReport } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { unknownAccount } from "../../parts/account-name.ts";
 import { ColumnNames } from "../../parts/ColumnNames.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
@@ -107,7 +108,7 @@ function Examples({ report: { examples } }: { report: RuleReport }) {
       </table>
       <p className="mt-2 text-xs text-faint">
         A name leads to the account. What was seen of none is in the{" "}
-        <Link to="/" search={{ account: "UNKNOWN" }} className="text-accent underline">
+        <Link to="/" search={{ account: unknownAccount }} className="text-accent underline">
           cases without an account
         </Link>
         .

@@ -163,7 +163,11 @@ function Conflict({ stored, drafting: { base, putBack, goOn } }: { stored: Thres
 function refusalOf(error: unknown): Refusal {
   const errors = error instanceof ProblemError ? (error.errors ?? []) : [];
   const known = errors.filter(({ field }) => steps.some((step) => step === field));
-  return { words: known.length > 0 ? null : wordsOf(error), errors: new Map(known.map((each) => [each.field, each.message])) };
+  const plain = known.map(({ field, message }): [string, string] => [
+    field,
+    message.replaceAll(/\bscore_(\d)/g, "that of score $1"),
+  ]);
+  return { words: known.length > 0 ? null : wordsOf(error), errors: new Map(plain) };
 }
 
 function differences(before: Thresholds, now: Thresholds): string {

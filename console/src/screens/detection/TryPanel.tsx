@@ -129,12 +129,7 @@ function Progress({ backtest }: { backtest: Backtest }) {
       : `${figure.format(progress.done)} of about ${figure.format(progress.total)} decisions, ${progress.percent} %`;
   return (
     <div className="flex flex-wrap items-center gap-3">
-      <progress
-        aria-label="Progress of the try"
-        max={100}
-        value={progress.percent}
-        className="try-progress h-2 min-w-40 flex-1"
-      />
+      <progress aria-label="Progress of the try" max={100} value={progress.percent} className="progress h-2 min-w-40 flex-1" />
       <span className="text-soft">{words}</span>
       {may("manage:rules") && <Button onClick={() => void cancel()}>Cancel</Button>}
       {problem !== null && <Alert>It was not cancelled: {problem}</Alert>}

@@ -67,7 +67,7 @@ function Examples({ examples }: { examples: BacktestResult["examples"] }) {
           {examples.map((each) => (
             <tr key={each.activity_id} className="border-t border-line align-top">
               <td className="max-w-48 py-1.5 pr-4 [overflow-wrap:anywhere]">
-                <Hit account={each.website_account_id} otherwise="no account" />
+                <Hit account={each.website_account_id} otherwise="No account" />
               </td>
               <td className="py-1.5 pr-4 [overflow-wrap:anywhere]">{each.type}</td>
               <td className="py-1.5 pr-4">

@@ -1,11 +1,12 @@
 import type { Tenant } from "@casehound/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { X } from "lucide-react";
-import { useId, useRef, type FormEvent } from "react";
+import { useId, useRef, useState, type FormEvent } from "react";
 import { Button, IconButton } from "../../parts/Button.tsx";
 import { Alert, inputLook } from "../../parts/Field.tsx";
 import { typedIn } from "../../parts/form.ts";
 import { Loading, Trouble } from "../../parts/States.tsx";
+import { SureDialog } from "../../parts/SureDialog.tsx";
 import { useTask } from "../../parts/task.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
@@ -23,27 +24,35 @@ export function Origins() {
   );
 }
 
-function OriginList({ tenant: { allowed_origins: origins } }: { tenant: Tenant }) {
-  const { client, may } = useWorkspace();
+// The list is replaced as a whole: what a colleague has added since is read first.
+function useSaving(): (change: (now: string[]) => string[]) => Promise<void> {
+  const { client } = useWorkspace();
   const cache = useQueryClient();
+  return async (change) => {
+    const now = await client.call("getTenant", {});
+    const body = { allowed_origins: change(now.allowed_origins) };
+    cache.setQueryData(["tenant"], await client.call("updateTenant", { body }));
+  };
+}
+
+function OriginList({ tenant: { allowed_origins: origins } }: { tenant: Tenant }) {
+  const { may } = useWorkspace();
+  const save = useSaving();
   const task = useTask();
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const mayChange = may("update:tenant");
 
-  // The list is replaced as a whole: what a colleague has added since is read first.
-  const save = (change: (now: string[]) => string[]) =>
-    task.run(async () => {
-      const now = await client.call("getTenant", {});
-      const body = { allowed_origins: change(now.allowed_origins) };
-      cache.setQueryData(["tenant"], await client.call("updateTenant", { body }));
-      if (input.current) input.current.value = "";
-    });
+  const [removed, setRemoved] = useState<string | null>(null);
 
   function add(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const origin = typedIn(event.currentTarget)("origin").trim().replace(/\/$/, "");
-    if (origin !== "") save((now) => (now.includes(origin) ? now : [...now, origin]));
+    if (origin === "") return;
+    task.run(async () => {
+      await save((now) => (now.includes(origin) ? now : [...now, origin]));
+      if (input.current) input.current.value = "";
+    });
   }
 
   return (
@@ -53,12 +62,7 @@ function OriginList({ tenant: { allowed_origins: origins } }: { tenant: Tenant }
       )}
       <ul className="grid gap-1" aria-label="Allowed origins">
         {origins.map((origin) => (
-          <Origin
-            key={origin}
-            origin={origin}
-            isBusy={task.isBusy}
-            onRemove={mayChange ? () => save((now) => now.filter((each) => each !== origin)) : null}
-          />
+          <Origin key={origin} origin={origin} isBusy={task.isBusy} onRemove={mayChange ? () => setRemoved(origin) : null} />
         ))}
       </ul>
       {mayChange && (
@@ -83,7 +87,31 @@ function OriginList({ tenant: { allowed_origins: origins } }: { tenant: Tenant }
       )}
       {task.problem !== null && <Alert>{task.problem}</Alert>}
       {!mayChange && <p className="text-xs text-soft">Admins can change them.</p>}
+      {removed !== null && (
+        <RemoveDialog
+          origin={removed}
+          onClose={() => setRemoved(null)}
+          run={async () => {
+            await save((now) => now.filter((each) => each !== removed));
+            setRemoved(null);
+          }}
+        />
+      )}
     </div>
+  );
+}
+
+type RemoveProps = { origin: string; onClose: () => void; run: () => Promise<void> };
+
+function RemoveDialog({ origin, onClose, run }: RemoveProps) {
+  return (
+    <SureDialog title="Remove an allowed origin" act="Remove it" isHarsh onClose={onClose} run={run}>
+      <p>
+        What browsers send from <span className="font-mono text-ink [overflow-wrap:anywhere]">{origin}</span> is refused from then
+        on: it is neither kept nor scored, and opens no case. What the site's servers send is not touched.
+      </p>
+      <p>The origin can be added again at any time; what was refused meanwhile does not come back.</p>
+    </SureDialog>
   );
 }
 

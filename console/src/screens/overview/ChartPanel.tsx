@@ -25,9 +25,9 @@ export function ChartPanel({ title, isTable, onTable, chart, hint, className = "
           {title}
         </h2>
         {chart !== null && (
-          <Button look="quiet" className="no-print h-7 px-2 text-xs" aria-pressed={isTable} onClick={() => onTable(!isTable)}>
+          <Button look="quiet" className="no-print h-7 px-2 text-xs" onClick={() => onTable(!isTable)}>
             {isTable ? <ChartColumn size={14} aria-hidden /> : <Table2 size={14} aria-hidden />}
-            As a table
+            {isTable ? "As a chart" : "As a table"}
           </Button>
         )}
       </header>

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { useRef, useState, type KeyboardEvent } from "react";
+import { useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
 import { roundUp, type Cell, type Chart } from "./chart.ts";
 
 // How far each key goes: along the time, or to the other series of the same day.
@@ -111,10 +111,32 @@ function Scale({ highest }: { highest: number }) {
 
 const short = new Intl.NumberFormat(undefined, { notation: "compact" });
 
+const gapPx = 8;
+
+// From the right, for the latest must be there: what would touch the one shown before it is left out.
+function leaveOut(place: HTMLElement): void {
+  let edge = Infinity;
+  for (const label of [...place.querySelectorAll("span")].toReversed()) {
+    const { left, right } = label.getBoundingClientRect();
+    const hasRoom = right + gapPx <= edge;
+    label.style.visibility = hasRoom ? "" : "hidden";
+    if (hasRoom) edge = left;
+  }
+}
+
 function Ticks({ names }: { names: string[] }) {
   const every = Math.ceil(names.length / ticksMax);
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const element = place.current;
+    if (!element) return undefined;
+    leaveOut(element);
+    const watch = new ResizeObserver(() => leaveOut(element));
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, [names.length]);
   return (
-    <div className="relative mt-1.5 ml-9 h-4 text-xs text-faint" aria-hidden>
+    <div ref={place} className="relative mt-1.5 ml-9 h-4 text-xs text-faint" aria-hidden>
       {names.map((name, index) =>
         (names.length - 1 - index) % every === 0 ? (
           <span

@@ -13,7 +13,16 @@ import { ColumnChart } from "./ColumnChart.tsx";
 import { RowChart } from "./RowChart.tsx";
 import { RulesPanel, TrafficPanel } from "./panels.tsx";
 import { count, percent } from "./chart.ts";
-import { backlogChart, closedIn, daysChart, durationWords, openedIn, outcomesChart, scoresChart } from "./figures.ts";
+import {
+  backlogChart,
+  closedIn,
+  daysChart,
+  durationWords,
+  openedIn,
+  outcomesChart,
+  scoresChart,
+  toAllClosed,
+} from "./figures.ts";
 import { rangeDefault, ranges, tablesOf, type ChartId } from "./search.ts";
 
 export function OverviewScreen() {
@@ -138,6 +147,7 @@ function Tiles({ found }: { found: Overview }) {
         name="False positives"
         value={decided === 0 ? "none yet" : percent.format(outcomes.false_positives / decided)}
         leadsTo={closedIn(range)}
+        hint={toAllClosed}
       >
         {decided === 0 ? "nothing decided" : `${count.format(outcomes.false_positives)} of ${count.format(decided)} decided`}
       </Tile>
@@ -145,9 +155,11 @@ function Tiles({ found }: { found: Overview }) {
   );
 }
 
-function Tile({ name, value, leadsTo, children }: { name: string; value: string; leadsTo: QueueFilter; children: ReactNode }) {
+type TileProps = { name: string; value: string; leadsTo: QueueFilter; hint?: string; children: ReactNode };
+
+function Tile({ name, value, leadsTo, hint, children }: TileProps) {
   return (
-    <Link to="/" search={leadsTo} className="rounded-lg border border-line bg-surface px-4 py-3 hover:border-edge">
+    <Link to="/" search={leadsTo} title={hint} className="rounded-lg border border-line bg-surface px-4 py-3 hover:border-edge">
       <span className="block text-xs text-soft">{name}</span>
       <span className="block text-xl font-semibold">{value}</span>
       <span className="block text-xs text-faint">{children}</span>

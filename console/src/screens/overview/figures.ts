@@ -159,7 +159,9 @@ const outcomeNames = {
   none: "No outcome given",
 };
 
-// The list of cases cannot be narrowed to an outcome: all of them lead to what was closed in the range.
+// The list of cases cannot be narrowed to an outcome: all of them lead to what was closed in the range, and say so.
+export const toAllClosed = "To all closed cases of these days, whatever their outcome";
+
 export function outcomesChart({ outcomes, closed, start_date, end_date }: Overview): Chart {
   const leadsTo = closedIn({ from: start_date, to: end_date });
   const names = ["confirmed", "false_positives", "inconclusive", "none"] as const;
@@ -176,7 +178,7 @@ export function outcomesChart({ outcomes, closed, start_date, end_date }: Overvi
         key,
         name,
         note,
-        cells: [{ value: cases, shown: count.format(cases), words: `${name}: ${count.format(cases)} closed`, leadsTo }],
+        cells: [{ value: cases, shown: count.format(cases), words: `${name}: ${count.format(cases)}. ${toAllClosed}`, leadsTo }],
       };
     }),
   };

@@ -1,10 +1,11 @@
 import { ListFilter, ArrowDownWideNarrow, X } from "lucide-react";
 import type { RefObject } from "react";
+import { accountName, unknownAccount } from "../../parts/account-name.ts";
 import { AccountSearch } from "../../parts/AccountSearch.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { Menu } from "../../parts/Menu.tsx";
 import { rangeChips } from "./range.ts";
-import { choices, periodWords, sortWords, unknownAccount, type QueueFilter } from "./search.ts";
+import { choices, periodWords, sortWords, type QueueFilter } from "./search.ts";
 
 type Props = { filter: QueueFilter; onFilter: (next: QueueFilter) => void; input: RefObject<HTMLInputElement | null> };
 
@@ -114,7 +115,13 @@ function FilterMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
         },
         {
           title: "Evidence",
-          items: [{ name: "New since a person looked", isChosen: filter.evidence === true, run: () => put({ evidence: true }) }],
+          items: [
+            {
+              name: "New since a person's last change or the opening",
+              isChosen: filter.evidence === true,
+              run: () => put({ evidence: true }),
+            },
+          ],
         },
         {
           title: "Time",
@@ -144,7 +151,7 @@ function chipsOf(filter: QueueFilter): { name: string; drop: Loose | null }[] {
   const risk = riskWords(filter);
   if (risk !== null) chips.push({ name: risk, drop: { score: undefined, score_max: undefined } });
   if (account !== undefined)
-    chips.push({ name: account === unknownAccount ? "No account" : `Account ${account}`, drop: { account: undefined } });
+    chips.push({ name: account === unknownAccount ? accountName(account) : `Account ${account}`, drop: { account: undefined } });
   if (blocked !== undefined)
     chips.push({ name: blocked ? "Account blocked" : "Account not blocked", drop: { blocked: undefined } });
   if (evidence !== undefined) chips.push({ name: evidence ? "New evidence" : "No new evidence", drop: { evidence: undefined } });

@@ -1,7 +1,7 @@
 import type { Case } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
-import { Maximize2 } from "lucide-react";
-import { FraudLabel, StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
+import { Maximize2, RotateCcw } from "lucide-react";
+import { FraudLabel, StatusBadge, dispositionWords, hasOwnReason } from "../../parts/Badges.tsx";
 import { Button, Kbd } from "../../parts/Button.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
@@ -12,10 +12,10 @@ import { Waterfall } from "../case/Waterfall.tsx";
 import { AccountCard } from "../case/Who.tsx";
 import { Advice, strongestOf } from "../case/Why.tsx";
 
-type Props = { caseId: string; onOpen: () => void; onClose: (seen: Case) => void };
+type Props = { caseId: string; onOpen: () => void; onClose: (seen: Case) => void; onReopen: (closed: Case) => void };
 
 // Enough of the focused case to decide an easy one without leaving the list.
-export function Peek({ caseId, onOpen, onClose }: Props) {
+export function Peek({ caseId, onOpen, onClose, onReopen }: Props) {
   const { queries, may } = useWorkspace();
   const read = useQuery(queries.case(caseId));
   return (
@@ -32,6 +32,11 @@ export function Peek({ caseId, onOpen, onClose }: Props) {
             {read.data.status === "OPEN" && may("update:case") && (
               <Button look="primary" className="flex-1" onClick={() => onClose(read.data)}>
                 Close the case <Kbd>C</Kbd>
+              </Button>
+            )}
+            {read.data.status === "CLOSED" && may("update:case") && (
+              <Button className="flex-1" onClick={() => onReopen(read.data)}>
+                <RotateCcw size={14} aria-hidden /> Reopen
               </Button>
             )}
             <Button className="flex-1" onClick={onOpen}>
@@ -68,7 +73,8 @@ function PeekBody({ found }: { found: Case }) {
         {found.status === "CLOSED" && (
           <p className="mt-2 rounded-md bg-sunken px-2.5 py-1.5 text-soft">
             Closed by {state.changed_by}
-            {state.disposition && ` as ${dispositionWords[state.disposition].toLowerCase()}`}: {state.reason}
+            {state.disposition && ` as ${dispositionWords[state.disposition].toLowerCase()}`}
+            {hasOwnReason(state) && `: ${state.reason}`}
           </p>
         )}
       </div>

@@ -25,13 +25,8 @@ export function QueueList({ filter, input }: Props) {
   const { list, rows, reload } = queue;
   const { focusedId, focus, move } = useFocus(rows);
   useNeighbours(rows, focusedId);
-  const { chosen, choose, chooseNone, unsaved, bulk, closing, open, close, openBulk, endBulk, takeOutcomes } = useQueueWork({
-    filter,
-    queue,
-    focusedId,
-    focus,
-    move,
-  });
+  const work = useQueueWork({ filter, queue, focusedId, focus, move });
+  const { chosen, choose, chooseNone, unsaved, bulk, closing, open, close, openBulk } = work;
   const grid = useRef<HTMLDivElement>(null);
   useQueueKeys({
     found: rows.find((row) => row.case_id === focusedId),
@@ -59,10 +54,13 @@ export function QueueList({ filter, input }: Props) {
         ) : (
           <QueueTable
             {...{ rows, focusedId, chosen, unsaved, grid, onEnd }}
+            listed={filter.status === "closed" ? "CLOSED" : "OPEN"}
             hasMore={list.hasNextPage}
             onFocus={focus}
             onOpen={open}
             onChoose={choose}
+            onChooseRange={work.chooseRange}
+            onChooseAll={work.chooseAll}
           />
         )}
         <ReadOn list={list} />
@@ -74,9 +72,16 @@ export function QueueList({ filter, input }: Props) {
           onBulk={openBulk}
         />
       </div>
-      {focusedId !== null && <Peek caseId={focusedId} onOpen={() => open(focusedId)} onClose={(seen) => closing.open(seen)} />}
+      {focusedId !== null && (
+        <Peek
+          caseId={focusedId}
+          onOpen={() => open(focusedId)}
+          onClose={(seen) => closing.open(seen)}
+          onReopen={closing.reopen}
+        />
+      )}
       {closing.element}
-      {bulk && <BulkDialog rows={bulk} onOutcomes={takeOutcomes} onClose={endBulk} />}
+      {bulk && <BulkDialog rows={bulk} onOutcomes={work.takeOutcomes} onClose={work.endBulk} />}
     </div>
   );
 }

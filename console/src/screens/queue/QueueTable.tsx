@@ -4,11 +4,12 @@ import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { FilePlus2 } from "lucide-react";
 import { memo, useEffect, useRef, type RefObject } from "react";
+import { accountName, caseName, unknownAccount } from "../../parts/account-name.ts";
 import { FlagMarks, FraudLabel, StatusBadge, actionWords } from "../../parts/Badges.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import { unknownAccount } from "./search.ts";
+import { evidenceMeaning } from "./search.ts";
 
 const rowHeight = 40;
 const headerHeight = 32;
@@ -17,10 +18,12 @@ const overscan = 6;
 const digestStep = 50;
 // Select, score, label, account, summary, linked cases, recommendation, age.
 const columns =
-  "grid grid-cols-[1.75rem_5.5rem_8.5rem_minmax(6.5rem,9.5rem)_minmax(0,1fr)_2.75rem_4.5rem_3.5rem] items-center gap-x-3 px-3 max-xl:grid-cols-[1.5rem_5.25rem_1.25rem_minmax(6rem,9rem)_minmax(0,1fr)_2.75rem_4.25rem_3.25rem] max-xl:gap-x-2.5";
+  "grid grid-cols-[1.75rem_5.5rem_8.5rem_minmax(6.5rem,10.25rem)_minmax(0,1fr)_2.75rem_4.5rem_3.5rem] items-center gap-x-3 px-3 max-xl:grid-cols-[1.5rem_5.25rem_1.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_2.75rem_4.25rem_3.25rem] max-xl:gap-x-2.5";
 
 type Props = {
   rows: CaseListItem[];
+  // What the list is of: a row that is otherwise by now says so.
+  listed: CaseListItem["status"];
   focusedId: string | null;
   chosen: ReadonlyMap<string, number>;
   unsaved: ReadonlySet<string>;
@@ -29,11 +32,14 @@ type Props = {
   onFocus: (caseId: string) => void;
   onOpen: (caseId: string) => void;
   onChoose: (caseId: string) => void;
+  onChooseRange: (caseId: string) => void;
+  onChooseAll: () => void;
   onEnd: () => void;
 };
 
 // Only the rows in sight exist. The grid holds the browser's focus, and names the row that the keys act on.
-export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, onFocus, onOpen, onChoose, onEnd }: Props) {
+export function QueueTable({ rows, listed, focusedId, chosen, unsaved, hasMore, grid, onChooseAll, onEnd, ...acts }: Props) {
+  const { onFocus, onOpen, onChoose, onChooseRange } = acts;
   const at = rows.findIndex((row) => row.case_id === focusedId);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -68,7 +74,7 @@ export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, on
       aria-multiselectable
       className="min-h-0 flex-1 overflow-y-auto outline-offset-[-2px]"
     >
-      <HeaderRow />
+      <HeaderRow shown={rows.length} chosen={rows.filter((row) => chosen.has(row.case_id)).length} onChooseAll={onChooseAll} />
       <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
         {items.map((item) => {
           const row = rows[item.index];
@@ -83,6 +89,7 @@ export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, on
             >
               <Row
                 row={row}
+                listed={listed}
                 index={item.index}
                 isFocused={id === focusedId}
                 isChosen={chosen.has(id)}
@@ -90,6 +97,7 @@ export function QueueTable({ rows, focusedId, chosen, unsaved, hasMore, grid, on
                 onFocus={onFocus}
                 onOpen={onOpen}
                 onChoose={onChoose}
+                onChooseRange={onChooseRange}
               />
             </div>
           );
@@ -111,16 +119,30 @@ function useDigestsAhead(rows: CaseListItem[], first: number, last: number): voi
 
 const isFigure = (name: string) => name === "Linked" || name === "Age";
 
-const HeaderRow = memo(function HeaderRow() {
+type HeaderProps = { shown: number; chosen: number; onChooseAll: () => void };
+
+const HeaderRow = memo(function HeaderRow({ shown, chosen, onChooseAll }: HeaderProps) {
   return (
     <div
       role="row"
       aria-rowindex={1}
       className={`${columns} sticky top-0 z-10 h-8 border-b border-line bg-surface text-xs font-medium text-faint`}
     >
-      {["Select", "Risk", "Label", "Account", "What happened", "Linked", "Advice", "Age"].map((name) => (
+      <span role="columnheader" className="grid place-items-center">
+        <input
+          type="checkbox"
+          aria-label={`Select all ${shown} shown`}
+          className="size-4 accent-accent"
+          ref={(box) => {
+            if (box) box.indeterminate = chosen > 0 && chosen < shown;
+          }}
+          checked={chosen === shown}
+          onChange={onChooseAll}
+        />
+      </span>
+      {["Risk", "Label", "Account", "What happened", "Linked", "Advice", "Age"].map((name) => (
         <span key={name} role="columnheader" className={isFigure(name) ? "text-right" : ""}>
-          <span className={name === "Select" ? "sr-only" : name === "Label" ? "max-xl:sr-only" : ""}>{name}</span>
+          <span className={name === "Label" ? "max-xl:sr-only" : ""}>{name}</span>
         </span>
       ))}
     </div>
@@ -129,10 +151,10 @@ const HeaderRow = memo(function HeaderRow() {
 
 type RowProps = { row: CaseListItem; index: number; isFocused: boolean; isChosen: boolean; isUnsaved: boolean } & Pick<
   Props,
-  "onFocus" | "onOpen" | "onChoose"
+  "listed" | "onFocus" | "onOpen" | "onChoose" | "onChooseRange"
 >;
 
-const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFocus, onOpen, onChoose }: RowProps) {
+const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsaved, onFocus, onOpen, ...choosing }: RowProps) {
   const { queries } = useWorkspace();
   const { data: digest, isError } = useQuery(queries.digest(row));
   const id = row.case_id;
@@ -151,15 +173,7 @@ const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFo
       className={`${columns} relative h-10 border-b border-line before:absolute before:inset-y-0 before:left-0 before:w-[3px] ${bar} ${back} ${isClosed ? "text-soft" : ""}`}
     >
       <span role="gridcell" className="grid place-items-center">
-        <input
-          type="checkbox"
-          tabIndex={-1}
-          aria-label={`Select the case of ${row.website_account_id}`}
-          className="size-4 accent-accent"
-          checked={isChosen}
-          onClick={(event) => event.stopPropagation()}
-          onChange={() => onChoose(id)}
-        />
+        <SelectBox row={row} isChosen={isChosen} {...choosing} />
       </span>
       <span role="gridcell" className="flex items-center">
         <Score score={row.overall_risk_score} />
@@ -169,11 +183,15 @@ const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFo
       </span>
       <span role="gridcell" className="flex min-w-0 items-center gap-1.5">
         <AccountName id={row.website_account_id} />
-        <FlagMarks flags={digest ?? { is_blocked: row.end_user_is_blocked }} />
-        {isClosed && <StatusBadge status="CLOSED" />}
-        {isUnsaved && <span className="rounded bg-warn-soft px-1.5 text-xs font-medium text-warn">Not saved yet</span>}
+        <FlagMarks flags={digest ?? { is_blocked: row.end_user_is_blocked }} isTight />
       </span>
       <span role="gridcell" className="flex min-w-0 items-center gap-1.5 text-soft">
+        {row.status !== listed && <StatusBadge status={row.status} />}
+        {isUnsaved && (
+          <span className="shrink-0 rounded bg-warn-soft px-1.5 text-xs font-medium whitespace-nowrap text-warn">
+            Not saved yet
+          </span>
+        )}
         {digest?.has_new_evidence && <NewEvidence />}
         <span className="line-clamp-2 text-xs leading-4" title={digest?.summary}>
           {isError ? "What happened could not be read." : digest?.summary}
@@ -192,8 +210,31 @@ const Row = memo(function Row({ row, index, isFocused, isChosen, isUnsaved, onFo
   );
 });
 
+type SelectProps = Pick<RowProps, "row" | "isChosen" | "onChoose" | "onChooseRange">;
+
+// With Shift, all from the one touched before to this one.
+function SelectBox({ row, isChosen, onChoose, onChooseRange }: SelectProps) {
+  return (
+    <input
+      type="checkbox"
+      tabIndex={-1}
+      aria-label={`Select ${caseName(row.website_account_id)}`}
+      className="size-4 accent-accent"
+      checked={isChosen}
+      // Or the browser would mark the text in between.
+      onMouseDown={(event) => event.shiftKey && event.preventDefault()}
+      onClick={(event) => event.stopPropagation()}
+      onDoubleClick={(event) => event.stopPropagation()}
+      onChange={({ nativeEvent }) => {
+        const isRange = nativeEvent instanceof MouseEvent && nativeEvent.shiftKey;
+        (isRange ? onChooseRange : onChoose)(row.case_id);
+      }}
+    />
+  );
+}
+
 function AccountName({ id }: { id: string }) {
-  if (id === unknownAccount) return <span className="truncate text-faint italic">No account</span>;
+  if (id === unknownAccount) return <span className="truncate text-faint italic">{accountName(id)}</span>;
   return (
     <span className="truncate font-medium" title={id}>
       {id}
@@ -204,7 +245,7 @@ function AccountName({ id }: { id: string }) {
 function NewEvidence() {
   return (
     <span
-      title="New evidence since a person looked"
+      title={evidenceMeaning}
       className="inline-flex h-5 shrink-0 items-center gap-1 rounded bg-accent-soft px-1.5 text-xs font-medium text-accent"
     >
       <FilePlus2 size={13} aria-hidden />

@@ -18,6 +18,7 @@ export function ViewTabs({ filter, onFilter }: Props) {
           <button
             key={view.name}
             type="button"
+            title={view.help}
             aria-current={isOn ? "page" : undefined}
             onClick={() => onFilter(view.filter)}
             className={`flex h-10 items-center gap-2 border-b-2 px-2 text-sm whitespace-nowrap outline-offset-[-2px] ${isOn ? "border-accent font-semibold text-ink" : "border-transparent text-soft hover:text-ink"}`}

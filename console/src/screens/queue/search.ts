@@ -1,4 +1,5 @@
 import type { Case, CaseListItem } from "@casehound/client";
+import { unknownAccount } from "../../parts/account-name.ts";
 import type { CaseQuery } from "../../data/queries.ts";
 import { isWithin, readRange, toRangeQuery, type QueueRange } from "./range.ts";
 
@@ -6,8 +7,6 @@ const labels = ["Account Takeover", "Bot", "Synthetic", "Organic"] as const;
 const sorts = ["risk", "newest", "oldest", "changed"] as const;
 const statuses = ["open", "closed", "all"] as const;
 const periods = ["1h", "24h", "7d"] as const;
-
-export const unknownAccount = "UNKNOWN";
 
 // All that a queue shows stands in its address, so that it can be pasted into a chat. What is absent is the standard: open
 // cases, highest risk first.
@@ -104,11 +103,18 @@ export function toRow(found: Case): CaseListItem {
   return { case_id, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at, ...rated };
 }
 
-type View = { name: string; filter: QueueFilter; counted: "open" | "new_evidence" | "blocked_accounts" | "no_account" };
+export const evidenceMeaning = "New evidence since a person last changed the case, or since it was opened";
+
+type View = {
+  name: string;
+  help?: string;
+  filter: QueueFilter;
+  counted: "open" | "new_evidence" | "blocked_accounts" | "no_account";
+};
 
 export const views: View[] = [
   { name: "Open, highest risk", filter: {}, counted: "open" },
-  { name: "New evidence", filter: { evidence: true, sort: "changed" }, counted: "new_evidence" },
+  { name: "New evidence", help: evidenceMeaning, filter: { evidence: true, sort: "changed" }, counted: "new_evidence" },
   { name: "Blocked accounts with open cases", filter: { blocked: true }, counted: "blocked_accounts" },
   { name: "No account", filter: { account: unknownAccount }, counted: "no_account" },
 ];

@@ -2,13 +2,16 @@ import type { Case, CaseListItem } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
+import { useReopening } from "../../closing/undo.ts";
 import { useClosing } from "../../closing/useClosing.tsx";
+import { soon } from "../../data/soon.ts";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { BulkOutcome } from "../../changes/bulk.ts";
 import type { Disposition } from "../../changes/desk.ts";
 import type { useQueueRows } from "./rows.ts";
 import { toRow, type QueueFilter } from "./search.ts";
+import { useChosen, withoutKey } from "./chosen.ts";
 
 type Parts = {
   filter: QueueFilter;
@@ -18,27 +21,21 @@ type Parts = {
   move: (step: number) => void;
 };
 
-const none: ReadonlyMap<string, number> = new Map();
-
 // What a person does in the list: select, open, close one or many, and what the list makes of it.
 export function useQueueWork({ filter, queue, focusedId, focus, move }: Parts) {
   const { queries } = useWorkspace();
   const cache = useQueryClient();
   const { rows, remove, change, restore } = queue;
-  // With the version that was on the screen when the case was selected: what has changed since is not closed unseen.
-  const [chosen, setChosen] = useState(none);
+  const { offerMany } = useReopening();
+  const { chosen, setChosen, ...choosing } = useChosen(rows);
   const [unsaved, setUnsaved] = useState<ReadonlySet<string>>(new Set());
   // Those that were selected when the dialog opened: its results must not go with the selection.
   const [bulk, setBulk] = useState<CaseListItem[] | null>(null);
-  const latest = useRef(rows);
+  const done = useRef<ReadonlyMap<string, BulkOutcome>>(new Map());
+  const focusNow = useRef(focusedId);
   useEffect(() => {
-    latest.current = rows;
+    focusNow.current = focusedId;
   });
-  const choose = useCallback((id: string) => {
-    const version = latest.current.find((row) => row.case_id === id)?.case_version ?? 0;
-    setChosen((known) => (known.has(id) ? withoutKey(known, id) : new Map(known).set(id, version)));
-  }, []);
-  const chooseNone = useCallback(() => setChosen(none), []);
 
   const closing = useClosing({
     // A closed case leaves a list of open ones; the focus has gone on to the next before.
@@ -49,8 +46,8 @@ export function useQueueWork({ filter, queue, focusedId, focus, move }: Parts) {
       else change(toRow(found));
     },
     onReopened: (found) => {
-      restore(toRow(found));
-      focus(found.case_id);
+      for (const each of found) restore(toRow(each));
+      if (found[0]) focus(found[0].case_id);
     },
     onUnsaved: (id, isOver) => {
       setUnsaved((known) => new Set([...known].filter((each) => each !== id).concat(isOver ? [] : [id])));
@@ -65,9 +62,11 @@ export function useQueueWork({ filter, queue, focusedId, focus, move }: Parts) {
         return case_version === undefined ? [] : [{ ...row, case_version }];
       }),
     );
-  // A key may be quicker than the peek pane: then the dialog waits for the case, and the key is not lost.
+  // A key may be quicker than the peek pane: then the dialog waits for the case a little. Nothing opens by itself later, over
+  // what the person does by then.
   const openClosing = async (caseId: string, first?: Disposition) => {
-    const seen = await cache.ensureQueryData(queries.case(caseId)).catch(() => null);
+    const seen = await soon(cache.ensureQueryData(queries.case(caseId)));
+    if (focusNow.current !== caseId || document.querySelector("dialog[open]")) return;
     if (seen) closing.open(seen, first);
     else toast({ kind: "problem", words: "The case could not be read." });
   };
@@ -77,11 +76,21 @@ export function useQueueWork({ filter, queue, focusedId, focus, move }: Parts) {
   };
   const takeOutcomes = (outcomes: ReadonlyMap<string, BulkOutcome>) => {
     const isLeft = (id: string) => ["changed", "failed"].includes(outcomes.get(id)?.kind ?? "");
+    done.current = outcomes;
     for (const id of outcomes.keys()) if (!isLeft(id)) remove(id);
     setChosen((known) => new Map([...known].filter(([id]) => isLeft(id))));
   };
-  const endBulk = () => setBulk(null);
-  return { chosen, choose, chooseNone, unsaved, bulk, closing, open: useOpen(), close, openBulk, endBulk, takeOutcomes };
+  // Offered when the dialog is gone: what stands behind it cannot be pressed.
+  const endBulk = () => {
+    const closed = (bulk ?? []).flatMap((row) => {
+      const outcome = done.current.get(row.case_id);
+      return outcome?.kind === "closed" ? [{ ...row, case_version: outcome.case_version }] : [];
+    });
+    done.current = new Map();
+    setBulk(null);
+    if (closed.length > 0) offerMany(closed);
+  };
+  return { chosen, ...choosing, unsaved, bulk, closing, open: useOpen(), close, openBulk, endBulk, takeOutcomes };
 }
 
 function useOpen(): (caseId: string) => void {
@@ -95,8 +104,4 @@ function useOpen(): (caseId: string) => void {
     },
     [navigate],
   );
-}
-
-function withoutKey(known: ReadonlyMap<string, number>, id: string): ReadonlyMap<string, number> {
-  return new Map([...known].filter(([each]) => each !== id));
 }

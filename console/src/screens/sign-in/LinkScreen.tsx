@@ -18,26 +18,39 @@ const titles: Record<LinkFacts["purpose"], string> = {
 // Where an invitation, a set-up link or a reset link leads to. Its token stands behind the #, where no server sees it. It works
 // once, and signs in.
 export function LinkScreen() {
-  const token = useLocation({ select: ({ hash }) => hash });
-  const link = useQuery({ queryKey: ["auth", "link", token], queryFn: () => readLink(token), retry: false, staleTime: Infinity });
+  const hash = useLocation({ select: (location) => location.hash });
+  // On the way out the address has no token any more, while this is still shown.
+  const [token, setToken] = useState(hash);
+  if (hash !== "" && hash !== token) setToken(hash);
+  const link = useQuery({
+    queryKey: ["auth", "link", token],
+    queryFn: () => readLink(token),
+    enabled: token !== "",
+    retry: false,
+    staleTime: Infinity,
+  });
+  if (token === "") return <NoLink words="Its end is missing. Copy the whole of it." />;
   if (link.isPending)
     return (
       <Front title="One moment">
         <Loading lines={3} />
       </Front>
     );
-  if (link.isError)
-    return (
-      <Front title="This link does not work">
-        <p className="mb-4 text-sm text-soft">{wordsOf(link.error)}</p>
-        <Link to="/" className="text-sm font-medium text-accent underline">
-          Go to the sign-in
-        </Link>
-      </Front>
-    );
+  if (link.isError) return <NoLink words={wordsOf(link.error)} />;
   return (
     <Front title={titles[link.data.purpose]}>
       <LinkForm token={token} facts={link.data} />
+    </Front>
+  );
+}
+
+function NoLink({ words }: { words: string }) {
+  return (
+    <Front title="This link does not work">
+      <p className="mb-4 text-sm text-soft">{words}</p>
+      <Link to="/" className="text-sm font-medium text-accent underline">
+        Go to the sign-in
+      </Link>
     </Front>
   );
 }
@@ -72,13 +85,14 @@ function LinkForm({ token, facts }: { token: string; facts: LinkFacts }) {
   return (
     <form className="grid gap-4" onSubmit={(event) => void submit(event)}>
       <For facts={facts} />
-      {purpose === "set-up" && <Field name="email" type="email" label="Your e-mail" autoComplete="username" required />}
+      {purpose === "set-up" && <Field name="email" type="email" label="Your e-mail" autoComplete="username" required autoFocus />}
       {purpose !== "password-reset" && (
         <Field
           name="name"
           label="Your name"
           autoComplete="name"
           required
+          autoFocus={purpose === "invitation"}
           maxLength={100}
           defaultValue={facts.name ?? ""}
           hint="It stands beside what you decide."
@@ -91,6 +105,7 @@ function LinkForm({ token, facts }: { token: string; facts: LinkFacts }) {
         autoComplete="new-password"
         minLength={passwordLengthMin}
         required
+        autoFocus={purpose === "password-reset"}
         hint={`At least ${passwordLengthMin} characters. Several words that only you would put together are good.`}
       />
       <Field name="again" type="password" label="The same again" autoComplete="new-password" required />

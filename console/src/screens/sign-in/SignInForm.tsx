@@ -58,6 +58,7 @@ export function SignInForm({ onSignedIn, known }: Props) {
           required
           defaultValue={known?.email}
           readOnly={known !== undefined}
+          autoFocus={known === undefined}
         />
         <Field
           name="password"

@@ -1,0 +1,22 @@
+import { useEffect, useState } from "react";
+import { flushSync } from "react-dom";
+import { useWorkspace } from "../../session/workspace.tsx";
+
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+
+// On paper alone: whose copy it is, and of when.
+export function Printed() {
+  const { user } = useWorkspace().session;
+  const [at, setAt] = useState(() => new Date());
+  useEffect(() => {
+    // At once: the browser takes the page as it is when this returns.
+    const take = () => flushSync(() => setAt(new Date()));
+    window.addEventListener("beforeprint", take);
+    return () => window.removeEventListener("beforeprint", take);
+  }, []);
+  return (
+    <p className="hidden px-5 text-xs text-faint print:block">
+      Printed by {user.name === "" ? user.email : `${user.name} (${user.email})`} on {exact.format(at)}.
+    </p>
+  );
+}

@@ -1,0 +1,62 @@
+import { expect, test, vi } from "vitest";
+import { useService } from "../../service/test/harness.ts";
+import { Visitor, consolePace, useBrowser } from "./rig.ts";
+
+vi.setConfig(consolePace);
+// Selecting rows of the queue, and what a row has room for.
+const browser = useBrowser();
+const service = useService();
+
+test("queue: all that is shown is selected by one box, which says where only some are; Shift selects a range", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page } = visitor;
+  await visitor.report("eve", "dan", "cid", "bob", "ann");
+  await visitor.goto();
+  await visitor.expectFocused("ann");
+  const all = page.getByRole("checkbox", { name: "Select all 5 shown" });
+  const isPartly = () => all.evaluate((box) => (box as unknown as { indeterminate: boolean }).indeterminate);
+  const boxOf = (account: string) => page.getByRole("checkbox", { name: `Select the case of ${account}` });
+  const status = page.getByRole("status").filter({ hasText: /cases/ });
+  await boxOf("bob").click();
+  await boxOf("dan").click({ modifiers: ["Shift"] });
+  await status.getByText("5 cases, 3 selected").waitFor();
+  expect([await boxOf("cid").isChecked(), await boxOf("ann").isChecked(), await isPartly()]).toEqual([true, false, true]);
+  expect(await page.evaluate("String(getSelection())")).toBe("");
+  await all.click();
+  await status.getByText("5 cases, 5 selected").waitFor();
+  expect([await all.isChecked(), await isPartly()]).toEqual([true, false]);
+  await all.click();
+  await status.getByText("5 cases", { exact: true }).waitFor();
+  expect([await all.isChecked(), await isPartly()]).toEqual([false, false]);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test.each([1440, 1024])("queue: three flags leave an account's id its room, %i px", async (width) => {
+  const visitor = await Visitor.create(browser.current, service.current, { width });
+  const { page, tenant } = visitor;
+  const account = "an-account-with-a-long-name@shop.example";
+  await tenant.openCase(account);
+  const body = { is_blocked: true, is_quarantined: true, is_fraudulent: true };
+  await tenant.call("PUT", `/enduseraccounts/${encodeURIComponent(account)}`, { body });
+  await visitor.goto();
+  const row = page.getByRole("row").filter({ hasText: account });
+  await row.getByTitle("Fraudulent").waitFor();
+  const room = await row.getByTitle(account).evaluate((name) => name.getBoundingClientRect().width);
+  expect(room).toBeGreaterThanOrEqual(6.5 * 16 - 1);
+  const cell = await row.getByRole("gridcell").nth(3).boundingBox();
+  const last = await row.getByTitle("Fraudulent").boundingBox();
+  expect((last?.x ?? 0) + (last?.width ?? 0)).toBeLessThanOrEqual((cell?.x ?? 0) + (cell?.width ?? 0) + 4);
+});
+
+test("palette: keeps its size while one types", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page } = visitor;
+  await visitor.goto();
+  await page.getByText("No open cases").waitFor();
+  await visitor.press("Control+k");
+  const dialog = page.getByRole("dialog", { name: "Find anything" });
+  const before = await dialog.boundingBox();
+  await page.keyboard.type("light");
+  await page.getByRole("option", { name: "Use the light theme" }).waitFor();
+  expect(await dialog.boundingBox()).toEqual(before);
+});

@@ -1,0 +1,192 @@
+import type { Locator } from "playwright-core";
+import { expect, test, vi } from "vitest";
+import { useService } from "../../service/test/harness.ts";
+import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
+
+vi.setConfig(consolePace);
+// Taking back and opening again, in a real Chromium on the real service.
+const browser = useBrowser();
+const service = useService();
+
+function peekOf({ page }: Visitor): Locator {
+  return page.getByRole("complementary", { name: "The case in focus" });
+}
+
+// All cases, from the header's box to the end of the dialog.
+async function closeAll({ page }: Visitor): Promise<void> {
+  await page.getByRole("checkbox", { name: /^Select all/ }).check();
+  await page.getByRole("button", { name: /^Close \d+ selected/ }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("False positive").check();
+  await page.keyboard.press("Control+Enter");
+  await dialog.getByRole("button", { name: "Done" }).click();
+}
+
+test("reopen: a closed case, from its screen and from the peek pane; what changed meanwhile is said, and nothing is done", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const { case_id: id } = await tenant.openCase("ann");
+  await tenant.put(id, { status: "CLOSED", case_version: 1 });
+  await visitor.goto(`/cases/${id}`);
+  const reopen = page.getByRole("button", { name: "Reopen" });
+  await reopen.click();
+  await page.getByText("The case of ann is open again.").waitFor();
+  await page.getByRole("button", { name: /Close the case/ }).waitFor();
+  expect(await tenant.read(id)).toMatchObject({
+    status: "OPEN",
+    case_version: 3,
+    current_state: { reason: "The case was reopened." },
+  });
+  await tenant.put(id, { status: "CLOSED", case_version: 3 });
+  await visitor.goto("/?status=closed");
+  await visitor.expectFocused("ann");
+  const peek = peekOf(visitor);
+  // Nobody gave a reason, so none is shown.
+  expect(await peek.getByText(/Closed by/).textContent()).toBe(`Closed by ${tenant.clientId}`);
+  // Held, so that the page does not know better.
+  await page.route("**/events/stream*", () => {});
+  await visitor.goto("/?status=closed");
+  await reopen.waitFor();
+  await tenant.put(id, { status: "OPEN", case_version: 4 });
+  await tenant.put(id, { status: "CLOSED", case_version: 5 });
+  await reopen.click();
+  await page.getByText(`Not reopened: ${tenant.clientId} has changed it since: version 4 to 6.`).waitFor();
+  expect(await tenant.read(id)).toMatchObject({ status: "CLOSED", case_version: 6 });
+  await reopen.click();
+  await page.getByText("The case of ann is open again.").waitFor();
+  await page.getByRole("row").filter({ hasText: "ann" }).getByText("Open", { exact: true }).waitFor();
+  expect(await tenant.read(id)).toMatchObject({ status: "OPEN", case_version: 7 });
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("reopen: who may not change cases is not offered it", async () => {
+  const visitor = await Visitor.create(browser.current, service.current, { scopes: ["read:cases", "read:case"] });
+  const { page, tenant } = visitor;
+  const { case_id: id } = await tenant.openCase("ann");
+  await tenant.put(id, { status: "CLOSED", case_version: 1 });
+  await visitor.goto(`/cases/${id}`);
+  await page.getByRole("heading", { name: "States" }).waitFor();
+  expect(await page.getByRole("button", { name: "Reopen" }).count()).toBe(0);
+});
+
+test("undo: after closing many, all of those and no earlier one; those that changed since are named; then there is nothing left", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await visitor.report("dan", "cid", "bob", "ann");
+  const idOf = async (account: string) => (await tenant.list(`website_account_id=${account}`))[0]?.case_id ?? "";
+  await visitor.goto();
+  await visitor.expectPeek("ann");
+  await visitor.press("z");
+  await page.getByText("There is nothing to undo.").waitFor();
+  await visitor.press("1", "Control+Enter");
+  await page.getByText("Closed the case of ann as confirmed fraud.").waitFor();
+  await closeAll(visitor);
+  await page.getByText("Closed 3 cases.").waitFor();
+  await tenant.put(await idOf("cid"), { status: "OPEN", case_version: 2 });
+  await visitor.press("z");
+  await page.getByText(`Reopened 2 of 3 cases. Not cid: ${tenant.clientId} has opened it again already.`).waitFor();
+  expect(await page.getByText("Closed 3 cases.").count()).toBe(0);
+  const open = async () => (await tenant.list("status=OPEN")).map((each) => each.website_account_id).toSorted();
+  expect(await open()).toEqual(["bob", "cid", "dan"]);
+  await page.getByRole("row").filter({ hasText: "bob" }).waitFor();
+  await page.getByRole("row").filter({ hasText: "dan" }).waitFor();
+  await visitor.press("z");
+  await page.getByText("The case of ann is open again.").waitFor();
+  expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
+  expect(await open()).toEqual(["ann", "bob", "cid", "dan"]);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("undo: a case without an account is named so in every sentence", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await tenant.report(undefined, { device_id: "device-1" });
+  await expect.poll(() => tenant.list("status=OPEN"), patience).toHaveLength(1);
+  await visitor.goto();
+  await page.getByRole("checkbox", { name: "Select the case without an account" }).waitFor();
+  await peekOf(visitor).getByText("No account could be made out").waitFor();
+  await visitor.press("1");
+  await page.getByRole("dialog", { name: "Close the case without an account" }).waitFor();
+  await visitor.press("Control+Enter");
+  await page.getByText("Closed the case without an account as confirmed fraud.").waitFor();
+  await visitor.press("z");
+  await page.getByText("The case without an account is open again.").waitFor();
+  await closeAll(visitor);
+  await page.getByText("Closed 1 case.").waitFor();
+  expect(await page.getByText("UNKNOWN").count()).toBe(0);
+});
+
+test("undo: a flag set by key shows in the case's header, is said, and is taken back", async () => {
+  const visitor = await Visitor.create(browser.current, service.current, { width: 1024 });
+  const { page, tenant } = visitor;
+  const { case_id: id } = await tenant.openCase("ann");
+  const flags = async () => (await tenant.call("GET", "/enduseraccounts/ann")).json.data as object;
+  await visitor.goto(`/cases/${id}`);
+  await page.getByRole("switch", { name: /Blocked/ }).waitFor();
+  await visitor.press("b");
+  const mark = page.getByRole("banner").or(page.locator("header")).getByTitle("Blocked");
+  await mark.waitFor();
+  await page.getByText("Blocked ann.").waitFor();
+  expect(await flags()).toMatchObject({ is_blocked: true });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("ann is not blocked any more.").waitFor();
+  await mark.waitFor({ state: "detached" });
+  expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
+  await page.getByRole("switch", { name: /Fraudulent/ }).click();
+  await page.getByText("Marked ann as fraudulent.").waitFor();
+  await visitor.press("z");
+  await page.getByText("ann is not marked as fraudulent any more.").waitFor();
+  expect(await flags()).toMatchObject({ is_blocked: false, is_fraudulent: false });
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("keys: one for a case that cannot be read soon is dropped and said; nothing opens by itself later", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page } = visitor;
+  await visitor.report("bob", "ann");
+  const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
+  await page.route(/\/cases\/[0-9a-f-]{36}$/, async (route) => {
+    await isFree;
+    await route.fallback();
+  });
+  await visitor.goto();
+  await visitor.expectFocused("ann");
+  await visitor.press("c");
+  await page.getByText("The case could not be read.").waitFor();
+  // The focus goes on at once: the key was for the other one.
+  await visitor.press("c", "j");
+  await visitor.expectFocused("bob");
+  free();
+  await peekOf(visitor)
+    .getByRole("button", { name: /Close the case/ })
+    .waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await visitor.press("c");
+  await page.getByRole("dialog", { name: "Close the case of bob" }).waitFor();
+});
+
+type Box = { x: number; y: number; width: number; height: number };
+
+async function boxOf(part: Locator): Promise<Box> {
+  const box = await part.boundingBox();
+  if (!box) throw new Error("not there");
+  return box;
+}
+
+const meet = (a: Box, b: Box) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+
+test.each([1440, 1024])("toasts: cover neither the peek pane nor the button for many, %i px", async (width) => {
+  const visitor = await Visitor.create(browser.current, service.current, { width });
+  const { page } = visitor;
+  await visitor.report("bob", "ann");
+  await visitor.goto();
+  await visitor.expectPeek("ann");
+  await visitor.press("1", "Control+Enter");
+  await page.getByText("Closed the case of ann as confirmed fraud.").waitFor();
+  await visitor.press("x");
+  const many = await boxOf(page.getByRole("button", { name: "Close 1 selected" }));
+  const peek = await boxOf(peekOf(visitor));
+  const message = await boxOf(page.getByRole("button", { name: "Put this message away" }).locator(".."));
+  expect([meet(message, many), meet(message, peek)]).toEqual([false, false]);
+  expect(message.width).toBeGreaterThan(300);
+});
