@@ -4,8 +4,8 @@ import { Type, type Static, type TSchema } from "typebox";
 import type { Database } from "../db/database.ts";
 import { appendEvents, findLastEventIds } from "../db/events.ts";
 import { deleteUnusedLinks } from "../db/user-links.ts";
-import { findPasswordHash, findUsersByEmail, savePassword, type Candidate } from "../db/users.ts";
-import { deleteWebSession, deleteWebSessions } from "../db/web-sessions.ts";
+import { findPasswordHash, findUsersByEmail, lockCheckedUser, savePassword, type Candidate } from "../db/users.ts";
+import { deleteWebSession, deleteWebSessions, lockWebSession } from "../db/web-sessions.ts";
 import { roleScopes } from "../domain/role.ts";
 import { slugCharacters } from "../domain/tenant.ts";
 import { Password, actorOf, normalEmail, passwordCharacters, type Person } from "../domain/user.ts";
@@ -17,7 +17,7 @@ import { parseJson } from "./json.ts";
 import { jsonMediaType, type Audit } from "./operation.ts";
 import { hashPassword, isPassword } from "./password.ts";
 import { problemMediaType, problemMembers, type Reply } from "./problem.ts";
-import type { OpenedSession, Sessions } from "./web-sessions.ts";
+import { noSession, type OpenSession, type OpenedSession, type Sessions } from "./web-sessions.ts";
 import { invalid, validate } from "./validate.ts";
 
 // The browser's way in, beside the API: sessions by cookie. What they may do is settled by the role, request by request.
@@ -95,13 +95,18 @@ export async function signIn(people: People, asked: Asked): Promise<Reply> {
   const typed = { email: normalEmail(email), password, slug: tenant ?? null };
   const found = await limitAttempts(people, request, typed.email, () => findFitting(people, typed));
   const address = addressOf(people, request);
-  if (!found) {
+  const refuse = () => {
     audit("sign-in failed", { address });
-    throw unauthorized("The e-mail or the password is wrong.", false);
-  }
+    return unauthorized("The e-mail or the password is wrong.", false);
+  };
+  if (!found) throw refuse();
   const [person, ...others] = found;
   if (others.length > 0) return whichTenant(found.map(({ slug }) => slug));
-  const opened = await database.transaction((tx) => sessions.open(tx, person));
+  // The check took its time: by now there may be another password.
+  const opened = await database.transaction(async (tx) =>
+    (await lockCheckedUser(tx, person.tenant_id, person)) ? sessions.open(tx, person) : null,
+  );
+  if (!opened) throw refuse();
   await sessions.drop(request);
   audit("signed in", { tenant: person.slug, user_id: person.user_id, how: "password", address });
   return signedIn(people, person, opened);
@@ -156,29 +161,43 @@ export async function signOutEverywhere({ sessions, database, audit }: People, {
 export async function changePassword(people: People, asked: Asked): Promise<Reply> {
   const { sessions, database, audit } = people;
   const session = await sessions.require(asked.request);
-  const { tenant_id, user_id, token_hash } = session;
+  const { tenant_id, user_id } = session;
   const { current, new: fresh } = await readInput(asked, PasswordChange);
-  const stored = await findPasswordHash(database, tenant_id, user_id);
+  const checked = await findPasswordHash(database, tenant_id, user_id);
   const isRight = await limitAttempts(people, asked.request, session.email, async () =>
-    (await isPassword(current, stored)) ? true : null,
+    (await isPassword(current, checked)) ? true : null,
   );
-  if (isRight === null) {
+  const isChanged = isRight !== null && (await savePasswordChange(people, session, { checked, fresh }));
+  if (!isChanged) {
     audit("password change refused", { tenant: session.slug, user_id, address: addressOf(people, asked.request) });
     throw invalid([{ field: "current", message: "is not the password" }]);
   }
+  audit("password changed", { tenant: session.slug, user_id });
+  return { status: 204, body: "", headers: {} };
+}
+
+// False where the password is another by now than the one that was checked.
+async function savePasswordChange(
+  { database, now }: People,
+  session: OpenSession,
+  { checked, fresh }: { checked: string | null; fresh: string },
+): Promise<boolean> {
+  const { tenant_id, user_id, token_hash } = session;
   const password_hash = await hashPassword(fresh);
   const event = {
     type: "user.password_changed" as const,
-    occurred_at: people.now(),
+    occurred_at: now(),
     actor: actorOf(session),
     resource: { type: "user" as const, id: user_id },
   };
-  await database.transaction(async (tx) => {
+  return database.transaction(async (tx) => {
+    const isSame = await lockCheckedUser(tx, tenant_id, { user_id, password_hash: checked });
+    if (!(await lockWebSession(tx, tenant_id, token_hash))) throw noSession();
+    if (!isSame) return false;
     await savePassword(tx, tenant_id, { user_id, password_hash });
     await deleteUnusedLinks(tx, tenant_id, user_id);
     await deleteWebSessions(tx, tenant_id, { user_id, kept: token_hash });
     await appendEvents(tx, tenant_id, [event]);
+    return true;
   });
-  audit("password changed", { tenant: session.slug, user_id });
-  return { status: 204, body: "", headers: {} };
 }

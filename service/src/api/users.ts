@@ -71,7 +71,7 @@ async function create(services: Services, call: Call<NewUser>): Promise<Reply> {
   return dataReply(invited, 201);
 }
 
-// The user after the change. One who is disabled is signed out everywhere, and keeps no link that would let them in.
+// The user after the change. One who is disabled, or was, is signed out everywhere, and keeps no link that would let them in.
 export async function saveUserChange(
   tx: Queryable,
   tenantId: string,
@@ -86,7 +86,7 @@ export async function saveUserChange(
   const fault = lastAdminFault(user, changed, admins);
   if (fault) throw invalid([fault]);
   await saveUser(tx, tenantId, changed);
-  if (changed.is_disabled) {
+  if (changed.is_disabled || user.is_disabled) {
     await deleteWebSessions(tx, tenantId, { user_id: userId });
     await deleteUnusedLinks(tx, tenantId, userId);
   }
