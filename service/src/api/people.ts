@@ -10,7 +10,7 @@ import { roleScopes } from "../domain/role.ts";
 import { slugCharacters } from "../domain/tenant.ts";
 import { Password, actorOf, normalEmail, passwordCharacters, type Person } from "../domain/user.ts";
 import { clientAddress } from "./address.ts";
-import { limitAttempts } from "./attempts.ts";
+import { limitAttempts, type Checked } from "./attempts.ts";
 import { unauthorized } from "./auth.ts";
 import { readBody, requireMediaType } from "./body.ts";
 import { parseJson } from "./json.ts";
@@ -92,16 +92,22 @@ export async function signIn(people: People, asked: Asked): Promise<Reply> {
   const { request } = asked;
   sessions.requireOwnOrigin(request);
   const { email, password, tenant } = await readInput(asked, SignIn);
-  const typed = { email: normalEmail(email), password, slug: tenant ?? null };
-  const found = await limitAttempts(people, request, typed.email, () => findFitting(people, typed));
+  const typed = { email: normalEmail(email), slug: tenant ?? null };
+  const candidates = await findUsersByEmail(database, { ...typed, limit: tenantsMax });
+  const slugs = tenant === undefined ? candidates.map(({ slug }) => slug) : [tenant];
+  const [person, ...others] = await limitAttempts(people, request, { email: typed.email, slugs }, (open) =>
+    checkPassword(
+      password,
+      candidates.filter(({ slug }) => open.has(slug)),
+    ),
+  );
   const address = addressOf(people, request);
   const refuse = () => {
     audit("sign-in failed", { address });
     return unauthorized("The e-mail or the password is wrong.", false);
   };
-  if (!found) throw refuse();
-  const [person, ...others] = found;
-  if (others.length > 0) return whichTenant(found.map(({ slug }) => slug));
+  if (!person) throw refuse();
+  if (others.length > 0) return whichTenant([person, ...others].map(({ slug }) => slug));
   // The check took its time: by now there may be another password.
   const opened = await database.transaction(async (tx) =>
     (await lockCheckedUser(tx, person.tenant_id, person)) ? sessions.open(tx, person) : null,
@@ -112,19 +118,16 @@ export async function signIn(people: People, asked: Asked): Promise<Reply> {
   return signedIn(people, person, opened);
 }
 
-type Typed = { email: string; password: string; slug: string | null };
-
-// Those of the e-mail whom the password fits. One hash at the least, also where nobody has the e-mail.
-async function findFitting({ database }: People, typed: Typed): Promise<[Candidate, ...Candidate[]] | null> {
-  const candidates = await findUsersByEmail(database, { email: typed.email, slug: typed.slug, limit: tenantsMax });
-  if (candidates.length === 0) await isPassword(typed.password, null);
-  const fitting: Candidate[] = [];
+// One hash at the least, also where nobody has the e-mail. Who is disabled or has no password yet cannot be found out.
+async function checkPassword(password: string, candidates: Candidate[]): Promise<Checked<Candidate>> {
+  if (candidates.length === 0) await isPassword(password, null);
+  const checked: Checked<Candidate> = { fitting: [], missed: [] };
   for (const candidate of candidates) {
-    const isRight = await isPassword(typed.password, candidate.password_hash);
-    if (isRight && !candidate.is_disabled) fitting.push(candidate);
+    const isRight = await isPassword(password, candidate.password_hash);
+    if (candidate.is_disabled || candidate.password_hash === null) continue;
+    (isRight ? checked.fitting : checked.missed).push(candidate);
   }
-  const [first, ...others] = fitting;
-  return first ? [first, ...others] : null;
+  return checked;
 }
 
 // The password was right, so its owner may learn where the e-mail is known.
@@ -164,10 +167,11 @@ export async function changePassword(people: People, asked: Asked): Promise<Repl
   const { tenant_id, user_id } = session;
   const { current, new: fresh } = await readInput(asked, PasswordChange);
   const checked = await findPasswordHash(database, tenant_id, user_id);
-  const isRight = await limitAttempts(people, asked.request, session.email, async () =>
-    (await isPassword(current, checked)) ? true : null,
+  const tried = { email: session.email, slugs: [session.slug] };
+  const [fitting] = await limitAttempts(people, asked.request, tried, async () =>
+    (await isPassword(current, checked)) ? { fitting: [session], missed: [] } : { fitting: [], missed: [session] },
   );
-  const isChanged = isRight !== null && (await savePasswordChange(people, session, { checked, fresh }));
+  const isChanged = fitting !== undefined && (await savePasswordChange(people, session, { checked, fresh }));
   if (!isChanged) {
     audit("password change refused", { tenant: session.slug, user_id, address: addressOf(people, asked.request) });
     throw invalid([{ field: "current", message: "is not the password" }]);
