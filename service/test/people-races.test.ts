@@ -1,7 +1,7 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { UserLink } from "../src/domain/user.ts";
 import { TestTenant, expectProblem, send, useService, type Answer } from "./harness.ts";
-import { Browser, cookiesOf, goodPassword, newEmail, signIn, tokenOf } from "./people.ts";
+import { Browser, cookiesOf, goodPassword, invite, newEmail, signIn, tokenOf } from "./people.ts";
 
 const service = useService({ roles: new Set(["api"]) });
 const fresh = "another good password";
@@ -101,4 +101,31 @@ test("PUT user: sign-ins that are under way while the user is disabled open noth
   expect((await setDisabled(false)).status).toBe(200);
   expect(await livingSessions(answers)).toBe(0);
   await Browser.signIn(service.current, email);
+});
+
+test("invitation: a demotion while it is being used is not lost by the name that it sets", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { user, link } = await invite(tenant, "admin");
+  const admin = await service.current.database.connect();
+  try {
+    await admin.query("begin");
+    await admin.query("update users set role = 'investigator' where tenant_id = $1 and user_id = $2", [
+      tenant.tenantId,
+      user.user_id,
+    ]);
+    const used = useLink(link, { password: goodPassword, name: "Ada King" });
+    await vi.waitFor(
+      async () => {
+        const waiting = "select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))";
+        expect((await admin.query(waiting)).rows.length).toBe(1);
+      },
+      { timeout: 10_000, interval: 5 },
+    );
+    await admin.query("commit");
+    expect(new Browser(service.current, await used).signedIn.user).toMatchObject({ name: "Ada King", role: "investigator" });
+  } finally {
+    await admin.end();
+  }
+  const listed = await tenant.call("GET", `/users/${user.user_id}`);
+  expect(listed.json.data).toMatchObject({ name: "Ada King", role: "investigator" });
 });
