@@ -79,8 +79,9 @@ export const UserLink = Type.Object(
 );
 export type UserLink = Static<typeof UserLink>;
 
+// One spelling for each e-mail. The letters left out are no ASCII ones, and would become such: the Kelvin sign is not Kate's k.
 export function normalEmail(email: string): string {
-  return email.toLowerCase();
+  return email.replaceAll(/[^\u0130\u037e\u1fef\u212a]+/g, (part) => part.toLowerCase().normalize("NFC"));
 }
 
 // As `changed_by` and the events name a person. The space keeps it apart from every client's id, and from detection's name.
