@@ -11,6 +11,7 @@ import {
   Password,
   PersonName,
   actorOf,
+  emailFaults,
   linkLifeMs,
   normalEmail,
   type LinkPurpose,
@@ -104,7 +105,7 @@ export async function takeLink(people: People, asked: Asked, text: string): Prom
 }
 
 function faultsOf({ purpose }: Link, { email, name }: LinkUse): FieldError[] {
-  const faults: FieldError[] = [];
+  const faults: FieldError[] = emailFaults(email);
   if (purpose === "set-up" && email === undefined) faults.push({ field: "email", message: "is required" });
   if (purpose === "set-up" && name === undefined) faults.push({ field: "name", message: "is required" });
   if (purpose !== "set-up" && email !== undefined) faults.push({ field: "email", message: "is settled already" });

@@ -7,7 +7,17 @@ import { deleteWebSessions } from "../db/web-sessions.ts";
 import type { DomainEvent, EventType } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { requireReach, roleScopes } from "../domain/role.ts";
-import { NewUser, User, UserChange, UserLink, changeUser, lastAdminFault, normalEmail, usersMax } from "../domain/user.ts";
+import {
+  NewUser,
+  User,
+  UserChange,
+  UserLink,
+  changeUser,
+  emailFaults,
+  lastAdminFault,
+  normalEmail,
+  usersMax,
+} from "../domain/user.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import { makeLink } from "./people-links.ts";
@@ -184,6 +194,7 @@ export const userOperations: Operation[] = [
     description:
       "The answer holds a link for the person to choose a password with. It works once, for seven days, and is shown this once. For who has all scopes of the role.",
     body: NewUser,
+    faults: ({ email }) => emailFaults(email),
     success: { status: 201, description: "The person, and the invitation", schema: Invited },
     problems: ["bad-request", "item-already-exists", "transaction-contended"],
     example: { email: "ada@shop.example", name: "Ada Lovelace", role: "investigator" },
