@@ -47,8 +47,8 @@ create table web_sessions (
 );
 create index web_sessions_user on web_sessions (tenant_id, user_id, created_at);
 
--- Sign-ins that failed or are under way, by a hash of the e-mail or of the address, shared by all processes. Nobody has
--- said yet which tenant it is about, so this is one of the tables without one.
+-- Sign-ins that failed or are under way, by a hash of the e-mail, of the e-mail and a tenant's name, or of the address, shared
+-- by all processes. Nobody has shown yet which tenant it is about, so this is one of the tables without one.
 create table sign_in_attempts (
   subject_hash bytea primary key,
   attempted_at timestamptz(3)[] not null,

@@ -143,6 +143,23 @@ test("link 422: a password of 11 or of 257 characters, and members that are not 
   expect(expectProblem(renamed, 422, "validation-error").errors).toMatchObject([{ field: "name" }]);
 });
 
+test("link 422: a password of nothing that is seen, and an e-mail that is too long once it is spelled as it is kept", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { link } = await invite(tenant, "lead");
+  for (const each of [" ", "\t", "\u00a0", "\u200b", "\u3164"]) {
+    const answer = await ask("POST", link.url, { body: { password: each.repeat(12) } });
+    expect(expectProblem(answer, 422, "validation-error").errors).toMatchObject([{ field: "password" }]);
+  }
+  const first = await setUp(tenant);
+  const body = { ...join, name: "Ada", email: `${"\u0958".repeat(241)}@shop.example` };
+  const refused = await ask("POST", first?.url ?? "", { body });
+  expect(expectProblem(refused, 422, "validation-error").errors).toMatchObject([{ field: "email" }]);
+  const browser = await Browser.take(service.current, link.url, { password: "a   b   c   d" });
+  const change = { current: "a   b   c   d", new: " ".repeat(12) };
+  const blank = await browser.ask("POST", "/auth/password", { body: change });
+  expect(expectProblem(blank, 422, "validation-error").errors).toMatchObject([{ field: "new" }]);
+});
+
 test("password reset: for who has a password, for a day; it ends the sessions before it and the old password", async () => {
   const tenant = await TestTenant.create(service.current);
   const before = await Browser.join(tenant, "lead");

@@ -133,6 +133,29 @@ test("oidc callback 303: strangers, unverified e-mails, disabled users and those
   expect(problemOf(await visit(subject))).toBe("unknown-person");
 });
 
+test("oidc callback 303: a letter that only becomes an ASCII one in lower case or in another spelling is not that letter", async () => {
+  const name = `kate-${randomUUID()}`;
+  const { user } = await invite(tenant, "admin", { email: `${name}@shop.example` });
+  const kelvin = `\u212Aate${name.slice(4)}@shop.example`;
+  for (const email of [kelvin, kelvin.toUpperCase()]) expect(problemOf(await visit(verified(email)))).toBe("unknown-person");
+  const listed = await tenant.call("GET", `/users/${user.user_id}`);
+  expect(listed.json.data).toMatchObject({ has_external_sign_in: false });
+  const accented = `rene\u0301-${randomUUID()}@shop.example`;
+  const { user: rene } = await invite(tenant, "lead", { email: accented });
+  expect(rene.email).toBe(accented.normalize("NFC"));
+  sessionOf(await visit(verified(accented.toUpperCase())));
+});
+
+test("oidc callback 303: claims that cannot be kept are refused, and bind nobody", async () => {
+  const { user } = await invite(tenant, "lead");
+  const unusable = [`${randomUUID()}\0`, `${randomUUID()}\ud800`, `${randomUUID()}${"x".repeat(3000)}`];
+  for (const sub of unusable) expect(problemOf(await visit(verified(user.email, sub)))).toBe("refused");
+  for (const more of ["\0", "\ud800"]) expect(problemOf(await visit(verified(`${more}${user.email}`)))).toBe("refused");
+  const listed = await tenant.call("GET", `/users/${user.user_id}`);
+  expect(listed.json.data).toMatchObject({ has_external_sign_in: false });
+  sessionOf(await visit(verified(user.email)));
+});
+
 test("oidc callback 303: only the browser that set out comes back, and once", async () => {
   const { user } = await invite(tenant, "investigator");
   issuer.at = verified(user.email);

@@ -53,6 +53,35 @@ test("POST users 422: what is no e-mail, no name or no role makes nobody", async
   expect(await list(tenant)).toEqual([]);
 });
 
+// Each of another kind: soft hyphen, Arabic letter mark, Mongolian vowel separator, Hangul fillers, zero width, turned around,
+// line and paragraph, joiners of words, interlinear marks, a variation selector, a tag, a blank of Braille.
+const unseen =
+  "\u00ad \u034f \u061c \u180e \u3164 \u115f \uffa0 \u200b \u200d \u200f \u202e \u2066 \u2028 \u2029 \u2060 \ufeff \ufff9 \ufe0f \u{e0041} \u2800 \u0085";
+
+test("POST users 422, PUT user 422: no character that is not seen, in an e-mail or a name, at any place of it", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { user } = await invite(tenant, "lead");
+  const good = { email: newEmail(), name: "Ada", role: "lead" };
+  const refuse = async (field: string, value: string) => {
+    const answers = [await tenant.call("POST", "/users", { body: { ...good, [field]: value } })];
+    if (field === "name") answers.push(await tenant.call("PUT", `/users/${user.user_id}`, { body: { name: value } }));
+    for (const answer of answers)
+      expect(expectProblem(answer, 422, "validation-error").errors, JSON.stringify(value)).toMatchObject([{ field }]);
+  };
+  for (const each of unseen.split(" ")) {
+    for (const email of [`a${each}b@shop.example`, `${each}a@shop.example`, `a@shop.exa${each}mple`])
+      await refuse("email", email);
+    for (const name of [each, `A${each}da`, `${each}Ada`, `Ada${each}`]) await refuse("name", name);
+  }
+  for (const name of ["\u00a0", "\u3000 \u2003", "\t"]) await refuse("name", name);
+  // 254 characters as they were sent, and more as they would be kept.
+  await refuse("email", `${"\u0958".repeat(241)}@shop.example`);
+  expect(await list(tenant)).toEqual([user]);
+  for (const name of ["Zo\u00eb O'Brien-Smith", "\u674e\u5c0f\u9f99", "\u05d3\u05d5\u05d3", "Jos\u0065\u0301"]) {
+    await invite(tenant, "lead", { name });
+  }
+});
+
 test("PUT user 200: members that are left out stay; each change is in the events with who made it", async () => {
   const tenant = await TestTenant.create(service.current);
   const { user } = await invite(tenant, "investigator");

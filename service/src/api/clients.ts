@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { Type } from "typebox";
-import { countClients, listClients } from "../db/clients.ts";
+import { countClients, findClientScopes, listClients } from "../db/clients.ts";
 import { appendEvents } from "../db/events.ts";
 import { insertClient, saveRevoked, saveRotatedSecret } from "../db/tenants.ts";
 import { ApiClient, MadeClient, NewApiClient, clientsMax } from "../domain/client.ts";
 import type { EventType } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { isStorable } from "../domain/field.ts";
+import { requireReach } from "../domain/role.ts";
 import { RotatedSecret, previousSecretMs } from "../domain/tenant.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./problem.ts";
@@ -22,13 +23,10 @@ async function list(services: Services, { caller }: Call): Promise<Reply> {
   return dataReply({ clients: await listClients(services.database, caller.tenant_id, services.now()) });
 }
 
-// Nobody hands out more than they have.
 async function create(services: Services, call: Call<NewApiClient>): Promise<Reply> {
   const { caller } = call;
   const scopes = [...new Set(call.body.scopes)];
-  const lacking = scopes.find((scope) => !caller.scopes.has(scope));
-  if (lacking !== undefined)
-    throw new Failure("access-denied", `A client cannot get the scope ${lacking}, which its maker lacks.`);
+  requireReach(caller, scopes);
   const [secret, now] = [newSecret(), services.now()];
   const client_id = `${caller.slug.slice(0, 100)}-${randomBytes(6).toString("hex")}`;
   const shown = { client_id, scopes, is_primary: false, created_at: now };
@@ -43,15 +41,19 @@ async function create(services: Services, call: Call<NewApiClient>): Promise<Rep
   return dataReply({ client: shown, client_secret: secret }, 201);
 }
 
-function idOf({ params }: Call): string {
+// The client's id, where the caller may do whatever it may.
+async function requireClient({ database }: Services, { params, caller }: Call): Promise<string> {
   const id = params["client_id"] ?? "";
-  if (!isStorable(id)) throw notFound("Client", id);
+  const scopes = isStorable(id) ? await findClientScopes(database, caller.tenant_id, id) : undefined;
+  if (!scopes) throw notFound("Client", id);
+  requireReach(caller, scopes);
   return id;
 }
 
 async function rotate(services: Services, call: Call<{ revoke_now?: boolean }>): Promise<Reply> {
   const { caller, body } = call;
-  const [client_id, now, secret] = [idOf(call), services.now(), newSecret()];
+  const client_id = await requireClient(services, call);
+  const [now, secret] = [services.now(), newSecret()];
   const previous_until = body.revoke_now === true ? null : new Date(Date.parse(now) + previousSecretMs).toISOString();
   const rotated = { client_id, secret_hash: await hashSecret(secret), previous_until };
   await services.database.transaction(async (tx) => {
@@ -65,7 +67,8 @@ async function rotate(services: Services, call: Call<{ revoke_now?: boolean }>):
 
 async function revoke(services: Services, call: Call): Promise<Reply> {
   const { caller } = call;
-  const [client_id, now] = [idOf(call), services.now()];
+  const client_id = await requireClient(services, call);
+  const now = services.now();
   await services.database.transaction(async (tx) => {
     if (!(await saveRevoked(tx, { client_id, now, tenant_id: caller.tenant_id }))) throw notFound("Client", client_id);
     await appendEvents(tx, caller.tenant_id, [eventOf("client.revoked", call, { client_id, now })]);
@@ -113,7 +116,7 @@ export const clientOperations: Operation[] = [
     tag: "Tenant",
     summary: "Rotate a client's secret",
     description:
-      "The secret before it works for 24 hours more, unless revoke_now is true; older ones end at once. Tokens stay good until they expire.",
+      "The secret before it works for 24 hours more, unless revoke_now is true; older ones end at once. Tokens stay good until they expire. For who has all of the client's scopes.",
     body: Type.Object({ revoke_now: Type.Optional(Type.Boolean()) }, { additionalProperties: false, $id: "RotateClientSecret" }),
     isBodyOptional: true,
     success: { status: 200, description: "The new secret, shown this once", schema: RotatedSecret },
@@ -128,7 +131,7 @@ export const clientOperations: Operation[] = [
     scope: "manage:clients",
     tag: "Tenant",
     summary: "Revoke a client",
-    description: "It gets no more tokens, and those that it has stop working.",
+    description: "It gets no more tokens, and those that it has stop working. For who has all of the client's scopes.",
     success: { status: 204, description: "The client is revoked" },
     problems: ["item-not-found", "transaction-contended"],
     handle: revoke,

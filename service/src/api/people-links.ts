@@ -3,7 +3,7 @@ import type { Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { lockTenant } from "../db/tenants.ts";
 import { claimLink, deleteUnusedLinks, findLink, insertLink, type Link } from "../db/user-links.ts";
-import { findUser, hasJoinedUsers, insertUser, savePassword, saveUser } from "../db/users.ts";
+import { hasJoinedUsers, insertUser, lockUser, savePassword, saveUser } from "../db/users.ts";
 import { deleteWebSessions } from "../db/web-sessions.ts";
 import { Failure, type FieldError } from "../domain/failure.ts";
 import {
@@ -11,6 +11,7 @@ import {
   Password,
   PersonName,
   actorOf,
+  emailFaults,
   linkLifeMs,
   normalEmail,
   type LinkPurpose,
@@ -83,8 +84,9 @@ export async function takeLink(people: People, asked: Asked, text: string): Prom
   const now = people.now();
   const { person, opened } = await database.transaction(async (tx) => {
     if (link.purpose === "set-up") await requireNobody(tx, link);
-    if (!(await claimLink(tx, link.tenant_id, { token_hash: token.hash, now }))) throw noLink();
+    // The user before the link, as whoever makes links or disables people locks them.
     const person = await settle(tx, link, given, { user_id: people.newId(), created_at: now });
+    if (!(await claimLink(tx, link.tenant_id, { token_hash: token.hash, now }))) throw noLink();
     const { tenant_id, user_id } = person;
     await savePassword(tx, tenant_id, { user_id, password_hash });
     await deleteWebSessions(tx, tenant_id, { user_id });
@@ -103,7 +105,7 @@ export async function takeLink(people: People, asked: Asked, text: string): Prom
 }
 
 function faultsOf({ purpose }: Link, { email, name }: LinkUse): FieldError[] {
-  const faults: FieldError[] = [];
+  const faults: FieldError[] = emailFaults(email);
   if (purpose === "set-up" && email === undefined) faults.push({ field: "email", message: "is required" });
   if (purpose === "set-up" && name === undefined) faults.push({ field: "name", message: "is required" });
   if (purpose !== "set-up" && email !== undefined) faults.push({ field: "email", message: "is settled already" });
@@ -127,7 +129,7 @@ async function settle(tx: Queryable, link: Link, { email = "", name }: LinkUse, 
       throw new Failure("item-already-exists", "Somebody with this e-mail is invited already.");
     return { tenant_id, slug, ...made };
   }
-  const user = await findUser(tx, tenant_id, user_id);
+  const user = await lockUser(tx, tenant_id, user_id);
   if (!user || user.is_disabled) throw noLink();
   if (name !== undefined) await saveUser(tx, tenant_id, { ...user, name });
   return { tenant_id, slug, user_id, email: user.email, name: name ?? user.name, role: user.role };

@@ -4,6 +4,7 @@ import type { Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { deleteUnusedLinks } from "../db/user-links.ts";
 import { lockExternalUser, saveExternalSubject } from "../db/users.ts";
+import { characters, idCharactersMax, isStorable } from "../domain/field.ts";
 import { actorOf, normalEmail, type Person } from "../domain/user.ts";
 import { addressOf, type Asked, type People } from "./people.ts";
 import type { Reply } from "./problem.ts";
@@ -64,6 +65,8 @@ export class OtherIssuer {
     // Some issuers put the e-mail into the ID token, others give it only when asked.
     const told = isTold ? claims : await oidc.fetchUserInfo(issuer, tokens.access_token, claims.sub);
     const email = told["email_verified"] === true && typeof told["email"] === "string" ? normalEmail(told["email"]) : null;
+    const isKeepable = isStorable(claims.sub) && isStorable(email ?? "") && characters(claims.sub) <= idCharactersMax;
+    if (!isKeepable) throw new OidcFault("refused");
     return { subject: `${claims.iss} ${claims.sub}`, email };
   }
 

@@ -4,20 +4,20 @@ import { Type, type Static, type TSchema } from "typebox";
 import type { Database } from "../db/database.ts";
 import { appendEvents, findLastEventIds } from "../db/events.ts";
 import { deleteUnusedLinks } from "../db/user-links.ts";
-import { findPasswordHash, findUsersByEmail, savePassword, type Candidate } from "../db/users.ts";
-import { deleteWebSession, deleteWebSessions } from "../db/web-sessions.ts";
+import { findPasswordHash, findUsersByEmail, lockCheckedUser, savePassword, type Candidate } from "../db/users.ts";
+import { deleteWebSession, deleteWebSessions, lockWebSession } from "../db/web-sessions.ts";
 import { roleScopes } from "../domain/role.ts";
 import { slugCharacters } from "../domain/tenant.ts";
 import { Password, actorOf, normalEmail, passwordCharacters, type Person } from "../domain/user.ts";
 import { clientAddress } from "./address.ts";
-import { limitAttempts } from "./attempts.ts";
+import { limitAttempts, type Checked } from "./attempts.ts";
 import { unauthorized } from "./auth.ts";
 import { readBody, requireMediaType } from "./body.ts";
 import { parseJson } from "./json.ts";
 import { jsonMediaType, type Audit } from "./operation.ts";
 import { hashPassword, isPassword } from "./password.ts";
 import { problemMediaType, problemMembers, type Reply } from "./problem.ts";
-import type { OpenedSession, Sessions } from "./web-sessions.ts";
+import { noSession, type OpenSession, type OpenedSession, type Sessions } from "./web-sessions.ts";
 import { invalid, validate } from "./validate.ts";
 
 // The browser's way in, beside the API: sessions by cookie. What they may do is settled by the role, request by request.
@@ -92,34 +92,42 @@ export async function signIn(people: People, asked: Asked): Promise<Reply> {
   const { request } = asked;
   sessions.requireOwnOrigin(request);
   const { email, password, tenant } = await readInput(asked, SignIn);
-  const typed = { email: normalEmail(email), password, slug: tenant ?? null };
-  const found = await limitAttempts(people, request, typed.email, () => findFitting(people, typed));
+  const typed = { email: normalEmail(email), slug: tenant ?? null };
+  const candidates = await findUsersByEmail(database, { ...typed, limit: tenantsMax });
+  const slugs = tenant === undefined ? candidates.map(({ slug }) => slug) : [tenant];
+  const [person, ...others] = await limitAttempts(people, request, { email: typed.email, slugs }, (open) =>
+    checkPassword(
+      password,
+      candidates.filter(({ slug }) => open.has(slug)),
+    ),
+  );
   const address = addressOf(people, request);
-  if (!found) {
+  const refuse = () => {
     audit("sign-in failed", { address });
-    throw unauthorized("The e-mail or the password is wrong.", false);
-  }
-  const [person, ...others] = found;
-  if (others.length > 0) return whichTenant(found.map(({ slug }) => slug));
-  const opened = await database.transaction((tx) => sessions.open(tx, person));
+    return unauthorized("The e-mail or the password is wrong.", false);
+  };
+  if (!person) throw refuse();
+  if (others.length > 0) return whichTenant([person, ...others].map(({ slug }) => slug));
+  // The check took its time: by now there may be another password.
+  const opened = await database.transaction(async (tx) =>
+    (await lockCheckedUser(tx, person.tenant_id, person)) ? sessions.open(tx, person) : null,
+  );
+  if (!opened) throw refuse();
   await sessions.drop(request);
   audit("signed in", { tenant: person.slug, user_id: person.user_id, how: "password", address });
   return signedIn(people, person, opened);
 }
 
-type Typed = { email: string; password: string; slug: string | null };
-
-// Those of the e-mail whom the password fits. One hash at the least, also where nobody has the e-mail.
-async function findFitting({ database }: People, typed: Typed): Promise<[Candidate, ...Candidate[]] | null> {
-  const candidates = await findUsersByEmail(database, { email: typed.email, slug: typed.slug, limit: tenantsMax });
-  if (candidates.length === 0) await isPassword(typed.password, null);
-  const fitting: Candidate[] = [];
+// One hash at the least, also where nobody has the e-mail. Who is disabled or has no password yet cannot be found out.
+async function checkPassword(password: string, candidates: Candidate[]): Promise<Checked<Candidate>> {
+  if (candidates.length === 0) await isPassword(password, null);
+  const checked: Checked<Candidate> = { fitting: [], missed: [] };
   for (const candidate of candidates) {
-    const isRight = await isPassword(typed.password, candidate.password_hash);
-    if (isRight && !candidate.is_disabled) fitting.push(candidate);
+    const isRight = await isPassword(password, candidate.password_hash);
+    if (candidate.is_disabled || candidate.password_hash === null) continue;
+    (isRight ? checked.fitting : checked.missed).push(candidate);
   }
-  const [first, ...others] = fitting;
-  return first ? [first, ...others] : null;
+  return checked;
 }
 
 // The password was right, so its owner may learn where the e-mail is known.
@@ -156,29 +164,44 @@ export async function signOutEverywhere({ sessions, database, audit }: People, {
 export async function changePassword(people: People, asked: Asked): Promise<Reply> {
   const { sessions, database, audit } = people;
   const session = await sessions.require(asked.request);
-  const { tenant_id, user_id, token_hash } = session;
+  const { tenant_id, user_id } = session;
   const { current, new: fresh } = await readInput(asked, PasswordChange);
-  const stored = await findPasswordHash(database, tenant_id, user_id);
-  const isRight = await limitAttempts(people, asked.request, session.email, async () =>
-    (await isPassword(current, stored)) ? true : null,
+  const checked = await findPasswordHash(database, tenant_id, user_id);
+  const tried = { email: session.email, slugs: [session.slug] };
+  const [fitting] = await limitAttempts(people, asked.request, tried, async () =>
+    (await isPassword(current, checked)) ? { fitting: [session], missed: [] } : { fitting: [], missed: [session] },
   );
-  if (isRight === null) {
+  const isChanged = fitting !== undefined && (await savePasswordChange(people, session, { checked, fresh }));
+  if (!isChanged) {
     audit("password change refused", { tenant: session.slug, user_id, address: addressOf(people, asked.request) });
     throw invalid([{ field: "current", message: "is not the password" }]);
   }
+  audit("password changed", { tenant: session.slug, user_id });
+  return { status: 204, body: "", headers: {} };
+}
+
+// False where the password is another by now than the one that was checked.
+async function savePasswordChange(
+  { database, now }: People,
+  session: OpenSession,
+  { checked, fresh }: { checked: string | null; fresh: string },
+): Promise<boolean> {
+  const { tenant_id, user_id, token_hash } = session;
   const password_hash = await hashPassword(fresh);
   const event = {
     type: "user.password_changed" as const,
-    occurred_at: people.now(),
+    occurred_at: now(),
     actor: actorOf(session),
     resource: { type: "user" as const, id: user_id },
   };
-  await database.transaction(async (tx) => {
+  return database.transaction(async (tx) => {
+    const isSame = await lockCheckedUser(tx, tenant_id, { user_id, password_hash: checked });
+    if (!(await lockWebSession(tx, tenant_id, token_hash))) throw noSession();
+    if (!isSame) return false;
     await savePassword(tx, tenant_id, { user_id, password_hash });
     await deleteUnusedLinks(tx, tenant_id, user_id);
     await deleteWebSessions(tx, tenant_id, { user_id, kept: token_hash });
     await appendEvents(tx, tenant_id, [event]);
+    return true;
   });
-  audit("password changed", { tenant: session.slug, user_id });
-  return { status: 204, body: "", headers: {} };
 }

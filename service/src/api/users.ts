@@ -6,7 +6,18 @@ import { countUsers, findUser, insertUser, listUsers, lockActiveAdmins, lockUser
 import { deleteWebSessions } from "../db/web-sessions.ts";
 import type { DomainEvent, EventType } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
-import { NewUser, User, UserChange, UserLink, changeUser, lastAdminFault, normalEmail, usersMax } from "../domain/user.ts";
+import { requireReach, roleScopes } from "../domain/role.ts";
+import {
+  NewUser,
+  User,
+  UserChange,
+  UserLink,
+  changeUser,
+  emailFaults,
+  lastAdminFault,
+  normalEmail,
+  usersMax,
+} from "../domain/user.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import { makeLink } from "./people-links.ts";
@@ -38,6 +49,13 @@ async function requireUser(find: (id: string) => Promise<User | undefined>, { pa
   return user;
 }
 
+// One whose role may do no more than the caller may.
+async function lockReached(tx: Queryable, call: Call): Promise<User> {
+  const user = await requireUser((id) => lockUser(tx, call.caller.tenant_id, id), call);
+  requireReach(call.caller, roleScopes[user.role]);
+  return user;
+}
+
 async function read(services: Services, call: Call): Promise<Reply> {
   return dataReply(await requireUser((id) => findUser(services.database, call.caller.tenant_id, id), call));
 }
@@ -64,6 +82,7 @@ export async function inviteUser(
 
 async function create(services: Services, call: Call<NewUser>): Promise<Reply> {
   const by = byCaller(services, call);
+  requireReach(call.caller, roleScopes[call.body.role]);
   const wanted = { ...call.body, user_id: services.newId(by.now) };
   const { tenant_id, slug } = call.caller;
   const invited = await services.database.transaction((tx) => inviteUser(tx, tenant_id, wanted, by));
@@ -71,7 +90,7 @@ async function create(services: Services, call: Call<NewUser>): Promise<Reply> {
   return dataReply(invited, 201);
 }
 
-// The user after the change. One who is disabled is signed out everywhere, and keeps no link that would let them in.
+// The user after the change. One who is disabled, or was, is signed out everywhere, and keeps no link that would let them in.
 export async function saveUserChange(
   tx: Queryable,
   tenantId: string,
@@ -86,7 +105,7 @@ export async function saveUserChange(
   const fault = lastAdminFault(user, changed, admins);
   if (fault) throw invalid([fault]);
   await saveUser(tx, tenantId, changed);
-  if (changed.is_disabled) {
+  if (changed.is_disabled || user.is_disabled) {
     await deleteWebSessions(tx, tenantId, { user_id: userId });
     await deleteUnusedLinks(tx, tenantId, userId);
   }
@@ -97,9 +116,13 @@ export async function saveUserChange(
 async function update(services: Services, call: Call<UserChange>): Promise<Reply> {
   const by = byCaller(services, call);
   const { body: change, caller } = call;
-  const user = await services.database.transaction((tx) =>
-    requireUser((userId) => saveUserChange(tx, caller.tenant_id, { userId, change }, by), call),
-  );
+  if (change.role !== undefined) requireReach(caller, roleScopes[change.role]);
+  const user = await services.database.transaction(async (tx) => {
+    // In the order in which the change locks them.
+    await lockActiveAdmins(tx, caller.tenant_id);
+    await lockReached(tx, call);
+    return requireUser((userId) => saveUserChange(tx, caller.tenant_id, { userId, change }, by), call);
+  });
   services.audit("user changed", { tenant: caller.slug, actor: by.actor, user_id: user.user_id, ...change });
   return dataReply(user);
 }
@@ -108,7 +131,7 @@ async function renewLink(services: Services, call: Call): Promise<Reply> {
   const by = byCaller(services, call);
   const { tenant_id, slug } = call.caller;
   const { link, user } = await services.database.transaction(async (tx) => {
-    const user = await requireUser((id) => lockUser(tx, tenant_id, id), call);
+    const user = await lockReached(tx, call);
     if (user.is_disabled) throw new Failure("access-denied", "This user is disabled: no link lets them in.");
     const purpose = user.has_password ? "password-reset" : "invitation";
     const link = await makeLink(tx, tenant_id, { purpose, userId: user.user_id, ...by });
@@ -123,7 +146,7 @@ async function endSessions(services: Services, call: Call): Promise<Reply> {
   const by = byCaller(services, call);
   const { tenant_id, slug } = call.caller;
   const user = await services.database.transaction(async (tx) => {
-    const user = await requireUser((id) => lockUser(tx, tenant_id, id), call);
+    const user = await lockReached(tx, call);
     const ended = await deleteWebSessions(tx, tenant_id, user);
     if (ended > 0) await appendEvents(tx, tenant_id, [eventOf("user.sessions_ended", user.user_id, by)]);
     return user;
@@ -169,8 +192,9 @@ export const userOperations: Operation[] = [
     path: "/users",
     summary: "Invite a person",
     description:
-      "The answer holds a link for the person to choose a password with. It works once, for seven days, and is shown this once.",
+      "The answer holds a link for the person to choose a password with. It works once, for seven days, and is shown this once. For who has all scopes of the role.",
     body: NewUser,
+    faults: ({ email }) => emailFaults(email),
     success: { status: 201, description: "The person, and the invitation", schema: Invited },
     problems: ["bad-request", "item-already-exists", "transaction-contended"],
     example: { email: "ada@shop.example", name: "Ada Lovelace", role: "investigator" },
@@ -183,7 +207,7 @@ export const userOperations: Operation[] = [
     path: "/users/{user_id}",
     summary: "Change a person's name or role, or disable them",
     description:
-      "Members that are left out stay as they are. It counts from the person's next request on; one who is disabled is signed out everywhere. The last active admin stays one.",
+      "Members that are left out stay as they are. It counts from the person's next request on; one who is disabled is signed out everywhere. The last active admin stays one. For who has all scopes of the role before and after.",
     body: UserChange,
     success: { status: 200, description: "The person after the change", schema: User },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
@@ -197,7 +221,7 @@ export const userOperations: Operation[] = [
     path: "/users/{user_id}/links",
     summary: "Make a new link for a person",
     description:
-      "An invitation, or for somebody who has a password already one to set another, for a day. Links made before end. It works once, and is shown this once.",
+      "An invitation, or for somebody who has a password already one to set another, for a day. Links made before end. It works once, and is shown this once. For who has all scopes of the person's role.",
     success: { status: 201, description: "The link", schema: UserLink },
     problems: ["item-not-found", "transaction-contended"],
     handle: renewLink,
@@ -208,6 +232,7 @@ export const userOperations: Operation[] = [
     method: "DELETE",
     path: "/users/{user_id}/sessions",
     summary: "Sign a person out everywhere",
+    description: "For who has all scopes of the person's role.",
     success: { status: 204, description: "The person's sessions have ended" },
     problems: ["item-not-found", "transaction-contended"],
     handle: endSessions,

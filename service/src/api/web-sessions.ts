@@ -50,7 +50,7 @@ export class Sessions {
 
   async require(request: IncomingMessage): Promise<OpenSession> {
     const session = await this.find(request);
-    if (!session) throw unauthorized("Nobody is signed in, or the session has ended. Sign in again.", false);
+    if (!session) throw noSession();
     const isSafe = request.method === "GET" || request.method === "HEAD";
     if (!isSafe) this.#requireOwnPage(request, session);
     return session;
@@ -72,7 +72,7 @@ export class Sessions {
     return { ...session, token_hash: token.hash, csrf_token: csrfOf(text) };
   }
 
-  // Inside of the transaction that made sure of the person.
+  // Inside of the transaction that has locked the person, and made sure that what was checked still holds.
   async open(tx: Queryable, person: Pick<Person, "tenant_id" | "user_id">): Promise<OpenedSession> {
     const now = this.#parts.now();
     const token = newWebToken(person.tenant_id);
@@ -106,6 +106,10 @@ export class Sessions {
     const wanted = Buffer.from(csrf_token);
     if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) throw missingToken();
   }
+}
+
+export function noSession(): Failure {
+  return unauthorized("Nobody is signed in, or the session has ended. Sign in again.", false);
 }
 
 function foreignPage(): Failure {

@@ -33,3 +33,12 @@ export async function countClients(database: Queryable, tenantId: string): Promi
     where tenant_id = ${tenantId} and revoked_at is null`);
   return row?.count ?? 0;
 }
+
+// They never change. Undefined where there is no such client, or it was revoked.
+export async function findClientScopes(database: Queryable, tenantId: string, clientId: string): Promise<string[] | undefined> {
+  const [row] = await database.query<{ scopes: string[] }>(sql`
+    select scopes
+    from clients
+    where tenant_id = ${tenantId} and client_id = ${clientId} and revoked_at is null`);
+  return row?.scopes;
+}

@@ -142,6 +142,20 @@ export async function findPasswordHash(database: Queryable, tenantId: string, us
   return row?.password_hash ?? null;
 }
 
+// False where the user is disabled or has another password by now than the one that was checked.
+export async function lockCheckedUser(
+  tx: Queryable,
+  tenantId: string,
+  checked: { user_id: string; password_hash: string | null },
+): Promise<boolean> {
+  const rows = await tx.query(sql`
+    select user_id
+    from users
+    where tenant_id = ${tenantId} and user_id = ${checked.user_id} and password_hash = ${checked.password_hash} and not is_disabled
+    for no key update`);
+  return rows.length === 1;
+}
+
 export type External = Person & { is_disabled: boolean; external_subject: string | null };
 
 // Whom the other issuer's subject is bound to; else who has the e-mail, where one is given.

@@ -57,6 +57,16 @@ export async function saveSeen(tx: Queryable, tenantId: string, seen: { token_ha
     where tenant_id = ${tenantId} and token_hash = ${seen.token_hash}`);
 }
 
+// False where it has ended; else it goes on until the transaction is done.
+export async function lockWebSession(tx: Queryable, tenantId: string, tokenHash: Buffer): Promise<boolean> {
+  const rows = await tx.query(sql`
+    select user_id
+    from web_sessions
+    where tenant_id = ${tenantId} and token_hash = ${tokenHash}
+    for update`);
+  return rows.length === 1;
+}
+
 export async function deleteWebSession(tx: Queryable, tenantId: string, tokenHash: Buffer): Promise<boolean> {
   const rows = await tx.query(sql`
     delete from web_sessions

@@ -1,3 +1,4 @@
+import { Failure } from "./failure.ts";
 import { scopes, type Scope } from "./scope.ts";
 
 // What people may do. Each role may do what the one before it may.
@@ -24,4 +25,10 @@ export const roleScopes: Record<Role, readonly Scope[]> = { investigator, lead, 
 
 export function isRole(text: string): text is Role {
   return roles.some((role) => role === text);
+}
+
+// Nobody hands out more than they have, or takes it over from who has it: a new secret or link is as good as the scopes behind it.
+export function requireReach({ scopes: own }: { scopes: ReadonlySet<string> }, wanted: readonly string[]): void {
+  const lacking = wanted.find((scope) => !own.has(scope));
+  if (lacking !== undefined) throw new Failure("access-denied", `This reaches the scope ${lacking}, which the caller lacks.`);
 }

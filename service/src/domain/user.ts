@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import type { FieldError } from "./failure.ts";
-import { Time, Uuid } from "./field.ts";
+import { Time, Uuid, characters } from "./field.ts";
 import { roles, type Role } from "./role.ts";
 
 export const usersMax = 1000;
@@ -20,16 +20,21 @@ export const linkLifeMs: Record<LinkPurpose, number> = {
 export const sessionLimits = { idleMs: dayMs / 2, wholeMs: 7 * dayMs, perUserMax: 20 };
 export const attemptLimits = { windowMs: 15 * minuteMs, account: 10, address: 50 };
 
+// Control and format characters, what turns text around, and what is drawn as nothing, as Unicode lists them; and the blank of
+// Braille, which it does not list.
+const unseen = "\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800";
+
+const emailCharactersMax = 254;
+const inEmail = `[^\\s@<>,;:"()${unseen}]+`;
 export const Email = Type.String({
   minLength: 3,
-  maxLength: 254,
-  pattern: '^[^\\s@<>,;:"()\\u0000-\\u0020\\u007f]+@[^\\s@<>,;:"()\\u0000-\\u0020\\u007f]+$',
+  maxLength: emailCharactersMax,
+  pattern: `^${inEmail}@${inEmail}$`,
   description: "Kept in lower case; one person of a tenant each.",
   examples: ["ada@shop.example"],
 });
 
 // No brackets, for the audit trail puts the e-mail into them; nothing that turns text around or hides it.
-const unseen = "\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff";
 export const PersonName = Type.String({
   minLength: 1,
   maxLength: 100,
@@ -37,7 +42,11 @@ export const PersonName = Type.String({
   examples: ["Ada Lovelace"],
 });
 
-export const Password = Type.String({ minLength: passwordCharacters.min, maxLength: passwordCharacters.max });
+export const Password = Type.String({
+  minLength: passwordCharacters.min,
+  maxLength: passwordCharacters.max,
+  pattern: `[^\\s${unseen}]`,
+});
 
 const RoleName = Type.Enum([...roles], { description: "Each may do what the one before it may." });
 
@@ -79,8 +88,15 @@ export const UserLink = Type.Object(
 );
 export type UserLink = Static<typeof UserLink>;
 
+// One spelling for each e-mail. The letters left out are no ASCII ones, and would become such: the Kelvin sign is not Kate's k.
 export function normalEmail(email: string): string {
-  return email.toLowerCase();
+  return email.replaceAll(/[^\u0130\u037e\u1fef\u212a]+/g, (part) => part.toLowerCase().normalize("NFC"));
+}
+
+// What the schema cannot say of an e-mail: in its one spelling it may be longer than it was sent.
+export function emailFaults(email: unknown): FieldError[] {
+  if (typeof email !== "string" || characters(normalEmail(email)) <= emailCharactersMax) return [];
+  return [{ field: "email", message: `must have at most ${emailCharactersMax} characters as it is kept` }];
 }
 
 // As `changed_by` and the events name a person. The space keeps it apart from every client's id, and from detection's name.
