@@ -74,3 +74,28 @@ test.each([
   await expect.poll(() => visitor.page.url().slice(visitor.origin.length), patience).toBe(stays);
   expect(visitor.complaints).toEqual([]);
 });
+
+test("addresses: the queue's own does not call back who is on the way to another screen", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page } = visitor;
+  await visitor.report("ann", "bob");
+  const held = Promise.withResolvers<void>();
+  await page.route("**/assets/AccountScreen-*.js", async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await visitor.goto();
+  await visitor.expectFocused("bob");
+  await visitor.press("Control+k");
+  await page.keyboard.type("ann");
+  await page.getByRole("option", { name: "Open account ann" }).waitFor();
+  await visitor.press("Enter");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await visitor.press("j");
+  await visitor.expectFocused("ann");
+  // Longer than the address lags behind the focus.
+  await page.waitForTimeout(600);
+  held.resolve();
+  await page.getByRole("heading", { level: 1, name: "ann" }).waitFor();
+  expect(new URL(page.url()).pathname).toBe("/accounts/ann");
+});

@@ -1,6 +1,6 @@
 import type { CaseListItem } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useWorkspace } from "../../session/workspace.tsx";
 
@@ -12,6 +12,7 @@ const restMs = 100;
 export function useFocus(rows: CaseListItem[]) {
   const { case: named } = useSearch({ from: "/inside/" });
   const navigate = useNavigate({ from: "/" });
+  const router = useRouter();
   const [wantedId, setWanted] = useState<string | null>(named ?? null);
   const isThere = rows.some((row) => row.case_id === wantedId);
   // Where the case has left the list, the row that stands in its place now.
@@ -31,12 +32,13 @@ export function useFocus(rows: CaseListItem[]) {
 
   useEffect(() => {
     if (focusedId === null || focusedId === named) return undefined;
-    const timer = setTimeout(
-      () => void navigate({ search: (search) => ({ ...search, case: focusedId }), replace: true }),
-      addressMs,
-    );
+    const timer = setTimeout(() => {
+      // Not while the way to another screen is under way: it would be called back.
+      if (router.latestLocation.pathname !== "/") return;
+      void navigate({ search: (search) => ({ ...search, case: focusedId }), replace: true });
+    }, addressMs);
     return () => clearTimeout(timer);
-  }, [focusedId, named, navigate]);
+  }, [focusedId, named, navigate, router]);
 
   const move = useCallback((step: number) => {
     const { rows: all, focusedId: from } = latest.current;
