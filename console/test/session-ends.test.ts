@@ -100,16 +100,21 @@ test("session: a page that is only looked at notices that it has ended", async (
   expect(await dialog.count()).toBe(1);
 });
 
+// In another tab of the same browser; then back to this one.
+async function signInElsewhere(guest: Guest, email: string): Promise<void> {
+  const other = await guest.anotherTab();
+  await other.goto();
+  await other.choose("Sign out");
+  await other.signIn(email);
+  await other.menu().waitFor();
+  await guest.page.bringToFront();
+}
+
 test("session: the same person signs in anew in another tab: this one goes on with the new token", async () => {
   const person = await ada();
   const { guest, opened, sent } = await atCase(person);
   await write(guest);
-  const other = await guest.anotherTab();
-  await other.goto();
-  await other.choose("Sign out");
-  await other.signIn(person.email);
-  await other.menu().waitFor();
-  await guest.page.bringToFront();
+  await signInElsewhere(guest, person.email);
   const dialog = guest.page.getByRole("dialog", { name: "Your session has ended" });
   await expect.poll(() => dialog.count(), patience).toBe(0);
   await guest.press("Control+Enter");
@@ -123,12 +128,7 @@ test("session: another person signs in in another tab: nothing goes out in that 
   const grace = await makePerson(person.tenant, "lead", { name: "Grace Hopper" });
   const { guest, opened } = await atCase(person);
   await write(guest);
-  const other = await guest.anotherTab();
-  await other.goto();
-  await other.choose("Sign out");
-  await other.signIn(grace.email);
-  await other.menu().waitFor();
-  await guest.page.bringToFront();
+  await signInElsewhere(guest, grace.email);
   await guest.press("Control+Enter");
   await guest.menu().getByText("Grace Hopper").waitFor();
   expect(await person.tenant.read(opened.case_id)).toMatchObject({ status: "OPEN", case_version: 1 });

@@ -33,11 +33,11 @@ type Parts = {
   isStrictHost: boolean;
 };
 
-// HTTP and nothing else. Whatever comes in, well formed or not, the answer is JSON.
 // The requests of a connection whose answers are not sent yet, in their order.
 type Line = { underWay: Set<ServerResponse>; last: ServerResponse | null };
 const pipelinedMax = 100;
 
+// HTTP and nothing else. Whatever comes in, well formed or not, the answer is JSON.
 export class ApiServer {
   #parts: Parts | null = null;
   readonly #log: Logger;
