@@ -6,7 +6,7 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import type { Config } from "../src/config.ts";
 import { startService, type Service } from "../src/service.ts";
 import { expectProblem, send, sendRaw, testConfig } from "./harness.ts";
-import { createDatabase } from "./process.ts";
+import { createDatabase } from "./launch.ts";
 import { Site, browserEvent, shop, useCollector } from "./site.ts";
 
 const both = useCollector();

@@ -4,7 +4,8 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test, vi } from "vitest";
 import { ConfigFault, readConfig } from "../src/config.ts";
-import { changeUrl, connectTo, createDatabase, freePort, useProcesses, type Environment } from "./process.ts";
+import { changeUrl, connectTo, createDatabase, freePort, type Environment } from "./launch.ts";
+import { useProcesses } from "./process.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -13,7 +13,7 @@ import type { CaseDocument } from "../src/domain/case.ts";
 import { detectBatch, type Detector } from "../src/engine/detect.ts";
 import { createTenant } from "../src/tenancy.ts";
 import { newDetector } from "./harness.ts";
-import { createDatabase } from "./process.ts";
+import { createDatabase } from "./launch.ts";
 
 export type Sent = Partial<RecordedActivity> & { type: string };
 

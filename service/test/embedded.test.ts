@@ -7,19 +7,16 @@ import { expect, test, vi } from "vitest";
 import { launcher, serverUser } from "../src/db/privilege.ts";
 import { send } from "./harness.ts";
 import {
-  Caller,
-  cleanExit,
   connectToFolder,
-  eventually,
   killHard,
   listenersOf,
   processesOf,
   readDemo,
   readPostmaster,
-  useProcesses,
   type Environment,
   type ServiceProcess,
-} from "./process.ts";
+} from "./launch.ts";
+import { Caller, cleanExit, eventually, useProcesses } from "./process.ts";
 
 // A recovery writes a whole database to disk, and the disk may be busy.
 vi.setConfig({ testTimeout: 60_000 });

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { sql } from "../src/db/sql.ts";
 import { startService, type Service } from "../src/service.ts";
 import { TestTenant, send, testConfig } from "./harness.ts";
-import { createDatabase, eventually } from "./process.ts";
+import { createDatabase } from "./launch.ts";
+import { eventually } from "./process.ts";
 
 // Two whole services behind one address and on a database of their own, each with its engine.
 const services: Service[] = [];

@@ -6,7 +6,8 @@ import { unpackParcel } from "../src/db/inbox.ts";
 import { sql } from "../src/db/sql.ts";
 import { createTenant } from "../src/tenancy.ts";
 import { send } from "./harness.ts";
-import { Caller, createDatabase, eventually, freePort, useProcesses, type ServiceProcess } from "./process.ts";
+import { createDatabase, freePort, type ServiceProcess } from "./launch.ts";
+import { Caller, eventually, useProcesses } from "./process.ts";
 import { browserEvent } from "./site.ts";
 
 const processes = useProcesses();

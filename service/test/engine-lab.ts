@@ -15,7 +15,7 @@ import type { RecordedActivity } from "../src/domain/activity.ts";
 import { detectBatch, type Detector } from "../src/engine/detect.ts";
 import { Engine } from "../src/engine/loop.ts";
 import { newDetector } from "./harness.ts";
-import { createDatabase } from "./process.ts";
+import { createDatabase } from "./launch.ts";
 
 // When everything of a test is received and decided, unless it says otherwise: two runs of it can be told apart by nothing.
 export const labNow = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString();

@@ -291,9 +291,10 @@ test("stream: the service's stop ends every stream and every wait at once", asyn
   const tenant = await TestTenant.create(own);
   const reader = await follow(tenant);
   await reader.next();
+  const begun = vi.spyOn(EventFeed.prototype, "wait");
+  onTestFinished(() => begun.mockRestore());
   const waiting = tenant.call("GET", "/events?wait=30");
-  // Answered after the wait had begun: they share a connection to the database.
-  await tenant.call("GET", "/events");
+  await vi.waitFor(() => expect(begun).toHaveBeenCalled(), 20_000);
   await own.stop();
   expect(await reader.rest()).toEqual([]);
   expect((await waiting).json.data).toEqual({ events: [], next_after: 0 });

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { connect } from "node:net";
 import type { Problem } from "@casehound/client";
 import { afterAll, beforeAll, expect, inject, vi } from "vitest";
 import { readConfig, type Config } from "../src/config.ts";
@@ -12,16 +11,10 @@ import { Enrichment } from "../src/engine/enrichment.ts";
 import { RuleSets } from "../src/engine/rule-sets.ts";
 import { startService, type Service } from "../src/service.ts";
 import { createTenant } from "../src/tenancy.ts";
+import { send, sendRaw, type Answer, type Options, type RawAnswer } from "./send.ts";
 
-export type Answer = { status: number; headers: Headers; text: string; json: Problem & { data: never } };
-export type { Problem };
-export type Options = {
-  body?: unknown;
-  rawBody?: string | Uint8Array<ArrayBuffer>;
-  headers?: Record<string, string>;
-  token?: string | null;
-  key?: string;
-};
+export { send, sendRaw };
+export type { Answer, Options, Problem, RawAnswer };
 
 export function testConfig(overrides: Partial<Config> = {}): Config {
   return { ...readConfig({}), databaseUrl: inject("databaseUrl"), port: 0, metricsPort: null, logLevel: "silent", ...overrides };
@@ -128,68 +121,6 @@ export class TestTenant {
   put(caseId: string, body: unknown, key: string = randomUUID(), more: Options = {}): Promise<Answer> {
     return this.call("PUT", `/cases/${caseId}`, { body, key, ...more });
   }
-}
-
-export async function send(port: number, method: string, path: string, options: Options = {}): Promise<Answer> {
-  const headers: Record<string, string> = {};
-  if (typeof options.token === "string") headers["authorization"] = `Bearer ${options.token}`;
-  if (options.body !== undefined || options.rawBody !== undefined) headers["content-type"] = "application/json";
-  if (options.key !== undefined) headers["idempotency-key"] = options.key;
-  const body = options.rawBody ?? (options.body === undefined ? null : JSON.stringify(options.body));
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method,
-    headers: { ...headers, ...options.headers },
-    body,
-    redirect: "manual",
-  });
-  const isStream = response.headers.get("content-type") === "text/event-stream";
-  const text = isStream ? await firstText(response) : await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    json: response.status === 204 || isStream ? (undefined as never) : JSON.parse(text),
-  };
-}
-
-// A stream goes on for ever: its beginning is all of an answer that a call can wait for.
-async function firstText(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
-  const { value } = (await reader?.read()) ?? {};
-  await reader?.cancel();
-  return new TextDecoder().decode(value);
-}
-
-export type RawAnswer = { status: number; headers: Record<string, string>; text: string };
-
-// The very bytes, for what no HTTP client would send. The connection is closed by us only when the answer is complete.
-export function sendRaw(port: number, request: string | Buffer): Promise<RawAnswer> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1");
-    const chunks: Buffer[] = [];
-    socket.setTimeout(10_000, () => socket.destroy(new Error("no answer in 10 s")));
-    socket.on("error", reject);
-    socket.on("data", (chunk) => {
-      chunks.push(chunk);
-      const answer = parseRaw(Buffer.concat(chunks));
-      if (answer) socket.end(() => resolve(answer));
-    });
-    socket.on("close", () => reject(new Error(`closed after: ${Buffer.concat(chunks).toString()}`)));
-    socket.write(request);
-  });
-}
-
-function parseRaw(bytes: Buffer): RawAnswer | null {
-  const split = bytes.indexOf("\r\n\r\n");
-  if (split === -1) return null;
-  const [first = "", ...lines] = bytes.subarray(0, split).toString("latin1").split("\r\n");
-  const status = Number(first.split(" ")[1]);
-  if (status === 100) return parseRaw(bytes.subarray(split + 4));
-  const headers = Object.fromEntries(
-    lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
-  );
-  const body = bytes.subarray(split + 4);
-  return body.length < Number(headers["content-length"] ?? 0) ? null : { status, headers, text: body.toString() };
 }
 
 // For a refusal: its problem, whole.

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, inject, test } from "vitest";
 import type pg from "pg";
 import { Database } from "../src/db/database.ts";
 import { MigrationFault, migrate, readMigrations, type Migration } from "../src/db/migrate.ts";
-import { connectTo, createDatabase } from "./process.ts";
+import { connectTo, createDatabase } from "./launch.ts";
 
 const opened: { end: () => Promise<void> }[] = [];
 afterAll(() => Promise.all(opened.map((each) => each.end())));

@@ -3,17 +3,8 @@ import { beforeAll, expect, inject, test, vi } from "vitest";
 import { operations } from "../src/api/operations.ts";
 import { problems } from "../src/api/problem.ts";
 import { send, sendRaw, type Options } from "./harness.ts";
-import {
-  Caller,
-  cleanExit,
-  connectTo,
-  createDatabase,
-  eventually,
-  freePort,
-  listenersOf,
-  useProcesses,
-  type ServiceProcess,
-} from "./process.ts";
+import { connectTo, createDatabase, freePort, listenersOf, type ServiceProcess } from "./launch.ts";
+import { Caller, cleanExit, eventually, useProcesses } from "./process.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 

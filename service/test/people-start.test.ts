@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { expectProblem, send } from "./harness.ts";
 import { Browser, goodPassword, newEmail, signIn, tokenOf } from "./people.ts";
-import { useProcesses, type ServiceProcess } from "./process.ts";
+import { type ServiceProcess } from "./launch.ts";
+import { useProcesses } from "./process.ts";
 
 const processes = useProcesses();
 // Many processes, one after the other.

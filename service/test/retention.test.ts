@@ -10,7 +10,7 @@ import { statement } from "../src/db/sql.ts";
 import { insertUser } from "../src/db/users.ts";
 import { Expiry } from "../src/engine/expire.ts";
 import { createTenant } from "../src/tenancy.ts";
-import { createDatabase } from "./process.ts";
+import { createDatabase } from "./launch.ts";
 
 // A database of its own: what expires here is of nobody else.
 let database: Database;

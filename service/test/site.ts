@@ -7,7 +7,7 @@ import type { TenantChange } from "../src/domain/tenant.ts";
 import { startService, type Service } from "../src/service.ts";
 import { TestTenant, send, testConfig, type Answer } from "./harness.ts";
 import { listWaiting } from "./inbox.ts";
-import { createDatabase } from "./process.ts";
+import { createDatabase } from "./launch.ts";
 
 // A collector on a database of its own: elsewhere an engine would take what is stored out of the inbox.
 export function useCollector(overrides: Partial<Config> = {}): { current: Service } {

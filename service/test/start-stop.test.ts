@@ -8,21 +8,17 @@ import { expect, test, vi } from "vitest";
 import { scopes } from "../src/domain/scope.ts";
 import { send } from "./harness.ts";
 import {
-  Caller,
-  cleanExit,
   connectPlain,
   connectTo,
   connectToFolder,
-  eventually,
   freePort,
   killHard,
   listenersOf,
   processesOf,
   readDemo,
   readPostmaster,
-  useProcesses,
-  useServer,
-} from "./process.ts";
+} from "./launch.ts";
+import { Caller, cleanExit, eventually, useProcesses, useServer } from "./process.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -8,7 +8,8 @@ import { scopes } from "../src/domain/scope.ts";
 import { startService } from "../src/service.ts";
 import { createClient } from "../src/tenancy.ts";
 import { TestTenant, testConfig } from "./harness.ts";
-import { createDatabase, eventually } from "./process.ts";
+import { createDatabase } from "./launch.ts";
+import { eventually } from "./process.ts";
 
 const opened: { end: () => Promise<void> }[] = [];
 afterAll(() => Promise.all(opened.map((each) => each.end())));

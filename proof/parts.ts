@@ -1,0 +1,4 @@
+import type { Part } from "./part.ts";
+
+// In the order of docs/PROOF.md.
+export const parts: Part[] = [];

@@ -1,0 +1,12 @@
+import { expect } from "vitest";
+import { Random } from "../service/src/simulator/random.ts";
+import type { Findings, Part } from "./part.ts";
+
+// A part's short form, for a test. The seed is a new one every time, and stands in what a failure says.
+export async function proveShort(part: Part): Promise<Findings["figures"]> {
+  const seed = process.env["PROOF_SEED"] ?? String(Date.now());
+  const random = new Random(`${seed}/${part.name}`);
+  const { figures, violations } = await part.run({ scale: "short", seed, random, progress: () => {} });
+  expect(violations, `PROOF_SEED=${seed}`).toEqual([]);
+  return figures;
+}

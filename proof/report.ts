@@ -1,0 +1,42 @@
+import { execFileSync } from "node:child_process";
+import { cpus } from "node:os";
+import type { Findings, Part } from "./part.ts";
+
+export type Outcome = { part: Part; findings: Findings; seconds: number };
+
+function git(...args: string[]): string {
+  try {
+    return execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    return "";
+  }
+}
+
+function commit(): string {
+  const head = git("rev-parse", "HEAD");
+  if (head === "") return "unknown";
+  return git("status", "--porcelain") === "" ? head : `${head}, with changes`;
+}
+
+function section({ part, findings, seconds }: Outcome): string {
+  const rows = Object.entries(findings.figures).map(([name, value]) => `| ${name} | ${value.toLocaleString("en")} |`);
+  const violations = findings.violations.map((violation) => `- ${violation.replaceAll("\n", " ")}`);
+  const heading = `## ${part.title}\n\n${part.claim}\n\n| | |\n|---|---:|`;
+  return [heading, ...rows, `| violations | ${findings.violations.length} |`, `| seconds | ${seconds} |`, "", ...violations]
+    .join("\n")
+    .trim();
+}
+
+// docs/PROOF.md, whole: nobody writes it by hand.
+export function report(outcomes: Outcome[], seed: string): string {
+  const violations = outcomes.reduce((sum, { findings }) => sum + findings.violations.length, 0);
+  const minutes = Math.round(outcomes.reduce((sum, { seconds }) => sum + seconds, 0) / 60);
+  const head = `# Proof
+
+What the service promises under races, crashes, cuts and bad input, tried. Written by \`npm run proof\`, which makes these figures
+anew in about ${minutes} minutes; \`npm test\` runs a short form of each part.
+
+**${violations} violations.** Seed \`${seed}\` (\`npm run proof -- --seed ${seed}\` draws the same chances again; what the machine's
+scheduler does is new every time). Commit \`${commit()}\`. ${new Date().toISOString().slice(0, 10)}, Node.js ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} cores.`;
+  return `${[head, ...outcomes.map(section)].join("\n\n")}\n`;
+}

@@ -1,0 +1,84 @@
+// Everything that the project promises under races, crashes and bad input, tried: `npm run proof`.
+import { randomInt } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { Random } from "../service/src/simulator/random.ts";
+import type { Findings, Part, Scale } from "./part.ts";
+import { parts } from "./parts.ts";
+import { report, type Outcome } from "./report.ts";
+
+const usage = `npm run proof [-- --only <part,part>] [--seed <text>] [--short]
+
+  --only   some of the parts: ${parts.map(({ name }) => name).join(", ")}
+  --seed   the seed of an earlier run, to draw the same chances again
+  --short  seconds instead of minutes, as in npm test
+
+Only a full run of every part writes docs/PROOF.md. The exit code is 1 where a promise was broken, and 2 for wrong options.`;
+
+type Wanted = { chosen: Part[]; seed: string; scale: Scale };
+
+function readOptions(): Wanted {
+  const { values } = parseArgs({
+    options: { only: { type: "string" }, seed: { type: "string" }, short: { type: "boolean" }, help: { type: "boolean" } },
+  });
+  if (values.help === true) {
+    console.log(usage);
+    process.exit(0);
+  }
+  const names = values.only?.split(",");
+  const unknown = names?.find((name) => !parts.some((part) => part.name === name));
+  if (unknown !== undefined) throw new TypeError(`there is no part "${unknown}"`);
+  const chosen = parts.filter(({ name }) => names?.includes(name) ?? true);
+  return { chosen, seed: values.seed ?? String(randomInt(2 ** 32)), scale: values.short === true ? "short" : "full" };
+}
+
+// One line that is written over on a terminal; elsewhere a line every ten seconds.
+function progressOf(name: string): { show: (done: number, total: number, what: string) => void; clear: () => void } {
+  const isTerminal = process.stderr.isTTY;
+  let shownAt = 0;
+  const show = (done: number, total: number, what: string) => {
+    if (Date.now() - shownAt < (isTerminal ? 200 : 10_000)) return;
+    shownAt = Date.now();
+    const line = `   ${name}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${what}`;
+    process.stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`);
+  };
+  return { show, clear: () => void (isTerminal && process.stderr.write("\r\u001b[K")) };
+}
+
+async function runPart(part: Part, scale: Scale, seed: string): Promise<Outcome> {
+  console.log(`\n== ${part.name}: ${part.title}`);
+  const began = Date.now();
+  const { show, clear } = progressOf(part.name);
+  const random = new Random(`${seed}/${part.name}`);
+  const findings = await part.run({ scale, seed, random, progress: show }).catch((error: unknown): Findings => ({
+    figures: {},
+    violations: [`the part did not come to its end: ${error instanceof Error ? error.stack : String(error)}`],
+  }));
+  clear();
+  for (const [name, value] of Object.entries(findings.figures)) console.log(`   ${name}: ${value.toLocaleString("en")}`);
+  for (const violation of findings.violations.slice(0, 20)) console.log(`   VIOLATION ${violation}`);
+  const seconds = Math.round((Date.now() - began) / 1000);
+  console.log(`== ${part.name}: ${findings.violations.length} violations in ${seconds} s`);
+  return { part, findings, seconds };
+}
+
+async function main({ chosen, seed, scale }: Wanted): Promise<void> {
+  console.log(`seed ${seed}, ${chosen.length} parts`);
+  const outcomes: Outcome[] = [];
+  for (const part of chosen) outcomes.push(await runPart(part, scale, seed));
+  const violations = outcomes.reduce((sum, { findings }) => sum + findings.violations.length, 0);
+  console.log(`\n${violations} violations`);
+  if (scale === "full" && chosen.length === parts.length) {
+    writeFileSync(new URL("../docs/PROOF.md", import.meta.url), report(outcomes, seed));
+    console.log("written to docs/PROOF.md");
+  }
+  process.exitCode = violations === 0 ? 0 : 1;
+}
+
+try {
+  await main(readOptions());
+} catch (error) {
+  if (!(error instanceof TypeError)) throw error;
+  console.error(`proof: ${error.message}\n\n${usage}`);
+  process.exitCode = 2;
+}

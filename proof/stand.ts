@@ -1,0 +1,57 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { clock } from "../service/src/clock.ts";
+import { Database } from "../service/src/db/database.ts";
+import { EmbeddedPostgres } from "../service/src/db/embedded.ts";
+import { migrate } from "../service/src/db/migrate.ts";
+import { createTenant } from "../service/src/tenancy.ts";
+import { ServiceProcess, killHard, processesOf, type Credentials, type Environment } from "../service/test/launch.ts";
+
+// What a part tries its promises on: a PostgreSQL of its own in a folder of its own, and services as processes of their own.
+export class Stand {
+  readonly folder: string;
+  readonly postgres: EmbeddedPostgres;
+  // Straight to the database, past every service: for looking, and for tenants.
+  readonly database: Database;
+  readonly #launched: ServiceProcess[] = [];
+
+  private constructor(folder: string, postgres: EmbeddedPostgres) {
+    this.folder = folder;
+    this.postgres = postgres;
+    this.database = new Database(postgres.address);
+  }
+
+  static async open(): Promise<Stand> {
+    const folder = mkdtempSync(join(tmpdir(), "casehound-proof-"));
+    const stand = new Stand(folder, await EmbeddedPostgres.forService(folder));
+    await migrate(stand.database);
+    return stand;
+  }
+
+  get databaseUrl(): string {
+    const { user, database, host } = this.postgres.address;
+    return `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}`;
+  }
+
+  // On this stand's database, unless the environment names another one.
+  start(env: Environment = {}): Promise<ServiceProcess> {
+    const service = new ServiceProcess({ DATABASE_URL: this.databaseUrl, LOG_LEVEL: "warn", ...env });
+    this.#launched.push(service);
+    return service.up();
+  }
+
+  async tenant(): Promise<Credentials & { tenant_id: string }> {
+    return createTenant(this.database, { slug: `t-${randomUUID()}` }, clock);
+  }
+
+  async close(): Promise<void> {
+    for (const each of this.#launched) each.signal("SIGKILL");
+    await Promise.all(this.#launched.map(({ exited }) => exited));
+    await this.database.end();
+    await this.postgres.stop();
+    for (const pid of processesOf(this.folder)) killHard(pid);
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}

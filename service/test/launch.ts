@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { randomInt, randomUUID } from "node:crypto";
+import { readFileSync, readdirSync, readlinkSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client, type ClientConfig } from "pg";
+
+export type Environment = Record<string, string>;
+export type Exit = { code: number | null; signal: string | null };
+export type Credentials = { tenant: string; client_id: string; client_secret: string };
+
+const repository = fileURLToPath(new URL("../../", import.meta.url));
+// Halves what a start costs, of which there are many here.
+const compileCache = join(repository, "node_modules", ".cache", "casehound-test");
+const serviceCommand = [process.execPath, join(repository, "service", "src", "main.ts")];
+
+// The real thing: a process of its own, told by its environment alone what to do.
+export class ServiceProcess {
+  readonly exited: Promise<Exit>;
+  readonly #child: ChildProcess;
+  readonly #greeted: Promise<void>;
+  readonly #wantedPort: number;
+  stdout = "";
+  stderr = "";
+
+  constructor(env: Environment, command = serviceCommand) {
+    const { PATH = "", HOME = "" } = process.env;
+    const [file = "", ...args] = command;
+    this.#wantedPort = Number(env["PORT"] ?? 0);
+    const all = { PATH, HOME, NODE_COMPILE_CACHE: compileCache, PORT: "0", METRICS_PORT: "off", DEMO: "off", ...env };
+    this.#child = spawn(file, args, { cwd: repository, env: all, stdio: ["ignore", "pipe", "pipe"] });
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.stderr += text));
+    this.#greeted = new Promise((resolve) => {
+      this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+        this.stdout += text;
+        if (/ is up .*\n/.test(this.stdout)) resolve();
+      });
+    });
+    this.exited = new Promise((resolve) => this.#child.on("close", (code, signal) => resolve({ code, signal })));
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? -1;
+  }
+
+  get port(): number {
+    return this.#wantedPort || Number(new URL(/is up at (\S+)/.exec(this.stdout)?.[1] ?? "").port);
+  }
+
+  // What was logged until now: one JSON object a line, or this throws. Complete once the process has exited.
+  get log(): Record<string, unknown>[] {
+    const lines = this.stderr.split("\n").slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  async up(): Promise<this> {
+    const exit = await Promise.race([this.#greeted, this.exited]);
+    if (exit) throw new Error(`exited with ${exit.code ?? exit.signal} before it was up: ${this.stderr}`);
+    return this;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<Exit> {
+    this.signal(signal);
+    return this.exited;
+  }
+
+  // For what the operator can mend: one line, exit code 2, and nothing on standard output.
+  async refusal(): Promise<string> {
+    const { code } = await this.exited;
+    assert.match(this.stderr, /^casehound: [^\n]+\n$/);
+    assert.deepEqual({ code, stdout: this.stdout }, { code: 2, stdout: "" });
+    return this.stderr.trimEnd();
+  }
+}
+
+// Every process that works in the folder, or was told to by its environment. PostgreSQL's processes all work in theirs.
+export function processesOf(folder: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const isIn = readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);
+        return isIn || readFileSync(`/proc/${pid}/environ`, "utf8").includes(`DATA_DIR=${folder}`);
+      } catch {
+        // Gone meanwhile, or not ours to look at.
+        return false;
+      }
+    });
+}
+
+export function killHard(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // Gone already, which is all that was wanted.
+  }
+}
+
+// What PostgreSQL writes down of itself: its pid, where its socket is, and the first TCP address that it listens on.
+export function readPostmaster(dataDir: string): { file: string; pid: number; socketFolder: string; tcpAddress: string } {
+  const file = join(dataDir, "postgres", "postmaster.pid");
+  const lines = readFileSync(file, "utf8").split("\n");
+  return { file, pid: Number(lines[0]), socketFolder: lines[4] ?? "", tcpAddress: lines[5] ?? "" };
+}
+
+// The addresses that a process takes TCP connections on, as 0100007F:1F90.
+export function listenersOf(pid: number): string[] {
+  const sockets = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => readDescriptor(`/proc/${pid}/fd/${fd}`)));
+  const rows = ["tcp", "tcp6"].flatMap((table) => readFileSync(`/proc/net/${table}`, "utf8").trim().split("\n").slice(1));
+  const isListening = "0A";
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter((row) => row[3] === isListening && sockets.has(`socket:[${row[9]}]`))
+    .map((row) => row[1] ?? "");
+}
+
+function readDescriptor(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
+
+export async function connectTo(address: ClientConfig): Promise<Client> {
+  const client = new Client(address);
+  client.on("error", () => {});
+  await client.connect();
+  return client;
+}
+
+// Straight to the embedded PostgreSQL, past the service.
+export function connectToFolder(dataDir: string): Promise<Client> {
+  return connectTo({ host: join(dataDir, "run"), user: "casehound", database: "postgres" });
+}
+
+// An empty database on a server; returns its address.
+export async function createDatabase(serverUrl: string, options = "encoding 'UTF8'"): Promise<string> {
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  const client = await connectTo({ connectionString: serverUrl });
+  await client.query(`create database ${name} template template0 ${options}`);
+  await client.end();
+  return changeUrl(serverUrl, { database: name });
+}
+
+// By hand, for addresses of unix sockets have no host, which URL does not take.
+export function changeUrl(url: string, changed: { user?: string; database?: string }): string {
+  const [, scheme = "", user = "", host = "", database = "", rest = ""] =
+    /^(\w+:\/\/)(?:([^@/]*)@)?([^/?]*)\/?([^?]*)(.*)$/.exec(url) ?? [];
+  return `${scheme}${changed.user ?? user}@${host}/${changed.database ?? database}${rest}`;
+}
+
+// One that nobody has, below those that systems hand out by themselves.
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(12_000, 32_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => resolve(true));
+    });
+    await new Promise((resolve) => server.close(resolve));
+    if (isFree) return port;
+  }
+}
+
+export async function connectPlain(port: number, bytes = ""): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  await new Promise((resolve, reject) => {
+    socket.once("connect", resolve);
+    socket.once("error", reject);
+  });
+  if (bytes !== "") socket.write(bytes);
+  return socket;
+}
+
+export function readDemo(dataDir: string): Credentials {
+  return JSON.parse(readFileSync(join(dataDir, "demo-credentials.json"), "utf8")) as Credentials;
+}
