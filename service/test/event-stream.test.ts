@@ -292,7 +292,6 @@ test("stream: the service's stop ends every stream and every wait at once", asyn
   const reader = await follow(tenant);
   await reader.next();
   const begun = vi.spyOn(EventFeed.prototype, "wait");
-  onTestFinished(() => begun.mockRestore());
   const waiting = tenant.call("GET", "/events?wait=30");
   await vi.waitFor(() => expect(begun).toHaveBeenCalled(), 20_000);
   await own.stop();
