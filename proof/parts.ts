@@ -1,4 +1,6 @@
+import { crashes } from "./crashes.ts";
+import { cuts } from "./cuts.ts";
 import type { Part } from "./part.ts";
 
 // In the order of docs/PROOF.md.
-export const parts: Part[] = [];
+export const parts: Part[] = [crashes, cuts];

@@ -7,7 +7,7 @@ import { Database } from "../service/src/db/database.ts";
 import { EmbeddedPostgres } from "../service/src/db/embedded.ts";
 import { migrate } from "../service/src/db/migrate.ts";
 import { createTenant } from "../service/src/tenancy.ts";
-import { ServiceProcess, killHard, processesOf, type Credentials, type Environment } from "../service/test/launch.ts";
+import { ServiceProcess, killHard, processesOf, type Environment } from "../service/test/launch.ts";
 
 // What a part tries its promises on: a PostgreSQL of its own in a folder of its own, and services as processes of their own.
 export class Stand {
@@ -36,13 +36,13 @@ export class Stand {
   }
 
   // On this stand's database, unless the environment names another one.
-  start(env: Environment = {}): Promise<ServiceProcess> {
-    const service = new ServiceProcess({ DATABASE_URL: this.databaseUrl, LOG_LEVEL: "warn", ...env });
+  start(env: Environment = {}, command?: string[]): Promise<ServiceProcess> {
+    const service = new ServiceProcess({ DATABASE_URL: this.databaseUrl, LOG_LEVEL: "warn", ...env }, command);
     this.#launched.push(service);
     return service.up();
   }
 
-  async tenant(): Promise<Credentials & { tenant_id: string }> {
+  tenant(): ReturnType<typeof createTenant> {
     return createTenant(this.database, { slug: `t-${randomUUID()}` }, clock);
   }
 

@@ -1,0 +1,10 @@
+import { expect, test } from "vitest";
+import { crashes } from "./crashes.ts";
+import { proveShort } from "./prove.ts";
+
+test("proof of crashes: what was answered is there after a kill, once, and what was not is told by its key", async () => {
+  const figures = await proveShort(crashes);
+  expect(figures["kill -9 under load"]).toBe(4);
+  expect(figures["fail points inside writes"]).toBeGreaterThan(5);
+  expect(figures["changes answered, each found once"]).toBeGreaterThan(0);
+});

@@ -1,0 +1,53 @@
+import { Lane, type LaneFindings, type Victim } from "./crashes/lane.ts";
+import { failAtEveryPoint, pointKinds, type PointFindings } from "./crashes/points.ts";
+import type { Findings, Part, Proof } from "./part.ts";
+
+const roundsWanted = { short: 4, full: 210 };
+// Side by side, for a round is mostly waiting for a start.
+const lanes = { short: 1, full: 2 };
+
+async function run({ scale, random, progress }: Proof): Promise<Findings> {
+  const rounds = roundsWanted[scale];
+  let done = 0;
+  const show = () => progress(done, rounds, "kills, and every fail point beside them");
+  const onRound = () => {
+    done++;
+    show();
+  };
+  const underLoad = Array.from({ length: lanes[scale] }, (_, index) =>
+    new Lane(random.fork(`lane ${index}`)).run(rounds / lanes[scale], onRound),
+  );
+  const kinds = scale === "full" ? pointKinds : [random.pick(pointKinds)];
+  const points = failAtEveryPoint(kinds, random.fork("points"), show);
+  return summary(await Promise.all(underLoad), await points);
+}
+
+function summary(found: LaneFindings[], { points, scored, violations }: PointFindings): Findings {
+  const sum = (of: (each: LaneFindings) => number) => found.reduce((total, each) => total + of(each), 0);
+  const killed = (victim: Victim) => sum(({ kills }) => kills.get(victim) ?? 0);
+  const byKind = [...points].map(([kind, names]) => [`fail points, ${kind}`, names.length] as const);
+  return {
+    figures: {
+      "kill -9 under load": sum(({ kills }) => [...kills.values()].reduce((total, times) => total + times, 0)),
+      "of the service": killed("the service"),
+      "of PostgreSQL": killed("PostgreSQL"),
+      "of both": killed("both"),
+      "requests under load": sum(({ ledger }) => ledger.requests),
+      "without an answer or a known outcome, sent again": sum(({ ledger }) => ledger.unknown),
+      "told by a replay that they had been applied": sum(({ ledger }) => ledger.replays),
+      "changes answered, each found once": sum(({ ledger }) => ledger.changes.size),
+      "activities scored, each once": sum((each) => each.scored) + scored,
+      "fail points inside writes": byKind.reduce((total, [, count]) => total + count, 0),
+      ...Object.fromEntries(byKind),
+    },
+    violations: [...found.flatMap(({ ledger }) => ledger.violations), ...violations],
+  };
+}
+
+export const crashes: Part = {
+  name: "crashes",
+  title: "Processes are killed",
+  claim:
+    "`kill -9` of the service, of its PostgreSQL and of both, at random moments under load, and of the service at every point between two statements of a write, before and after COMMIT, and with its answer on the way. After the restart nothing that was answered is missing, no key is applied twice, and every accepted activity is scored once. The fail points are loaded into the service by the proof alone.",
+  run,
+};

@@ -1,0 +1,73 @@
+// Loaded into a service before its own code (`node --import`), so that the points exist in the proof alone. A request that carries
+// x-fail-point: n ends the process at the n-th point of its own way through the database; x-fail-engine: n does so to the next
+// batch of the engine.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { writeSync } from "node:fs";
+import { IncomingMessage, Server, ServerResponse } from "node:http";
+import { Client } from "pg";
+
+type Armed = { left: number };
+
+const requests = new AsyncLocalStorage<Armed>();
+const batches = new WeakMap<Client, Armed>();
+let engine: Armed | null = null;
+
+function pass(armed: Armed, name: string): void {
+  if (--armed.left > 0) return;
+  writeSync(2, `fail point: ${name}\n`);
+  process.kill(process.pid, "SIGKILL");
+}
+
+// The verb and the first table: enough to know the place in the code.
+function nameOf(text: string): string {
+  const verb = /\b(insert into|update|delete from|select|begin|commit|rollback)\b/.exec(text)?.[0] ?? text.slice(0, 20);
+  const table = /\b(?:into|update|from|join)\s+(?:only\s+)?([a-z_]+)/.exec(text)?.[1];
+  return /into|update|delete/.test(verb) || table === undefined
+    ? [verb, table].filter(Boolean).join(" ")
+    : `${verb} from ${table}`;
+}
+
+function armedFor(client: Client, text: string): Armed | undefined {
+  const asked = requests.getStore();
+  if (asked) return asked;
+  if (engine && /delete from inbox/.test(text)) {
+    batches.set(client, engine);
+    engine = null;
+  }
+  return batches.get(client);
+}
+
+type Query = (this: Client, ...args: unknown[]) => unknown;
+const query = Reflect.get(Client.prototype, "query") as Query;
+
+Reflect.set(Client.prototype, "query", function tracked(this: Client, ...args: unknown[]): unknown {
+  const [first] = args;
+  const text = typeof first === "string" ? first : ((first as { text?: string }).text ?? "");
+  const armed = armedFor(this, text);
+  const result = Reflect.apply(query, this, args);
+  if (!armed || !(result instanceof Promise)) return result;
+  const name = nameOf(text);
+  // Of a commit it matters whether its answer was heard.
+  if (text === "commit") setImmediate(() => pass(armed, "commit sent"));
+  return result.then((value: unknown) => {
+    pass(armed, name);
+    // The batch is over: what comes on this connection belongs to others.
+    if (text === "commit") batches.delete(this);
+    return value;
+  });
+});
+
+type Emit = (this: Server, event: string, ...args: unknown[]) => boolean;
+const emit = Reflect.get(Server.prototype, "emit") as Emit;
+
+Reflect.set(Server.prototype, "emit", function armed(this: Server, event: string, ...args: unknown[]): boolean {
+  const [request, response] = args;
+  const go = () => Reflect.apply(emit, this, [event, ...args]);
+  if (event !== "request" || !(request instanceof IncomingMessage) || !(response instanceof ServerResponse)) return go();
+  const { "x-fail-point": point, "x-fail-engine": batch } = request.headers;
+  if (typeof batch === "string") engine = { left: Number(batch) };
+  if (typeof point !== "string") return go();
+  const asked = { left: Number(point) };
+  response.on("finish", () => pass(asked, "answer sent"));
+  return requests.run(asked, go);
+});

@@ -1,0 +1,100 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Random } from "../../service/src/simulator/random.ts";
+import { freePort, type ServiceProcess } from "../../service/test/launch.ts";
+import { drained } from "../cuts.ts";
+import { Stand } from "../stand.ts";
+import { Line } from "../work/call.ts";
+import { Ledger, audit } from "../work/ledger.ts";
+import { Writer, type Kind } from "../work/writer.ts";
+
+const preload = fileURLToPath(new URL("fail-points.ts", import.meta.url));
+const main = join(preload, "../../../service/src/main.ts");
+const pointsMax = 80;
+
+// Of the engine: a batch in which nothing is found, one that opens a case, one that joins it.
+const batches = { "engine, nothing found": "post", "engine, a case opened": "report", "engine, a case joined": "again" } as const;
+const requests = ["close", "reopen", "bulk", "flag", "post", "collect"] as const;
+export type PointKind = keyof typeof batches | (typeof requests)[number];
+export const pointKinds: PointKind[] = [...requests, "engine, nothing found", "engine, a case opened", "engine, a case joined"];
+export type PointFindings = { points: Map<PointKind, string[]>; scored: number; violations: string[] };
+
+// Ends the service at the first point of each kind of write, then at the second, until one comes through. After each end it is
+// started again, and the writer, who keeps asking under the same key, must learn the one outcome.
+export async function failAtEveryPoint(
+  kinds: PointKind[],
+  random: Random,
+  onPoint: (name: string) => void,
+): Promise<PointFindings> {
+  const stand = await Stand.open();
+  const port = await freePort();
+  const start = () => stand.start({ PORT: String(port), LOG_LEVEL: "silent" }, [process.execPath, "--import", preload, main]);
+  try {
+    const tenant = await stand.tenant();
+    const line = new Line(port, tenant);
+    const ledger = new Ledger();
+    let service = await start();
+    await line.signIn();
+    const writer = new Writer("writer", { line, ledger, random, appKey: tenant.app_key });
+    await writer.begin();
+    const trial: Trial = { writer, settled: Promise.resolve(), drain: () => drained(stand, tenant.tenant_id) };
+    const points = new Map<PointKind, string[]>();
+    for (const kind of kinds) {
+      const names: string[] = [];
+      points.set(kind, names);
+      for (let at = 1; ; at++) {
+        const isAlive = await fail(trial, service, kind, at);
+        if (isAlive) break;
+        const name = /fail point: (.*)/.exec(service.stderr)?.[1] ?? "unnamed";
+        names.push(name);
+        onPoint(`${kind}: ${name}`);
+        if (at > pointsMax) throw new Error(`${kind} did not come through within ${pointsMax} points`);
+        service = await start();
+        await trial.settled;
+      }
+      if (names.length === 0) ledger.violate(`${kind} has no point to fail at`);
+    }
+    await drained(stand, tenant.tenant_id);
+    const client = await stand.database.connect();
+    const { scored } = await audit(ledger, client, tenant.tenant_id);
+    await client.end();
+    return { points, scored, violations: ledger.violations };
+  } finally {
+    await stand.close();
+  }
+}
+
+type Trial = { writer: Writer; settled: Promise<void>; drain: () => Promise<void> };
+
+function fail(trial: Trial, service: ServiceProcess, kind: PointKind, at: number): Promise<boolean> {
+  const isBatch = (each: PointKind): each is keyof typeof batches => each in batches;
+  return isBatch(kind) ? failEngine(trial, service, batches[kind], at) : failRequest(trial, service, kind, at);
+}
+
+// Whether the service came through. Where it did not, the writer goes on asking until it is back.
+async function failRequest(trial: Trial, service: ServiceProcess, kind: Kind, at: number): Promise<boolean> {
+  trial.settled = trial.writer.step({ "x-fail-point": String(at) }, kind);
+  const isDead = await Promise.race([service.exited.then(() => true), trial.settled.then(() => false)]);
+  // Dead as well where the answer came, and the end came right behind it.
+  return !isDead && (await isLive(service));
+}
+
+async function failEngine(trial: Trial, service: ServiceProcess, kind: Kind, at: number): Promise<boolean> {
+  await trial.writer.step({ "x-fail-engine": String(at) }, kind);
+  // A second batch is begun when the first is quite over.
+  const through = trial
+    .drain()
+    .then(() => trial.writer.step({}, "post"))
+    .then(() => trial.drain());
+  trial.settled = through;
+  return Promise.race([service.exited.then(() => false), through.then(() => true)]);
+}
+
+async function isLive(service: ServiceProcess): Promise<boolean> {
+  const isAnswered = await fetch(`http://127.0.0.1:${service.port}/livez`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (!isAnswered) await service.exited;
+  return isAnswered;
+}

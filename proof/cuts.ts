@@ -1,0 +1,77 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "../service/src/db/sql.ts";
+import { CuttingProxy } from "./cuts/proxy.ts";
+import type { Findings, Part, Proof } from "./part.ts";
+import { Stand } from "./stand.ts";
+import { Line } from "./work/call.ts";
+import { Ledger, audit } from "./work/ledger.ts";
+import { Writer } from "./work/writer.ts";
+
+const cutsWanted = { short: 60, full: 2_400 };
+const writersMax = 16;
+const chance = 0.35;
+
+async function run({ scale, random, progress }: Proof): Promise<Findings> {
+  const stand = await Stand.open();
+  const { host, user, database } = stand.postgres.address;
+  const proxy = await CuttingProxy.open(join(host, ".s.PGSQL.5432"), random.fork("proxy"));
+  try {
+    const tenant = await stand.tenant();
+    const behind = { DATABASE_URL: `postgresql://${user}@127.0.0.1:${proxy.port}/${database}`, LOG_LEVEL: "silent" };
+    const service = await stand.start(behind);
+    const line = new Line(service.port, tenant);
+    await line.signIn();
+    const ledger = new Ledger();
+    const writers = Array.from({ length: writersMax }, (_, index) => {
+      const name = `writer-${index}`;
+      return new Writer(name, { line, ledger, random: random.fork(name), appKey: tenant.app_key });
+    });
+    await Promise.all(writers.map((writer) => writer.begin()));
+    const stopping = new AbortController();
+    proxy.chance = chance;
+    const running = Promise.all(writers.map((writer) => writer.run(stopping.signal)));
+    while (proxy.total < cutsWanted[scale] && ledger.violations.length === 0) {
+      progress(proxy.total, cutsWanted[scale], "cuts");
+      await sleep(50);
+    }
+    proxy.chance = 0;
+    stopping.abort();
+    await running;
+    await drained(stand, tenant.tenant_id);
+    const client = await stand.database.connect();
+    const { states, scored } = await audit(ledger, client, tenant.tenant_id);
+    await client.end();
+    const byKind = Object.fromEntries([...proxy.done].map(([kind, times]) => [kind, times]));
+    return {
+      figures: {
+        cuts: proxy.total,
+        ...byKind,
+        requests: ledger.requests,
+        "without a known outcome, sent again under their key": ledger.unknown,
+        "told by a replay that they had been applied": ledger.replays,
+        "answered as contended, and found not applied": ledger.contended,
+        "changes of cases in the log": ledger.changes.size,
+        "states looked up": states,
+        "activities scored, each once": scored,
+      },
+      violations: ledger.violations,
+    };
+  } finally {
+    await stand.close();
+    await proxy.close();
+  }
+}
+
+export async function drained({ database }: Stand, tenantId: string): Promise<void> {
+  const look = sql`select 1 as waiting from inbox where tenant_id = ${tenantId} limit 1`;
+  while ((await database.query(look)).length > 0) await sleep(50);
+}
+
+export const cuts: Part = {
+  name: "cuts",
+  title: "The connection to the database is cut",
+  claim:
+    "A proxy between the service and PostgreSQL drops connections before COMMIT is passed on or after it, delays it, and half-closes. The answer is then 500 or 502, and the same request under the same key tells the outcome: it was applied once, or it is now. `transaction-contended` is answered only where nothing was applied.",
+  run,
+};

@@ -1,0 +1,107 @@
+import type { Client } from "pg";
+import { statesShownMax } from "../../service/src/domain/case.ts";
+
+// What the service has answered for, and so has to keep.
+export class Ledger {
+  // By key: the version that it made, and of which case.
+  readonly changes = new Map<string, { case_id: string; case_version: number; text: string }>();
+  readonly activities = new Set<string>();
+  readonly flags = new Map<string, boolean>();
+  readonly violations: string[] = [];
+  requests = 0;
+  unknown = 0;
+  replays = 0;
+  contended = 0;
+
+  violate(what: string): void {
+    this.violations.push(what);
+  }
+}
+
+type CaseRow = { case_id: string; document: string };
+type State = { reason: string };
+
+// Everything that was answered for, looked up in the database itself once its engines have no more to do.
+export async function audit(ledger: Ledger, client: Client, tenantId: string): Promise<{ states: number; scored: number }> {
+  const states = await auditCases(ledger, client, tenantId);
+  await auditLog(ledger, client, tenantId);
+  const scored = await auditActivities(ledger, client, tenantId);
+  const accounts = await client.query<{ id: string; is_blocked: boolean }>(
+    "select website_account_id as id, is_blocked from accounts where tenant_id = $1",
+    [tenantId],
+  );
+  const blocked = new Map(accounts.rows.map((row) => [row.id, row.is_blocked]));
+  for (const [account, wanted] of ledger.flags) {
+    if (blocked.get(account) !== wanted)
+      ledger.violate(`the flag of ${account} was answered as ${wanted}, and is ${blocked.get(account)}`);
+  }
+  return { states, scored };
+}
+
+// Of a case's states the document keeps the latest.
+const shownSurely = statesShownMax - 10;
+
+// A change carries its key as its reason, so a key that was applied twice shows twice.
+async function auditCases(ledger: Ledger, client: Client, tenantId: string): Promise<number> {
+  const { rows } = await client.query<CaseRow>("select case_id, document from cases where tenant_id = $1", [tenantId]);
+  const applied = new Map<string, number>();
+  const versions = new Map<string, number>();
+  for (const row of rows) {
+    const document = JSON.parse(row.document) as { current_state: State; state_history: State[]; case_version: number };
+    const states = [...document.state_history, document.current_state];
+    for (const { reason } of states) applied.set(reason, (applied.get(reason) ?? 0) + 1);
+    versions.set(row.case_id, document.case_version);
+    const made = [...ledger.changes.values()].filter((each) => each.case_id === row.case_id);
+    const highest = Math.max(...made.map((each) => each.case_version));
+    if (made.length > 0 && document.case_version !== highest)
+      ledger.violate(`${row.case_id} is at version ${document.case_version}, and ${highest} was the last that was answered`);
+  }
+  for (const [key, { case_id, case_version }] of ledger.changes) {
+    const times = applied.get(key) ?? 0;
+    const isShown = case_version > (versions.get(case_id) ?? 0) - shownSurely;
+    if (times > 1 || (isShown && times === 0))
+      ledger.violate(`the key ${key} (${case_id}, version ${case_version}) was answered, and applied ${times} times`);
+  }
+  return [...applied.values()].reduce((sum, times) => sum + times, 0);
+}
+
+async function auditLog(ledger: Ledger, client: Client, tenantId: string): Promise<void> {
+  const { rows } = await client.query<{ type: string; resource_id: string; version: number; times: string }>(
+    `select type, resource_id, resource_version as version, count(*) as times
+     from events where tenant_id = $1 and type in ('case.closed', 'case.reopened')
+     group by 1, 2, 3`,
+    [tenantId],
+  );
+  const logged = new Map(rows.map((row) => [`${row.resource_id} ${row.version}`, Number(row.times)]));
+  for (const { case_id, case_version } of ledger.changes.values()) {
+    const times = logged.get(`${case_id} ${case_version}`) ?? 0;
+    if (times !== 1) ledger.violate(`version ${case_version} of ${case_id} is ${times} times in the log`);
+  }
+  if (logged.size !== ledger.changes.size)
+    ledger.violate(`the log has ${logged.size} changes, and ${ledger.changes.size} were answered`);
+  const gaps = await client.query<{ gaps: number }>(
+    "select (coalesce(max(event_id), 0) - count(*))::int as gaps from events where tenant_id = $1",
+    [tenantId],
+  );
+  if (gaps.rows[0]?.gaps !== 0) ledger.violate(`the log's numbers have ${gaps.rows[0]?.gaps} gaps`);
+}
+
+// Each once, in what was stored and in what was counted from it.
+async function auditActivities(ledger: Ledger, client: Client, tenantId: string): Promise<number> {
+  const { rows } = await client.query<{ activity_id: string; times: string }>(
+    "select activity_id, count(*) as times from activities where tenant_id = $1 group by 1",
+    [tenantId],
+  );
+  const scored = new Map(rows.map((row) => [row.activity_id, Number(row.times)]));
+  for (const id of ledger.activities) {
+    if (scored.get(id) !== 1) ledger.violate(`the activity ${id} was accepted, and scored ${scored.get(id) ?? 0} times`);
+  }
+  const total = [...scored.values()].reduce((sum, times) => sum + times, 0);
+  const counted = await client.query<{ events: number }>(
+    "select coalesce(sum(total_events), 0)::int as events from metric_buckets where tenant_id = $1 and level = 'minute'",
+    [tenantId],
+  );
+  if (counted.rows[0]?.events !== total)
+    ledger.violate(`${total} activities were scored, and ${counted.rows[0]?.events} counted`);
+  return total;
+}

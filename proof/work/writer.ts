@@ -1,0 +1,229 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Random } from "../../service/src/simulator/random.ts";
+import { dataOf, typeOf, type Answer, type Line } from "./call.ts";
+import type { Ledger } from "./ledger.ts";
+
+const retryMs = 20;
+// What may be answered when the outcome is not known, or nothing could be tried.
+const passing = new Set(["internal-error", "bad-gateway", "service-unavailable", "rate-limited", "transaction-contended"]);
+
+type Parts = { line: Line; ledger: Ledger; random: Random; appKey: string };
+type Held = { case_id: string; case_version: number; status: "OPEN" | "CLOSED" };
+type Headers = Record<string, string>;
+// The headers go with the first attempt alone.
+type Step = {
+  what: string;
+  headers?: Headers;
+  send: (headers: Headers) => Promise<Answer | null>;
+  isRight: (answer: Answer) => boolean;
+};
+export type Kind = "close" | "reopen" | "bulk" | "flag" | "post" | "report" | "again" | "collect";
+
+// One who alone works on a case and an account, so that every answer can be foretold. Whatever has no known outcome is sent again
+// under the same key, until it has one.
+export class Writer {
+  readonly #parts: Parts;
+  readonly #name: string;
+  #held: Held | null = null;
+  #isBlocked = false;
+  steps = 0;
+
+  constructor(name: string, parts: Parts) {
+    this.#name = name;
+    this.#parts = parts;
+  }
+
+  // A report of fraud, and the case that comes of it.
+  async begin(): Promise<void> {
+    const { line } = this.#parts;
+    await this.#post("fraud_report", this.#name);
+    for (;;) {
+      const answer = await line.call({ method: "GET", path: `/cases?website_account_id=${this.#name}` });
+      const [found] = answer?.status === 200 ? dataOf<{ cases: Held[] }>(answer).cases : [];
+      if (found) {
+        this.#held = found;
+        return;
+      }
+      await sleep(retryMs);
+    }
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) await this.step();
+  }
+
+  async step(headers: Headers = {}, kind?: Kind): Promise<void> {
+    const { random } = this.#parts;
+    const next = this.#need().status === "OPEN" ? "close" : "reopen";
+    const chosen = kind ?? random.pickShare({ [next]: 4, bulk: 2, flag: 2, post: 2, report: 0.2, collect: 1 });
+    if (chosen === "flag") await this.#flag(headers);
+    else if (chosen === "collect") await this.#collect(headers);
+    else if (chosen === "post") await this.#post("login_failed", `${this.#name}-visitor`, headers);
+    // Each opens a case of its own; again and again, they join one.
+    else if (chosen === "report") await this.#post("fraud_report", random.uuid(), headers);
+    else if (chosen === "again") await this.#post("fraud_report", `${this.#name}-again`, headers);
+    else {
+      // To close it, it has to be open.
+      if (next !== (chosen === "reopen" ? "reopen" : "close")) await this.#change({});
+      await (chosen === "bulk" ? this.#bulk(headers) : this.#change(headers));
+    }
+    this.steps++;
+  }
+
+  // The answer that settles it, however often it has to be asked for.
+  async #settle({ what, headers = {}, send, isRight }: Step): Promise<Answer> {
+    const { ledger } = this.#parts;
+    for (let attempt = 1; ; attempt++) {
+      const answer = await send(attempt === 1 ? headers : {});
+      ledger.requests++;
+      if (answer !== null && !passing.has(typeOf(answer))) {
+        if (answer.isReplay) ledger.replays++;
+        if (attempt === 1 && answer.isReplay) ledger.violate(`${what}: the first answer to its key was a replay`);
+        if (!isRight(answer))
+          ledger.violate(`${what}: attempt ${attempt} was answered ${answer.status} ${answer.text.slice(0, 300)}`);
+        return answer;
+      }
+      if (answer !== null && typeOf(answer) === "transaction-contended") {
+        ledger.contended++;
+        if (attempt === 1) await this.#expectNothing(what);
+      } else ledger.unknown++;
+      await sleep(retryMs);
+    }
+  }
+
+  // Contended says that nothing was applied. Nobody else works on this case.
+  async #expectNothing(what: string): Promise<void> {
+    if (!this.#held) return;
+    const { line, ledger } = this.#parts;
+    const { case_id, case_version } = this.#held;
+    for (;;) {
+      const answer = await line.call({ method: "GET", path: `/cases/${case_id}` });
+      if (answer?.status === 200) {
+        const now = dataOf<Held>(answer).case_version;
+        if (now !== case_version) ledger.violate(`${what}: answered as contended, yet version ${case_version} became ${now}`);
+        return;
+      }
+      await sleep(retryMs);
+    }
+  }
+
+  async #change(headers: Headers): Promise<void> {
+    const { line, ledger, random } = this.#parts;
+    const held = this.#need();
+    const key = random.uuid();
+    const status = held.status === "OPEN" ? "CLOSED" : "OPEN";
+    const body = { status, case_version: held.case_version, reason: key };
+    const wanted = held.case_version + 1;
+    const answer = await this.#settle({
+      what: `${key}: ${held.case_id} from version ${held.case_version} to ${status}`,
+      headers,
+      send: (more) => line.call({ method: "PUT", path: `/cases/${held.case_id}`, body, key, headers: more }),
+      isRight: (each) =>
+        each.status === 200 && dataOf<Held>(each).case_version === wanted && dataOf<Held>(each).status === status,
+    });
+    if (answer.status !== 200) return this.#lookAgain();
+    this.#held = { ...held, status, case_version: wanted };
+    ledger.changes.set(key, { case_id: held.case_id, case_version: wanted, text: answer.text });
+    if (random.chance(0.1)) await this.#replay({ key, path: `/cases/${held.case_id}`, body }, answer.text);
+  }
+
+  // Where something went wrong, so that one violation does not make a hundred.
+  async #lookAgain(): Promise<void> {
+    const { line } = this.#parts;
+    const answer = await line.call({ method: "GET", path: `/cases/${this.#need().case_id}` });
+    if (answer?.status === 200) this.#held = dataOf<Held>(answer);
+  }
+
+  async #replay({ key, path, body }: { key: string; path: string; body: unknown }, text: string): Promise<void> {
+    const { line } = this.#parts;
+    await this.#settle({
+      what: `${key}: replay`,
+      send: async () => {
+        const answer = await line.call({ method: "PUT", path, body, key });
+        // The second answer to the key, so a replay is right here.
+        return answer && { ...answer, isReplay: false };
+      },
+      isRight: (each) => each.text === text,
+    });
+  }
+
+  async #bulk(headers: Headers): Promise<void> {
+    const { line, ledger, random } = this.#parts;
+    const held = this.#need();
+    const key = random.uuid();
+    const { case_id, case_version } = held;
+    const body = { cases: [{ case_id, case_version }], reason: key };
+    type Result = { results: { status: number; case_version?: number; type?: string }[] };
+    const resultOf = (each: Answer) => (each.status === 200 ? dataOf<Result>(each).results[0] : undefined);
+    const answer = await this.#settle({
+      what: `${key}: bulk close of ${case_id} at version ${case_version}`,
+      headers,
+      send: (more) => line.call({ method: "POST", path: "/cases/close", body, key, headers: more }),
+      isRight: (each) => resultOf(each)?.case_version === case_version + 1 || resultOf(each)?.type === "transaction-contended",
+    });
+    if (resultOf(answer)?.status !== 200) return this.#lookAgain();
+    this.#held = { ...held, status: "CLOSED", case_version: case_version + 1 };
+    ledger.changes.set(key, { case_id, case_version: case_version + 1, text: answer.text });
+  }
+
+  // Without a key: the same wish twice is the same flag.
+  async #flag(headers: Headers): Promise<void> {
+    const { line, ledger } = this.#parts;
+    const is_blocked = !this.#isBlocked;
+    const answer = await this.#settle({
+      what: `flag of ${this.#name}`,
+      headers,
+      send: (more) => line.call({ method: "PUT", path: `/enduseraccounts/${this.#name}`, body: { is_blocked }, headers: more }),
+      isRight: (each) => each.status === 200 && dataOf<{ is_blocked: boolean }>(each).is_blocked === is_blocked,
+    });
+    if (answer.status !== 200) return;
+    this.#isBlocked = is_blocked;
+    ledger.flags.set(this.#name, is_blocked);
+  }
+
+  async #post(type: string, account: string, headers: Headers = {}): Promise<void> {
+    const { line, ledger, random } = this.#parts;
+    const activity_id = random.uuid();
+    const activity = {
+      activity_id,
+      type,
+      occurred_at: new Date().toISOString(),
+      website_account_id: account,
+      device_id: account,
+    };
+    const answer = await this.#settle({
+      what: `activity ${activity_id}`,
+      headers,
+      send: (more) => line.call({ method: "POST", path: "/activities", body: { activities: [activity] }, headers: more }),
+      isRight: (each) => each.status === 202,
+    });
+    if (answer.status === 202) ledger.activities.add(activity_id);
+  }
+
+  async #collect(headers: Headers): Promise<void> {
+    const { line, ledger, random, appKey } = this.#parts;
+    const event_id = random.uuid();
+    const event = {
+      event_type: "add_to_cart",
+      event_id,
+      device_id: `${this.#name}-browser`,
+      unique_id: `${this.#name}-browser`,
+      timestamp: Date.now(),
+      platform: "Web",
+      user: {},
+      attributes: { _session_id: `${this.#name}-session`, _session_start_timestamp: Date.now() },
+    };
+    const answer = await this.#settle({
+      what: `browser's event ${event_id}`,
+      headers,
+      send: (more) => line.collect(appKey, [event], more),
+      isRight: (each) => each.status === 200,
+    });
+    if (answer.status === 200) ledger.activities.add(event_id);
+  }
+
+  #need(): Held {
+    if (!this.#held) throw new Error(`${this.#name} has not begun`);
+    return this.#held;
+  }
+}
