@@ -59,7 +59,10 @@ export class CuttingProxy {
     client.on("data", (sent) => {
       const cut = this.#choose(sent);
       if (cut) this.done.set(cut, (this.done.get(cut) ?? 0) + 1);
-      if (cut === "before COMMIT is passed on" || cut === "before another statement") return void client.resetAndDestroy();
+      if (cut === "before COMMIT is passed on" || cut === "before another statement") {
+        client.resetAndDestroy();
+        return;
+      }
       if (cut === "after COMMIT, its answer lost") isAnswerLost = true;
       if (cut === delay) {
         const delayMs = this.#random.between(1, delayMsMax);

@@ -39,7 +39,7 @@ export class Writer {
     await this.#post("fraud_report", this.#name);
     for (;;) {
       const answer = await line.call({ method: "GET", path: `/cases?website_account_id=${this.#name}` });
-      const [found] = answer?.status === 200 ? dataOf<{ cases: Held[] }>(answer).cases : [];
+      const [found] = answer?.status === 200 ? (dataOf(answer) as { cases: Held[] }).cases : [];
       if (found) {
         this.#held = found;
         return;
@@ -99,7 +99,7 @@ export class Writer {
     for (;;) {
       const answer = await line.call({ method: "GET", path: `/cases/${case_id}` });
       if (answer?.status === 200) {
-        const now = dataOf<Held>(answer).case_version;
+        const now = (dataOf(answer) as Held).case_version;
         if (now !== case_version) ledger.violate(`${what}: answered as contended, yet version ${case_version} became ${now}`);
         return;
       }
@@ -119,7 +119,7 @@ export class Writer {
       headers,
       send: (more) => line.call({ method: "PUT", path: `/cases/${held.case_id}`, body, key, headers: more }),
       isRight: (each) =>
-        each.status === 200 && dataOf<Held>(each).case_version === wanted && dataOf<Held>(each).status === status,
+        each.status === 200 && (dataOf(each) as Held).case_version === wanted && (dataOf(each) as Held).status === status,
     });
     if (answer.status !== 200) return this.#lookAgain();
     this.#held = { ...held, status, case_version: wanted };
@@ -131,7 +131,7 @@ export class Writer {
   async #lookAgain(): Promise<void> {
     const { line } = this.#parts;
     const answer = await line.call({ method: "GET", path: `/cases/${this.#need().case_id}` });
-    if (answer?.status === 200) this.#held = dataOf<Held>(answer);
+    if (answer?.status === 200) this.#held = dataOf(answer) as Held;
   }
 
   async #replay({ key, path, body }: { key: string; path: string; body: unknown }, text: string): Promise<void> {
@@ -154,7 +154,7 @@ export class Writer {
     const { case_id, case_version } = held;
     const body = { cases: [{ case_id, case_version }], reason: key };
     type Result = { results: { status: number; case_version?: number; type?: string }[] };
-    const resultOf = (each: Answer) => (each.status === 200 ? dataOf<Result>(each).results[0] : undefined);
+    const resultOf = (each: Answer) => (each.status === 200 ? (dataOf(each) as Result).results[0] : undefined);
     const answer = await this.#settle({
       what: `${key}: bulk close of ${case_id} at version ${case_version}`,
       headers,
@@ -174,7 +174,7 @@ export class Writer {
       what: `flag of ${this.#name}`,
       headers,
       send: (more) => line.call({ method: "PUT", path: `/enduseraccounts/${this.#name}`, body: { is_blocked }, headers: more }),
-      isRight: (each) => each.status === 200 && dataOf<{ is_blocked: boolean }>(each).is_blocked === is_blocked,
+      isRight: (each) => each.status === 200 && (dataOf(each) as { is_blocked: boolean }).is_blocked === is_blocked,
     });
     if (answer.status !== 200) return;
     this.#isBlocked = is_blocked;
