@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { faults, mutation } from "./mutation.ts";
+import { proveShort } from "./prove.ts";
+
+test("proof of the tests: there are faults enough, each planted once", () => {
+  expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length);
+  expect(faults.length).toBeGreaterThanOrEqual(40);
+});
+
+test("proof of the tests: some of the faults, drawn by chance, are seen", async () => {
+  expect(await proveShort(mutation)).toMatchObject({ "faults planted": 2, "seen by the tests": 2 });
+});

@@ -1,0 +1,156 @@
+import { faultsIn, type Fault } from "./fault.ts";
+
+// Order of checks, tenants, tokens, sessions, limits: what stands before an operation.
+export const requestFaults: Fault[] = [
+  ...faultsIn("service/src/api/run.ts", [
+    [
+      "a scope is not asked for",
+      "if (!identity.scopes.has(operation.scope)) throw",
+      "if (false) throw",
+      "service/test/scopes.test.ts",
+    ],
+    [
+      "any tenant's path will do",
+      "if (!isOwn || !isOwnHost) throw",
+      "if (tenant === null) throw",
+      "service/test/isolation.test.ts",
+    ],
+    [
+      "a token in the address counts",
+      "if (/(^|&)access_token=/.test(routed.query)) throw",
+      "if (false) throw",
+      "service/test/token-attacks.test.ts",
+    ],
+    [
+      "the body is judged before the key",
+      `const key = operation.wantsKey ? requireKey(request) : "";
+    validate(schema, body, operation.faults);`,
+      `validate(schema, body, operation.faults);
+    const key = operation.wantsKey ? requireKey(request) : "";`,
+      "service/test/order.test.ts",
+    ],
+    [
+      "a change needs no version",
+      "operation.precondition !== undefined && !Object",
+      "false && !Object",
+      "service/test/order.test.ts",
+    ],
+    ["a key may have any character", "/^[A-Za-z0-9._:~+-]{1,255}$/", "/^.{1,255}$/", "service/test/key-alphabet.test.ts"],
+    ["a key may be empty", "/^[A-Za-z0-9._:~+-]{1,255}$/", "/^[A-Za-z0-9._:~+-]{0,255}$/", "service/test/key-alphabet.test.ts"],
+    ["an empty parameter is taken", 'text === "" || !isStorable(text)', "!isStorable(text)", "service/test/order.test.ts"],
+    [
+      "numbers may be written anyhow",
+      String.raw`/^-?\d{1,15}$/.test(text)`,
+      'text.trim() !== ""',
+      "service/test/case-list.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/api/path.ts", [
+    ["a parameter may come twice", "if (values.has(name)) throw", "if (false) throw", "service/test/case-list.test.ts"],
+    ["U+0000 passes in a path", String.raw`decoded.includes("\0") ? null : decoded`, "decoded", "service/test/paths.test.ts"],
+    ["dots are an id", String.raw`/^(\.|%2e){1,2}$/i.test(segment)`, "false", "service/test/paths.test.ts"],
+  ]),
+  ...faultsIn("service/src/api/json.ts", [
+    ["a member may come twice", "if (names.has(name)) throw", "if (false) throw", "service/src/api/json.test.ts"],
+    ["an escaped quote ends a name", String.raw`text[end] === "\\" ? 2 : 1`, "1", "service/src/api/json.test.ts"],
+    ["nesting has no end", "if (open.length > depthMax)", "if (false)", "service/src/api/json.test.ts"],
+    ["bytes that are no UTF-8 are mended", "{ fatal: true }", "{ fatal: false }", "service/src/api/json.test.ts"],
+    [
+      "the order of members matters to a key",
+      ".toSorted(([a], [b]) => (a < b ? -1 : 1))",
+      "",
+      "service/test/idempotency.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/api/body.ts", [
+    [
+      "a body may be a byte too long",
+      "if (length > bytesMax) break;",
+      "if (length > bytesMax + 1) break;",
+      "service/test/bodies.test.ts",
+    ],
+    [
+      "a packed body is read as it is",
+      'encoding !== undefined && encoding.toLowerCase() !== "identity"',
+      "false",
+      "service/test/order.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/api/auth.ts", [
+    [
+      "a token for others is taken",
+      "      audience,\n      algorithms",
+      "      algorithms",
+      "service/test/token-attacks.test.ts",
+    ],
+    ["any kind of token is taken", '      typ: "at+jwt",\n', "", "service/test/token-attacks.test.ts"],
+    ["a token of anybody's making is taken", "      issuer: this.#issuer.url,\n", "", "service/test/token-attacks.test.ts"],
+    ["a revoked client goes on", "client.revoked_at !== null || ", "", "service/test/clients.test.ts"],
+    [
+      "a revoked client is remembered",
+      "if (identity.clientId === clientId) this.#remembered.delete(token);",
+      "",
+      "service/test/clients.test.ts",
+    ],
+    [
+      "two Authorization headers are one",
+      "if (authorization.length > 1) throw",
+      "if (false) throw",
+      "service/test/token-attacks.test.ts",
+    ],
+    [
+      "detection's name can be taken",
+      "name === detectionActor ? `${issuer} ${name}` : name",
+      "name",
+      "service/test/external-issuer.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/api/cursor.ts", [
+    ["a cursor opens for any list", '.update(list).update("\\0")', "", "service/test/case-list.test.ts"],
+    [
+      "a cursor that was changed opens",
+      "!isWhole || !timingSafeEqual(bytes.subarray(0, tagBytes), this.#tag(payload, list))",
+      "!isWhole",
+      "service/test/case-list.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/api/web-sessions.ts", [
+    [
+      "a change needs no token of the page",
+      "given.length !== wanted.length || !timingSafeEqual(given, wanted)",
+      "false",
+      "service/test/people-sessions.test.ts",
+    ],
+    ["pages of others may send", "origin !== this.#own.origin && !isAsked", "false", "service/test/people-sessions.test.ts"],
+  ]),
+  ...faultsIn("service/src/api/attempts.ts", [
+    [
+      "an e-mail can be tried without end",
+      "(await claim(email, attemptLimits.account)) ??",
+      "null ??",
+      "service/test/people-sign-in.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/domain/role.ts", [
+    [
+      "who lacks a scope hands it out",
+      "if (lacking !== undefined) throw",
+      "if (false) throw",
+      "service/test/people-reach.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/api/collector.ts", [
+    [
+      "pages of any origin may send",
+      "!tenant || (origin !== undefined && !tenant.allowed_origins.includes(origin))",
+      "!tenant",
+      "service/test/collector.test.ts",
+    ],
+    [
+      "a page learns of the outage as a refusal",
+      'isOfStore ? unavailable("The events cannot be stored now. Send them again later.", error) : toFailure(error)',
+      "toFailure(error)",
+      "service/test/collector-outage.test.ts",
+    ],
+  ]),
+];

@@ -1,0 +1,194 @@
+import { faultsIn, type Fault } from "./fault.ts";
+
+// Keys, versions, locks, retries, tenants in statements, the log, detection: what an operation does.
+export const writeFaults: Fault[] = [
+  ...faultsIn("service/src/api/cases.ts", [
+    [
+      "a key does not know its case",
+      "`${request.method} ${request.path}\\n${canonicalJson(request.body)}`",
+      "canonicalJson(request.body)",
+      "service/test/idempotency.test.ts",
+    ],
+    [
+      "a key does not know its body",
+      "`${request.method} ${request.path}\\n${canonicalJson(request.body)}`",
+      "`${request.method} ${request.path}`",
+      "service/test/idempotency.test.ts",
+    ],
+    [
+      "a reply is not stored",
+      "await saveReply(tx, caller.tenant_id, key, reply);\n    await appendEvents(tx, caller.tenant_id, events);\n    return reply.status",
+      "await appendEvents(tx, caller.tenant_id, events);\n    return reply.status",
+      "service/test/idempotency.test.ts",
+    ],
+    ["a refusal is not bound to its key", "if (!isBound) throw error;", "throw error;", "service/test/idempotency.test.ts"],
+    ["a second case of an account is opened", "if (other === undefined) return;", "return;", "service/test/case-update.test.ts"],
+    [
+      "an account's id is put in unescaped",
+      '() => `{"data":{"website_account_id":${JSON.stringify(websiteAccountId)},`',
+      '() => `{"data":{"website_account_id":"${websiteAccountId}",`',
+      "service/test/case-update.test.ts",
+    ],
+    [
+      "a dollar in an account's id is a pattern",
+      '() => `{"data":{"website_account_id":${JSON.stringify(websiteAccountId)},`',
+      '`{"data":{"website_account_id":${JSON.stringify(websiteAccountId)},`',
+      "service/test/case-update.test.ts",
+    ],
+    ["a bulk close forgets the version", "if (current !== wanted.case_version)", "if (false)", "service/test/bulk-close.test.ts"],
+    [
+      "a case twice in one bulk is closed twice",
+      "locked.set(wanted.case_id, { ...found, document: done.document });",
+      "",
+      "service/test/bulk-close.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/domain/case.ts", [
+    [
+      "a stale version is as good as any",
+      "if (found.case_version !== change.case_version) throw versionConflict(found);",
+      "",
+      "service/test/case-update.test.ts",
+    ],
+    [
+      "closing a closed case is a change",
+      "if (found.status === change.status) return { document: found, events: [] };",
+      "",
+      "service/test/case-update.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/db/keys.ts", [
+    [
+      "a key may be used for something else",
+      "if (!known.fingerprint.equals(claim.fingerprint))",
+      "if (false)",
+      "service/test/idempotency.test.ts",
+    ],
+    [
+      "a key is known to other tenants",
+      "where k.tenant_id = ${tenantId} and k.key = ${claim.key}`);",
+      "where k.key = ${claim.key}`);",
+      "service/test/isolation.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/db/cases.ts", [
+    [
+      "a case is read without its tenant",
+      "where tenant_id = ${tenantId} and case_id = any(${possible}::uuid[])`);",
+      "where case_id = any(${possible}::uuid[])`);",
+      "service/test/isolation.test.ts",
+    ],
+    [
+      "a case is changed without its tenant",
+      "where tenant_id = ${tenantId} and case_id = ${caseId}\n    for update",
+      "where case_id = ${caseId}\n    for update",
+      "service/test/isolation.test.ts",
+    ],
+    [
+      "a case is changed without a lock",
+      "where tenant_id = ${tenantId} and case_id = ${caseId}\n    for update",
+      "where tenant_id = ${tenantId} and case_id = ${caseId}",
+      "service/test/races.test.ts",
+    ],
+    [
+      "a flag spreads to cases without an account",
+      "      and website_account_id <> 'UNKNOWN'\n      and end_user_is_blocked <>",
+      "      and end_user_is_blocked <>",
+      "service/test/accounts.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/db/accounts.ts", [
+    [
+      "an account is read without its tenant",
+      "where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[])`);",
+      "where website_account_id = any(${ids}::text[])`);",
+      "service/test/isolation.test.ts",
+    ],
+    [
+      "an account is changed without a lock",
+      "where tenant_id = ${tenantId} and website_account_id = ${id}\n    for update",
+      "where tenant_id = ${tenantId} and website_account_id = ${id}",
+      "service/test/races.test.ts",
+    ],
+    [
+      "a session's time goes backwards",
+      "a.last_session_updated_on < t.session_at)",
+      "true)",
+      "service/test/engine-accounts.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/api/accounts.ts", [
+    [
+      "a block does not reach the cases",
+      "if (changed.is_blocked !== account.is_blocked) await saveBlockedFlag(tx, caller.tenant_id, changed);",
+      "",
+      "service/test/accounts.test.ts",
+    ],
+    [
+      "an erasure leaves the log as it is",
+      "await eraseAccountFromEvents(tx, caller.tenant_id, { id, pseudonym });",
+      "",
+      "service/test/erasure-traces.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/db/events.ts", [
+    [
+      "the log is read without its tenant",
+      "where tenant_id = ${tenantId} and event_id > ${page.after}",
+      "where event_id > ${page.after}",
+      "service/test/events.test.ts",
+    ],
+    [
+      "the log leaves gaps",
+      "set last_event_id = last_event_id + ${events.length}::int",
+      "set last_event_id = last_event_id + ${events.length}::int + 1",
+      "service/test/events.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/db/lists.ts", [
+    [
+      "a page begins with the last of the page before",
+      '${sort === "created_at" ? ">" : "<"}',
+      '${sort === "created_at" ? ">=" : "<="}',
+      "service/test/case-list.test.ts",
+    ],
+    [
+      "created_after includes its moment",
+      "filter.created_after_ms + 1",
+      "filter.created_after_ms",
+      "service/test/case-list.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/db/database.ts", [
+    ["the loser of a race is not run again", "const attemptsMax = 3;", "const attemptsMax = 1;", "service/test/races.test.ts"],
+    [
+      "a lost COMMIT is called contended",
+      "if (contendedCodes.has(codeOf(cause))) throw cause;",
+      "throw contended(cause);",
+      "service/test/outage.test.ts",
+    ],
+    ["nobody waits for a lock", "if (wasBrief) continue;", "if (wasBrief) throw contended(error);", "service/test/races.test.ts"],
+    ["a broken connection is lent again", "client.release(isBroken);", "client.release(false);", "service/test/outage.test.ts"],
+    [
+      "a dead reader is not replaced",
+      "if (!isAway(error) || this.#isEnded) throw toFailure(error);",
+      "throw toFailure(error);",
+      "service/test/outage.test.ts",
+    ],
+    [
+      "what comes too late is sent all the same",
+      'if (this.#hasEnded) throw new Error("The transaction has ended.");',
+      "",
+      "service/test/pool.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/db/inbox.ts", [
+    [
+      "what was stored is stored again",
+      "const kept = known.length === 0 ? given : given.filter((each) => fresh.has(each.key));",
+      "const kept = given;",
+      "service/test/activities.test.ts",
+    ],
+    ["a page can take a server's id", "`${origin}:${activity_id}`", "`${activity_id}`", "service/test/collector-belief.test.ts"],
+  ]),
+];
