@@ -1,4 +1,5 @@
 import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { makePartition } from "./activities.ts";
@@ -7,6 +8,10 @@ import { BackupFault, FileFault, type DumpHeader, type DumpedSequence, type Dump
 import { countLines, hasMigrations, listTables, plain, queryableOf, quoted, seeEveryRow } from "./dump.ts";
 import { MigrationFault, checkApplied, migrateInside, readMigrations, tryMigrationLock, type Migration } from "./migrate.ts";
 import { sql } from "./sql.ts";
+
+// What has just stopped takes a moment to be gone from the database.
+const looksMax = 10;
+const lookEveryMs = 200;
 
 export type Restored = { tables: number; rows: number; leftOut: string[]; applied: string[] };
 export type RestoreProgress = { table: string; rows: number };
@@ -52,11 +57,18 @@ export function migrationsOf(header: DumpHeader, migrations: Migration[]): Migra
 
 async function checkAlone({ client, held }: Place): Promise<void> {
   if (!(await tryMigrationLock(client))) throw new BackupFault("another casehound is starting or restoring on this database");
+  for (let look = 1; await hasOthers(held); look++) {
+    if (look === looksMax) throw new BackupFault("a casehound is running on this database: stop it first");
+    await sleep(lookEveryMs);
+  }
+}
+
+async function hasOthers(held: Queryable): Promise<boolean> {
   const others = await held.query(sql`
     select pid
     from pg_stat_activity
     where datname = current_database() and application_name = 'casehound' and pid <> pg_backend_pid()`);
-  if (others.length > 0) throw new BackupFault("a casehound is running on this database: stop it first");
+  return others.length > 0;
 }
 
 // Empty is a place without tenants. One that was migrated already may have keys, which nobody has used.
