@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Client } from "pg";
 import { readDump, type DumpHeader } from "../src/db/dump-file.ts";
-import { connectTo } from "./launch.ts";
+import { compileCache, connectTo } from "./launch.ts";
 import { send } from "./send.ts";
 
 const cli = join(import.meta.dirname, "../src/cli.ts");
@@ -14,7 +14,7 @@ export type Running = { child: ChildProcess; ended: Promise<Ended> };
 // The real command, told by its environment which database it is about.
 export function launchCli(args: string[], env: Record<string, string>): Running {
   const { PATH = "", HOME = "" } = process.env;
-  const child = spawn(process.execPath, [cli, ...args], { env: { PATH, HOME, ...env } });
+  const child = spawn(process.execPath, [cli, ...args], { env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...env } });
   const ended = new Promise<Ended>((resolve, reject) => {
     const told = { out: "", err: "" };
     child.stdout.on("data", (chunk: Buffer) => (told.out += chunk.toString()));

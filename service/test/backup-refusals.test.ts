@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { beforeAll, expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
+import { makePartition } from "../src/db/activities.ts";
 import { Database } from "../src/db/database.ts";
 import { FileFault } from "../src/db/dump-file.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { createTenant } from "../src/tenancy.ts";
-import { checkFile, digestTables, launchCli, runCli, within } from "./backup-lab.ts";
+import { checkFile, digestTables, launchCli, runCli, within, type Ended } from "./backup-lab.ts";
 import { processesOf } from "./launch.ts";
 import { eventually, useProcesses, useServer } from "./process.ts";
 
@@ -24,6 +25,7 @@ beforeAll(async () => {
   const database = new Database({ connectionString: url });
   await migrate(database);
   await createTenant(database, { slug: "one" }, clock);
+  await database.transaction((tx) => makePartition(tx, "2026-01-01"));
   await database.end();
   const file = join(processes.folder(), "backup");
   expect(await runCli(["backup", file], { DATABASE_URL: url })).toMatchObject({ code: 0 });
@@ -173,46 +175,43 @@ test("backup: where the file cannot grow any more, there is none", async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-// Enough rows for a command to be caught at its work.
-async function makeLarge(url: string): Promise<void> {
-  await within(url, (client) =>
-    client.query(`insert into user_agents (tenant_id, agent_key, user_agent)
-      select tenant_id, n, md5(n::text) || md5((n + 1)::text) from tenants, generate_series(1, 400000) as n`),
-  );
-}
+// Both wait here, in the middle: a backup for a table, a restore for its turn to make partitions.
+const turn = 4_812_204;
+const isWaiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
-test("backup, restore: Ctrl+C in the middle leaves no half of a file and no half of a database", async () => {
-  const large = await server.newDatabase();
-  expect(await runCli(["restore", source.file], { DATABASE_URL: large })).toMatchObject({ code: 0 });
-  await makeLarge(large);
-  const folder = processes.folder();
-  const file = join(folder, "b");
-  const making = launchCli(["backup", file], { DATABASE_URL: large });
-  await eventually(() => expect(readdirSync(folder)).toHaveLength(1));
-  making.child.kill("SIGINT");
-  expect(await making.ended).toEqual({ code: 1, out: "", err: "casehound: interrupted: no backup was made\n" });
-  expect(readdirSync(folder)).toEqual([]);
-  expect(await runCli(["backup", file], { DATABASE_URL: large })).toMatchObject({ code: 0 });
-  for (const signal of ["SIGINT", "SIGKILL"] as const) {
-    const url = await server.newDatabase();
-    const loading = launchCli(["restore", file], { DATABASE_URL: url });
-    await eventually(() => expect(isCopying(url)).resolves.toBe(true));
-    loading.child.kill(signal);
-    expect((await loading.ended).code).toBe(signal === "SIGINT" ? 1 : null);
-    await eventually(() => expect(within(url, digestTables)).resolves.toEqual({}));
-    expect(await runCli(["restore", file], { DATABASE_URL: url })).toMatchObject({ code: 0 });
-    expect(await within(url, digestTables)).toEqual(await within(large, digestTables));
-  }
-});
-
-async function isCopying(url: string): Promise<boolean> {
-  return within(url, async (client) => {
-    const { rows } = await client.query(
-      "select 1 from pg_stat_activity where datname = current_database() and state = 'active' and query like 'copy%user_agents%'",
-    );
-    return rows.length > 0;
+async function interrupt(args: string[], url: string, hold: string, signal: NodeJS.Signals): Promise<Ended> {
+  return within(url, async (holder) => {
+    await holder.query("begin");
+    await holder.query(hold);
+    const running = launchCli(args, { DATABASE_URL: url });
+    await eventually(async () => expect((await holder.query(isWaiting)).rows).toHaveLength(1));
+    running.child.kill(signal);
+    if (signal === "SIGKILL") await running.ended;
+    await holder.query("rollback");
+    return running.ended;
   });
 }
+
+test("backup: Ctrl+C in the middle leaves no half of a file", async () => {
+  const folder = processes.folder();
+  const hold = "lock table users in access exclusive mode";
+  const ended = await interrupt(["backup", join(folder, "b")], source.url, hold, "SIGINT");
+  expect(ended).toEqual({ code: 1, out: "", err: "casehound: interrupted: no backup was made\n" });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test.each([["SIGINT", 1] as const, ["SIGKILL", null] as const])(
+  "restore: %s in the middle leaves the place as empty as it was, and it can be tried again",
+  async (signal, code) => {
+    const url = await server.newDatabase();
+    const ended = await interrupt(["restore", source.file], url, `select pg_advisory_xact_lock(${turn})`, signal);
+    const words = signal === "SIGINT" ? "casehound: interrupted: nothing was changed\n" : "";
+    expect(ended).toEqual({ code, out: "", err: words });
+    await eventually(() => expect(within(url, digestTables)).resolves.toEqual({}));
+    expect(await runCli(["restore", source.file], { DATABASE_URL: url })).toMatchObject({ code: 0 });
+    expect(await within(url, digestTables)).toEqual(await within(source.url, digestTables));
+  },
+);
 
 test("restore: interrupted in a data folder, its PostgreSQL is stopped, and it can be tried again", async () => {
   const dataDir = join(processes.folder(), "new");

@@ -70,9 +70,8 @@ async function checkSource(call: Unopened): Promise<void> {
   const file = fileOf(call);
   const [progress, interrupted] = [new Progress(), onInterrupt()];
   try {
-    const pieces = readDump(file, (bytes, total) => progress.show({ what: "checking", share: bytes / total, bytes }));
-    for await (const piece of pieces) {
-      interrupted.signal.throwIfAborted();
+    const onRead = (bytes: number, total: number) => progress.show({ what: "checking", share: bytes / total, bytes });
+    for await (const piece of heeding(readDump(file, onRead), interrupted.signal)) {
       if (piece.kind === "header") migrationsOf(piece.header, readMigrations());
     }
   } catch (error) {
@@ -88,10 +87,8 @@ async function restore(call: Call): Promise<Outcome> {
   const file = fileOf(call);
   const [progress, interrupted] = [new Progress(), onInterrupt()];
   let [bytes, share] = [0, 0];
-  const pieces = readDump(file, (read, total) => {
-    interrupted.signal.throwIfAborted();
-    [bytes, share] = [total, read / total];
-  });
+  const onRead = (read: number, total: number) => ([bytes, share] = [total, read / total]);
+  const pieces = heeding(readDump(file, onRead), interrupted.signal);
   try {
     const header = await readHeader(pieces);
     const onProgress = (step: { table: string; rows: number }) => progress.show({ what: "restoring", share, bytes, ...step });
@@ -107,6 +104,15 @@ async function restore(call: Call): Promise<Outcome> {
     progress.clear();
     await pieces.return();
   }
+}
+
+// The last look is after the last piece, just before what was loaded counts.
+async function* heeding(pieces: AsyncIterable<Piece>, signal: AbortSignal): AsyncGenerator<Piece, void, undefined> {
+  for await (const piece of pieces) {
+    signal.throwIfAborted();
+    yield piece;
+  }
+  signal.throwIfAborted();
 }
 
 async function readHeader(pieces: AsyncGenerator<Piece, void, undefined>): Promise<DumpHeader> {
