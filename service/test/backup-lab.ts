@@ -155,6 +155,7 @@ export async function writeOn({ port, tenant, token }: Target, signal: AbortSign
     }));
     await call("POST", "/activities", { activities });
     const listed = await call("GET", "/cases?status=OPEN&limit=5");
+    if (listed.status !== 200) continue;
     const { cases } = listed.json.data as { cases: { case_id: string; case_version: number }[] };
     for (const { case_id, case_version } of cases) {
       const key = randomUUID();

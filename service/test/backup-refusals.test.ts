@@ -55,6 +55,10 @@ function withHeader(change: (text: string) => string): Buffer {
   });
 }
 
+function newer(header: string): string {
+  return header.replace('"migrations":[', '"migrations":[{"version":9999,"name":"9999_later.sql","hash":"x"},');
+}
+
 // Refused before a database is made: the folder does not even exist.
 async function expectRefused(bytes: Buffer | string, words: string | RegExp): Promise<void> {
   const [file, dataDir] = [fileOf(bytes), join(processes.folder(), "none")];
@@ -90,18 +94,13 @@ test("restore: of a file with one other bit anywhere, nothing", async () => {
 });
 
 test("restore: of another file, a newer format, a newer schema or a changed one, nothing", async () => {
+  const changed = withHeader((text) => text.replace(/"hash":"\w{8}/, '"hash":"00000000'));
+  const format = sealed((pieces) => pieces, "casehound backup 2\n");
+  expect(changed.equals(source.bytes)).toBe(false);
   await expectRefused("PGDMP and so on", "it is no backup of casehound");
-  await expectRefused(
-    sealed((pieces) => pieces, "casehound backup 2\n"),
-    "it has the format 2 of a newer casehound",
-  );
-  const newer = (text: string) =>
-    text.replace('"migrations":[', '"migrations":[{"version":9999,"name":"9999_later.sql","hash":"x"},');
+  await expectRefused(format, "it has the format 2 of a newer casehound");
   await expectRefused(withHeader(newer), /it was made by a newer casehound \(it has migration 9999_later\.sql\)/);
-  await expectRefused(
-    withHeader((text) => text.replace(/"hash":"\w{8}/, '"hash":"00000000')),
-    "was changed after it had been applied",
-  );
+  await expectRefused(changed, "was changed after it had been applied");
 });
 
 test("restore: of a file that is whole but tells otherwise than it holds, nothing", async () => {
