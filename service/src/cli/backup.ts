@@ -30,8 +30,8 @@ async function backup(call: Call): Promise<Outcome> {
   const made = { rows: 0, tables: 0 };
   const onProgress = ({ table, rows, rowsTotal, bytes }: { table: string; rows: number; rowsTotal: number; bytes: number }) =>
     progress.show({ what: "backing up", share: rows / Math.max(1, rowsTotal), table, rows, bytes });
+  const pieces = counted(dumpDatabase(call.store.database, { madeAt: clock.now(), onProgress }), made);
   try {
-    const pieces = counted(dumpDatabase(call.store.database, { madeAt: clock.now(), onProgress }), made);
     const bytes = await writeDump(pieces, partial, interrupted.signal);
     await checkTarget(call);
     renameSync(partial, file);
@@ -45,6 +45,8 @@ async function backup(call: Call): Promise<Outcome> {
     interrupted.forget();
     progress.clear();
     rmSync(partial, { force: true });
+    // Where the file was given up before its first piece came, nobody else ends the connection.
+    await pieces.return(undefined);
   }
 }
 
