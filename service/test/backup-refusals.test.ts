@@ -183,7 +183,8 @@ async function interrupt(args: string[], url: string, hold: string, signal: Node
     await holder.query("begin");
     await holder.query(hold);
     const running = launchCli(args, { DATABASE_URL: url });
-    await eventually(async () => expect((await holder.query(isWaiting)).rows).toHaveLength(1));
+    // By another connection: within one transaction PostgreSQL shows the same activity again and again.
+    await eventually(async () => expect((await within(url, (client) => client.query(isWaiting))).rows).toHaveLength(1));
     running.child.kill(signal);
     if (signal === "SIGKILL") await running.ended;
     await holder.query("rollback");
