@@ -1,7 +1,8 @@
+import { backup } from "./backup.ts";
 import { crashes } from "./crashes.ts";
 import { cuts } from "./cuts.ts";
 import { mutation } from "./mutation.ts";
 import type { Part } from "./part.ts";
 
 // In the order of docs/PROOF.md.
-export const parts: Part[] = [crashes, cuts, mutation];
+export const parts: Part[] = [crashes, cuts, mutation, backup];

@@ -2,15 +2,17 @@ import { parseArgs } from "node:util";
 import { ProblemError } from "@casehound/client";
 import { ConfigFault, readConfig } from "./config.ts";
 import { EmbeddedFault } from "./db/cluster.ts";
+import { BackupFault } from "./db/dump-file.ts";
 import { MigrationFault } from "./db/migrate.ts";
 import { Failure } from "./domain/failure.ts";
+import { backupCommands } from "./cli/backup.ts";
 import { UsageFault, dataCommands, type Command } from "./cli/command.ts";
 import { doctor } from "./cli/doctor.ts";
 import { openStore } from "./cli/store.ts";
 import { tenantCommands } from "./cli/tenants.ts";
 import { userCommands } from "./cli/users.ts";
 
-const commands = [...tenantCommands, ...userCommands, ...dataCommands, doctor];
+const commands = [...tenantCommands, ...userCommands, ...dataCommands, ...backupCommands, doctor];
 const exitFailed = 1;
 const exitUsage = 2;
 
@@ -70,6 +72,7 @@ async function run(args: string[]): Promise<void> {
   if (positionals.length < command.positionals.min || positionals.length > command.positionals.max) {
     throw new UsageFault(`usage: ${command.usage}`);
   }
+  await command.check?.({ positionals, options: values });
   const store = await openStore(readConfig(), command.wants);
   try {
     const { result, text, isFailure } = await command.run({ store, positionals, options: values });
@@ -91,7 +94,7 @@ function isOperators(error: unknown): boolean {
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  const isKnown = isOperators(error) || error instanceof Failure || error instanceof ProblemError;
+  const isKnown = isOperators(error) || [BackupFault, Failure, ProblemError].some((kind) => error instanceof kind);
   const text = error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error);
   process.stderr.write(`casehound: ${text}\n`);
   if (error instanceof UsageFault) process.stderr.write("casehound: --help lists the commands\n");

@@ -50,6 +50,8 @@ test("cli: --help lists every command and exit code", async () => {
       "cases",
       "keys rotate",
       "migrate",
+      "backup",
+      "restore",
       "doctor",
       "--json",
       "Exit codes",
@@ -150,6 +152,8 @@ test.each([
   [["token", "--unknown"], "Unknown option"],
   [["cases", "--limit", "1001"], "--limit takes"],
   [["cases", "--status", "open"], "--status takes"],
+  [["backup"], "usage: backup <file>"],
+  [["restore", "one", "two"], "usage: restore <file>"],
 ])("cli: wrong usage is a line and exit code 2: %j", async (args, words) => {
   const { code, out, err } = await run(args);
   expect(err).toContain(words);

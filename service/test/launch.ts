@@ -13,7 +13,7 @@ export type Credentials = { tenant: string; client_id: string; client_secret: st
 
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 // Halves what a start costs, of which there are many here.
-const compileCache = join(repository, "node_modules", ".cache", "casehound-test");
+export const compileCache = join(repository, "node_modules", ".cache", "casehound-test");
 const serviceCommand = [process.execPath, join(repository, "service", "src", "main.ts")];
 
 // The real thing: a process of its own, told by its environment alone what to do.

@@ -8,7 +8,7 @@ import { isScope, scopes } from "../domain/scope.ts";
 import { slugFault } from "../domain/tenant.ts";
 import { clock } from "../clock.ts";
 import { createClient } from "../tenancy.ts";
-import type { Store } from "./store.ts";
+import type { Store, Wants } from "./store.ts";
 
 export class UsageFault extends Error {}
 
@@ -23,7 +23,9 @@ export type Command = {
   summary: string;
   positionals: { min: number; max: number };
   options: Record<string, Option>;
-  wants: { migrations: boolean; newDatabase: boolean };
+  wants: Wants;
+  // What can be refused before a database is opened, or even made.
+  check?: (call: Omit<Call, "store">) => Promise<void>;
   run: (call: Call) => Promise<Outcome>;
 };
 

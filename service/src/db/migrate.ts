@@ -11,7 +11,8 @@ const postgresVersionMin = 150_000;
 
 export class MigrationFault extends Error {}
 
-export type Migration = { version: number; name: string; text: string; hash: string };
+export type AppliedMigration = { version: number; name: string; hash: string };
+export type Migration = AppliedMigration & { text: string };
 
 export function readMigrations(): Migration[] {
   return readdirSync(folder)
@@ -29,19 +30,35 @@ export async function migrate(database: Database, migrations = readMigrations())
   try {
     await checkServer(client);
     await client.query("select pg_advisory_lock($1)", [lockId]);
-    await client.query(
-      "create table if not exists migrations (version integer primary key, name text not null, hash text not null, applied_at timestamptz(3) not null default now())",
-    );
-    const { rows } = await client.query<{ version: number; name: string; hash: string }>(
-      "select version, name, hash from migrations order by version",
-    );
-    for (const applied of rows) checkApplied(applied, migrations);
-    const pending = migrations.filter((migration) => !rows.some((row) => row.version === migration.version));
+    const pending = await findPending(client, migrations);
     for (const migration of pending) await apply(client, migration);
     return pending.map((migration) => migration.name);
   } finally {
     await client.end();
   }
+}
+
+// The lock of whoever migrates, until the connection ends.
+export async function tryMigrationLock(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [lockId]);
+  return rows[0]?.got === true;
+}
+
+// Of these, those that are not there yet, within the caller's transaction and under the lock.
+export async function migrateInside(client: Client, migrations: Migration[]): Promise<string[]> {
+  await checkServer(client);
+  const pending = await findPending(client, migrations);
+  for (const migration of pending) await run(client, migration);
+  return pending.map((migration) => migration.name);
+}
+
+async function findPending(client: Client, migrations: Migration[]): Promise<Migration[]> {
+  await client.query(
+    "create table if not exists migrations (version integer primary key, name text not null, hash text not null, applied_at timestamptz(3) not null default now())",
+  );
+  const { rows } = await client.query<AppliedMigration>("select version, name, hash from migrations order by version");
+  for (const applied of rows) checkApplied(applied, migrations);
+  return migrations.filter((migration) => !rows.some((row) => row.version === migration.version));
 }
 
 export async function listPendingMigrations(database: Database, migrations = readMigrations()): Promise<string[]> {
@@ -64,7 +81,7 @@ async function checkServer(client: Client): Promise<void> {
   if (server.encoding !== "UTF8") throw new MigrationFault(`the database's encoding must be UTF8, not ${server.encoding}`);
 }
 
-function checkApplied(applied: { version: number; name: string; hash: string }, migrations: Migration[]): void {
+export function checkApplied(applied: AppliedMigration, migrations: Migration[]): void {
   const known = migrations.find((migration) => migration.version === applied.version);
   if (!known) throw new MigrationFault(`the database was made by a newer casehound (it has migration ${applied.name})`);
   if (known.hash !== applied.hash) throw new MigrationFault(`migration ${known.name} was changed after it had been applied`);
@@ -73,12 +90,7 @@ function checkApplied(applied: { version: number; name: string; hash: string }, 
 async function apply(client: Client, migration: Migration): Promise<void> {
   await client.query("begin");
   try {
-    await client.query(migration.text);
-    await client.query("insert into migrations (version, name, hash) values ($1, $2, $3)", [
-      migration.version,
-      migration.name,
-      migration.hash,
-    ]);
+    await run(client, migration);
     await client.query("commit");
   } catch (cause) {
     await client.query("rollback").catch(() => {});
@@ -86,4 +98,9 @@ async function apply(client: Client, migration: Migration): Promise<void> {
       cause,
     });
   }
+}
+
+async function run(client: Client, { version, name, text, hash }: Migration): Promise<void> {
+  await client.query(text);
+  await client.query("insert into migrations (version, name, hash) values ($1, $2, $3)", [version, name, hash]);
 }

@@ -1,0 +1,173 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, fsyncSync, openSync, closeSync, renameSync, rmSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { DatabaseError } from "pg";
+import { clock } from "../clock.ts";
+import { BackupFault, FileFault, readDump, writeDump, type DumpHeader, type Piece } from "../db/dump-file.ts";
+import { dumpDatabase } from "../db/dump.ts";
+import { migrationsOf, restoreDatabase } from "../db/dump-restore.ts";
+import { readMigrations } from "../db/migrate.ts";
+import { Progress, megabytes } from "./backup-progress.ts";
+import type { Call, Command, Outcome } from "./command.ts";
+
+type Unopened = Omit<Call, "store">;
+
+function fileOf({ positionals }: Unopened): string {
+  return resolve(positionals[0] ?? "");
+}
+
+async function checkTarget(call: Unopened): Promise<void> {
+  const file = fileOf(call);
+  if (existsSync(file) && call.options["force"] !== true)
+    throw new BackupFault(`${file} exists already: --force writes over it when the new backup is complete`);
+}
+
+async function backup(call: Call): Promise<Outcome> {
+  const began = Date.now();
+  const file = fileOf(call);
+  const partial = `${file}.${randomBytes(4).toString("hex")}.partial`;
+  const [progress, interrupted] = [new Progress(), onInterrupt()];
+  const made = { rows: 0, tables: 0 };
+  const onProgress = ({ table, rows, rowsTotal, bytes }: { table: string; rows: number; rowsTotal: number; bytes: number }) =>
+    progress.show({ what: "backing up", share: rows / Math.max(1, rowsTotal), table, rows, bytes });
+  const pieces = counted(dumpDatabase(call.store.database, { madeAt: clock.now(), onProgress }), made);
+  try {
+    const bytes = await writeDump(pieces, partial, interrupted.signal);
+    await checkTarget(call);
+    renameSync(partial, file);
+    syncFolder(dirname(file));
+    const seconds = (Date.now() - began) / 1000;
+    const result = { file, tables: made.tables, rows: made.rows, bytes, seconds };
+    return { result, text: `${summary(result)} in ${file}` };
+  } catch (error) {
+    throw asFault(error, { file, isInterrupted: interrupted.signal.aborted, left: "no backup was made" });
+  } finally {
+    interrupted.forget();
+    progress.clear();
+    rmSync(partial, { force: true });
+    // Where the file was given up before its first piece came, nobody else ends the connection.
+    await pieces.return(undefined);
+  }
+}
+
+async function* counted(pieces: AsyncIterable<Piece>, made: { rows: number; tables: number }): AsyncGenerator<Piece> {
+  for await (const piece of pieces) {
+    if (piece.kind === "table end") {
+      made.rows += piece.rows;
+      made.tables++;
+    }
+    yield piece;
+  }
+}
+
+// The new name is on the disk, too.
+function syncFolder(folder: string): void {
+  const opened = openSync(folder, "r");
+  fsyncSync(opened);
+  closeSync(opened);
+}
+
+// The whole file, before anything is opened or made for it.
+async function checkSource(call: Unopened): Promise<void> {
+  const file = fileOf(call);
+  const [progress, interrupted] = [new Progress(), onInterrupt()];
+  try {
+    const onRead = (bytes: number, total: number) => progress.show({ what: "checking", share: bytes / total, bytes });
+    for await (const piece of heeding(readDump(file, onRead), interrupted.signal)) {
+      if (piece.kind === "header") migrationsOf(piece.header, readMigrations());
+    }
+  } catch (error) {
+    throw asFault(error, { file, isInterrupted: interrupted.signal.aborted, left: "nothing was changed" });
+  } finally {
+    interrupted.forget();
+    progress.clear();
+  }
+}
+
+async function restore(call: Call): Promise<Outcome> {
+  const began = Date.now();
+  const file = fileOf(call);
+  const [progress, interrupted] = [new Progress(), onInterrupt()];
+  let [bytes, share] = [0, 0];
+  const onRead = (read: number, total: number) => ([bytes, share] = [total, read / total]);
+  const pieces = heeding(readDump(file, onRead), interrupted.signal);
+  try {
+    const header = await readHeader(pieces);
+    const onProgress = (step: { table: string; rows: number }) => progress.show({ what: "restoring", share, bytes, ...step });
+    const { leftOut, ...restored } = await restoreDatabase(call.store.database, { header, pieces }, { onProgress });
+    const seconds = (Date.now() - began) / 1000;
+    const result = { file, made_at: header.made_at, ...restored, left_out: leftOut, bytes, seconds };
+    const others = leftOut.length === 0 ? "" : `\nLeft out, for casehound does not know them: ${leftOut.join(", ")}`;
+    return { result, text: `${summary(result)} of ${header.made_at} from ${file}${others}` };
+  } catch (error) {
+    throw asFault(error, { file, isInterrupted: interrupted.signal.aborted, left: "nothing was changed" });
+  } finally {
+    interrupted.forget();
+    progress.clear();
+    await pieces.return();
+  }
+}
+
+// The last look is after the last piece, just before what was loaded counts.
+async function* heeding(pieces: AsyncIterable<Piece>, signal: AbortSignal): AsyncGenerator<Piece, void, undefined> {
+  for await (const piece of pieces) {
+    signal.throwIfAborted();
+    yield piece;
+  }
+  signal.throwIfAborted();
+}
+
+async function readHeader(pieces: AsyncGenerator<Piece, void, undefined>): Promise<DumpHeader> {
+  const { value } = await pieces.next();
+  if (value?.kind !== "header") throw new FileFault("it has no header");
+  return value.header;
+}
+
+function summary({ tables, rows, bytes, seconds }: { tables: number; rows: number; bytes: number; seconds: number }): string {
+  return `${rows.toLocaleString("en")} rows of ${tables} tables, ${megabytes(bytes)}, ${seconds.toFixed(1)} s,`;
+}
+
+// Ctrl+C ends the work in good order, so that no half of a file and no PostgreSQL is left behind. A second one ends it as ever.
+function onInterrupt(): { signal: AbortSignal; forget: () => void } {
+  const stopping = new AbortController();
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  const stop = () => stopping.abort();
+  for (const name of signals) process.once(name, stop);
+  return { signal: stopping.signal, forget: () => signals.forEach((name) => process.off(name, stop)) };
+}
+
+type Ended = { file: string; isInterrupted: boolean; left: string };
+
+// What an operator can act on, in a line. Anything else is a bug, and is shown whole.
+function asFault(error: unknown, { file, isInterrupted, left }: Ended): unknown {
+  if (isInterrupted) return new BackupFault(`interrupted: ${left}`, { cause: error });
+  if (!(error instanceof Error)) return error;
+  if (error instanceof BackupFault)
+    return new BackupFault(`${error instanceof FileFault ? `${file}: ` : ""}${error.message}; ${left}`, { cause: error });
+  if (error instanceof DatabaseError) return new BackupFault(`the database refused: ${error.message}; ${left}`, { cause: error });
+  const code = "code" in error ? String(error.code) : "";
+  return /^E[A-Z]+$/.test(code) ? new BackupFault(`${error.message}; ${left}`, { cause: error }) : error;
+}
+
+export const backupCommands: Command[] = [
+  {
+    name: "backup",
+    usage: "backup <file> [--force]",
+    summary: "everything into one file, while the service runs; keep it safe: it holds signing keys and hashes of secrets",
+    positionals: { min: 1, max: 1 },
+    options: { force: { type: "boolean", describe: "write over a file that exists, once the new one is complete" } },
+    wants: { migrations: false, newDatabase: false },
+    check: checkTarget,
+    run: backup,
+  },
+  {
+    name: "restore",
+    usage: "restore <file>",
+    summary: "a backup into an empty place: a DATA_DIR that does not exist yet, or a database without tenants",
+    positionals: { min: 1, max: 1 },
+    options: {},
+    wants: { migrations: false, newDatabase: true, isAlone: true },
+    check: checkSource,
+    run: restore,
+  },
+];

@@ -1,0 +1,225 @@
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { beforeAll, expect, test } from "vitest";
+import { clock } from "../src/clock.ts";
+import { makePartition } from "../src/db/activities.ts";
+import { Database } from "../src/db/database.ts";
+import { FileFault } from "../src/db/dump-file.ts";
+import { migrate } from "../src/db/migrate.ts";
+import { createTenant } from "../src/tenancy.ts";
+import { checkFile, digestTables, launchCli, runCli, within, type Ended } from "./backup-lab.ts";
+import { processesOf } from "./launch.ts";
+import { eventually, useProcesses, useServer } from "./process.ts";
+
+const processes = useProcesses();
+const server = useServer(processes.folder);
+const firstLine = "casehound backup 1\n";
+
+let source: { url: string; file: string; bytes: Buffer };
+
+beforeAll(async () => {
+  const url = await server.newDatabase();
+  const database = new Database({ connectionString: url });
+  await migrate(database);
+  await createTenant(database, { slug: "one" }, clock);
+  await database.transaction((tx) => makePartition(tx, "2026-01-01"));
+  await database.end();
+  const file = join(processes.folder(), "backup");
+  expect(await runCli(["backup", file], { DATABASE_URL: url })).toMatchObject({ code: 0 });
+  source = { url, file, bytes: readFileSync(file) };
+});
+
+function fileOf(bytes: Buffer | string): string {
+  const file = join(processes.folder(), "other");
+  writeFileSync(file, bytes);
+  return file;
+}
+
+// Whole by its checksum, with other contents.
+function sealed(change: (pieces: Buffer) => Buffer, line = firstLine): Buffer {
+  const pieces = zstdDecompressSync(source.bytes.subarray(firstLine.length, -32));
+  const body = Buffer.concat([Buffer.from(line), zstdCompressSync(change(pieces))]);
+  return Buffer.concat([body, createHash("sha256").update(body).digest()]);
+}
+
+function withHeader(change: (text: string) => string): Buffer {
+  return sealed((pieces) => {
+    const length = pieces.readUInt32BE(1);
+    const text = Buffer.from(change(pieces.toString("utf8", 5, 5 + length)));
+    const head = Buffer.from("H0000");
+    head.writeUInt32BE(text.length, 1);
+    return Buffer.concat([head, text, pieces.subarray(5 + length)]);
+  });
+}
+
+function newer(header: string): string {
+  return header.replace('"migrations":[', '"migrations":[{"version":9999,"name":"9999_later.sql","hash":"x"},');
+}
+
+// Refused before a database is made: the folder does not even exist.
+async function expectRefused(bytes: Buffer | string, words: string | RegExp): Promise<void> {
+  const [file, dataDir] = [fileOf(bytes), join(processes.folder(), "none")];
+  const { code, out, err } = await runCli(["restore", file], { DATA_DIR: dataDir });
+  expect(err).toMatch(words);
+  expect(err.trimEnd().split("\n")).toHaveLength(1);
+  expect({ code, out, isMade: existsSync(dataDir) }).toEqual({ code: 1, out: "", isMade: false });
+}
+
+test("restore: of a file that was cut short anywhere, nothing", async () => {
+  const file = fileOf("");
+  const step = Math.max(1, Math.floor(source.bytes.length / 300));
+  for (let length = 0; length < source.bytes.length; length += step) {
+    writeFileSync(file, source.bytes.subarray(0, length));
+    await expect(checkFile(file), `${length} bytes`).rejects.toBeInstanceOf(FileFault);
+  }
+  writeFileSync(file, Buffer.concat([source.bytes, Buffer.from("x")]));
+  await expect(checkFile(file)).rejects.toBeInstanceOf(FileFault);
+  await expectRefused(source.bytes.subarray(0, -1), "nothing was changed");
+});
+
+test("restore: of a file with one other bit anywhere, nothing", async () => {
+  const file = fileOf("");
+  for (let at = 0; at < source.bytes.length; at += Math.max(1, Math.floor(source.bytes.length / 500))) {
+    const bytes = Buffer.from(source.bytes);
+    bytes[at] = (bytes[at] ?? 0) ^ (1 << (at % 8));
+    writeFileSync(file, bytes);
+    await expect(checkFile(file), `byte ${at}`).rejects.toBeInstanceOf(FileFault);
+  }
+  const bytes = Buffer.from(source.bytes);
+  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+  await expectRefused(bytes, "its checksum is another; nothing was changed");
+});
+
+test("restore: of another file, a newer format, a newer schema or a changed one, nothing", async () => {
+  const changed = withHeader((text) => text.replace(/"hash":"\w{8}/, '"hash":"00000000'));
+  const format = sealed((pieces) => pieces, "casehound backup 2\n");
+  expect(changed.equals(source.bytes)).toBe(false);
+  await expectRefused("PGDMP and so on", "it is no backup of casehound");
+  await expectRefused(format, "it has the format 2 of a newer casehound");
+  await expectRefused(withHeader(newer), /it was made by a newer casehound \(it has migration 9999_later\.sql\)/);
+  await expectRefused(changed, "was changed after it had been applied");
+});
+
+test("restore: of a file that is whole but tells otherwise than it holds, nothing", async () => {
+  await expectRefused(
+    withHeader((text) => text.replace('"name":"rules"', '"name":"rulez"')),
+    "is not as its header tells",
+  );
+  await expectRefused(
+    sealed((pieces) => pieces.subarray(0, pieces.lastIndexOf("E"))),
+    /it has no end|it ends within/,
+  );
+  await expectRefused(
+    sealed((pieces) => Buffer.concat([pieces, pieces])),
+    "its pieces are out of order",
+  );
+  const [url, file] = [await server.newDatabase(), fileOf(withHeader((text) => text.replaceAll('"app_key"', '"app_kez"')))];
+  const { code, err } = await runCli(["restore", file], { DATABASE_URL: url });
+  expect(err).toBe(`casehound: ${file}: its table tenants has other columns; nothing was changed\n`);
+  expect(code).toBe(1);
+  expect(await within(url, digestTables)).toEqual({});
+});
+
+test("restore: into a place with tenants, or beside a running service, nothing", async () => {
+  const before = await within(source.url, digestTables);
+  const full = await runCli(["restore", source.file], { DATABASE_URL: source.url });
+  expect(full).toMatchObject({ code: 1, out: "" });
+  expect(full.err).toContain("the database is not empty: it has 1 tenants");
+  expect(await within(source.url, digestTables)).toEqual(before);
+  const url = await server.newDatabase();
+  const service = await processes.start({ DATABASE_URL: url });
+  const beside = await runCli(["restore", source.file], { DATABASE_URL: url });
+  expect(beside).toMatchObject({ code: 1, out: "" });
+  expect(beside.err).toContain("a casehound is running on this database");
+  await service.stop();
+  const dataDir = processes.folder();
+  await processes.start({ DATA_DIR: dataDir });
+  const embedded = await runCli(["restore", source.file], { DATA_DIR: dataDir });
+  expect(embedded).toMatchObject({ code: 2, out: "", err: `casehound: another casehound is running on DATA_DIR ${dataDir}\n` });
+});
+
+test("backup and restore: files that cannot be read or written are one line", async () => {
+  const folder = processes.folder();
+  const env = { DATABASE_URL: source.url };
+  const ran = [
+    await runCli(["restore", join(folder, "absent")], env),
+    await runCli(["restore", folder], env),
+    await runCli(["backup", join(folder, "absent", "b")], env),
+    await runCli(["backup", source.file], env),
+  ];
+  expect(ran.map(({ code, out }) => ({ code, out }))).toEqual(ran.map(() => ({ code: 1, out: "" })));
+  const words = [/ENOENT/, /EISDIR/, /ENOENT.*no backup was made/, /exists already: --force/];
+  for (const [index, { err }] of ran.entries()) expect(err).toMatch(words[index] ?? "");
+  expect(ran.map(({ err }) => err.trimEnd().split("\n").length)).toEqual([1, 1, 1, 1]);
+  expect(readFileSync(source.file)).toEqual(source.bytes);
+  const copy = fileOf("old");
+  expect(await runCli(["backup", copy, "--force"], env)).toMatchObject({ code: 0 });
+  await checkFile(copy);
+});
+
+test("backup: where the file cannot grow any more, there is none", async () => {
+  const folder = processes.folder();
+  const { PATH = "" } = process.env;
+  const cli = join(import.meta.dirname, "../src/cli.ts");
+  const limited = `trap '' XFSZ; ulimit -f 1; exec "$@"`;
+  const { status, stderr } = spawnSync("/bin/sh", ["-c", limited, "sh", process.execPath, cli, "backup", join(folder, "b")], {
+    env: { PATH, DATABASE_URL: source.url },
+    encoding: "utf8",
+  });
+  expect(stderr).toMatch(/EFBIG.*no backup was made\n$/);
+  expect(status).toBe(1);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+// Both wait here, in the middle: a backup for a table, a restore for its turn to make partitions.
+const turn = 4_812_204;
+const isWaiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
+async function interrupt(args: string[], url: string, hold: string, signal: NodeJS.Signals): Promise<Ended> {
+  return within(url, async (holder) => {
+    await holder.query("begin");
+    await holder.query(hold);
+    const running = launchCli(args, { DATABASE_URL: url });
+    // By another connection: within one transaction PostgreSQL shows the same activity again and again.
+    await eventually(async () => expect((await within(url, (client) => client.query(isWaiting))).rows).toHaveLength(1));
+    running.child.kill(signal);
+    if (signal === "SIGKILL") await running.ended;
+    await holder.query("rollback");
+    return running.ended;
+  });
+}
+
+test("backup: Ctrl+C in the middle leaves no half of a file", async () => {
+  const folder = processes.folder();
+  const hold = "lock table users in access exclusive mode";
+  const ended = await interrupt(["backup", join(folder, "b")], source.url, hold, "SIGINT");
+  expect(ended).toEqual({ code: 1, out: "", err: "casehound: interrupted: no backup was made\n" });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test.each([["SIGINT", 1] as const, ["SIGKILL", null] as const])(
+  "restore: %s in the middle leaves the place as empty as it was, and it can be tried again",
+  async (signal, code) => {
+    const url = await server.newDatabase();
+    const ended = await interrupt(["restore", source.file], url, `select pg_advisory_xact_lock(${turn})`, signal);
+    const words = signal === "SIGINT" ? "casehound: interrupted: nothing was changed\n" : "";
+    expect(ended).toEqual({ code, out: "", err: words });
+    await eventually(() => expect(within(url, digestTables)).resolves.toEqual({}));
+    expect(await runCli(["restore", source.file], { DATABASE_URL: url })).toMatchObject({ code: 0 });
+    expect(await within(url, digestTables)).toEqual(await within(source.url, digestTables));
+  },
+);
+
+test("restore: interrupted in a data folder, its PostgreSQL is stopped, and it can be tried again", async () => {
+  const dataDir = join(processes.folder(), "new");
+  mkdirSync(dataDir);
+  const loading = launchCli(["restore", source.file], { DATA_DIR: dataDir });
+  await eventually(() => expect(processesOf(dataDir).length).toBeGreaterThan(1));
+  loading.child.kill("SIGKILL");
+  await loading.ended;
+  expect(await runCli(["restore", source.file], { DATA_DIR: dataDir })).toMatchObject({ code: 0 });
+  await eventually(() => expect(processesOf(dataDir)).toEqual([]));
+});

@@ -1,0 +1,189 @@
+import { randomUUID } from "node:crypto";
+import { readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { Database } from "../src/db/database.ts";
+import { insertActivities } from "../src/db/inbox.ts";
+import { statement } from "../src/db/sql.ts";
+import { clientTokens, deliver } from "../src/simulator/courier.ts";
+import { demoTimeline } from "../src/simulator/demo.ts";
+import type { Delivery } from "../src/simulator/delivery.ts";
+import { startService } from "../src/service.ts";
+import { checkFile, describeTables, digestTables, findTorn, readLogEnds, runCli, within } from "./backup-lab.ts";
+import { TestTenant, send, testConfig, type Answer } from "./harness.ts";
+import { freePort } from "./launch.ts";
+import { invite } from "./people.ts";
+import { eventually, useProcesses, useServer } from "./process.ts";
+
+const processes = useProcesses();
+const server = useServer(processes.folder);
+const publicUrl = "https://casehound.example";
+const origin = "https://shop.example";
+const start = (databaseUrl: string) => startService(testConfig({ databaseUrl, publicUrl }));
+
+type Known = {
+  slug: string;
+  token: string;
+  paths: string[];
+  answers: string[];
+  replay: { path: string; body: unknown; key: string };
+};
+
+// What a rich database was asked, and said, before it was backed up.
+let origins: { url: string; file: string; known: Known; first: Answer };
+
+function* some(deliveries: Iterable<Delivery>, events: number): Generator<Delivery> {
+  let left = events;
+  for (const delivery of deliveries) {
+    if (left-- <= 0) return;
+    yield delivery;
+  }
+}
+
+async function visit(tenant: TestTenant): Promise<void> {
+  const allowed = await tenant.call("PUT", "/tenants", { body: { allowed_origins: [origin] } });
+  expect(allowed.status, allowed.text).toBe(200);
+  const { port, url } = { port: tenant.service.port, url: `http://127.0.0.1:${tenant.service.port}` };
+  const { clickstream_app_id: appKey } = (await tenant.call("GET", "/tenants")).json.data as { clickstream_app_id: string };
+  const token = clientTokens({ baseUrl: url, clientId: tenant.clientId, clientSecret: tenant.clientSecret });
+  const startMs = Date.now() - 60_000;
+  const demo = demoTimeline({ seed: "backup", startMs, appKey, origin });
+  const target = { baseUrl: url, tenant: tenant.slug, token };
+  expect(await deliver(some(demo.backlog(), 4), target)).toMatchObject({ refused: 0 });
+  expect(await deliver(some(demo.live(startMs), 150), target)).toMatchObject({ refused: 0 });
+  const headers = { origin, "content-type": "application/json" };
+  await send(port, "POST", `/collect/${appKey}`, { rawBody: "no JSON", headers });
+}
+
+async function decide(tenant: TestTenant): Promise<{ path: string; body: unknown; key: string; first: Answer }> {
+  const [closed, reopened] = [await tenant.openCase(), await tenant.openCase()];
+  await tenant.put(reopened.case_id, { status: "CLOSED", case_version: 1 });
+  await tenant.put(reopened.case_id, { status: "OPEN", case_version: 2 });
+  const flagged = await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "flagged", is_blocked: true } });
+  expect(flagged.status, flagged.text).toBe(201);
+  // What COPY's text has a meaning of its own for.
+  const { user } = await invite(tenant, "lead");
+  const name = "\\N\t\\.\n\\\\ \u001f\r\u2028 \u{1f600} \"'";
+  await tenant.service.database.query(statement("update users set name = $1 where user_id = $2", [name, user.user_id]));
+  const backtest = await tenant.call("POST", "/backtests", { body: { expression: "device.accounts_1h >= 8", days: 3 } });
+  expect(backtest.status, backtest.text).toBe(202);
+  const [path, key] = [`/cases/${closed.case_id}`, randomUUID()];
+  const body = { status: "CLOSED", case_version: 1, disposition: "CONFIRMED_FRAUD" };
+  const first = await tenant.call("PUT", path, { body, key });
+  expect(first.status, first.text).toBe(200);
+  return { path, body, key, first };
+}
+
+async function settle(tenant: TestTenant): Promise<void> {
+  await eventually(async () => {
+    const waiting = await tenant.service.database.query(statement("select 1 from inbox limit 1", []));
+    const running = await tenant.service.database.query(
+      statement("select 1 from backtests where status in ('QUEUED', 'RUNNING') limit 1", []),
+    );
+    expect([...waiting, ...running]).toEqual([]);
+  });
+}
+
+async function leaveUnscored(url: string, tenantId: string): Promise<void> {
+  const database = new Database({ connectionString: url });
+  const at = new Date().toISOString();
+  const activity = { activity_id: randomUUID(), type: "page_view", origin: "server", received_at: at, occurred_at: at } as const;
+  await database.transaction((tx) => insertActivities(tx, tenantId, [activity]));
+  await database.end();
+}
+
+const asked = [
+  "/cases?limit=50",
+  "/events?limit=100",
+  "/enduseraccounts?limit=50",
+  "/rules",
+  "/users",
+  "/quarantine",
+  "/backtests",
+];
+
+beforeAll(async () => {
+  const url = await server.newDatabase();
+  const service = await start(url);
+  const other = await TestTenant.create(service);
+  const tenant = await TestTenant.create(service);
+  await visit(tenant);
+  const { first, ...replay } = await decide(tenant);
+  await settle(tenant);
+  const { next_cursor: cursor } = (await tenant.call("GET", "/cases?limit=1")).json.data as { next_cursor: string };
+  const paths = [...asked, replay.path, `${replay.path}/events`, `/cases?limit=1&cursor=${cursor}`];
+  const answers: string[] = [];
+  for (const path of paths) answers.push((await tenant.call("GET", path)).text);
+  await service.stop();
+  await leaveUnscored(url, other.tenantId);
+  const file = join(processes.folder(), "backup");
+  const { code, err, out } = await runCli(["backup", file, "--json"], { DATABASE_URL: url });
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(JSON.parse(out)).toMatchObject({ file, bytes: statSync(file).size });
+  origins = { url, file, known: { slug: tenant.slug, token: tenant.token, paths, answers, replay }, first };
+}, 240_000);
+
+async function expectSame(url: string): Promise<void> {
+  const [before, after] = [await within(origins.url, digestTables), await within(url, digestTables)];
+  expect(after).toEqual(before);
+  const empty = Object.entries(before).filter(([, digest]) => digest === "0 ");
+  // The few that this story has no part for.
+  expect(empty.map(([name]) => name).toSorted()).toEqual(["issuer_state", "sign_in_attempts", "unscorable", "web_sessions"]);
+  expect(await within(url, describeTables)).toEqual(await within(origins.url, describeTables));
+}
+
+// The same bytes to the same questions, by the same token, and life goes on.
+async function expectAlive(url: string): Promise<void> {
+  const { slug, token, paths, answers, replay } = origins.known;
+  const service = await start(url);
+  try {
+    const call = (method: string, path: string, more = {}) =>
+      send(service.port, method, `/v2/${slug}${path}`, { token, ...more });
+    for (const [index, path] of paths.entries()) expect((await call("GET", path)).text, path).toBe(answers[index]);
+    const again = await call("PUT", replay.path, { body: replay.body, key: replay.key });
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(again.text).toBe(origins.first.text);
+    const last = await within(url, readLogEnds);
+    const reopened = await call("PUT", replay.path, { body: { status: "OPEN", case_version: 2 }, key: randomUUID() });
+    expect(reopened.status, reopened.text).toBe(200);
+    const now = await within(url, readLogEnds);
+    const moved = Object.keys(now).filter((id) => now[id] !== last[id]);
+    expect(moved.map((id) => Number(now[id]) - Number(last[id]))).toEqual([1]);
+    expect(await within(url, findTorn)).toEqual([]);
+  } finally {
+    await service.stop();
+  }
+}
+
+test("backup: one file that only its owner can read, and nothing beside it", async () => {
+  expect(statSync(origins.file).mode & 0o777).toBe(0o600);
+  expect(readdirSync(dirname(origins.file))).toEqual(["backup"]);
+  const { tables, days } = await checkFile(origins.file);
+  expect(tables.length).toBeGreaterThan(30);
+  expect(days.length).toBeGreaterThan(0);
+});
+
+test("restore: into an empty database, every row and index is as it was, and the service goes on", async () => {
+  const url = await server.newDatabase();
+  const { code, err, out } = await runCli(["restore", origins.file, "--json"], { DATABASE_URL: url });
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  const { tables } = await checkFile(origins.file);
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  expect(JSON.parse(out)).toMatchObject({ file: origins.file, tables: tables.length, rows, applied: [], left_out: [] });
+  await expectSame(url);
+  await expectAlive(url);
+});
+
+test("restore: into a data folder that does not exist yet", async () => {
+  const dataDir = join(processes.folder(), "new");
+  const { code, err, out } = await runCli(["restore", origins.file], { DATA_DIR: dataDir });
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(out).toMatch(/^[\d,]+ rows of \d+ tables, \d+\.\d MB, \d+\.\d s, of 20\S+Z from .*\n$/);
+  const port = await freePort();
+  await processes.start({ DATA_DIR: dataDir, PUBLIC_URL: publicUrl, PORT: String(port) });
+  const url = `postgresql://casehound@/postgres?host=${encodeURIComponent(join(dataDir, "run"))}`;
+  const { slug, token, paths, answers } = origins.known;
+  for (const [index, path] of paths.entries())
+    expect((await send(port, "GET", `/v2/${slug}${path}`, { token })).text, path).toBe(answers[index]);
+  expect(await within(url, findTorn)).toEqual([]);
+});
