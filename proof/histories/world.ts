@@ -1,0 +1,39 @@
+import type { Random } from "../../service/src/simulator/random.ts";
+import type { SeenCase } from "./sights.ts";
+
+export type KnownCase = SeenCase & { retiresAt: number };
+
+const activePerAccount = 3;
+
+// What all clients know together. The few cases that are worked on are left after some tens of versions, each closed in the end,
+// for a case is sent whole and grows with every change; reports then open new ones.
+export class World {
+  readonly accounts: string[];
+  readonly #random: Random;
+  readonly #known = new Map<string, KnownCase>();
+  readonly #active = new Map<string, KnownCase>();
+
+  constructor(random: Random, accounts: string[]) {
+    this.#random = random;
+    this.accounts = accounts;
+  }
+
+  get active(): KnownCase[] {
+    return [...this.#active.values()];
+  }
+
+  see(seen: SeenCase): void {
+    const known = this.#known.get(seen.case_id) ?? { ...seen, version: 0, retiresAt: this.#random.whole(20, 70) };
+    if (seen.version < known.version) return;
+    Object.assign(known, seen);
+    this.#known.set(seen.case_id, known);
+    if (known.version >= known.retiresAt && known.status === "CLOSED") this.#active.delete(known.case_id);
+    else this.#active.set(known.case_id, known);
+  }
+
+  // A report opens a case where none is open: only while there are not enough of them.
+  mayReport(account: string): boolean {
+    const own = this.active.filter((each) => each.account === account);
+    return own.length < activePerAccount || own.some(({ status }) => status === "OPEN");
+  }
+}
