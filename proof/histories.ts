@@ -1,5 +1,5 @@
 import type { Random } from "../service/src/simulator/random.ts";
-import type { Credentials, ServiceProcess } from "../service/test/launch.ts";
+import { freePort, type Credentials, type ServiceProcess } from "../service/test/launch.ts";
 import { send } from "../service/test/send.ts";
 import { check, type Verdict } from "./histories/checker.ts";
 import { Client, type Line } from "./histories/client.ts";
@@ -12,6 +12,7 @@ import type { Findings, Part, Proof } from "./part.ts";
 import { Stand } from "./stand.ts";
 
 const callsWanted = { short: 2_000, full: 100_000 };
+const clientsMax = { short: 12, full: 32 };
 const accounts = ["account-a", "account-b", "account-c"];
 const scopes = [
   "read:cases",
@@ -26,7 +27,12 @@ const scopes = [
 type Tenant = Credentials & { tenant_id: string };
 type Setting = { stand: Stand; tenant: Tenant; base: string };
 
-async function takeToken({ port }: ServiceProcess, { client_id, client_secret }: Omit<Credentials, "tenant">): Promise<string> {
+// One public address for all, so that one token is good for all.
+async function startService(stand: Stand): Promise<ServiceProcess> {
+  return stand.start({ PORT: String(await freePort()), PUBLIC_URL: "http://histories.test" });
+}
+
+async function takeToken(port: number, { client_id, client_secret }: Omit<Credentials, "tenant">): Promise<string> {
   const body = new URLSearchParams({ grant_type: "client_credentials", client_id, client_secret });
   const response = await fetch(`http://127.0.0.1:${port}/v2/oauth/token`, { method: "POST", body });
   const { access_token: token } = (await response.json()) as { access_token?: string };
@@ -35,35 +41,32 @@ async function takeToken({ port }: ServiceProcess, { client_id, client_secret }:
 }
 
 // Every one has a client id of its own: the log then says which of them it was.
-async function makeIdentity({ tenant, base }: Setting, services: [ServiceProcess, ServiceProcess], token: string) {
-  const { status, json, text } = await send(services[0].port, "POST", `${base}/clients`, { token, body: { scopes } });
+async function makeIdentity({ base }: Setting, [first, second]: [number, number], adminToken: string) {
+  const { status, json, text } = await send(first, "POST", `${base}/clients`, { token: adminToken, body: { scopes } });
   if (status !== 201) throw new Error(`no client: ${text}`);
   const { client, client_secret } = json.data as { client: { client_id: string }; client_secret: string };
-  const credentials = { tenant: tenant.tenant, client_id: client.client_id, client_secret };
-  const line = async (service: ServiceProcess): Promise<Line> => ({
-    wire: new Wire(service.port),
-    token: await takeToken(service, credentials),
-  });
-  const lines: [Line, Line] = [await line(services[0]), await line(services[1])];
+  const token = await takeToken(second, { client_id: client.client_id, client_secret });
+  const lines: [Line, Line] = [
+    { wire: new Wire(first), token },
+    { wire: new Wire(second), token },
+  ];
   return { actor: client.client_id, base, lines };
 }
 
-type Crew = { clients: Client[]; wires: Wire[]; world: World };
+type Crew = { clients: Client[]; wires: Wire[] };
 
-async function gatherCrew(setting: Setting, recorder: Recorder, random: Random): Promise<Crew & { services: ServiceProcess[] }> {
-  const services: [ServiceProcess, ServiceProcess] = [await setting.stand.start(), await setting.stand.start()];
-  const token = await takeToken(services[0], setting.tenant);
+async function gatherCrew(setting: Setting, ports: [number, number], { recorder, random, count }: Mission): Promise<Crew> {
+  const token = await takeToken(ports[0], setting.tenant);
   const world = new World(random.fork("world"), accounts);
-  const crew: Crew = { clients: [], wires: [], world };
-  const count = random.whole(8, 32);
-  while (crew.clients.length < count) {
-    const name = `client-${crew.clients.length}`;
-    const identity = { name, ...(await makeIdentity(setting, services, token)) };
-    crew.clients.push(new Client(identity, random.fork(name), world, recorder));
-    crew.wires.push(...identity.lines.map(({ wire }) => wire));
-  }
-  return { ...crew, services };
+  const identities = await Promise.all(Array.from({ length: count }, () => makeIdentity(setting, ports, token)));
+  const clients = identities.map((identity, index) => {
+    const name = `client-${index}`;
+    return new Client({ name, ...identity }, random.fork(name), world, recorder);
+  });
+  return { clients, wires: identities.flatMap(({ lines }) => lines.map(({ wire }) => wire)) };
 }
+
+type Mission = { recorder: Recorder; random: Random; count: number };
 
 async function work({ clients, wires }: Crew, recorder: Recorder, progress: Proof["progress"], wanted: number): Promise<void> {
   const [first] = clients;
@@ -79,20 +82,25 @@ async function work({ clients, wires }: Crew, recorder: Recorder, progress: Proo
 // After all services were stopped, so that nothing is under way any more, by one that was started anew.
 async function readEnding(setting: Setting, recorder: Recorder, random: Random) {
   const { stand, tenant, base } = setting;
-  const service = await stand.start();
+  const { port } = await startService(stand);
   await drain(stand.database, tenant.tenant_id);
-  const token = await takeToken(service, tenant);
+  const token = await takeToken(port, tenant);
   const lines: [Line, Line] = [
-    { wire: new Wire(service.port), token },
-    { wire: new Wire(service.port), token },
+    { wire: new Wire(port), token },
+    { wire: new Wire(port), token },
   ];
-  const reader = new Client({ name: "reader", actor: tenant.client_id, base, lines }, random, new World(random, accounts), recorder);
+  const reader = new Client(
+    { name: "reader", actor: tenant.client_id, base, lines },
+    random,
+    new World(random, accounts),
+    recorder,
+  );
   const cases = new Map<string, FinalCase>();
   for (const account of accounts) {
     for (const id of await reader.listOfAccount(account)) cases.set(...readFinalCase(await reader.readCase(id)));
   }
   for (const { wire } of lines) wire.close();
-  return { log: await readLog(service.port, base, token), cases };
+  return { log: await readLog(port, base, token), cases };
 }
 
 function figuresOf(recorder: Recorder, crew: Crew, cases: number, seconds: number, verdict: Verdict): Findings["figures"] {
@@ -119,7 +127,9 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
     const tenant = await stand.tenant();
     const setting = { stand, tenant, base: `/v2/${tenant.tenant}` };
     const recorder = new Recorder(callsWanted[scale]);
-    const { services, ...crew } = await gatherCrew(setting, recorder, random);
+    const services = await Promise.all([startService(stand), startService(stand)]);
+    const mission = { recorder, random, count: random.whole(8, clientsMax[scale]) };
+    const crew = await gatherCrew(setting, [services[0].port, services[1].port], mission);
     const began = performance.now();
     await work(crew, recorder, progress, callsWanted[scale]);
     const seconds = (performance.now() - began) / 1000;

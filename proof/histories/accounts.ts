@@ -31,7 +31,10 @@ export function matchAccounts(calls: Call[]) {
   const markerOf = ({ resource: { id }, actor, occurred_at, data = {} }: LogEntry, facts: string): string => {
     const seen = known.get(`${id} ${actor} ${occurred_at}`) ?? [];
     // Two of one moment are told apart by the flags that were there after them.
-    const right = Math.max(0, seen.findIndex(({ marker }) => shownFacts.get(marker) === facts));
+    const right = Math.max(
+      0,
+      seen.findIndex(({ marker }) => shownFacts.get(marker) === facts),
+    );
     const [deed = unseen.get(`${id} ${actor} ${flagsText(data)}`)?.shift()] = seen.splice(right, 1);
     return deed?.marker ?? `nobody's, of ${actor} at ${occurred_at}`;
   };
@@ -42,7 +45,9 @@ export function matchAccounts(calls: Call[]) {
     const after = { ...before, ...entry.data };
     flags.set(id, after);
     if ((updated.get(id) ?? "") > entry.occurred_at)
-      violations.push(`time runs backwards from ${updated.get(id)}: event ${entry.event_id} of account ${id}, ${entry.occurred_at}`);
+      violations.push(
+        `time runs backwards from ${updated.get(id)}: event ${entry.event_id} of account ${id}, ${entry.occurred_at}`,
+      );
     updated.set(id, entry.occurred_at);
     const facts = factsOfAccount(after, entry.occurred_at);
     const marker = markerOf(entry, facts);

@@ -25,10 +25,16 @@ export function readChain({ calls, log, cases }: History): Chain {
     if (entry.event_id !== expectedId) chain.violations.push(`gap: event ${entry.event_id} follows ${expectedId - 1}`);
     expectedId = entry.event_id + 1;
     if (entry.resource.type === "case") addCaseChange(chain, entry, { versions, openCases, cases });
-    if (entry.resource.type === "end_user_account") chain.changes.push(accounts.changeOf(entry));
+    if (entry.resource.type === "end_user_account") chain.changes.push(withoutCases(entry, accounts.changeOf(entry)));
   }
   chain.violations.push(...accounts.violations, ...compareEnds(versions, cases));
   return chain;
+}
+
+// What is read of a new account is that it has no open case.
+function withoutCases({ type, resource }: LogEntry, change: Change): Change {
+  if (type !== "account.created") return change;
+  return { ...change, sets: [...change.sets, { register: registerOf.openCase(resource.id), value: null }] };
 }
 
 type Ledger = { versions: Map<string, number>; openCases: Map<string, string>; cases: Map<string, FinalCase> };
@@ -69,7 +75,11 @@ function addCaseChange(chain: Chain, entry: LogEntry, { versions, openCases, cas
   });
 }
 
-function faultOfState(entry: LogEntry, status: string, { state, before }: { state: FinalState; before?: FinalState | undefined }) {
+function faultOfState(
+  entry: LogEntry,
+  status: string,
+  { state, before }: { state: FinalState; before?: FinalState | undefined },
+) {
   if (state.at !== entry.occurred_at || state.by !== entry.actor || state.status !== status) return "the log differs";
   if (before && before.at > state.at) return `time runs backwards from ${before.at}`;
   return null;
@@ -84,5 +94,7 @@ function addOpening(openings: Openings, account: string, opening: { case_id: str
 function compareEnds(versions: Map<string, number>, cases: Map<string, FinalCase>): string[] {
   return [...cases]
     .filter(([id, { states }]) => versions.get(id) !== states.length)
-    .map(([id, { states }]) => `phantom: case ${id} has ${states.length} states, and the log made ${versions.get(id) ?? 0} versions`);
+    .map(
+      ([id, { states }]) => `phantom: case ${id} has ${states.length} states, and the log made ${versions.get(id) ?? 0} versions`,
+    );
 }

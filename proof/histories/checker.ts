@@ -45,7 +45,8 @@ function compareContents(calls: Call[], changes: Change[]): { violations: string
         violations.push(`content: ${what} saw ${name} as "${sight.facts}", and the log says "${wanted}"`);
       if (sight.hash === undefined) continue;
       compared += 1;
-      if ((hashes.get(name) ?? sight.hash) !== sight.hash) violations.push(`content: ${what} saw ${name} other than those before`);
+      if ((hashes.get(name) ?? sight.hash) !== sight.hash)
+        violations.push(`content: ${what} saw ${name} other than those before`);
       hashes.set(name, sight.hash);
     }
   }

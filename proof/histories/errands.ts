@@ -48,7 +48,12 @@ function changedCase(answer: Answer, { case_id, case_version, status }: Put, see
   const { version } = seen;
   const isChange = version === case_version + 1;
   const isRight = seen.case_id === case_id && seen.status === status && (isChange || version === case_version);
-  return { outcome: "bound", made: isChange ? [{ case_id, version }] : [], sights, ...(!isRight && { fault: "not what was asked for" }) };
+  return {
+    outcome: "bound",
+    made: isChange ? [{ case_id, version }] : [],
+    sights,
+    ...(!isRight && { fault: "not what was asked for" }),
+  };
 }
 
 function refusedCase(answer: Answer, { account, case_id, case_version }: Put): Told {
@@ -61,7 +66,13 @@ function refusedCase(answer: Answer, { account, case_id, case_version }: Put): T
   }
   if (type !== "item-already-exists") return refusalOf(answer);
   const other = /open case: (\S+)\./.exec(detail)?.[1] ?? "";
-  return { outcome: "bound", sights: [{ register, value: case_version }, { register: registerOf.openCase(account), value: other }] };
+  return {
+    outcome: "bound",
+    sights: [
+      { register, value: case_version },
+      { register: registerOf.openCase(account), value: other },
+    ],
+  };
 }
 
 type BulkResult = { case_id: string; status: number; case_version?: number; type?: string; current_version?: number };
@@ -80,7 +91,9 @@ export function closeCases(key: string, cases: Wanted[]): Errand {
       const value = case_version ?? current_version;
       return value === undefined ? [] : [{ register: registerOf.case(case_id), value }];
     });
-    const isRight = pairs.every(({ result, expected }, index) => isAllowed(result, expected) && result.case_id === cases[index]?.case_id);
+    const isRight = pairs.every(
+      ({ result, expected }, index) => isAllowed(result, expected) && result.case_id === cases[index]?.case_id,
+    );
     return { outcome: "bound", made, sights, ...(!isRight && { fault: "not what was asked for" }) };
   };
   const what = `BULK ${cases.map(({ case_id, case_version }) => `${case_id} at ${case_version}`).join(", ")}`;
@@ -111,7 +124,8 @@ export function reportFraud(marker: string, account: string, now: string): Erran
   const activity = { activity_id: marker, type: "fraud_report", occurred_at: now, website_account_id: account };
   const body = JSON.stringify({ activities: [{ ...activity, attributes: { note: marker, label: "Bot" } }] });
   const read = (answer: Answer | null): Reading => {
-    if (answer?.status !== 202) return reading("report", marker, answer, answer === null ? { outcome: "unknown" } : refusalOf(answer));
+    if (answer?.status !== 202)
+      return reading("report", marker, answer, answer === null ? { outcome: "unknown" } : refusalOf(answer));
     const { data } = JSON.parse(answer.text) as { data: { accepted: number; duplicates: number } };
     const isRight = data.accepted + data.duplicates === 1;
     const told = { outcome: "bound" as const, ...(!isRight && { fault: "not what was sent" }) };
