@@ -117,7 +117,7 @@ export class Client {
     const chosen = this.#world.active.filter(() => this.#random.chance(0.6));
     if (chosen.length === 0) return;
     const cases = chosen.map((known) => ({ case_id: known.case_id, case_version: this.#version(known) }));
-    await this.#attempt(closeCases(this.#marker(), cases));
+    await this.#attempt(closeCases(this.#marker(), cases, (closed) => this.#world.seeClosed(closed)));
   }
 
   async repeat(): Promise<void> {
@@ -141,7 +141,7 @@ export class Client {
   }
 
   #put(): Errand | null {
-    const known = this.#target();
+    const known = this.#targetOfPut();
     if (!known) return null;
     const isRetired = known.version >= known.retiresAt;
     const isOpen = known.status === "OPEN";
@@ -155,6 +155,13 @@ export class Client {
   #target(): KnownCase | undefined {
     const { active } = this.#world;
     return active.length === 0 ? undefined : this.#random.pick(active);
+  }
+
+  // Mostly not a reopen that is refused for another open case.
+  #targetOfPut(): KnownCase | undefined {
+    const target = this.#target();
+    if (target?.status !== "CLOSED" || this.#random.chance(0.2)) return target;
+    return this.#world.openCaseOf(target.account) ?? target;
   }
 
   // Mostly the one that is known, else one that is gone, or one that somebody may be making now.

@@ -77,7 +77,7 @@ function refusedCase(answer: Answer, { account, case_id, case_version }: Put): T
 
 type BulkResult = { case_id: string; status: number; case_version?: number; type?: string; current_version?: number };
 
-export function closeCases(key: string, cases: Wanted[]): Errand {
+export function closeCases(key: string, cases: Wanted[], seeClosed: (closed: MadeVersion) => void): Errand {
   const request = { method: "POST", path: "/cases/close", key, body: JSON.stringify({ cases, reason: key }) };
   const tell = (answer: Answer | null): Told => {
     if (answer === null) return { outcome: "unknown" };
@@ -87,6 +87,7 @@ export function closeCases(key: string, cases: Wanted[]): Errand {
     const made = pairs.flatMap(({ result: { case_id, case_version: version = 0, status }, expected }) =>
       status === 200 && version === expected + 1 ? [{ case_id, version }] : [],
     );
+    if (!answer.isReplay) made.forEach(seeClosed);
     const sights = data.results.flatMap(({ case_id, case_version, current_version }) => {
       const value = case_version ?? current_version;
       return value === undefined ? [] : [{ register: registerOf.case(case_id), value }];

@@ -1,4 +1,5 @@
 import type { Random } from "../../service/src/simulator/random.ts";
+import type { MadeVersion } from "./history.ts";
 import type { SeenCase } from "./sights.ts";
 
 export type KnownCase = SeenCase & { retiresAt: number };
@@ -31,9 +32,18 @@ export class World {
     else this.#active.set(known.case_id, known);
   }
 
+  seeClosed({ case_id, version }: MadeVersion): void {
+    const known = this.#known.get(case_id);
+    if (known) this.see({ case_id, account: known.account, status: "CLOSED", version });
+  }
+
+  openCaseOf(account: string): KnownCase | undefined {
+    return this.active.find((each) => each.account === account && each.status === "OPEN");
+  }
+
   // A report opens a case where none is open: only while there are not enough of them.
   mayReport(account: string): boolean {
     const own = this.active.filter((each) => each.account === account);
-    return own.length < activePerAccount || own.some(({ status }) => status === "OPEN");
+    return own.length < activePerAccount || this.openCaseOf(account) !== undefined;
   }
 }
