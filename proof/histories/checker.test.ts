@@ -1,14 +1,7 @@
-import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { Random } from "../../service/src/simulator/random.ts";
 import { check } from "./checker.ts";
-import { registerOf, type Call, type FinalState, type LogEntry } from "./history.ts";
-import { MadeHistory } from "./made-history.ts";
-
-function got<T>(found: T | undefined): T {
-  if (found === undefined) throw new Error("the story has changed");
-  return found;
-}
+import { registerOf, type FinalState, type LogEntry } from "./history.ts";
+import { MadeHistory, got, move } from "./made-history.ts";
 
 // One case that is opened, closed, reopened and closed, with all that can be seen of it on the way.
 function story() {
@@ -35,7 +28,6 @@ type Story = ReturnType<typeof story>;
 const entryOf = ({ made }: Story, version: number): LogEntry =>
   got(made.log.find(({ resource }) => resource.id === "case-1" && resource.version === version));
 const stateOf = ({ states }: Story, version: number): FinalState => got(states[version - 1]);
-const move = (call: Call, begin: number) => Object.assign(call, { begin, end: begin + 1 });
 
 test("checker: a right history has no violations, and all of it is looked at", () => {
   expect(check(story().made)).toEqual({
@@ -164,7 +156,9 @@ function closedTogether() {
 test("checker: a bulk close that is seen by halves is found", () => {
   const made = closedTogether();
   made.calls.push({
-    ...{ begin: 0, end: 1_000, what: "GET both" },
+    begin: 0,
+    end: 1_000,
+    what: "GET both",
     sights: [
       { register: registerOf.case("case-1"), value: 2 },
       { register: registerOf.case("case-2"), value: 1 },
@@ -199,117 +193,4 @@ test("checker: an account's change without an answer is nobody's fault, seen or 
   expect(check(made).violations).toEqual([]);
   move(read, -100);
   expect(check(made).violations).not.toEqual([]);
-});
-
-const accounts = ["a", "b"];
-
-function randomHistory(seed: number, steps: number): MadeHistory {
-  const random = new Random(String(seed));
-  const made = new MadeHistory(random);
-  for (const account of accounts) {
-    made.makeAccount(account);
-    made.report(account, `first-${account}`);
-  }
-  const keys: string[] = [];
-  for (let step = 0; step < steps; step++) {
-    const [id, known] = random.pick([...made.cases]);
-    const account = random.pick(accounts);
-    const marker = `step-${step}`;
-    const status = random.pick(["OPEN", "CLOSED"]);
-    const version = known.states.length - (random.chance(0.2) ? 1 : 0);
-    const put = () => (made.put(id, marker, { status, version }), keys.push(marker));
-    const bulk = () => made.closeMany([...made.cases.keys()], marker);
-    const flag = () => made.changeAccount(account, marker, { is_blocked: random.chance(0.5) });
-    const replay = () => (keys.length > 0 ? made.replay(random.pick(keys)) : made.refuse(marker));
-    const reads = [() => made.read(id), () => made.list(account), () => made.readAccount(account)];
-    random.pick([put, put, put, bulk, flag, replay, () => made.report(account, marker), ...reads])();
-  }
-  return made;
-}
-
-type Mutation = (made: MadeHistory, random: Random) => boolean;
-const isRead = ({ deed }: Call) => deed === undefined;
-const hasMade = ({ deed }: Call) => deed !== undefined && deed.made.length > 0 && !deed.isReplay;
-
-function pickFrom<T>(random: Random, list: T[]): T | undefined {
-  return list.length === 0 ? undefined : random.pick(list);
-}
-
-// Each makes a right history wrong wherever it finds a place for it.
-const mutations: Record<string, Mutation> = {
-  "a read before everything": ({ calls }, random) => {
-    const read = pickFrom(random, calls.filter(isRead));
-    return read !== undefined && Boolean(move(read, -1_000));
-  },
-  "an old read after everything": (made, random) => {
-    const old = ({ sights: [first] }: Call) =>
-      [...made.cases].some(([id, { states }]) => first?.register === registerOf.case(id) && Number(first.value) < states.length);
-    const read = pickFrom(
-      random,
-      made.calls.filter((call) => isRead(call) && old(call)),
-    );
-    for (const id of made.cases.keys()) made.read(id);
-    return read !== undefined && Boolean(move(read, got(made.calls.at(-1)).end + 1_000));
-  },
-  "an entry less": ({ log }, random) => log.splice(random.whole(1, log.length - 2), 1).length === 1,
-  "an entry twice": ({ log }, random) => {
-    const index = random.whole(0, log.length - 1);
-    return log.splice(index, 0, { ...got(log[index]) }).length === 0;
-  },
-  "a state of nobody": ({ cases }, random) => {
-    const [, { states }] = random.pick([...cases]);
-    random.pick(states).marker = "ghost";
-    return true;
-  },
-  "a refusal of what was applied": ({ calls }, random) => {
-    const done = pickFrom(random, calls.filter(hasMade));
-    for (const { deed } of calls) if (deed && deed.marker === done?.deed?.marker) deed.outcome = "refused";
-    return done !== undefined;
-  },
-  "a change after everything": (made, random) => {
-    const done = pickFrom(random, made.calls.filter(hasMade));
-    for (const id of made.cases.keys()) made.read(id);
-    const { end } = got(made.calls.at(-1));
-    for (const call of made.calls) if (done && call.deed?.marker === done.deed?.marker) move(call, end + 1_000);
-    return done !== undefined;
-  },
-  "a replay with other bytes": ({ calls }, random) => {
-    const replay = pickFrom(
-      random,
-      calls.filter(({ deed }) => deed?.isReplay === true),
-    );
-    if (replay?.deed) replay.deed.bytes += "?";
-    return replay !== undefined;
-  },
-  "a change claimed by two": ({ calls }, random) => {
-    const done = pickFrom(random, calls.filter(hasMade));
-    if (done?.deed) calls.push({ ...done, deed: { ...done.deed, marker: "another" } });
-    return done !== undefined;
-  },
-  "another content": (made, random) => {
-    const { sights } = random.pick(made.calls.filter((call) => isRead(call) && call.sights[0]?.facts !== undefined));
-    got(sights[0]).facts += "?";
-    return true;
-  },
-};
-
-const seeds = fc.tuple(fc.integer(), fc.integer({ min: 20, max: 120 }));
-
-test("checker: any history of a service that does not err is right, however its calls overlap", () => {
-  fc.assert(
-    fc.property(seeds, ([seed, steps]) => {
-      expect(check(randomHistory(seed, steps)).violations).toEqual([]);
-    }),
-  );
-});
-
-test.each(Object.entries(mutations))("checker: in any history %s is found", (_name, mutate) => {
-  fc.assert(
-    fc.property(seeds, fc.integer(), ([seed, steps], chance) => {
-      const made = randomHistory(seed, steps);
-      made.read("case-1");
-      fc.pre(mutate(made, new Random(`mutation ${chance}`)));
-      expect(check(made).violations).not.toEqual([]);
-    }),
-  );
 });

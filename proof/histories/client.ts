@@ -11,7 +11,7 @@ export type Line = { wire: Wire; token: string };
 export type Identity = { name: string; actor: string; base: string; lines: [Line, Line] };
 
 const shares = {
-  readCase: 30,
+  readCase: 34,
   listOfAccount: 4,
   listOpen: 7,
   listLatest: 5,

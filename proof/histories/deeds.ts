@@ -1,5 +1,5 @@
 import type { Chain } from "./chain.ts";
-import type { Call, Change, Deed } from "./history.ts";
+import type { Call, Change, Deed, MadeVersion } from "./history.ts";
 import type { Operation } from "./order.ts";
 
 type Attempt = Call & { deed: Deed };
@@ -62,8 +62,9 @@ function checkAnswers(report: (fault: string) => void, bound: Attempt[], unknown
   if (firsts === 0 && bound.length > 0 && unknown.length === 0) report("a replay of what was never answered");
 }
 
+const keyOf = (made: MadeVersion | undefined) => `${made?.case_id}#${made?.version}`;
+
 function isSame({ made }: Deed, own: Change[]): boolean {
-  const keyOf = (each: { case_id: string; version: number } | undefined) => `${each?.case_id}#${each?.version}`;
   const claimed = new Set(made.map(keyOf));
   return claimed.size === own.length && own.every((change) => claimed.has(keyOf(change.made)));
 }

@@ -106,17 +106,18 @@ function isAllowed({ status, case_version: version = 0, type, current_version: c
   return status === 409 && (type === "transaction-contended" || current !== expected);
 }
 
+function toldOfMisuse(answer: Answer | null): Told {
+  if (answer === null) return { outcome: "unknown" };
+  if (answer.status === 409 && problemOf(answer).type === "operation-idempotency-conflict") return { outcome: "refused" };
+  return answer.status < 400 ? { outcome: "refused", fault: "another request under a used key" } : refusalOf(answer);
+}
+
 // A key that is bound, with another request: never applied, and told so.
 export function misuse(key: string, { what, request }: Errand, body: string): Errand {
-  const tell = (answer: Answer | null): Told => {
-    if (answer === null) return { outcome: "unknown" };
-    if (answer.status === 409 && problemOf(answer).type === "operation-idempotency-conflict") return { outcome: "refused" };
-    return answer.status < 400 ? { outcome: "refused", fault: "another request under a used key" } : refusalOf(answer);
-  };
   return {
     what: `MISUSE of the key of ${what}`,
     request: { ...request, body },
-    read: (answer) => reading("case", `${key}~`, answer, tell(answer)),
+    read: (answer) => reading("case", `${key}~`, answer, toldOfMisuse(answer)),
   };
 }
 

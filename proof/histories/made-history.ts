@@ -155,3 +155,12 @@ export class MadeHistory implements History {
     ];
   }
 }
+
+export function got<T>(found: T | undefined): T {
+  if (found === undefined) throw new Error("the story has changed");
+  return found;
+}
+
+export function move(call: Call, begin: number): Call {
+  return Object.assign(call, { begin, end: begin + 1 });
+}

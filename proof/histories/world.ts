@@ -24,7 +24,7 @@ export class World {
   }
 
   see(seen: SeenCase): void {
-    const known = this.#known.get(seen.case_id) ?? { ...seen, version: 0, retiresAt: this.#random.whole(20, 70) };
+    const known = this.#known.get(seen.case_id) ?? { ...seen, version: 0, retiresAt: this.#random.whole(15, 50) };
     if (seen.version < known.version) return;
     Object.assign(known, seen);
     this.#known.set(seen.case_id, known);
