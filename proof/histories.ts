@@ -118,6 +118,8 @@ function figuresOf(recorder: Recorder, crew: Crew, cases: number, seconds: numbe
     "contents compared": verdict.contentsCompared,
     "replays compared byte for byte": verdict.replaysCompared,
     "changes of the log traced to their calls": verdict.applications,
+    "without an answer at first, and applied": verdict.unknownApplied,
+    "without an answer at first, and not applied": verdict.unknownNotApplied,
   };
 }
 

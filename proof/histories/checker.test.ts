@@ -35,6 +35,8 @@ test("checker: a right history has no violations, and all of it is looked at", (
     versions: 5,
     replaysCompared: 1,
     applications: 7,
+    unknownApplied: 0,
+    unknownNotApplied: 0,
     contentsCompared: 12,
   });
 });

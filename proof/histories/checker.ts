@@ -1,16 +1,10 @@
 import { readChain } from "./chain.ts";
-import { checkDeeds } from "./deeds.ts";
+import { checkDeeds, type DeedCounts } from "./deeds.ts";
 import type { Call, Change, History } from "./history.ts";
 import { findDisorder } from "./order.ts";
 import { Registers } from "./registers.ts";
 
-export type Verdict = {
-  violations: string[];
-  versions: number;
-  replaysCompared: number;
-  applications: number;
-  contentsCompared: number;
-};
+export type Verdict = DeedCounts & { violations: string[]; versions: number; contentsCompared: number };
 
 // Whether all that the clients saw can be explained by the log, one entry after the other, and by nothing else.
 export function check(history: History): Verdict {
@@ -22,8 +16,7 @@ export function check(history: History): Verdict {
   return {
     violations: [...chain.violations, ...deeds.violations, ...disorder, ...contents.violations],
     versions: chain.versions,
-    replaysCompared: deeds.replaysCompared,
-    applications: deeds.applications,
+    ...deeds.counts,
     contentsCompared: contents.compared,
   };
 }

@@ -4,14 +4,16 @@ import type { Operation } from "./order.ts";
 
 type Attempt = Call & { deed: Deed };
 
-export type Deeds = { operations: Operation[]; violations: string[]; replaysCompared: number; applications: number };
+export type DeedCounts = { replaysCompared: number; applications: number; unknownApplied: number; unknownNotApplied: number };
+export type Deeds = { operations: Operation[]; violations: string[]; counts: DeedCounts };
 
 const nameOf = ({ made, position }: Change) => (made ? `version ${made.version} of ${made.case_id}` : `change ${position}`);
 
 // Every call that wanted to change something, gathered by its marker, against the changes that carry it: a deed is applied once
 // where it was answered so, never where it was refused, and every change is somebody's.
 export function checkDeeds(calls: Call[], chain: Chain): Deeds {
-  const deeds: Deeds = { operations: [], violations: [], replaysCompared: 0, applications: 0 };
+  const counts = { replaysCompared: 0, applications: 0, unknownApplied: 0, unknownNotApplied: 0 };
+  const deeds: Deeds = { operations: [], violations: [], counts };
   const attempts = Map.groupBy(
     calls.filter((call): call is Attempt => call.deed !== undefined),
     ({ deed }) => deed.marker,
@@ -34,14 +36,15 @@ function checkDeed(deeds: Deeds, marker: string, { group, own }: Both): void {
     deeds.violations.push(
       `${fault}: ${marker}, ${group[0]?.what}, answered ${group.map(describe).join(" and ")}; in the log: ${own.map(nameOf).join(", ") || "nothing"}`,
     );
-  deeds.applications += own.length;
+  deeds.counts.applications += own.length;
+  if (unknown.length > 0) deeds.counts[own.length > 0 ? "unknownApplied" : "unknownNotApplied"] += 1;
   const places = own.map(({ made, position }) => made?.case_id ?? position);
   const isTwice = kind === "case" ? new Set(places).size < places.length : places.length > 1;
   if (isTwice) report("applied twice");
   if (bound.length === 0 && unknown.length === 0 && own.length > 0) report("refused, yet applied");
   if (kind === "case") {
     checkAnswers(report, bound, unknown);
-    deeds.replaysCompared += Math.max(0, bound.length - 1);
+    deeds.counts.replaysCompared += Math.max(0, bound.length - 1);
     const [claimed] = bound;
     if (claimed && !isSame(claimed.deed, own)) report("lost or forked");
   } else if (bound.length > 0 && own.length === 0) report("lost");

@@ -2,7 +2,7 @@ import type { Listing, Sight } from "./history.ts";
 import type { Registers } from "./registers.ts";
 
 // A read happens at one position. A change happens at its own, and what it saw besides holds there too. `after` is a position
-// that must have been reached, as by a replay of what happened there. `before` is one that must not.
+// that must have been reached, as by a replay of what happened there.
 export type Operation = {
   begin: number;
   end: number;
