@@ -53,7 +53,7 @@ async function makeIdentity({ base }: Setting, [first, second]: [number, number]
   return { actor: client.client_id, base, lines };
 }
 
-type Crew = { clients: Client[]; wires: Wire[] };
+type Crew = { clients: Client[]; wires: Wire[]; world: World };
 
 async function gatherCrew(setting: Setting, ports: [number, number], { recorder, random, count }: Mission): Promise<Crew> {
   const token = await takeToken(ports[0], setting.tenant);
@@ -63,7 +63,7 @@ async function gatherCrew(setting: Setting, ports: [number, number], { recorder,
     const name = `client-${index}`;
     return new Client({ name, ...identity }, random.fork(name), world, recorder);
   });
-  return { clients, wires: identities.flatMap(({ lines }) => lines.map(({ wire }) => wire)) };
+  return { clients, world, wires: identities.flatMap(({ lines }) => lines.map(({ wire }) => wire)) };
 }
 
 type Mission = { recorder: Recorder; random: Random; count: number };
@@ -80,7 +80,7 @@ async function work({ clients, wires }: Crew, recorder: Recorder, progress: Proo
 }
 
 // After all services were stopped, so that nothing is under way any more, by one that was started anew.
-async function readEnding(setting: Setting, recorder: Recorder, random: Random) {
+async function readEnding(setting: Setting, everyAccount: string[], { recorder, random }: Mission) {
   const { stand, tenant, base } = setting;
   const { port } = await startService(stand);
   await drain(stand.database, tenant.tenant_id);
@@ -96,7 +96,7 @@ async function readEnding(setting: Setting, recorder: Recorder, random: Random) 
     recorder,
   );
   const cases = new Map<string, FinalCase>();
-  for (const account of accounts) {
+  for (const account of everyAccount) {
     for (const id of await reader.listOfAccount(account)) cases.set(...readFinalCase(await reader.readCase(id)));
   }
   for (const { wire } of lines) wire.close();
@@ -109,7 +109,7 @@ function figuresOf(recorder: Recorder, crew: Crew, cases: number, seconds: numbe
     calls: recorder.calls.length,
     clients: crew.clients.length,
     "services on one database": 2,
-    accounts: accounts.length,
+    accounts: crew.world.everyAccount.length,
     cases,
     "seconds of calls": Math.round(seconds),
     reads,
@@ -136,7 +136,7 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
     await work(crew, recorder, progress, callsWanted[scale]);
     const seconds = (performance.now() - began) / 1000;
     await Promise.all(services.map((service) => service.stop()));
-    const { log, cases } = await readEnding(setting, recorder, random.fork("reader"));
+    const { log, cases } = await readEnding(setting, crew.world.everyAccount, mission);
     const verdict = check({ calls: recorder.calls, log, cases });
     const figures = figuresOf(recorder, crew, cases.size, seconds, verdict);
     return { figures, violations: [...recorder.faults, ...verdict.violations] };

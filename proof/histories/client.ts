@@ -55,12 +55,13 @@ export class Client {
     while (this.#open.length > 0) await this.#resolve();
   }
 
-  async makeAccount(account: string): Promise<void> {
+  async makeAccount(account: string): Promise<boolean> {
     const errand = putAccount(this.#marker(), { account, actor: this.#identity.actor, flags: {} }, true);
-    await this.#send(errand, this.#line());
+    return (await this.#send(errand, this.#line())) === "bound";
   }
 
   async report(account = this.#random.pick(this.#world.accounts)): Promise<void> {
+    if (this.#world.isWorn(account)) return this.#renew(account);
     if (!this.#world.mayReport(account)) return;
     await this.#attempt(reportFraud(this.#marker(), account, new Date().toISOString()));
   }
@@ -138,6 +139,11 @@ export class Client {
     if (!errand) return;
     const sent = await Promise.all(this.#identity.lines.map((line) => this.#send(errand, line, this.#cut())));
     this.#keep(errand, sent);
+  }
+
+  async #renew(account: string): Promise<void> {
+    const fresh = this.#world.nameNext();
+    if (await this.makeAccount(fresh)) this.#world.replace(account, fresh);
   }
 
   #put(): Errand | null {
