@@ -1,8 +1,9 @@
 import { backup } from "./backup.ts";
 import { crashes } from "./crashes.ts";
 import { cuts } from "./cuts.ts";
+import { histories } from "./histories.ts";
 import { mutation } from "./mutation.ts";
 import type { Part } from "./part.ts";
 
 // In the order of docs/PROOF.md.
-export const parts: Part[] = [crashes, cuts, mutation, backup];
+export const parts: Part[] = [histories, crashes, cuts, mutation, backup];

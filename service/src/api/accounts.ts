@@ -87,7 +87,8 @@ async function update(services: Services, { caller, params, body }: Call<Account
     await saveAccount(tx, changed);
     if (changed.is_blocked !== account.is_blocked) await saveBlockedFlag(tx, caller.tenant_id, changed);
     const { crm_account_id: _crm, ...flags } = body;
-    await appendEvents(tx, caller.tenant_id, [accountEvent("account.updated", caller, { id, now }, flags)]);
+    const at = { id, now: changed.updated_at };
+    await appendEvents(tx, caller.tenant_id, [accountEvent("account.updated", caller, at, flags)]);
     return dataReply(changed);
   });
 }

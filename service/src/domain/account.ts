@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { Time, Uuid, idCharactersMax } from "./field.ts";
+import { Time, Uuid, idCharactersMax, notBefore } from "./field.ts";
 
 export const unknownAccount = "UNKNOWN";
 
@@ -82,5 +82,5 @@ export function changeAccount(account: Account, change: AccountChange, now: stri
     next.is_quarantined === account.is_quarantined &&
     next.is_fraudulent === account.is_fraudulent &&
     next.crm_account_id === account.crm_account_id;
-  return isSame ? account : { ...next, updated_at: now };
+  return isSame ? account : { ...next, updated_at: notBefore(account.updated_at, now) };
 }

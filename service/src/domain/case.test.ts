@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { scoreReport } from "../detection/report.ts";
 import type { Activity } from "./activity.ts";
-import { changeStatus, joinCase, occurrencesShownMax, openCase, statesShownMax } from "./case.ts";
+import { changeAccount, newAccount } from "./account.ts";
+import { changeStatus, joinCase, occurrencesShownMax, openCase, pseudonymiseCase, statesShownMax } from "./case.ts";
 import type { Finding } from "./finding.ts";
 
 const now = "2026-11-15T09:30:00.000Z";
@@ -74,6 +75,23 @@ test("changeStatus: a status that the case has already changes nothing", () => {
   const closed = changeStatus(document, { status: "CLOSED", case_version: 1, disposition: "FALSE_POSITIVE" }, actor);
   expect(closed.events).toMatchObject([{ type: "case.closed", actor: "someone", data: { disposition: "FALSE_POSITIVE" } }]);
   expect(closed.document.state_history).toEqual([document.current_state]);
+});
+
+// Each takes its time before it waits for its turn.
+test("changes: one that waited for another that was asked for later has no earlier time than it", () => {
+  const { document: opened } = openCase(subject, findingOf({}), ids(), now);
+  const close = { status: "CLOSED", case_version: 1 } as const;
+  const { document } = changeStatus(opened, close, { name: "someone", now: later, state_id: randomUUID() });
+  const reopen = { status: "OPEN", case_version: 2 } as const;
+  const reopened = changeStatus(document, reopen, { name: "someone", now, state_id: randomUUID() });
+  const joined = joinCase(reopened.document, findingOf({}), ids(), now);
+  const erased = pseudonymiseCase(joined.document, "erased-1", { name: "someone", now });
+  for (const changed of [reopened, joined, erased]) {
+    expect(changed.document).toMatchObject({ updated_at: later, current_state: { changed_at: later } });
+    expect(changed.events).toMatchObject([{ occurred_at: later }]);
+  }
+  const account = changeAccount(newAccount(subject.tenant_id, subject, later), { is_blocked: true }, now);
+  expect(account).toMatchObject({ is_blocked: true, updated_at: later });
 });
 
 test("scoreReport: only reports are findings; a label that is not ours counts as Organic and is shown as it was sent", () => {

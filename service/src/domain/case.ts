@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import type { DomainEvent } from "./event.ts";
 import { Failure, type FieldError } from "./failure.ts";
-import { Time, Uuid } from "./field.ts";
+import { Time, Uuid, notBefore } from "./field.ts";
 import { Occurrence, Score, actions, labels, type Finding, type FindingIds } from "./finding.ts";
 
 // A case under a long attack would otherwise grow without bound, and every change writes it whole. The log keeps all.
@@ -141,7 +141,7 @@ export function changeStatus(found: CaseDocument, change: CaseChange, actor: Act
     case_status: change.status,
     session_status: found.current_state.session_status,
     score: found.details.overall_risk_score,
-    changed_at: actor.now,
+    changed_at: timeOfChange(found, actor.now),
     changed_by: actor.name,
     reason: change.reason ?? `The case was ${isClose ? "closed" : "reopened"}.`,
     ...(change.disposition && { disposition: change.disposition }),
@@ -209,7 +209,7 @@ export function joinCase(open: CaseDocument, finding: Finding, ids: FindingIds, 
     case_status: "OPEN",
     session_status: finding.session_status,
     score,
-    changed_at: now,
+    changed_at: timeOfChange(open, now),
     changed_by: "system",
     reason: finding.explanation.fraud_reason,
   };
@@ -234,19 +234,24 @@ export function joinCase(open: CaseDocument, finding: Finding, ids: FindingIds, 
 
 // Erasure of the account: the case stays, under a name that leads to nobody.
 export function pseudonymiseCase(found: CaseDocument, pseudonym: string, actor: Omit<Actor, "state_id">): Changed {
+  const at = timeOfChange(found, actor.now);
   const document = {
     ...found,
     website_account_id: pseudonym,
     case_version: found.case_version + 1,
-    updated_at: actor.now,
+    updated_at: at,
   };
   const event: DomainEvent = {
     type: "case.pseudonymised",
-    occurred_at: actor.now,
+    occurred_at: at,
     actor: actor.name,
     resource: { type: "case", id: document.case_id, version: document.case_version },
   };
   return { document, events: [event] };
+}
+
+function timeOfChange({ created_at, updated_at }: CaseDocument, now: string): string {
+  return notBefore(updated_at ?? created_at, now);
 }
 
 function withState(found: CaseDocument, state: CaseState): CaseDocument {

@@ -29,6 +29,12 @@ export function isFinerThanMs(text: string): boolean {
   return /\.\d{3}0*[1-9]\d*Z$/.test(text);
 }
 
+// A change takes its time when it is asked for, and may then wait for another that began later, or come from a machine whose
+// clock is behind: what comes after never has the earlier time. Times of one form sort as texts.
+export function notBefore(last: string, now: string): string {
+  return now < last ? last : now;
+}
+
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }

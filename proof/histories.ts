@@ -1,0 +1,154 @@
+import type { Random } from "../service/src/simulator/random.ts";
+import { freePort, type Credentials, type ServiceProcess } from "../service/test/launch.ts";
+import { send } from "../service/test/send.ts";
+import { check, type Verdict } from "./histories/checker.ts";
+import { Client, type Line } from "./histories/client.ts";
+import { drain, readFinalCase, readLog } from "./histories/ending.ts";
+import type { FinalCase } from "./histories/history.ts";
+import { Recorder } from "./histories/recorder.ts";
+import { Wire } from "./histories/wire.ts";
+import { World } from "./histories/world.ts";
+import type { Findings, Part, Proof } from "./part.ts";
+import { Stand } from "./stand.ts";
+
+const callsWanted = { short: 2_000, full: 100_000 };
+const clientsMax = { short: 12, full: 32 };
+const accounts = ["account-a", "account-b", "account-c"];
+const scopes = [
+  "read:cases",
+  "read:case",
+  "update:case",
+  "read:enduseraccount",
+  "update:enduseraccount",
+  "create:enduseraccount",
+  "create:activities",
+];
+
+type Tenant = Credentials & { tenant_id: string };
+type Setting = { stand: Stand; tenant: Tenant; base: string };
+
+// One public address for all, so that one token is good for all.
+async function startService(stand: Stand): Promise<ServiceProcess> {
+  return stand.start({ PORT: String(await freePort()), PUBLIC_URL: "http://histories.test" });
+}
+
+async function takeToken(port: number, { client_id, client_secret }: Omit<Credentials, "tenant">): Promise<string> {
+  const body = new URLSearchParams({ grant_type: "client_credentials", client_id, client_secret });
+  const response = await fetch(`http://127.0.0.1:${port}/v2/oauth/token`, { method: "POST", body });
+  const { access_token: token } = (await response.json()) as { access_token?: string };
+  if (token === undefined) throw new Error(`no token: ${response.status}`);
+  return token;
+}
+
+// Every one has a client id of its own: the log then says which of them it was.
+async function makeIdentity({ base }: Setting, [first, second]: [number, number], adminToken: string) {
+  const { status, json, text } = await send(first, "POST", `${base}/clients`, { token: adminToken, body: { scopes } });
+  if (status !== 201) throw new Error(`no client: ${text}`);
+  const { client, client_secret } = json.data as { client: { client_id: string }; client_secret: string };
+  const token = await takeToken(second, { client_id: client.client_id, client_secret });
+  const lines: [Line, Line] = [
+    { wire: new Wire(first), token },
+    { wire: new Wire(second), token },
+  ];
+  return { actor: client.client_id, base, lines };
+}
+
+type Crew = { clients: Client[]; wires: Wire[]; world: World };
+
+async function gatherCrew(setting: Setting, ports: [number, number], { recorder, random, count }: Mission): Promise<Crew> {
+  const token = await takeToken(ports[0], setting.tenant);
+  const world = new World(random.fork("world"), accounts);
+  const identities = await Promise.all(Array.from({ length: count }, () => makeIdentity(setting, ports, token)));
+  const clients = identities.map((identity, index) => {
+    const name = `client-${index}`;
+    return new Client({ name, ...identity }, random.fork(name), world, recorder);
+  });
+  return { clients, world, wires: identities.flatMap(({ lines }) => lines.map(({ wire }) => wire)) };
+}
+
+type Mission = { recorder: Recorder; random: Random; count: number };
+
+async function work({ clients, wires }: Crew, recorder: Recorder, progress: Proof["progress"], wanted: number): Promise<void> {
+  const [first] = clients;
+  for (const account of accounts) {
+    await first?.makeAccount(account);
+    await first?.report(account);
+  }
+  const ticking = setInterval(() => progress(recorder.calls.length, wanted, "calls"), 500);
+  await Promise.all(clients.map((client) => client.work())).finally(() => clearInterval(ticking));
+  for (const wire of wires) wire.close();
+}
+
+// After all services were stopped, so that nothing is under way any more, by one that was started anew.
+async function readEnding(setting: Setting, everyAccount: string[], { recorder, random }: Mission) {
+  const { stand, tenant, base } = setting;
+  const { port } = await startService(stand);
+  await drain(stand.database, tenant.tenant_id);
+  const token = await takeToken(port, tenant);
+  const lines: [Line, Line] = [
+    { wire: new Wire(port), token },
+    { wire: new Wire(port), token },
+  ];
+  const reader = new Client(
+    { name: "reader", actor: tenant.client_id, base, lines },
+    random,
+    new World(random, accounts),
+    recorder,
+  );
+  const cases = new Map<string, FinalCase>();
+  for (const account of everyAccount) {
+    for (const id of await reader.listOfAccount(account)) cases.set(...readFinalCase(await reader.readCase(id)));
+  }
+  for (const { wire } of lines) wire.close();
+  return { log: await readLog(port, base, token), cases };
+}
+
+function figuresOf(recorder: Recorder, crew: Crew, cases: number, seconds: number, verdict: Verdict): Findings["figures"] {
+  const reads = recorder.calls.filter(({ deed }) => deed === undefined).length;
+  return {
+    calls: recorder.calls.length,
+    clients: crew.clients.length,
+    "services on one database": 2,
+    accounts: crew.world.everyAccount.length,
+    cases,
+    "seconds of calls": Math.round(seconds),
+    reads,
+    ...Object.fromEntries([...recorder.outcomes].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    "versions in the chains": verdict.versions,
+    "contents compared": verdict.contentsCompared,
+    "replays compared byte for byte": verdict.replaysCompared,
+    "changes of the log traced to their calls": verdict.applications,
+    "without an answer at first, and applied": verdict.unknownApplied,
+    "without an answer at first, and not applied": verdict.unknownNotApplied,
+  };
+}
+
+async function run({ scale, random, progress }: Proof): Promise<Findings> {
+  const stand = await Stand.open();
+  try {
+    const tenant = await stand.tenant();
+    const setting = { stand, tenant, base: `/v2/${tenant.tenant}` };
+    const recorder = new Recorder(callsWanted[scale]);
+    const services = await Promise.all([startService(stand), startService(stand)]);
+    const mission = { recorder, random, count: random.whole(8, clientsMax[scale]) };
+    const crew = await gatherCrew(setting, [services[0].port, services[1].port], mission);
+    const began = performance.now();
+    await work(crew, recorder, progress, callsWanted[scale]);
+    const seconds = (performance.now() - began) / 1000;
+    await Promise.all(services.map((service) => service.stop()));
+    const { log, cases } = await readEnding(setting, crew.world.everyAccount, mission);
+    const verdict = check({ calls: recorder.calls, log, cases });
+    const figures = figuresOf(recorder, crew, cases.size, seconds, verdict);
+    return { figures, violations: [...recorder.faults, ...verdict.violations] };
+  } finally {
+    await stand.close();
+  }
+}
+
+export const histories: Part = {
+  name: "histories",
+  title: "Histories of many clients",
+  claim:
+    "Clients at two services on one database read, close, reopen, close in bulk, report fraud and set flags on few cases; some calls are cut off and asked for again under the same key. All that they saw is explained by the log of changes, one after the other, in an order that agrees with real time: no version is lost, forked or skipped, no read is stale or ahead, a key is applied once, a replay has the first answer's bytes, and what was refused was not applied.",
+  run,
+};

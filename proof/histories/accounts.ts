@@ -1,0 +1,78 @@
+import { registerOf, type Call, type Change, type Deed, type LogEntry } from "./history.ts";
+
+const flagNames = ["is_blocked", "is_quarantined", "is_fraudulent"] as const;
+export type Flags = Record<(typeof flagNames)[number], boolean>;
+
+export const flagsText = (flags: Partial<Record<string, unknown>>) =>
+  flagNames.map((name) => (flags[name] === undefined ? "-" : flags[name] === true ? "1" : "0")).join("");
+
+export const factsOfAccount = (flags: Partial<Record<string, unknown>>, updatedAt: string) => `${flagsText(flags)} ${updatedAt}`;
+const timeIn = (facts: string) => facts.slice(flagNames.length + 1);
+
+// Which change of an account is which entry of the log. An entry has no marker, but who and when, and the account shows the same
+// time with the marker. A change that nobody saw is taken for the earliest of that actor without an answer: if it is another
+// one, that began later still, so that nothing right is found wrong.
+export function matchAccounts(calls: Call[]) {
+  const shownFacts = factsOfMarkers(calls);
+  const known = new Map<string, Deed[]>();
+  const unseen = new Map<string, Deed[]>();
+  const flags = new Map<string, Flags>();
+  const updated = new Map<string, string>();
+  const violations: string[] = [];
+  for (const call of calls.toSorted((a, b) => a.begin - b.begin)) {
+    const { deed } = call;
+    if (!deed?.account || deed.outcome === "refused") continue;
+    const { account, actor, flags: sent } = deed.account;
+    const facts = shownFacts.get(deed.marker);
+    if (facts !== undefined) push(known, `${account} ${actor} ${timeIn(facts)}`, deed);
+    else if (deed.outcome === "unknown") push(unseen, `${account} ${actor} ${sent}`, deed);
+  }
+
+  const markerOf = ({ resource: { id }, actor, occurred_at, data = {} }: LogEntry, facts: string): string => {
+    const seen = known.get(`${id} ${actor} ${occurred_at}`) ?? [];
+    // Two of one moment are told apart by the flags that were there after them.
+    const right = Math.max(
+      0,
+      seen.findIndex(({ marker }) => shownFacts.get(marker) === facts),
+    );
+    const [deed = unseen.get(`${id} ${actor} ${flagsText(data)}`)?.shift()] = seen.splice(right, 1);
+    return deed?.marker ?? `nobody's, of ${actor} at ${occurred_at}`;
+  };
+
+  const changeOf = (entry: LogEntry): Change => {
+    const { id } = entry.resource;
+    const before = flags.get(id) ?? { is_blocked: false, is_quarantined: false, is_fraudulent: false };
+    const after = { ...before, ...entry.data };
+    flags.set(id, after);
+    if ((updated.get(id) ?? "") > entry.occurred_at)
+      violations.push(
+        `time runs backwards from ${updated.get(id)}: event ${entry.event_id} of account ${id}, ${entry.occurred_at}`,
+      );
+    updated.set(id, entry.occurred_at);
+    const facts = factsOfAccount(after, entry.occurred_at);
+    const marker = markerOf(entry, facts);
+    const sets = [
+      { register: registerOf.account(id), value: marker, facts },
+      { register: registerOf.isBlocked(id), value: after.is_blocked },
+    ];
+    return { position: entry.event_id, visibleAt: entry.event_id, marker, sets };
+  };
+
+  return { changeOf, violations };
+}
+
+function factsOfMarkers(calls: Call[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const { sights } of calls) {
+    for (const { register, value, facts } of sights) {
+      if (register.startsWith("account/") && facts !== undefined) found.set(String(value), facts);
+    }
+  }
+  return found;
+}
+
+function push<T>(map: Map<string, T[]>, key: string, item: T): void {
+  const known = map.get(key);
+  if (known) known.push(item);
+  else map.set(key, [item]);
+}

@@ -1,0 +1,99 @@
+import type { Chain } from "./chain.ts";
+import type { Call, Change, Deed, MadeVersion } from "./history.ts";
+import type { Operation } from "./order.ts";
+
+type Attempt = Call & { deed: Deed };
+
+export type DeedCounts = { replaysCompared: number; applications: number; unknownApplied: number; unknownNotApplied: number };
+export type Deeds = { operations: Operation[]; violations: string[]; counts: DeedCounts };
+
+const nameOf = ({ made, position }: Change) => (made ? `version ${made.version} of ${made.case_id}` : `change ${position}`);
+
+// Every call that wanted to change something, gathered by its marker, against the changes that carry it: a deed is applied once
+// where it was answered so, never where it was refused, and every change is somebody's.
+export function checkDeeds(calls: Call[], chain: Chain): Deeds {
+  const counts = { replaysCompared: 0, applications: 0, unknownApplied: 0, unknownNotApplied: 0 };
+  const deeds: Deeds = { operations: [], violations: [], counts };
+  const attempts = Map.groupBy(
+    calls.filter((call): call is Attempt => call.deed !== undefined),
+    ({ deed }) => deed.marker,
+  );
+  const changes = Map.groupBy(chain.changes, ({ marker }) => marker);
+  for (const [marker, own] of changes) {
+    if (!attempts.has(marker)) deeds.violations.push(`phantom: nobody asked for ${own.map(nameOf).join(", ")} (${marker})`);
+  }
+  for (const [marker, group] of attempts) checkDeed(deeds, marker, { group, own: changes.get(marker) ?? [] });
+  return deeds;
+}
+
+type Both = { group: Attempt[]; own: Change[] };
+
+function checkDeed(deeds: Deeds, marker: string, { group, own }: Both): void {
+  const { kind } = group[0]?.deed ?? {};
+  const bound = group.filter(({ deed }) => deed.outcome === "bound");
+  const unknown = group.filter(({ deed }) => deed.outcome === "unknown");
+  const report = (fault: string) =>
+    deeds.violations.push(
+      `${fault}: ${marker}, ${group[0]?.what}, answered ${group.map(describe).join(" and ")}; in the log: ${own.map(nameOf).join(", ") || "nothing"}`,
+    );
+  deeds.counts.applications += own.length;
+  if (unknown.length > 0) deeds.counts[own.length > 0 ? "unknownApplied" : "unknownNotApplied"] += 1;
+  const places = own.map(({ made, position }) => made?.case_id ?? position);
+  const isTwice = kind === "case" ? new Set(places).size < places.length : places.length > 1;
+  if (isTwice) report("applied twice");
+  if (bound.length === 0 && unknown.length === 0 && own.length > 0) report("refused, yet applied");
+  if (kind === "case") {
+    checkAnswers(report, bound, unknown);
+    deeds.counts.replaysCompared += Math.max(0, bound.length - 1);
+    const [claimed] = bound;
+    if (claimed && !isSame(claimed.deed, own)) report("lost or forked");
+  } else if (bound.length > 0 && own.length === 0) report("lost");
+  if (own.length > 1) showTogether(report, own);
+  deeds.operations.push(...operationsOf({ group, own }, bound, unknown));
+}
+
+function describe({ deed }: Attempt): string {
+  const made = deed.made.map(({ case_id, version }) => `version ${version} of ${case_id}`);
+  return [deed.outcome, ...made].join(" ");
+}
+
+// One of the answers is the first, all others are its replays, with the same bytes.
+function checkAnswers(report: (fault: string) => void, bound: Attempt[], unknown: Attempt[]): void {
+  if (new Set(bound.map(({ deed }) => deed.bytes)).size > 1) report("a replay with other bytes");
+  const firsts = bound.filter(({ deed }) => !deed.isReplay).length;
+  if (firsts > 1) report(`${firsts} answers for one key that are no replays`);
+  if (firsts === 0 && bound.length > 0 && unknown.length === 0) report("a replay of what was never answered");
+}
+
+const keyOf = (made: MadeVersion | undefined) => `${made?.case_id}#${made?.version}`;
+
+function isSame({ made }: Deed, own: Change[]): boolean {
+  const claimed = new Set(made.map(keyOf));
+  return claimed.size === own.length && own.every((change) => claimed.has(keyOf(change.made)));
+}
+
+// One request is one transaction: its entries stand side by side, and nobody sees one of them without the others.
+function showTogether(report: (fault: string) => void, own: Change[]): void {
+  const positions = own.map(({ position }) => position);
+  const [first, last] = [Math.min(...positions), Math.max(...positions)];
+  if (last - first !== own.length - 1) report("a transaction with gaps");
+  for (const change of own) change.visibleAt = last;
+}
+
+// The one call that did it, and the others, which say no more than that it was done. Where the call that did it got no answer,
+// it was done at some time between the first that got none and the first answer.
+function operationsOf({ group, own }: Both, bound: Attempt[], unknown: Attempt[]): Operation[] {
+  const [attempt] = group;
+  if (!attempt || (bound.length === 0 && own.length === 0)) return [];
+  const isAsynchronous = attempt.deed.kind === "report";
+  const first = bound.find(({ deed }) => !deed.isReplay);
+  const source = isAsynchronous ? group : first ? [first] : unknown;
+  const begin = source.reduce((least, call) => Math.min(least, call.begin), Infinity);
+  const end = isAsynchronous ? Infinity : bound.reduce((least, call) => Math.min(least, call.end), Infinity);
+  const positions = own.map(({ position }) => position);
+  const change = own.length > 0 && { change: { first: Math.min(...positions), last: Math.max(...positions) } };
+  const done = { begin, end, what: attempt.what, sights: (first ?? bound[0])?.sights ?? [], ...change };
+  if (isAsynchronous || !change) return [done];
+  const replays = bound.filter((call) => call !== first);
+  return [done, ...replays.map((call) => ({ ...call, sights: [], after: change.change.last, what: `replay of ${call.what}` }))];
+}

@@ -1,0 +1,44 @@
+import type { Change, Value } from "./history.ts";
+
+type Spans = { starts: number[]; ends: number[] };
+
+// When every register had which value, by position in the log. A position stands for all changes up to and with it.
+export class Registers {
+  readonly #spans = new Map<string, Map<Value, Spans>>();
+
+  constructor(changes: Change[]) {
+    const current = new Map<string, Spans>();
+    for (const { visibleAt, sets } of changes.toSorted((a, b) => a.visibleAt - b.visibleAt)) {
+      for (const { register, value } of sets) {
+        const before = current.get(register);
+        if (before) before.ends[before.ends.length - 1] = visibleAt - 1;
+        const spans = this.#spansOf(register, value);
+        spans.starts.push(visibleAt);
+        spans.ends.push(Infinity);
+        current.set(register, spans);
+      }
+    }
+  }
+
+  // The first position from there on at which the register has the value; Infinity where there is none.
+  next(register: string, value: Value, from: number): number {
+    const spans = this.#spans.get(register)?.get(value);
+    if (!spans) return Infinity;
+    const { starts, ends } = spans;
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((ends[middle] ?? 0) < from) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(from, starts[low] ?? Infinity);
+  }
+
+  #spansOf(register: string, value: Value): Spans {
+    const values = this.#spans.get(register) ?? new Map<Value, Spans>();
+    this.#spans.set(register, values);
+    const spans = values.get(value) ?? { starts: [], ends: [] };
+    values.set(value, spans);
+    return spans;
+  }
+}

@@ -1,0 +1,80 @@
+import { connect, type Socket } from "node:net";
+
+export type Request = { method: string; path: string; token: string; key?: string; body?: string };
+export type Answer = { status: number; isReplay: boolean; text: string };
+
+const bytesOf = ({ method, path, token, key, body }: Request) =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    "host: localhost",
+    `authorization: Bearer ${token}`,
+    ...(key === undefined ? [] : [`idempotency-key: ${key}`]),
+    ...(body === undefined ? [] : ["content-type: application/json", `content-length: ${Buffer.byteLength(body)}`]),
+    "",
+    body ?? "",
+  ].join("\r\n");
+
+type Waiting = { settle: (answer: Answer | null) => void; chunks: Buffer[]; length: number };
+
+// One connection with one call at a time. By hand, for it can be cut at any moment, and costs a fraction of what fetch does on
+// the two cores that the services need.
+export class Wire {
+  readonly #port: number;
+  #socket: Socket | null = null;
+  #waiting: Waiting | null = null;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  // Null: there was no answer. That is so where the connection is cut before, after so many milliseconds.
+  send(request: Request, cutAfterMs?: number): Promise<Answer | null> {
+    const socket = this.#open();
+    const answered = new Promise<Answer | null>((resolve) => {
+      const cut = cutAfterMs === undefined ? undefined : setTimeout(() => socket.destroy(), cutAfterMs);
+      const settle = (answer: Answer | null) => {
+        clearTimeout(cut);
+        this.#waiting = null;
+        resolve(answer);
+      };
+      this.#waiting = { settle, chunks: [], length: 0 };
+    });
+    socket.write(bytesOf(request));
+    return answered;
+  }
+
+  close(): void {
+    this.#socket?.destroy();
+  }
+
+  #open(): Socket {
+    if (this.#waiting) throw new Error("one call at a time");
+    if (this.#socket && !this.#socket.destroyed) return this.#socket;
+    const socket = connect(this.#port, "127.0.0.1").setNoDelay(true);
+    this.#socket = socket;
+    socket.on("data", (chunk) => this.#take(chunk));
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      if (this.#socket !== socket) return;
+      this.#socket = null;
+      this.#waiting?.settle(null);
+    });
+    return socket;
+  }
+
+  #take(chunk: Buffer): void {
+    const waiting = this.#waiting;
+    if (!waiting) return;
+    waiting.chunks.push(chunk);
+    waiting.length += chunk.length;
+    const bytes = waiting.chunks.length === 1 ? chunk : Buffer.concat(waiting.chunks);
+    waiting.chunks = [bytes];
+    const split = bytes.indexOf("\r\n\r\n");
+    if (split === -1) return;
+    const head = bytes.toString("latin1", 0, split).toLowerCase();
+    const length = Number(/\r\ncontent-length: (\d+)/.exec(head)?.[1] ?? 0);
+    if (waiting.length < split + 4 + length) return;
+    const isReplay = head.includes("\r\nidempotent-replayed: true");
+    waiting.settle({ status: Number(head.slice(9, 12)), isReplay, text: bytes.toString("utf8", split + 4) });
+  }
+}
