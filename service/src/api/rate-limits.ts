@@ -77,7 +77,7 @@ export class Quotas {
   }
 }
 
-const turnsOfCaller = { atOnceMax: 64, waitingMax: 2_000, waitMsMax: 5_000 };
+const turnsOfCaller = { atOnceMax: 64, waitingMax: 2_000, waitMsMax: 15_000 };
 // More than one caller can take. Callers wait in lines of their own, so that this one stays short.
 const turnsOfTenant = { ...turnsOfCaller, atOnceMax: 128 };
 
@@ -119,8 +119,21 @@ export class RateLimiter {
   }
 
   // A rate says nothing of what a request costs. So of one caller, and of one tenant, only so many are worked on at once.
-  inTurn<T>({ tenant_id: tenantId, actor }: { tenant_id: string; actor: string }, work: () => Promise<T>): Promise<T> {
-    return this.#turnsOfCaller.run(`${tenantId} ${actor}`, () => this.#turnsOfTenant.run(tenantId, work));
+  async inTurn<T>({ tenant_id: tenantId, actor }: { tenant_id: string; actor: string }, work: () => Promise<T>): Promise<T> {
+    const caller = `${tenantId} ${actor}`;
+    const ownTurn = this.#turnsOfCaller.enter(caller);
+    if (ownTurn) await ownTurn;
+    try {
+      const tenantTurn = this.#turnsOfTenant.enter(tenantId);
+      if (tenantTurn) await tenantTurn;
+      try {
+        return await work();
+      } finally {
+        this.#turnsOfTenant.leave(tenantId);
+      }
+    } finally {
+      this.#turnsOfCaller.leave(caller);
+    }
   }
 
   // Counted apart: the key stands in every page, so whoever likes can send under it.

@@ -19,36 +19,32 @@ export class Turns {
     return this.#lines.size;
   }
 
-  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const line = this.#lines.get(key) ?? this.#open(key);
-    if (line.atWork < this.#limits.atOnceMax) line.atWork++;
-    else await this.#wait(line);
-    try {
-      return await work();
-    } finally {
-      this.#leave(key, line);
+  // Takes a place, which must be left again. A promise only where there is none: most requests need not wait even a moment.
+  enter(key: string): Promise<void> | null {
+    const line = this.#lines.get(key);
+    if (!line) {
+      this.#lines.set(key, { atWork: 1, waiting: [] });
+      return null;
     }
+    if (line.atWork >= this.#limits.atOnceMax) return this.#wait(line);
+    line.atWork++;
+    return null;
   }
 
-  #open(key: string): Line {
-    const line = { atWork: 0, waiting: [] };
-    this.#lines.set(key, line);
-    return line;
+  // The place is passed on, so that nobody slips in between. Who has waited too long is told so: it has most likely gone.
+  leave(key: string): void {
+    const line = this.#lines.get(key);
+    if (!line) throw new Error("a place was left that nobody had");
+    for (let next = line.waiting.shift(); next; next = line.waiting.shift()) {
+      if (performance.now() - next.sinceMs <= this.#limits.waitMsMax) return next.go();
+      next.refuse(this.#tooMany());
+    }
+    if (--line.atWork === 0) this.#lines.delete(key);
   }
 
   #wait({ waiting }: Line): Promise<void> {
     if (waiting.length >= this.#limits.waitingMax) throw this.#tooMany();
     return new Promise((go, refuse) => waiting.push({ sinceMs: performance.now(), go, refuse }));
-  }
-
-  // The place is passed on, so that nobody slips in between. Who has waited too long is told so: it has most likely gone.
-  #leave(key: string, line: Line): void {
-    const nowMs = performance.now();
-    for (let next = line.waiting.shift(); next; next = line.waiting.shift()) {
-      if (nowMs - next.sinceMs <= this.#limits.waitMsMax) return next.go();
-      next.refuse(this.#tooMany());
-    }
-    if (--line.atWork === 0) this.#lines.delete(key);
   }
 
   #tooMany(): Limited {
