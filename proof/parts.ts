@@ -1,4 +1,5 @@
 import type { Part } from "./part.ts";
+import { tokens } from "./tokens.ts";
 
 // In the order of docs/PROOF.md.
-export const parts: Part[] = [];
+export const parts: Part[] = [tokens];
