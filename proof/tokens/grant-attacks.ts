@@ -149,7 +149,7 @@ const rows: Row[] = [
   ],
   [
     "credentials in the query",
-    "RFC 9700 2.6",
+    "RFC 6749 2.3.1",
     invalidRequest,
     async (s) => {
       const query = new URLSearchParams([...grant, ...credentials(s.tenant)]).toString();
