@@ -10,14 +10,12 @@ test("tokens: every attack is refused and changes nothing", async () => {
   expect(figures["sections that they are from"]).toMatch(/RFC 8725 2\.1.*RFC 9700 4\.4/);
 });
 
+function planted(name: string, attempt: Attack["attempt"]): Attack {
+  return { name, source: "-", expected: "401 unauthorized", attempt };
+}
+
 test("tokens: an attack that gets in, one that changes something and one that spoils the good token are seen", async () => {
   const scene = await Scene.open();
-  const planted = (name: string, attempt: Attack["attempt"]): Attack => ({
-    name,
-    source: "-",
-    expected: "401 unauthorized",
-    attempt,
-  });
   try {
     const { violations } = await tryAttacks(scene, [
       planted("gets in", async () => [await scene.call("GET", "/cases")]),

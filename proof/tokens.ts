@@ -1,5 +1,5 @@
 import { listSigningKeys } from "../service/src/db/issuer.ts";
-import type { Findings, Part } from "./part.ts";
+import type { Findings, Part, Proof } from "./part.ts";
 import { outcomeOf, tryAttacks } from "./tokens/attack.ts";
 import { carriageAttacks } from "./tokens/carriage-attacks.ts";
 import { make, otherSpellingOf, twinOf } from "./tokens/forge.ts";
@@ -66,30 +66,32 @@ async function rotations(scene: Scene): Promise<string[]> {
   return violations;
 }
 
+async function run({ progress }: Proof): Promise<Findings> {
+  const scene = await Scene.open();
+  try {
+    const good = await harmless(scene);
+    const tried = await tryAttacks(scene, all, (done) => progress(done, all.length, "attacks"));
+    const more = [...(await wanderings(scene)), ...(await rotations(scene))];
+    const counts = Object.entries(kinds).map(([name, attacks]) => [`attacks: ${name}`, attacks.length]);
+    const sources = new Set(all.flatMap(({ source }) => source.split(/, (?=RFC)/)));
+    return {
+      figures: {
+        ...Object.fromEntries(counts),
+        "sections that they are from": [...sources].toSorted().join("; "),
+        attempts: tried.attempts,
+        ...good.figures,
+      },
+      violations: [...good.violations, ...tried.violations, ...more],
+    };
+  } finally {
+    await scene.close();
+  }
+}
+
 export const tokens: Part = {
   name: "tokens",
   title: "Tokens and sign-in",
   claim:
     "Every attack of RFC 8725 (JSON Web Tokens) and RFC 9700 (OAuth 2.0) that can be tried on the issuer, on the API and on the console's sign-in is refused as the contract says, tells nothing and changes nothing; the good token is served before and after each.",
-  run: async ({ progress }) => {
-    const scene = await Scene.open();
-    try {
-      const good = await harmless(scene);
-      const tried = await tryAttacks(scene, all, (done) => progress(done, all.length, "attacks"));
-      const more = [...(await wanderings(scene)), ...(await rotations(scene))];
-      const counts = Object.entries(kinds).map(([name, attacks]) => [`attacks: ${name}`, attacks.length]);
-      const sources = new Set(all.flatMap(({ source }) => source.split(/, (?=RFC)/)));
-      return {
-        figures: {
-          ...Object.fromEntries(counts),
-          "sections that they are from": [...sources].toSorted().join("; "),
-          attempts: tried.attempts,
-          ...good.figures,
-        },
-        violations: [...good.violations, ...tried.violations, ...more],
-      };
-    } finally {
-      await scene.close();
-    }
-  },
+  run,
 };

@@ -2,7 +2,7 @@ import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, sig
 import { listSigningKeys } from "../../service/src/db/issuer.ts";
 import type { Database } from "../../service/src/db/database.ts";
 
-export type Members = Record<string, unknown>;
+type Members = Record<string, unknown>;
 export type Sign = (input: string) => Buffer;
 // All that is needed to make the token that the issuer would make, and so every token that it would not.
 export type Recipe = { header: Members; claims: Members; sign: Sign; privateKey: KeyObject; publicKey: KeyObject };
@@ -30,7 +30,7 @@ export function encodeRaw(text: string | Buffer): string {
   return Buffer.from(text).toString("base64url");
 }
 
-export function decode(part: string): Members {
+function decode(part: string): Members {
   return JSON.parse(Buffer.from(part, "base64url").toString()) as Members;
 }
 

@@ -110,7 +110,7 @@ test("turns: so many at once, the rest in the order they came, and nothing is ke
 
 test("turns: who has waited too long is refused, and the place is free", async () => {
   const turns = new Turns({ atOnceMax: 1, waitingMax: 3, waitMsMax: -1 });
-  turns.enter("a");
+  expect(turns.enter("a")).toBeNull();
   const late = turns.enter("a");
   turns.leave("a");
   await expect(late).rejects.toMatchObject({ code: "rate-limited", limit: "waiting" });
