@@ -4,6 +4,7 @@ import { cuts } from "./cuts.ts";
 import { histories } from "./histories.ts";
 import { mutation } from "./mutation.ts";
 import type { Part } from "./part.ts";
+import { tokens } from "./tokens.ts";
 
 // In the order of docs/PROOF.md.
-export const parts: Part[] = [histories, crashes, cuts, mutation, backup];
+export const parts: Part[] = [histories, crashes, cuts, tokens, mutation, backup];

@@ -86,9 +86,7 @@ export class CasehoundClient {
           }
         }
       } catch (error) {
-        const isPassing =
-          error instanceof ProblemError ? error.status >= 500 || error.status === 429 : error instanceof TypeError;
-        if (!isPassing && !hasLeft()) throw error;
+        if (!isPassing(error) && !hasLeft()) throw error;
       }
       if (!hasLeft()) await pause(firstPauseMs * 2 ** Math.min(pauses, 7) * (0.5 + Math.random()));
     }
@@ -164,9 +162,10 @@ async function readJson(response: Response): Promise<unknown> {
   throw new UnexpectedAnswer(response.status, words);
 }
 
-// Whether the same call may well succeed later: the service or what stands before it failed, or nothing answered.
+// Whether the same call may well succeed later: the service or what stands before it failed or had too much to do, or nothing
+// answered.
 export function isPassing(error: unknown): boolean {
-  if (error instanceof ProblemError || error instanceof UnexpectedAnswer) return error.status >= 500;
+  if (error instanceof ProblemError || error instanceof UnexpectedAnswer) return error.status >= 500 || error.status === 429;
   return error instanceof TypeError;
 }
 

@@ -1,6 +1,6 @@
 // oxlint-disable-next-line import/no-unassigned-import -- First of all, for it asks for the session.
 import "./session/early.ts";
-import { ProblemError } from "@casehound/client";
+import { ProblemError, isPassing } from "@casehound/client";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
@@ -17,7 +17,7 @@ const cache = new QueryClient({
   defaultOptions: {
     queries: {
       // What was refused is refused again.
-      retry: (count, error) => count < 3 && !(error instanceof ProblemError && error.status < 500),
+      retry: (count, error) => count < 3 && (isPassing(error) || !(error instanceof ProblemError)),
       networkMode: "always",
     },
   },

@@ -36,6 +36,8 @@ export type Config = {
   // Databases of addresses in the MaxMind format.
   mmdbFiles: string[];
   retentionDays: number;
+  // Requests a second that one process takes; null for no limit.
+  rateLimits: { client: number | null; tenant: number | null; collector: number | null };
   // Those whose word on where a request comes from is believed.
   trustedProxies: BlockList;
 };
@@ -65,6 +67,11 @@ export function readConfig(env: Environment = process.env): Config {
     oidc: readOidc(env),
     mmdbFiles: (text(env, "MMDB_FILES") ?? "").split(",").filter((path) => path.trim() !== ""),
     retentionDays: days(env, "RETENTION_DAYS", 90),
+    rateLimits: {
+      client: rate(env, "RATE_LIMIT_CLIENT", 10_000),
+      tenant: rate(env, "RATE_LIMIT_TENANT", 20_000),
+      collector: rate(env, "RATE_LIMIT_COLLECTOR", 5_000),
+    },
     trustedProxies: readProxies(text(env, "TRUSTED_PROXIES") ?? loopback),
   };
 }
@@ -89,6 +96,17 @@ function days(env: Environment, name: string, fallback: number): number {
   const number = Number(value);
   if (!/^\d{1,4}$/.test(value) || number < 1 || number > 3650)
     throw new ConfigFault(`${name} must be a number of days from 1 to 3650, not ${JSON.stringify(value)}`);
+  return number;
+}
+
+function rate(env: Environment, name: string, fallback: number): number | null {
+  const value = text(env, name) ?? String(fallback);
+  if (value === "off") return null;
+  const number = Number(value);
+  if (!/^\d{1,7}$/.test(value) || number < 1 || number > 1_000_000)
+    throw new ConfigFault(
+      `${name} must be a number of requests a second from 1 to 1000000, or off, not ${JSON.stringify(value)}`,
+    );
   return number;
 }
 

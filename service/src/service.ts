@@ -17,6 +17,7 @@ import { operations } from "./api/operations.ts";
 import { makeSetUpLink } from "./api/people-links.ts";
 import { OtherIssuer } from "./api/people-oidc.ts";
 import { peopleRoutes } from "./api/people-routes.ts";
+import { RateLimiter } from "./api/rate-limits.ts";
 import { Router } from "./api/router.ts";
 import { ApiServer } from "./api/server.ts";
 import { Sessions } from "./api/web-sessions.ts";
@@ -91,7 +92,8 @@ async function start(
   if (config.roles.has("engine")) {
     stops.push(startWorkers({ database, clock, enrichment, log, metrics, retentionDays: config.retentionDays }));
   }
-  const { url, localUrl, port, issuer } = await startApi(config, { database, clock, enrichment, log, metrics, stops });
+  const limiter = new RateLimiter(config.rateLimits);
+  const { url, localUrl, port, issuer } = await startApi(config, { database, clock, enrichment, limiter, log, metrics, stops });
   if (config.bootstrap) await bootstrap(database, config.bootstrap, clock);
   const demo = embedded ? await demoCredentials(database, join(config.dataDir, "demo-credentials.json"), clock) : null;
   if (demo && demo.client_secret !== null && hasDemo(config)) {
@@ -128,6 +130,7 @@ type Shared = {
   database: Database;
   clock: Clock;
   enrichment: Enrichment;
+  limiter: RateLimiter;
   log: Logger;
   metrics: Metrics;
   stops: (() => Promise<void>)[];
@@ -135,7 +138,7 @@ type Shared = {
 
 async function startApi(
   config: Config,
-  { database, clock, enrichment, log, metrics, stops }: Shared,
+  { database, clock, enrichment, limiter, log, metrics, stops }: Shared,
 ): Promise<{ url: string; localUrl: string; port: number; issuer: Issuer }> {
   const server = new ApiServer(log, metrics);
   const isApi = config.roles.has("api");
@@ -144,7 +147,7 @@ async function startApi(
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   const localUrl = `http://${host}:${port}`;
   const publicUrl = config.publicUrl ?? localUrl;
-  const issuer = await Issuer.open(database, publicUrl);
+  const issuer = await Issuer.open(database, publicUrl, (client) => void limiter.admit(client));
   const authenticator = new Authenticator(database, issuer, config.trustedIssuers);
   await authenticator.start();
   stops.push(() => authenticator.stop());
@@ -176,6 +179,7 @@ async function startApi(
     findTenant: (key) => findTenant("", key),
     trustedProxies: config.trustedProxies,
     isStopping,
+    admit: (tenantId) => limiter.admitPage(tenantId),
     onStored: (collected) => metrics.observeCollected(collected),
     ...clock,
   });
@@ -196,7 +200,7 @@ async function startApi(
   const system = all.filter(({ role }) => role === undefined || config.roles.has(role));
   const router = new Router(isApi ? operations : [], system);
   const pages = isApi ? new ConsolePages(readConsole()) : null;
-  server.open({ services, authenticator, sessions, router, pages, isStrictHost: config.isStrictHost });
+  server.open({ services, authenticator, sessions, limiter, router, pages, isStrictHost: config.isStrictHost });
   if (isServing) stops.push(() => server.stop());
   // Before the server waits for what is under way, for a stream never ends by itself.
   stops.push(async () => feed.stop());

@@ -134,11 +134,14 @@ test("many reports of one account in a row are one case, with a version, a state
     website_account_id: "hot",
   }));
   await tenant.call("POST", "/activities", { body: { activities } });
-  const found = await vi.waitFor(async () => {
-    const [listed] = await tenant.list("website_account_id=hot");
-    expect(listed?.case_version).toBe(activities.length);
-    return tenant.read(listed?.case_id ?? "");
-  });
+  const found = await vi.waitFor(
+    async () => {
+      const [listed] = await tenant.list("website_account_id=hot");
+      expect(listed?.case_version).toBe(activities.length);
+      return tenant.read(listed?.case_id ?? "");
+    },
+    { timeout: 30_000 },
+  );
   expect(found.state_history).toHaveLength(activities.length - 1);
   expect(Object.keys(found.fraud_occurrences)).toHaveLength(activities.length);
 });

@@ -23,6 +23,10 @@ const bad: [string, ...Environment[]][] = [
   ["PUBLIC_URL", ...["http://cases.example/?a=b", "http://cases.example/#a"].map((PUBLIC_URL) => ({ PUBLIC_URL }))],
   ["DEMO", ...["yes", "true", "1", "ON", "on\noff"].map((DEMO) => ({ DEMO }))],
   ["STRICT_HOST", ...["yes", "true", "1", "ON"].map((STRICT_HOST) => ({ STRICT_HOST }))],
+  ...["RATE_LIMIT_CLIENT", "RATE_LIMIT_TENANT", "RATE_LIMIT_COLLECTOR"].map((name): [string, ...Environment[]] => [
+    name,
+    ...["0", "-1", "1.5", "none", "OFF", "1000001", "1e3", " 5"].map((value) => ({ [name]: value })),
+  ]),
   ["LOG_LEVEL", ...["loud", "INFO", "10"].map((LOG_LEVEL) => ({ LOG_LEVEL }))],
   ["ROLES", ...["all", "api;engine", ",", "api,", "api,database", "API", "api,\nx"].map((ROLES) => ({ ROLES }))],
   [
@@ -97,6 +101,9 @@ test("config: with nothing set, and with everything empty, it is the try-out on 
     "METRICS_PORT",
     "LOG_LEVEL",
     "STRICT_HOST",
+    "RATE_LIMIT_CLIENT",
+    "RATE_LIMIT_TENANT",
+    "RATE_LIMIT_COLLECTOR",
   ];
   const empty = Object.fromEntries([...names, ...Object.keys(bootstrap), "TRUSTED_ISSUERS"].map((name) => [name, ""]));
   expect(readConfig({})).toMatchObject({
@@ -111,8 +118,11 @@ test("config: with nothing set, and with everything empty, it is the try-out on 
 });
 
 test("config: values of every variable are read", () => {
-  const environment = { ...bootstrap, PORT: "65535", METRICS_PORT: "off", DEMO: "off", ROLES: "engine, api", STRICT_HOST: "on" };
+  const limits = { RATE_LIMIT_CLIENT: "off", RATE_LIMIT_TENANT: "1000000", RATE_LIMIT_COLLECTOR: "1" };
+  const switches = { METRICS_PORT: "off", DEMO: "off", STRICT_HOST: "on" };
+  const environment = { ...bootstrap, ...limits, ...switches, PORT: "65535", ROLES: "engine, api" };
   expect(readConfig(environment)).toMatchObject({
+    rateLimits: { client: null, tenant: 1_000_000, collector: 1 },
     port: 65535,
     metricsPort: null,
     hasDemo: false,

@@ -42,7 +42,7 @@ export class PeopleIssuer {
   }
 
   // Known to it only once the service has its port.
-  async admit(service: Service, options: { isEmailInIdToken: boolean }): Promise<void> {
+  async admit(service: Pick<Service, "url">, options: { isEmailInIdToken: boolean }): Promise<void> {
     const { privateKey } = await generateKeyPair("RS256", { extractable: true });
     const jwk = { ...(await exportJWK(privateKey)), kid: randomUUID(), alg: "RS256", use: "sig" };
     this.#provider = new Provider(this.url, {
@@ -75,7 +75,7 @@ export class PeopleIssuer {
   }
 
   // A browser on its way: from the service to the issuer and up to the address that it is sent back to.
-  async travel(service: Service): Promise<{ callback: string; cookie: string; asked: URL }> {
+  async travel(service: Pick<Service, "port">): Promise<{ callback: string; cookie: string; asked: URL }> {
     const begun = await fetch(`http://127.0.0.1:${service.port}/auth/oidc`, { redirect: "manual" });
     const cookie = begun.headers.getSetCookie()[0]?.split(";")[0] ?? "";
     const asked = new URL(begun.headers.get("location") ?? "");

@@ -1,4 +1,4 @@
-import { ProblemError, isPassing } from "@casehound/client";
+import { isPassing } from "@casehound/client";
 
 export type Unsaved = { id: number; label: string; attempts: number };
 
@@ -29,7 +29,7 @@ export class Outbox {
         try {
           return await send();
         } catch (error) {
-          if (!mayPass(error) || attempts >= attemptsMax) throw error;
+          if (!isPassing(error) || attempts >= attemptsMax) throw error;
           this.#unsaved.set(id, { id, label, attempts });
           this.#tell();
           if (attempts === 1) onDelay();
@@ -69,8 +69,4 @@ export class Outbox {
       this.#sleepers.add(rouse);
     });
   }
-}
-
-function mayPass(error: unknown): boolean {
-  return isPassing(error) || (error instanceof ProblemError && error.status === 429);
 }

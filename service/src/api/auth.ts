@@ -4,7 +4,7 @@ import type { Database } from "../db/database.ts";
 import { findClient, findTenant, keysChannel, revokedChannel } from "../db/tenants.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Role } from "../domain/role.ts";
-import { audience, type Issuer } from "./issuer.ts";
+import { audience, tokenLifeSeconds, type Issuer } from "./issuer.ts";
 import { Listener } from "../db/listener.ts";
 
 // Who calls: known once per token, and remembered until the token expires or its client is revoked.
@@ -25,6 +25,8 @@ type ExternalIssuer = TrustedIssuer & { keys: JWTVerifyGetKey };
 const detectionActor = "system";
 
 const rememberedMax = 10_000;
+// Clocks of two processes differ.
+const clockToleranceSeconds = 60;
 const externalAlgorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 
 export class Authenticator {
@@ -98,8 +100,9 @@ export class Authenticator {
     const { client_id: clientId, tenant_id, tenant_slug: slug } = payload;
     if (typeof clientId !== "string" || typeof tenant_id !== "string" || typeof slug !== "string")
       throw unauthorized("The token lacks claims.");
+    if (payload.sub !== clientId || !isOfOurTime(payload)) throw unauthorized("The token is not valid.");
     const client = await findClient(this.#database, clientId);
-    if (!client || client.revoked_at !== null || client.tenant_id !== tenant_id)
+    if (!client || client.revoked_at !== null || client.tenant_id !== tenant_id || client.slug !== slug)
       throw unauthorized("The token's client was revoked.");
     return {
       tenant: { tenant_id, slug },
@@ -144,6 +147,11 @@ export class Authenticator {
 
 function externalName(name: string, { issuer }: ExternalIssuer): string {
   return name === detectionActor ? `${issuer} ${name}` : name;
+}
+
+// A token that we gave was made in the past and lives no longer than any of ours, whoever may have got hold of the key.
+function isOfOurTime({ iat = 0, exp = 0 }: JWTPayload): boolean {
+  return iat <= Date.now() / 1000 + clockToleranceSeconds && exp - iat <= tokenLifeSeconds;
 }
 
 function expiry(payload: JWTPayload): number {

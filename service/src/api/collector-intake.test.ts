@@ -104,16 +104,26 @@ test("intake: one tenant's flood waits for itself; the others take their turns, 
   expect(writes.map((each) => each.tenantId).slice(5)).toEqual(["e", "f", "a"]);
 });
 
+test("intake: a tenant that sends more than is written is refused, and leaves room for another", async () => {
+  const { intake, writes } = openIntake();
+  const added = [intake.add("a", parcel(1, 12 * 1024 * 1024))];
+  await expect(intake.add("a", parcel())).rejects.toMatchObject({ code: "service-unavailable" });
+  added.push(intake.add("b", parcel()));
+  for (const write of writes) write.end();
+  await Promise.all(added);
+  intake.requireRoom("a");
+});
+
 test("intake: more than 16 MiB do not wait; there is room again once they are written", async () => {
   const { intake, writes } = openIntake();
   const half = 8 * 1024 * 1024;
   const added = [intake.add("a", parcel(1, half)), intake.add("a", parcel(1, half))];
   const full = intake.add("b", parcel());
   await expect(full).rejects.toMatchObject({ code: "service-unavailable", headers: { "retry-after": "5" } });
-  expect(() => intake.requireRoom()).toThrow(Failure);
+  expect(() => intake.requireRoom("b")).toThrow(Failure);
   writes[0]?.end();
   await added[0];
-  intake.requireRoom();
+  intake.requireRoom("b");
   await settled();
   writes[1]?.end();
   await Promise.all(added);

@@ -9,6 +9,8 @@ export type Parcel = { activities: RecordedActivity[]; rejections: Rejection[]; 
 type Waiting = { parcel: Parcel; resolve: () => void; reject: (error: unknown) => void };
 
 const bytesWaitingMax = 16 * 1024 * 1024;
+// A tenant that sends more than can be written leaves room for the others.
+const bytesOfTenantMax = 12 * 1024 * 1024;
 const eventsTogetherMax = 4000;
 // A tenant's writes begin no closer together: at 400 requests a second, one write for eight of them took a fifth of the time that
 // eight took.
@@ -25,6 +27,7 @@ export class Intake {
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #busy = new Set<string>();
   readonly #gathering = new Set<string>();
+  readonly #bytesOf = new Map<string, number>();
   #bytes = 0;
 
   constructor(write: (tenantId: string, parcels: Parcel[]) => Promise<void>, rest: () => Promise<void> = () => sleep(gatherMs)) {
@@ -33,8 +36,8 @@ export class Intake {
   }
 
   // Throws where there is too much to hold already, so that a sender can be told before its body is read.
-  requireRoom(): void {
-    if (this.#bytes >= bytesWaitingMax)
+  requireRoom(tenantId: string): void {
+    if (this.#bytes >= bytesWaitingMax || (this.#bytesOf.get(tenantId) ?? 0) >= bytesOfTenantMax)
       throw new Failure("service-unavailable", "Too much is waiting to be stored. Send it again later.", {
         headers: { "retry-after": "5" },
       });
@@ -42,8 +45,8 @@ export class Intake {
 
   async add(tenantId: string, parcel: Parcel): Promise<void> {
     if (parcel.activities.length === 0 && parcel.rejections.length === 0) return;
-    this.requireRoom();
-    this.#bytes += parcel.bytes;
+    this.requireRoom(tenantId);
+    this.#hold(tenantId, parcel.bytes);
     try {
       await new Promise<void>((resolve, reject) => {
         const waiting = this.#waiting.get(tenantId) ?? [];
@@ -52,8 +55,15 @@ export class Intake {
         this.#begin();
       });
     } finally {
-      this.#bytes -= parcel.bytes;
+      this.#hold(tenantId, -parcel.bytes);
     }
+  }
+
+  #hold(tenantId: string, bytes: number): void {
+    this.#bytes += bytes;
+    const held = (this.#bytesOf.get(tenantId) ?? 0) + bytes;
+    if (held > 0) this.#bytesOf.set(tenantId, held);
+    else this.#bytesOf.delete(tenantId);
   }
 
   #begin(): void {

@@ -25,6 +25,8 @@ type Parts = {
   findTenant: (key: string) => Promise<KeyedTenant | undefined>;
   trustedProxies: BlockList;
   isStopping: () => boolean;
+  // Throws where too much comes in for the tenant.
+  admit: (tenantId: string) => void;
   onStored: (collected: Collected) => void;
   now: () => string;
   newId: (at: string) => string;
@@ -61,7 +63,8 @@ export class Collector {
   collect(request: IncomingMessage, onBody: () => void, call: SystemCall): Promise<Reply> {
     return answerPage(request, async (origin) => {
       const tenant = await this.#requireTenant(call, origin);
-      this.#intake.requireRoom();
+      this.#parts.admit(tenant.tenant_id);
+      this.#intake.requireRoom(tenant.tenant_id);
       const take = async () => {
         const body = await readBody(request, bodyBytesMax, onBody);
         const query = new URLSearchParams(call.query);

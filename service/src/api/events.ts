@@ -120,6 +120,7 @@ export const eventOperations: Operation[] = [
       schema: Type.Object({ events: Type.Array(LoggedEvent), next_after: Type.Integer() }, { additionalProperties: false }),
     },
     problems: ["bad-request"],
+    isLongPoll: true,
     handle: list,
   }),
   operation({

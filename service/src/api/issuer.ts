@@ -25,29 +25,34 @@ type Key = { kid: string; jwk: JWK; verify: CryptoKey | Uint8Array };
 
 export type Grant = { clientId: string; tenantId: string; slug: string; scope: string; expiresInSeconds: number };
 
+// Throws where the client asks for too much.
+type Admit = (client: { tenant: { tenant_id: string; slug: string }; actor: string }) => void;
+
 // The built-in issuer: oidc-provider on our tables. All processes share its keys; a key that one of them makes is known
 // to the others by a notice, and at the latest when a token names it.
 export class Issuer {
   readonly url: string;
   readonly #database: Database;
   readonly #cookieKey: string;
+  readonly #admit: Admit;
   #keys: Key[] = [];
   #serveToken!: ReturnType<Provider["callback"]>;
   #reloading: Promise<void> | null = null;
 
-  private constructor(database: Database, url: string, cookieKey: string) {
+  private constructor(database: Database, url: string, { cookieKey, admit }: { cookieKey: string; admit: Admit }) {
     this.#database = database;
     this.url = url;
     this.#cookieKey = cookieKey;
+    this.#admit = admit;
   }
 
-  static async open(database: Database, url: string): Promise<Issuer> {
+  static async open(database: Database, url: string, admit: Admit = () => {}): Promise<Issuer> {
     const fresh = await newKey();
     const cookieKey = await database.transaction(async (tx) => {
       await insertSigningKey(tx, fresh, true);
       return findOrMakeSecret(tx, "cookies", randomBytes(32));
     });
-    const issuer = new Issuer(database, url, cookieKey.toString("base64url"));
+    const issuer = new Issuer(database, url, { cookieKey: cookieKey.toString("base64url"), admit });
     await issuer.#load();
     return issuer;
   }
@@ -136,7 +141,7 @@ export class Issuer {
     const isSame = keys.length === this.#keys.length && keys.every((key, index) => key.kid === this.#keys[index]?.kid);
     if (isSame) return;
     this.#keys = keys;
-    this.#serveToken = makeProvider(this.url, configuration(this.#database, keys, this.#cookieKey)).callback();
+    this.#serveToken = makeProvider(this.url, configuration(this.#database, keys, this.#cookieKey), this.#admit).callback();
   }
 }
 
@@ -193,16 +198,21 @@ function configuration(database: Database, keys: Key[], cookieKey: string): Conf
   };
 }
 
-// Takes the place of the provider's own method, which compares clear text.
-async function compareSecret(this: object, actual: string): Promise<boolean> {
-  // The metadata that issuerAdapter gave.
-  const { clientSecret, ...previous } = this as ClientMetadata;
-  return isClientSecret(actual, { ...previous, secret_hash: clientSecret });
+// Takes the place of the provider's own method, which compares clear text. Counted once the secret was right: else whoever knows
+// a client's name could use up what it may send.
+function compareSecret(admit: Admit) {
+  return async function compare(this: object, actual: string): Promise<boolean> {
+    // The metadata that issuerAdapter gave.
+    const { clientId, tenant_id, tenant_slug: slug, clientSecret, ...previous } = this as ClientMetadata;
+    const isRight = await isClientSecret(actual, { ...previous, secret_hash: clientSecret });
+    if (isRight) admit({ tenant: { tenant_id, slug }, actor: clientId });
+    return isRight;
+  };
 }
 
-function makeProvider(url: string, settings: Configuration): Provider {
+function makeProvider(url: string, settings: Configuration, admit: Admit): Provider {
   const provider = new Provider(url, settings);
-  provider.Client.prototype.compareClientSecret = compareSecret;
+  provider.Client.prototype.compareClientSecret = compareSecret(admit);
   // Else it would be answered as 500, whatever it was, and its cause would be lost.
   provider.on("server_error", (ctx, error) => replies.get(ctx.req)?.reject(error));
   provider.use(async (ctx, next) => {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import { Failure } from "../domain/failure.ts";
 import { keptReasons, type Rejection } from "../domain/quarantine.ts";
+import type { LimitName } from "./limited.ts";
 import { problemReply } from "./problem.ts";
 
 export type Collected = { accepted: number; duplicates: number; rejections: Rejection[] };
@@ -46,6 +47,12 @@ export class Metrics {
     labelNames: ["reason"],
     registers: [this.#registry],
   });
+  readonly #limited = new Counter({
+    name: "casehound_rate_limited_total",
+    help: "Requests that were refused for how much their sender sends, by the limit",
+    labelNames: ["limit"],
+    registers: [this.#registry],
+  });
   #server: Server | null = null;
 
   constructor() {
@@ -70,6 +77,10 @@ export class Metrics {
       this.#quarantined.inc({ reason }, count);
       if (!keptReasons.has(reason)) this.#collected.inc({ result: "quarantined" }, count);
     }
+  }
+
+  observeLimited(limit: LimitName): void {
+    this.#limited.inc({ limit });
   }
 
   text(): Promise<string> {

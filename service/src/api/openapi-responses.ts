@@ -31,6 +31,12 @@ export function headerOf(name: string, description: string): Json {
 
 export const requestIdHeader = headerOf("X-Request-Id", "The request's own where it is well formed, else one made here.");
 
+// Where a limit of the caller was met, or is near.
+export const rateLimitHeaders = {
+  ...headerOf("RateLimit-Policy", "The quotas that count: `q` requests in `w` seconds, by client and by tenant."),
+  ...headerOf("RateLimit", "What is left of them: `r` requests in the next `t` seconds. From half of a quota on."),
+};
+
 type More = { wantsKey?: boolean | undefined; schema?: Json | undefined };
 
 // One response per status, each with the problem types that the operation can give under it.
@@ -68,5 +74,6 @@ function narrowed(status: number, types: FailureCode[], more: Json, current_vers
 function problemHeaders(status: number, wantsKey: boolean): Json {
   if (status === 401 || status === 403) return headerOf("WWW-Authenticate", "The challenge; on 403 where a scope is missing.");
   if (status === 409 && wantsKey) return headerOf("Idempotent-Replayed", "`true` where this is a stored result.");
-  return status === 503 || status === 429 ? headerOf("Retry-After", "Seconds.") : {};
+  if (status === 429) return { ...headerOf("Retry-After", "Seconds."), ...rateLimitHeaders };
+  return status === 503 ? headerOf("Retry-After", "Seconds.") : {};
 }

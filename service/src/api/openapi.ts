@@ -4,7 +4,7 @@ import { scopeMeanings } from "../domain/scope.ts";
 import { slugCharacters, slugPattern } from "../domain/tenant.ts";
 import { streamMediaType } from "./event-stream.ts";
 import { tokenPath } from "./issuer.ts";
-import { Problem, headerOf, problemResponses, requestIdHeader, type Json } from "./openapi-responses.ts";
+import { Problem, headerOf, problemResponses, rateLimitHeaders, requestIdHeader, type Json } from "./openapi-responses.ts";
 import { servicePaths } from "./openapi-service.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
@@ -96,7 +96,7 @@ function parameters(operation: Operation, named: Map<string, unknown>): unknown[
 function describe(operation: Operation, named: Map<string, unknown>): Json {
   const { success, body, example } = operation;
   const own = Object.entries(success.headers ?? {}).map(([name, description]) => headerOf(name, description));
-  const headers: Json = Object.assign({}, requestIdHeader, ...own);
+  const headers: Json = Object.assign({}, requestIdHeader, rateLimitHeaders, ...own);
   const data = {
     type: "object",
     required: ["data"],

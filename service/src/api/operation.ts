@@ -60,6 +60,8 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
   wantsKey?: boolean;
   // The member whose absence is 428 and not 422.
   precondition?: "case_version";
+  // Holds its caller until something happens. It takes a place among those who wait for events, and so no turn.
+  isLongPoll?: boolean;
   // Answers with server-sent events instead of JSON.
   isStream?: boolean;
   success: { status: number; schema?: TSchema; description: string; headers?: Record<string, string> };

@@ -6,9 +6,10 @@ import { unauthorized, type Authenticator, type Identity } from "./auth.ts";
 import { admitBody, hasBody, readBody, requireMediaType } from "./body.ts";
 import { headerLines } from "./headers.ts";
 import { parseJson } from "./json.ts";
-import { jsonMediaType, type Operation, type Services, type Visit } from "./operation.ts";
+import { jsonMediaType, type Call, type Operation, type Services, type Visit } from "./operation.ts";
 import { decodeSegment, parseQuery } from "./path.ts";
 import type { Reply } from "./problem.ts";
+import type { RateLimiter } from "./rate-limits.ts";
 import type { Sessions } from "./web-sessions.ts";
 import { faultOf, invalid, validate, type Schema } from "./validate.ts";
 
@@ -20,7 +21,13 @@ export type Trace = { operation: string; tenant?: string; actor?: string };
 
 export type Routed = { operation: Operation; slug: string; params: Record<string, string>; query: string };
 
-type Runtime = { services: Services; authenticator: Authenticator; sessions: Sessions; isStrictHost: boolean };
+type Runtime = {
+  services: Services;
+  authenticator: Authenticator;
+  sessions: Sessions;
+  limiter: RateLimiter;
+  isStrictHost: boolean;
+};
 
 // One call of an operation: the contract's order of checks, from the credentials on, as one straight line.
 export async function runOperation(
@@ -36,21 +43,28 @@ export async function runOperation(
   trace.actor = identity.actor;
   // An address ends up in logs and histories: a token there is given away, and never counts.
   if (/(^|&)access_token=/.test(routed.query)) throw unauthorized("The token must stand in the Authorization header alone.");
+  // By who calls and not by what is asked, so that whatever a caller sends counts, and nobody counts against another tenant.
+  const fields = runtime.limiter.admit(identity);
   const tenant = requireTenant(identity, routed.slug, runtime.isStrictHost ? (request.headers.host ?? "") : undefined);
   trace.tenant = tenant.slug;
   if (!identity.scopes.has(operation.scope)) throw missingScope(operation.scope, identity);
   const params = decodeParams(routed.params);
   const query = operation.query ? readQuery(operation.query, routed.query) : {};
   const caller = { ...tenant, actor: identity.actor, scopes: identity.scopes };
-  const { services } = runtime;
+  const { services, limiter } = runtime;
   const schema = operation.body;
+  const handle = async (call: Call): Promise<Reply> => {
+    const work = () => operation.handle(services, call);
+    const reply = await (operation.isLongPoll ? work() : limiter.inTurn(caller, work));
+    return fields ? { ...reply, headers: { ...reply.headers, ...fields } } : reply;
+  };
   const visit = operation.isStream ? { visit: visitOf(request, operation, { identity, identify: identifyCaller }) } : {};
-  if (!schema) return operation.handle(services, { caller, params, query, body: undefined, key: "", ...visit });
+  if (!schema) return handle({ caller, params, query, body: undefined, key: "", ...visit });
   return admitBody(request, operation.bodyBytesMax ?? bodyBytesDefault, async () => {
     const body = await readJson(request, operation, onBody);
     const key = operation.wantsKey ? requireKey(request) : "";
     validate(schema, body, operation.faults);
-    return operation.handle(services, { caller, params, query, body, key });
+    return handle({ caller, params, query, body, key });
   });
 }
 

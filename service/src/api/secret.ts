@@ -19,27 +19,30 @@ export async function hashSecret(secret: string): Promise<string> {
 
 const derivationsMax = 2;
 const waitingMax = 50;
+const waitingOfOneMax = 10;
 const rememberedMax = 1_000;
-const waiting: (() => void)[] = [];
+const waiting: { salt: Buffer; go: () => void }[] = [];
 let derivations = 0;
 
 // The derivation fills threads that everything else needs too, so a flood of wrong secrets must not: few at a time, and
-// beyond a short queue the caller is told to come back.
+// beyond a short queue the caller is told to come back. One client's secret takes a part of the queue alone, for who guesses it
+// must not keep the others from their tokens.
 async function deriveInTurn(secret: string, salt: Buffer): Promise<Buffer> {
   if (derivations >= derivationsMax) {
-    if (waiting.length >= waitingMax) {
+    const ofSame = waiting.filter((each) => each.salt.equals(salt)).length;
+    if (waiting.length >= waitingMax || ofSame >= waitingOfOneMax) {
       throw new Failure("rate-limited", "Too many secrets are being checked. Retry after a short delay.", {
         headers: { "retry-after": "1" },
       });
     }
-    await new Promise<void>((resolve) => waiting.push(resolve));
+    await new Promise<void>((go) => waiting.push({ salt, go }));
   }
   derivations++;
   try {
     return await derive(secret, salt, hashBytes, cost);
   } finally {
     derivations--;
-    waiting.shift()?.();
+    waiting.shift()?.go();
   }
 }
 

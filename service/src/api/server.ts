@@ -7,10 +7,12 @@ import { Failure } from "../domain/failure.ts";
 import type { Authenticator } from "./auth.ts";
 import type { ConsolePages } from "./console.ts";
 import { headerLines } from "./headers.ts";
+import { Limited, type LimitName } from "./limited.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Services } from "./operation.ts";
 import { parseTarget } from "./path.ts";
 import { problemReply, toFailure, type Reply } from "./problem.ts";
+import type { RateLimiter } from "./rate-limits.ts";
 import type { Router } from "./router.ts";
 import { runOperation, type Trace } from "./run.ts";
 import type { Sessions } from "./web-sessions.ts";
@@ -28,6 +30,7 @@ type Parts = {
   services: Services;
   authenticator: Authenticator;
   sessions: Sessions;
+  limiter: RateLimiter;
   router: Router;
   pages: ConsolePages | null;
   isStrictHost: boolean;
@@ -193,6 +196,8 @@ export class ApiServer {
       status: reply.status,
       seconds: tookMs / 1000,
     });
+    const limit = limitOf(fault);
+    if (limit !== null) this.#metrics.observeLimited(limit);
     const line = {
       request_id: requestId,
       ...trace,
@@ -200,6 +205,7 @@ export class ApiServer {
       status: reply.status,
       ms: Math.round(tookMs * 10) / 10,
       ...(fault && { problem: fault.code }),
+      ...(limit !== null && { limit }),
       ...(reply.headers["idempotent-replayed"] !== undefined && { replayed: true }),
     };
     // What a caller did wrong is the caller's to see. What went wrong here is ours, with its cause.
@@ -229,6 +235,12 @@ function send(response: ServerResponse, reply: Reply, requestId: string, isLast:
   if (isLast) headers["connection"] = "close";
   response.writeHead(status, headers);
   response.end(body);
+}
+
+// A page is told of a limit as of a store that is full.
+function limitOf(fault: Failure | null): LimitName | null {
+  const limited = fault instanceof Limited ? fault : fault?.cause;
+  return limited instanceof Limited ? limited.limit : null;
 }
 
 function framingFailure(code: string | undefined): Failure {

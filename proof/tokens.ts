@@ -1,0 +1,97 @@
+import { listSigningKeys } from "../service/src/db/issuer.ts";
+import type { Findings, Part, Proof } from "./part.ts";
+import { outcomeOf, tryAttacks } from "./tokens/attack.ts";
+import { carriageAttacks } from "./tokens/carriage-attacks.ts";
+import { make, otherSpellingOf, twinOf } from "./tokens/forge.ts";
+import { grantAttacks } from "./tokens/grant-attacks.ts";
+import { jwtAttacks } from "./tokens/jwt-attacks.ts";
+import { peopleAttacks, wanderings } from "./tokens/people-attacks.ts";
+import { Scene } from "./tokens/scene.ts";
+
+const kinds = {
+  "forged, changed and confused tokens": jwtAttacks,
+  "good tokens in the wrong place or form": carriageAttacks,
+  "token requests": grantAttacks,
+  "sessions and sign-in by another issuer": peopleAttacks,
+};
+
+const all = Object.values(kinds).flat();
+
+// What the attacks change is good by itself, or they would show nothing. Nor is it an attack to spell the same signature otherwise:
+// ECDSA has two for everything, and the claims are those that were signed.
+async function harmless(scene: Scene): Promise<{ figures: Findings["figures"]; violations: string[] }> {
+  const { token, recipe } = scene;
+  const good = {
+    "the token that the attacks change": make(recipe),
+    "the media type in full": make(recipe, { header: { typ: "application/at+jwt" } }),
+    "our audience among others": make(recipe, { claims: { aud: ["else", "casehound"] } }),
+  };
+  const same = {
+    "a signature's twin (s to n - s)": twinOf(token),
+    "the same signature, spelled otherwise": otherSpellingOf(token),
+  };
+  const violations: string[] = [];
+  const figures: Findings["figures"] = {};
+  for (const [name, text] of Object.entries(good)) {
+    const { status } = await scene.call("GET", "/cases", { token: text });
+    if (status !== 200) violations.push(`${name} was answered ${status}, so that its changes show nothing`);
+  }
+  for (const scheme of ["bearer", "BEARER", "bEaReR"]) {
+    const headers = { authorization: `${scheme} ${token}` };
+    const { status } = await scene.call("GET", "/cases", { token: null, headers });
+    if (status !== 200) violations.push(`the scheme ${scheme} was answered ${status}`);
+  }
+  for (const [name, text] of Object.entries(same)) {
+    const answer = await scene.call("GET", "/cases", { token: text });
+    figures[name] = answer.status === 200 ? "counts as the token that it is" : outcomeOf(answer, scene);
+    const isTold = answer.status === 200 || outcomeOf(answer, scene) === "401 unauthorized";
+    if (!isTold) violations.push(`${name} was answered ${answer.status}`);
+  }
+  return { figures, violations };
+}
+
+// A token that was given before its client's secret or the issuer's key was replaced stays good; the old secret does not.
+async function rotations(scene: Scene): Promise<string[]> {
+  const { client_id, client_secret } = scene.tenant;
+  const rotated = await scene.call("POST", "/tenants/rotate-auth-secret", { body: { revoke_now: true } });
+  const old = await scene.askToken({ grant_type: "client_credentials", client_id, client_secret });
+  const kept = await scene.call("GET", "/cases");
+  const { keys } = (await (await fetch(`${scene.url}/.well-known/jwks.json`)).json()) as { keys: Record<string, unknown>[] };
+  const stored = await listSigningKeys(scene.stand.database);
+  const violations: string[] = [];
+  if (rotated.status !== 200 || kept.status !== 200) violations.push(`a rotated secret took its tokens with it: ${kept.status}`);
+  if (outcomeOf(old, scene) !== "401 unauthorized") violations.push(`a replaced secret was answered ${outcomeOf(old, scene)}`);
+  if (keys.length !== stored.length || keys.some((key) => "d" in key))
+    violations.push("the published keys are not the public halves");
+  return violations;
+}
+
+async function run({ progress }: Proof): Promise<Findings> {
+  const scene = await Scene.open();
+  try {
+    const good = await harmless(scene);
+    const tried = await tryAttacks(scene, all, (done) => progress(done, all.length, "attacks"));
+    const more = [...(await wanderings(scene)), ...(await rotations(scene))];
+    const counts = Object.entries(kinds).map(([name, attacks]) => [`attacks: ${name}`, attacks.length]);
+    const sources = new Set(all.flatMap(({ source }) => source.split(/, (?=RFC)/)));
+    return {
+      figures: {
+        ...Object.fromEntries(counts),
+        "sections that they are from": [...sources].toSorted().join("; "),
+        attempts: tried.attempts,
+        ...good.figures,
+      },
+      violations: [...good.violations, ...tried.violations, ...more],
+    };
+  } finally {
+    await scene.close();
+  }
+}
+
+export const tokens: Part = {
+  name: "tokens",
+  title: "Tokens and sign-in",
+  claim:
+    "Every attack of RFC 8725 (JSON Web Tokens) and RFC 9700 (OAuth 2.0) that can be tried on the issuer, on the API and on the console's sign-in is refused as the contract says, tells nothing and changes nothing; the good token is served before and after each.",
+  run,
+};
