@@ -1,0 +1,55 @@
+import { connectTo, type Environment } from "../service/test/launch.ts";
+import { send } from "../service/test/send.ts";
+import type { Context } from "./bad-input/context.ts";
+import { sendValid } from "./bad-input/controls.ts";
+import { settled } from "./bad-input/digest.ts";
+import { readDocument } from "./bad-input/document.ts";
+import { Ledger } from "./bad-input/ledger.ts";
+import { breakRules } from "./bad-input/schema-rules.ts";
+import { Lines } from "./bad-input/wire.ts";
+import { buildWorld } from "./bad-input/world.ts";
+import { Pool } from "./bad-input/wrong-values.ts";
+import type { Findings, Part, Proof, Scale } from "./part.ts";
+import { Stand } from "./stand.ts";
+
+// Here refusals are the work, and none of them may be for their number.
+const environment: Environment = { LOG_LEVEL: "error" };
+
+const requests: Record<Scale, number> = { short: 3_000, full: 100_000 };
+
+async function run(proof: Proof): Promise<Findings> {
+  const stand = await Stand.open();
+  try {
+    return await runOn(stand, proof);
+  } finally {
+    await stand.close();
+  }
+}
+
+async function runOn(stand: Stand, { scale, random, progress }: Proof): Promise<Findings> {
+  const total = requests[scale];
+  const service = await stand.start(environment);
+  const { port } = service;
+  const client = await connectTo(stand.postgres.address);
+  const lines = new Lines(port, 4);
+  const ledger = new Ledger(progress, total);
+  const [world, spare] = [await buildWorld(port, await stand.tenant()), await buildWorld(port, await stand.tenant())];
+  const operations = readDocument((await send(port, "GET", "/openapi.json")).text);
+  const context: Context = { world, spare, operations, lines, ledger, client, random, pool: new Pool(random.fork("pool")) };
+  await settled(client);
+  await breakRules(context, Math.round(total * 0.3));
+  await sendValid(context);
+  lines.close();
+  await client.end();
+  const log = service.stderr.split("\n").filter((line) => line !== "");
+  for (const line of log.slice(0, 5)) ledger.violate("the service's log", line);
+  return { figures: ledger.figures(), violations: ledger.violations };
+}
+
+export const badInput: Part = {
+  name: "bad-input",
+  title: "Bad input",
+  claim:
+    "Whatever is sent, the service answers in JSON, never with a 5xx, and applies nothing that it refused: every rule of every schema in the OpenAPI document broken, valid requests with their bytes changed, and the JSON parser, the rules' compiler, the cursors and the collector fuzzed.",
+  run,
+};
