@@ -1,10 +1,15 @@
 import { connectTo, type Environment } from "../service/test/launch.ts";
 import { send } from "../service/test/send.ts";
+import { tryCollector } from "./bad-input/collector.ts";
 import type { Context } from "./bad-input/context.ts";
 import { sendValid } from "./bad-input/controls.ts";
+import { tryCursors } from "./bad-input/cursors.ts";
 import { settled } from "./bad-input/digest.ts";
 import { readDocument } from "./bad-input/document.ts";
+import { fuzzParser, sendTexts } from "./bad-input/json-texts.ts";
 import { Ledger } from "./bad-input/ledger.ts";
+import { sendMutated } from "./bad-input/raw-bytes.ts";
+import { fuzzCompiler, sendRules } from "./bad-input/rule-texts.ts";
 import { breakRules } from "./bad-input/schema-rules.ts";
 import { Lines } from "./bad-input/wire.ts";
 import { buildWorld } from "./bad-input/world.ts";
@@ -33,12 +38,31 @@ async function runOn(stand: Stand, { scale, random, progress }: Proof): Promise<
   const client = await connectTo(stand.postgres.address);
   const lines = new Lines(port, 4);
   const ledger = new Ledger(progress, total);
-  const [world, spare] = [await buildWorld(port, await stand.tenant()), await buildWorld(port, await stand.tenant())];
+  const build = async () => buildWorld(port, await stand.tenant());
+  const [world, spare, loose] = await Promise.all([build(), build(), build()]);
   const operations = readDocument((await send(port, "GET", "/openapi.json")).text);
-  const context: Context = { world, spare, operations, lines, ledger, client, random, pool: new Pool(random.fork("pool")) };
+  const context: Context = {
+    world,
+    spare,
+    loose,
+    operations,
+    lines,
+    ledger,
+    client,
+    random,
+    pool: new Pool(random.fork("pool")),
+  };
   await settled(client);
   await breakRules(context, Math.round(total * 0.3));
+  await sendTexts(context, Math.round(total * 0.1));
+  await sendRules(context, Math.round(total * 0.05));
+  await tryCursors(context, Math.round(total * 0.05));
+  fuzzParser(context, total * 2);
+  fuzzCompiler(context, Math.round(total / 2));
+  await sendMutated(context, Math.round(total * 0.45));
+  // From here on there are effects that go on after the answer.
   await sendValid(context);
+  await tryCollector(context, Math.round(total * 0.05));
   lines.close();
   await client.end();
   const log = service.stderr.split("\n").filter((line) => line !== "");

@@ -77,12 +77,18 @@ function breakQuery(rule: Rule, request: Request, pool: Pool): Broken[] | string
 
 function breakHeader({ name, keyword, schema }: Rule, request: Request, pool: Pool): Broken[] | string {
   if (keyword === "type" || keyword === "storable") return "a header is text by its nature";
-  if (name === "Last-Event-ID")
-    return "a header that a browser repeats as it was told it: another one is no place in the log, and is passed over";
-  const refusal = { status: 400, type: "invalid-operation-id" };
+  const isKey = name === "Idempotency-Key";
+  const refusal = isKey ? { status: 400, type: "invalid-operation-id" } : { ...badRequest, inDetail: name };
   if (keyword === "required") return [{ request: withHeader(request, name, null), refusal }];
   const isHeaderText = (value: unknown) => typeof value === "string" && /^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(value);
-  const wrong = [...wrongValues(keyword, schema, "key", pool).filter(isHeaderText), "a b", "", "a".repeat(256), "a/b", "\u00e9"];
+  const wrong = [
+    ...wrongValues(keyword, schema, "key", pool).filter(isHeaderText),
+    "a b",
+    "a".repeat(256),
+    "a/b",
+    "\u00e9",
+    ...(isKey ? [""] : []),
+  ];
   return wrong.map((value) => ({ request: withHeader(request, name, String(value)), refusal }));
 }
 

@@ -9,9 +9,10 @@ import type { Pool } from "./wrong-values.ts";
 import { eachOf, type Lines } from "./wire.ts";
 
 export type Context = {
-  // For what must be refused, and for what may succeed.
+  // For what must be refused, for what must be taken, and for what may be either.
   world: World;
   spare: World;
+  loose: World;
   operations: DocumentOperation[];
   lines: Lines;
   ledger: Ledger;

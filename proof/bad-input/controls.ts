@@ -40,9 +40,12 @@ const meaningful = new Set([
   "from",
   "allowed_origins",
   "case_id",
+  "score_2",
   "score_3",
   "score_4",
+  "score_5",
   "occurred_at",
+  "is_disabled",
 ]);
 const parametersOfMeaning = new Set(["cursor", "start_date", "end_date", "case_ids", "types", "wait"]);
 

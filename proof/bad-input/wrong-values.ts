@@ -109,7 +109,7 @@ function wrongTexts(keyword: string, schema: Schema, valid: string, pool: Pool):
     case "pattern": {
       const pattern = new RegExp(String(rule), "u");
       const isWrong = (text: string) => !pattern.test(text) && text !== "" && text.isWellFormed();
-      return ["\u0001", " ", "!!", `${valid} `, `${valid}\n`, `\u200b${valid}`].filter(isWrong).concat(pool.text(isWrong));
+      return ["\u0001", " ", "!!", ",", `${valid} `, `${valid}\n`, `\u200b${valid}`].filter(isWrong).concat(pool.text(isWrong));
     }
     default:
       return [];
