@@ -65,6 +65,8 @@ async function runOn(stand: Stand, { scale, random, progress }: Proof): Promise<
   await tryCollector(context, Math.round(total * 0.05));
   lines.close();
   await client.end();
+  const health = await send(port, "GET", "/readyz").catch((error: unknown) => ({ status: 0, text: String(error) }));
+  if (health.status !== 200) ledger.violate("the service's health", health.text);
   const log = service.stderr.split("\n").filter((line) => line !== "");
   for (const line of log.slice(0, 5)) ledger.violate("the service's log", line);
   return { figures: ledger.figures(), violations: ledger.violations };

@@ -2,8 +2,8 @@ import { faultOfAnswer, type Answer } from "./answer.ts";
 import type { Context } from "./context.ts";
 import { changedTables, digestOf } from "./digest.ts";
 import { mutate } from "./mutation.ts";
-import { bytesOf, withHeader } from "./request.ts";
-import { validRequest } from "./valid.ts";
+import { bytesOf, withHeader, type Request } from "./request.ts";
+import { validRequest, withForm, withJson } from "./valid.ts";
 import type { World } from "./world.ts";
 import { eachOf, sendBytes } from "./wire.ts";
 
@@ -33,7 +33,7 @@ export async function sendMutated(context: Context, requests: number): Promise<v
 async function sendPowerless(context: Context, count: number): Promise<void> {
   const { client, ledger, world } = context;
   const kind = "bytes changed";
-  const corpus = corpusOf(context, world, world.readToken, () => true);
+  const corpus = [...corpusOf(context, world, world.readToken, () => true), ...serviceRequests(world.credentials)];
   const before = await digestOf(client);
   await eachOf(mutants(context, corpus, count), atOnce, async (bytes) => void (await sendOne(context, kind, bytes)));
   const changed = changedTables(before, await digestOf(client));
@@ -93,6 +93,28 @@ function corpusOf(
   return operations
     .filter(({ id, method, isOfTenant }) => isOfTenant && id !== "streamEvents" && isWanted(id, method))
     .map((operation) => bytesOf(withHeader(validRequest(operation, world).request, "Authorization", `Bearer ${token}`)));
+}
+
+// What needs no token, in the document or not.
+function serviceRequests({ client_id, client_secret }: World["credentials"]): Buffer[] {
+  const plain = (method: string, path: string): Request => ({ method, path, params: {}, query: [], headers: [] });
+  const form = { grant_type: "client_credentials", client_id, client_secret };
+  return [
+    ...[
+      "/livez",
+      "/readyz",
+      "/openapi.json",
+      "/.well-known/jwks.json",
+      "/auth/options",
+      "/auth/session",
+      "/auth/links/absent",
+    ].map((path) => plain("GET", path)),
+    withForm(plain("POST", "/v2/oauth/token"), form),
+    withJson(plain("POST", "/auth/sign-in"), { email: "ada@shop.example", password: "not the password" }),
+    withJson(plain("POST", "/auth/sign-out"), {}),
+    withJson(plain("POST", "/auth/password"), { password: "not the password", new_password: "another password" }),
+    withJson(plain("POST", "/auth/links/absent"), { password: "another password" }),
+  ].map(bytesOf);
 }
 
 function* mutants({ random }: Context, corpus: Buffer[], count: number): Generator<Buffer> {
