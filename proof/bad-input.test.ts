@@ -21,6 +21,14 @@ test("bad input: no 5xx, always JSON, nothing applied, in its short form", { tim
 
 const problem = { type: "bad-request", title: "Bad request", status: 400, detail: "The parameter limit is wrong.", errors: null };
 
+function digest(content: string): Digest {
+  return new Map([["cases", { rows: 1, content }]]);
+}
+
+function bytesOfAnswer(status: number, body: string): string {
+  return `HTTP/1.1 ${status} X\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
 function answerOf(status: number, body: unknown, type = "application/problem+json"): Answer {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return { status, headers: new Map([["content-type", type]]), text };
@@ -63,7 +71,6 @@ describe("bad input: the judge sees", () => {
   });
 
   test("a row that changed, and a row that came", () => {
-    const digest = (content: string): Digest => new Map([["cases", { rows: 1, content }]]);
     expect(changedTables(digest("a"), digest("a"))).toEqual([]);
     expect(changedTables(digest("a"), digest("b"))).toEqual(["cases"]);
   });
@@ -132,9 +139,8 @@ describe("bad input: on the wire", () => {
   });
 
   test("answers behind one another are told apart, and an interim one is none", () => {
-    const one = (status: number, body: string) => `HTTP/1.1 ${status} X\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     const { answers, rest } = readAnswers(
-      Buffer.from(`${one(200, "{}")}HTTP/1.1 100 Continue\r\n\r\n${one(404, '{"a":1}')}HTTP`),
+      Buffer.from(`${bytesOfAnswer(200, "{}")}HTTP/1.1 100 Continue\r\n\r\n${bytesOfAnswer(404, '{"a":1}')}HTTP`),
     );
     expect(answers.map(({ status, text }) => [status, text])).toEqual([
       [200, "{}"],

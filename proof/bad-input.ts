@@ -57,8 +57,8 @@ async function runOn(stand: Stand, { scale, random, progress }: Proof): Promise<
   await sendTexts(context, Math.round(total * 0.1));
   await sendRules(context, Math.round(total * 0.05));
   await tryCursors(context, Math.round(total * 0.05));
-  fuzzParser(context, total * 2);
-  fuzzCompiler(context, Math.round(total / 2));
+  fuzzParser(context, total);
+  fuzzCompiler(context, Math.round(total * 0.4));
   await sendMutated(context, Math.round(total * 0.45));
   // From here on there are effects that go on after the answer.
   await sendValid(context);

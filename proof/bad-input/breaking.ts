@@ -75,12 +75,15 @@ function breakQuery(rule: Rule, request: Request, pool: Pool): Broken[] | string
   return values.map((value) => broken(encodeURIComponent(String(value).toWellFormed())));
 }
 
+function isHeaderText(value: unknown): boolean {
+  return typeof value === "string" && /^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(value);
+}
+
 function breakHeader({ name, keyword, schema }: Rule, request: Request, pool: Pool): Broken[] | string {
   if (keyword === "type" || keyword === "storable") return "a header is text by its nature";
   const isKey = name === "Idempotency-Key";
   const refusal = isKey ? { status: 400, type: "invalid-operation-id" } : { ...badRequest, inDetail: name };
   if (keyword === "required") return [{ request: withHeader(request, name, null), refusal }];
-  const isHeaderText = (value: unknown) => typeof value === "string" && /^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(value);
   const wrong = [
     ...wrongValues(keyword, schema, "key", pool).filter(isHeaderText),
     "a b",
@@ -112,10 +115,9 @@ function breakForm({ path, keyword }: Rule, request: Request, form: Record<strin
 
 function breakBody(rule: Rule, { request, body }: { request: Request; body: unknown }, pool: Pool): Broken[] | string {
   const { path, keyword, schema, operation } = rule;
-  const refusal = (field: string): Refusal => ({ status: 422, type: "validation-error", field });
   const broken = (value: unknown, field = fieldOf(path)) => ({
     request: withJson(request, changeAt(body, path, value)),
-    refusal: refusal(field),
+    refusal: { status: 422, type: "validation-error", field },
   });
   const withMember = (name: string, value: unknown, shown = name) =>
     broken({ ...(at(body, path) as object), ...ownMember(name, value) }, fieldOf([...path, shown]));
@@ -127,14 +129,9 @@ function breakBody(rule: Rule, { request, body }: { request: Request; body: unkn
       return [{ ...broken(absent), ...(isPrecondition && { refusal: { status: 428, type: "precondition-required" } }) }];
     }
     case "additionalProperties":
-      return [
-        "unexpected",
-        "__proto__",
-        "constructor",
-        "tenant_id",
-        "a\0",
-        ...pool.text((text) => text !== "" && !(text in schema)),
-      ].flatMap((name) => (Object.hasOwn((schema["properties"] ?? {}) as object, name) ? [] : [withMember(name, 1)]));
+      return ["unexpected", "__proto__", "constructor", "tenant_id", "a\0", ...pool.text((text) => text !== "")].flatMap((name) =>
+        Object.hasOwn(schema["properties"] ?? {}, name) ? [] : [withMember(name, 1)],
+      );
     case "propertyNames.type":
       return "a member's name is text by the nature of JSON";
     case "propertyNames.storable":
@@ -153,7 +150,7 @@ function breakBody(rule: Rule, { request, body }: { request: Request; body: unkn
 const absent = Symbol("absent");
 
 function ownMember(name: string, value: unknown): Record<string, unknown> {
-  return Object.fromEntries([[name, value]]) as Record<string, unknown>;
+  return Object.fromEntries([[name, value]]);
 }
 
 function at(value: unknown, path: Path): unknown {
@@ -166,5 +163,5 @@ function changeAt(value: unknown, path: Path, changed: unknown): unknown {
   const inner = changeAt((value as Record<string | number, unknown>)[step], rest, changed);
   if (Array.isArray(value)) return value.map((each: unknown, index) => (index === step ? inner : each));
   const others = Object.entries(value as object).filter(([name]) => name !== step);
-  return Object.fromEntries(inner === absent ? others : [...others, [step, inner]]) as unknown;
+  return Object.fromEntries(inner === absent ? others : [...others, [step, inner]]);
 }

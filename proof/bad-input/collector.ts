@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
+import { characters } from "../../service/src/domain/field.ts";
 import type { Answer } from "./answer.ts";
 import { askAll, type Asked, type Context } from "./context.ts";
 import { mutate } from "./mutation.ts";
@@ -114,7 +115,7 @@ function readableId(event: unknown): string[] {
   const isReadable =
     typeof id === "string" &&
     id !== "" &&
-    [...id].length <= eventIdCharacters &&
+    characters(id) <= eventIdCharacters &&
     typeof type === "string" &&
     typeof timestamp === "number";
   return isReadable ? [id] : [];
@@ -138,6 +139,10 @@ function limits(context: Context): Asked[] {
   return [...all.map(([body, query, about]) => ({ bytes: bytesOf(post(context, body, query)), judge: taken, about })), tooLarge];
 }
 
+function ofStranger(request: Request, status: number): Asked {
+  return { bytes: bytesOf(request), judge: is(status), about: `${request.method} of a stranger` };
+}
+
 // An unknown key, or a page of another origin: the same refusal.
 function refusals(context: Context): Asked[] {
   const { spare } = context;
@@ -149,15 +154,10 @@ function refusals(context: Context): Asked[] {
     method,
     headers: [...request.headers, ["Origin", origin]],
   });
-  const asked = (each: Request, status: number) => ({
-    bytes: bytesOf(each),
-    judge: is(status),
-    about: `${each.method} of a stranger`,
-  });
   return [
-    ...keys.map((key) => asked({ ...request, path: `/collect/${key}` }, 403)),
-    ...origins.flatMap((origin) => ["POST", "OPTIONS"].map((method) => asked(from(method, origin), 403))),
-    asked(from("OPTIONS", spare.origin), 204),
-    asked({ ...request, method: "OPTIONS" }, 403),
+    ...keys.map((key) => ofStranger({ ...request, path: `/collect/${key}` }, 403)),
+    ...origins.flatMap((origin) => ["POST", "OPTIONS"].map((method) => ofStranger(from(method, origin), 403))),
+    ofStranger(from("OPTIONS", spare.origin), 204),
+    ofStranger({ ...request, method: "OPTIONS" }, 403),
   ];
 }

@@ -9,7 +9,6 @@ const kind = "a valid request";
 // sent to a tenant of its own, for it has effects; what takes things away comes last.
 export async function sendValid(context: Context): Promise<void> {
   const { operations, spare } = context;
-  const takesAway = (operation: DocumentOperation) => operation.method === "DELETE";
   const those = operations.filter((each) => each.isOfTenant && each.id !== "streamEvents");
   for (const some of [those.filter((each) => !takesAway(each)), those.filter(takesAway)]) {
     await askAll(
@@ -20,6 +19,10 @@ export async function sendValid(context: Context): Promise<void> {
       ),
     );
   }
+}
+
+function takesAway({ method }: DocumentOperation): boolean {
+  return method === "DELETE";
 }
 
 function toAsked(operation: DocumentOperation, request: Request): Asked {

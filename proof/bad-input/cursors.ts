@@ -72,11 +72,11 @@ function otherFilters({ request, about }: List): Request[] {
   return (filters[about] ?? []).map((filter) => ({ ...request, query: [...request.query, filter] }));
 }
 
-const signs = "ABCabc019-_+/=. ~%\0é😀";
+const signs = [..."ABCabc019-_+/=.~%".split(""), " ", "\0", "é", "😀"];
 
 function changedCursor(cursor: string, { random, pool }: Context, other: string): string {
   const at = random.whole(0, cursor.length - 1);
-  const sign = random.pick([...signs]);
+  const sign = random.pick(signs);
   const changed = random.pick([
     () => cursor.slice(0, at) + sign + cursor.slice(at + 1),
     () => cursor.slice(0, at) + sign + cursor.slice(at),

@@ -1,11 +1,11 @@
 export type Schema = { [keyword: string]: unknown };
-export type Where = "path" | "query" | "header" | "body" | "form";
+type Where = "path" | "query" | "header" | "body" | "form";
 export type Path = (string | number)[];
 
 // One rule of the document: a keyword of a schema, at a place in a request.
 export type Rule = { operation: DocumentOperation; where: Where; name: string; path: Path; keyword: string; schema: Schema };
 
-export type Parameter = { name: string; in: "path" | "query" | "header"; required: boolean; schema: Schema };
+type Parameter = { name: string; in: "path" | "query" | "header"; required: boolean; schema: Schema };
 
 export type DocumentOperation = {
   id: string;

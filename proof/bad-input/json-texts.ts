@@ -40,14 +40,8 @@ const twins = fc
     return Buffer.from(isInner ? `{"x":[${object}]}` : object);
   });
 const nested = fc
-  .tuple(fc.integer({ min: 60, max: 70 }), fc.constantFrom("[", `{"a":`, `[{"a":`))
-  .map(([depth, open]) =>
-    Buffer.from(
-      open.repeat(depth) +
-        "1" +
-        [...open].toReversed().join("").replaceAll(/[^[{]/g, "").replaceAll("[", "]").replaceAll("{", "}").repeat(depth),
-    ),
-  );
+  .tuple(fc.integer({ min: 28, max: 70 }), fc.constantFrom(["[", "]"], [`{"a":`, "}"], [`[{"a":`, "}]"]))
+  .map(([depth, [open = "", close = ""]]) => Buffer.from(`${open.repeat(depth)}1${close.repeat(depth)}`));
 const changed = fc
   .tuple(fc.oneof(valid, twins), fc.nat(), fc.nat(255), fc.constantFrom("set", "cut", "insert"))
   .map(([bytes, place, byte, how]) => {
@@ -57,7 +51,7 @@ const changed = fc
   });
 
 // Texts that are JSON, nearly JSON, and not at all.
-export const jsonTexts = fc.oneof(
+const jsonTexts = fc.oneof(
   valid,
   soup,
   twins,
@@ -106,14 +100,9 @@ function isParsedRight(bytes: Buffer): boolean {
 
 export function fuzzParser({ ledger, random }: Context, runs: number): void {
   const property = fc.property(jsonTexts, isParsedRight);
-  const { failed, counterexample, errorInstance } = fc.check(property, { seed: random.word() | 0, numRuns: runs });
+  const { failed, counterexample } = fc.check(property, { seed: random.word() | 0, numRuns: runs });
   ledger.add("texts for the JSON parser, in process", runs);
-  if (failed)
-    ledger.violate(
-      "JSON parser",
-      `parsed otherwise than JSON.parse and the contract say: ${String(errorInstance ?? "")}`,
-      counterexample?.[0],
-    );
+  if (failed) ledger.violate("JSON parser", "parsed otherwise than JSON.parse and the contract say", counterexample?.[0]);
 }
 
 // To an account that is not there: whatever the text, nothing can be applied.

@@ -95,9 +95,12 @@ function corpusOf(
     .map((operation) => bytesOf(withHeader(validRequest(operation, world).request, "Authorization", `Bearer ${token}`)));
 }
 
+function plain(method: string, path: string): Request {
+  return { method, path, params: {}, query: [], headers: [] };
+}
+
 // What needs no token, in the document or not.
 function serviceRequests({ client_id, client_secret }: World["credentials"]): Buffer[] {
-  const plain = (method: string, path: string): Request => ({ method, path, params: {}, query: [], headers: [] });
   const form = { grant_type: "client_credentials", client_id, client_secret };
   return [
     ...[

@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 const meant: Record<string, unknown> = { from: "2026-11-01", type: "login_failed", ip: "203.0.113.9" };
 
 // A body with every member that its schema knows: the document's example, and values of the right kind for what it leaves out.
-export function wholeBody(schema: Schema, example: unknown, name = ""): unknown {
+function wholeBody(schema: Schema, example: unknown, name = ""): unknown {
   if (schema["anyOf"] !== undefined) return example ?? wholeBody((schema["anyOf"] as Schema[])[0] ?? {}, undefined, name);
   if (schema["type"] === "object") {
     const given = (example ?? {}) as Record<string, unknown>;
@@ -77,7 +77,7 @@ export function withBody(request: Request, text: string | Buffer): Request {
 
 export function withForm(request: Request, form: Record<string, unknown>): Request {
   const text = Object.entries(form).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-  const headers = [...request.headers.filter(([name]) => name !== json[0])];
-  headers.push([json[0], "application/x-www-form-urlencoded"]);
+  const others = request.headers.filter(([name]) => name !== json[0]);
+  const headers: Request["headers"] = [...others, [json[0], "application/x-www-form-urlencoded"]];
   return { ...request, headers, body: Buffer.from(text.join("&")) };
 }

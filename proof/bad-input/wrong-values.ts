@@ -33,7 +33,7 @@ export class Pool {
   }
 }
 
-export function kindOf(value: unknown): string {
+function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
   return Number.isInteger(value) ? "integer" : typeof value;
