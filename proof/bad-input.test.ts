@@ -15,6 +15,7 @@ test("bad input: no 5xx, always JSON, nothing applied, in its short form", { tim
   expect(figures["rules broken"]).toBeGreaterThan(800);
   expect(figures["cursors"]).toBeGreaterThan(100);
   expect(figures["changes that were answered as such"]).toBeGreaterThan(0);
+  expect(figures["activities taken from changed requests"]).toBeGreaterThan(0);
   expect(figures["events taken from changed captures"]).toBeGreaterThan(0);
   expect(figures["entries in quarantine"]).toBeGreaterThan(20);
 });

@@ -8,7 +8,7 @@ import { settled } from "./bad-input/digest.ts";
 import { readDocument } from "./bad-input/document.ts";
 import { fuzzParser, sendTexts } from "./bad-input/json-texts.ts";
 import { Ledger } from "./bad-input/ledger.ts";
-import { sendMutated } from "./bad-input/raw-bytes.ts";
+import { sendMutated, sendMutatedActivities } from "./bad-input/raw-bytes.ts";
 import { fuzzCompiler, sendRules } from "./bad-input/rule-texts.ts";
 import { breakRules } from "./bad-input/schema-rules.ts";
 import { Lines } from "./bad-input/wire.ts";
@@ -59,9 +59,10 @@ async function runOn(stand: Stand, { scale, random, progress }: Proof): Promise<
   await tryCursors(context, Math.round(total * 0.05));
   fuzzParser(context, total);
   fuzzCompiler(context, Math.round(total * 0.4));
-  await sendMutated(context, Math.round(total * 0.45));
+  await sendMutated(context, Math.round(total * 0.4));
   // From here on there are effects that go on after the answer.
   await sendValid(context);
+  await sendMutatedActivities(context, Math.round(total * 0.05));
   await tryCollector(context, Math.round(total * 0.05));
   lines.close();
   await client.end();

@@ -62,6 +62,35 @@ async function sendPowerful(context: Context, count: number): Promise<void> {
   }
 }
 
+// Activities go on into the engine: what was taken of them is what the answers say was accepted, no more and no less.
+export async function sendMutatedActivities(context: Context, requests: number): Promise<void> {
+  const { ledger, loose, random } = context;
+  const kind = "bytes of activities changed";
+  const [whole = Buffer.alloc(0)] = corpusOf(context, loose, loose.token, (id) => id === "createActivities");
+  const fresh = () =>
+    Buffer.from(whole.toString("latin1").replace("chargeback-7781", `activity-${random.hex(1).slice(2)}`), "latin1");
+  const before = await countActivities(context);
+  let accepted = 0;
+  await eachOf(Array.from({ length: requests }).keys(), atOnce, async () => {
+    const answers = await sendOne(context, kind, mutate(fresh(), random, fresh()));
+    for (const answer of answers.filter(({ status }) => status === 202)) accepted += acceptedIn(answer);
+  });
+  const taken = (await countActivities(context)) - before;
+  ledger.add("activities taken from changed requests", taken);
+  if (taken !== accepted) ledger.violate(kind, `${taken} activities were taken, and the answers say ${accepted}`);
+}
+
+function acceptedIn({ text }: Answer): number {
+  return (JSON.parse(text) as { data: { accepted: number } }).data.accepted;
+}
+
+async function countActivities({ client, loose }: Context): Promise<number> {
+  const { rows } = await client.query<{ count: number }>("select count(*)::int as count from activity_ids where tenant_id = $1", [
+    loose.tenantId,
+  ]);
+  return rows[0]?.count ?? 0;
+}
+
 // Of the tables that requests write to at once: an applied request is one transaction.
 async function countChanges({ client }: Context, mark: string): Promise<number> {
   const tables = [
