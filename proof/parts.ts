@@ -1,4 +1,5 @@
 import { backup } from "./backup.ts";
+import { badInput } from "./bad-input.ts";
 import { crashes } from "./crashes.ts";
 import { cuts } from "./cuts.ts";
 import { histories } from "./histories.ts";
@@ -7,4 +8,4 @@ import type { Part } from "./part.ts";
 import { tokens } from "./tokens.ts";
 
 // In the order of docs/PROOF.md.
-export const parts: Part[] = [histories, crashes, cuts, tokens, mutation, backup];
+export const parts: Part[] = [histories, crashes, cuts, badInput, tokens, mutation, backup];

@@ -104,7 +104,8 @@ function describe(operation: Operation, named: Map<string, unknown>): Json {
     additionalProperties: false,
   };
   const content = body && { schema: refer(body, named), ...(example !== undefined && { example }) };
-  const codes = [...everyCall, ...operation.problems, ...(body ? everyBody : [])];
+  const ofBody: FailureCode[] = operation.method === "GET" ? [] : ["payload-too-large"];
+  const codes = [...everyCall, ...operation.problems, ...(body ? everyBody : ofBody)];
   return {
     operationId: operation.id,
     summary: operation.summary,

@@ -59,7 +59,11 @@ export async function runOperation(
     return fields ? { ...reply, headers: { ...reply.headers, ...fields } } : reply;
   };
   const visit = operation.isStream ? { visit: visitOf(request, operation, { identity, identify: identifyCaller }) } : {};
-  if (!schema) return handle({ caller, params, query, body: undefined, key: "", ...visit });
+  if (!schema) {
+    // A change waits for the end of its request: where that is broken, the caller is told that nothing was done.
+    if (operation.method !== "GET") await readBody(request, bodyBytesDefault, onBody);
+    return handle({ caller, params, query, body: undefined, key: "", ...visit });
+  }
   return admitBody(request, operation.bodyBytesMax ?? bodyBytesDefault, async () => {
     const body = await readJson(request, operation, onBody);
     const key = operation.wantsKey ? requireKey(request) : "";

@@ -1,0 +1,108 @@
+import { askAll, type Asked, type Context } from "./context.ts";
+import type { DocumentOperation, Path, Schema } from "./document.ts";
+import { bytesOf, type Request } from "./request.ts";
+import { validRequest, withJson } from "./valid.ts";
+
+const kind = "a valid request";
+
+// What would make the service refuse everything would make all the rest of this part hold: so what is valid must be taken. It is
+// sent to a tenant of its own, for it has effects; what takes things away comes last.
+export async function sendValid(context: Context): Promise<void> {
+  const { operations, spare } = context;
+  const those = operations.filter((each) => each.isOfTenant && each.id !== "streamEvents");
+  for (const some of [those.filter((each) => !takesAway(each)), those.filter(takesAway)]) {
+    await askAll(
+      context,
+      kind,
+      some.flatMap((operation) =>
+        variantsOf(operation, validRequest(operation, spare)).map((request) => toAsked(operation, request)),
+      ),
+    );
+  }
+}
+
+function takesAway({ method }: DocumentOperation): boolean {
+  return method === "DELETE";
+}
+
+function toAsked(operation: DocumentOperation, request: Request): Asked {
+  const judge = ({ status }: { status: number }) => (isTaken(operation, status) ? null : `expected ${operation.success}`);
+  return { bytes: bytesOf(request), about: operation.id, judge };
+}
+
+// A conflict comes after every look at the request itself; few backtests may wait at once.
+function isTaken(operation: DocumentOperation, status: number): boolean {
+  return status === operation.success || status === 409 || (operation.id === "createBacktest" && status === 429);
+}
+
+// Texts that must mean something, and numbers that hang on one another, have no other valid value that a schema could tell.
+const meaningful = new Set([
+  "expression",
+  "sentence",
+  "email",
+  "from",
+  "allowed_origins",
+  "case_id",
+  "score_2",
+  "score_3",
+  "score_4",
+  "score_5",
+  "occurred_at",
+  "is_disabled",
+]);
+const parametersOfMeaning = new Set(["cursor", "start_date", "end_date", "case_ids", "types", "wait"]);
+
+function variantsOf(operation: DocumentOperation, { request, body }: { request: Request; body: unknown }): Request[] {
+  const parameters = operation.parameters.filter((each) => each.in === "query" && !parametersOfMeaning.has(each.name));
+  const queried = parameters.flatMap(({ name, schema }) =>
+    validValues(schema).map((value): Request => ({ ...request, query: [[name, encodeURIComponent(String(value))]] })),
+  );
+  const bodies = operation.body
+    ? placesOf(operation.body.schema, []).flatMap(({ path, schema }) => bodiesWith(body, path, schema))
+    : [];
+  return [request, ...queried, ...bodies.map((each) => withJson(request, each))];
+}
+
+type Place = { path: Path; schema: Schema };
+
+function placesOf(schema: Schema, path: Path): Place[] {
+  const members = Object.entries((schema["properties"] ?? {}) as Record<string, Schema>).filter(
+    ([name]) => !meaningful.has(name),
+  );
+  const items = schema["items"] === undefined ? [] : placesOf(schema["items"] as Schema, [...path, 0]);
+  return [{ path, schema }, ...members.flatMap(([name, member]) => placesOf(member, [...path, name])), ...items];
+}
+
+function bodiesWith(body: unknown, path: Path, schema: Schema): unknown[] {
+  return validValues(schema).map((value) => replaceAt(body, path, value));
+}
+
+function replaceAt(value: unknown, path: Path, changed: unknown): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return changed;
+  if (Array.isArray(value)) return value.map((each: unknown, index) => (index === step ? replaceAt(each, rest, changed) : each));
+  const members = value as Record<string, unknown>;
+  const others = step === "status" ? { ...members, disposition: undefined } : members;
+  return { ...others, [step]: replaceAt(members[step], rest, changed) };
+}
+
+// At the very edges of what the schema allows.
+function validValues(schema: Schema): unknown[] {
+  if (schema["anyOf"] !== undefined) return (schema["anyOf"] as Schema[]).flatMap(validValues);
+  if (schema["enum"] !== undefined) return schema["enum"] as unknown[];
+  if (schema["pattern"] !== undefined || schema["format"] !== undefined) return [];
+  const edges = (...names: string[]) => names.filter((name) => schema[name] !== undefined).map((name) => Number(schema[name]));
+  switch (schema["type"]) {
+    case "boolean":
+      return [true, false];
+    case "null":
+      return [null];
+    case "integer":
+    case "number":
+      return edges("minimum", "maximum").filter((value) => Math.abs(value) < 1e15);
+    case "string":
+      return edges("minLength", "maxLength").flatMap((length) => ["é".repeat(length), "😀".repeat(length)]);
+    default:
+      return [];
+  }
+}

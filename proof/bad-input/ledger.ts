@@ -1,0 +1,81 @@
+import type { Proof } from "../part.ts";
+import { faultOfAnswer, type Answer } from "./answer.ts";
+
+const shownMax = 25;
+
+// What was sent, what came, and what was promised and not held.
+export class Ledger {
+  readonly violations: string[] = [];
+  readonly #progress: Proof["progress"];
+  readonly #total: number;
+  readonly #requests = new Map<string, number>();
+  readonly #statuses = new Map<number, number>();
+  readonly #figures = new Map<string, number>();
+  #sent = 0;
+  #faults = 0;
+  #notJson = 0;
+
+  constructor(progress: Proof["progress"], total: number) {
+    this.#progress = progress;
+    this.#total = total;
+  }
+
+  // Counts a request and judges its answer as any answer is judged. False where that is a violation already.
+  judge(kind: string, request: Buffer, answer: Answer | null, options: { isHead?: boolean; mayBePage?: boolean } = {}): boolean {
+    this.count(kind);
+    if (!answer) {
+      this.violate(kind, "no answer", request);
+      return false;
+    }
+    this.note(answer);
+    const fault = faultOfAnswer(answer, options);
+    if (fault === null) return true;
+    if (answer.status < 500) this.#notJson++;
+    this.violate(kind, `${fault}: ${answer.text.slice(0, 300)}`, request);
+    return false;
+  }
+
+  count(kind: string): void {
+    this.#requests.set(kind, (this.#requests.get(kind) ?? 0) + 1);
+    this.#progress(++this.#sent, this.#total, "requests");
+  }
+
+  note({ status }: Answer): void {
+    this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1);
+    if (status >= 500) this.#faults++;
+  }
+
+  add(figure: string, count: number): void {
+    this.#figures.set(figure, (this.#figures.get(figure) ?? 0) + count);
+  }
+
+  // With the request itself, to send it again.
+  violate(kind: string, what: string, request?: Buffer): void {
+    if (this.violations.length < shownMax)
+      this.violations.push(`${kind}: ${what}${request ? ` | request ${shown(request)}` : ""}`);
+  }
+
+  get sent(): number {
+    return this.#sent;
+  }
+
+  figures(): Record<string, string | number> {
+    const byStatus = [...this.#statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+    return {
+      requests: this.#sent,
+      ...Object.fromEntries([...this.#requests].map(([kind, count]) => [`requests, ${kind}`, count])),
+      ...Object.fromEntries(this.#figures),
+      "answers by status": byStatus.join(", "),
+      "answers 5xx": this.#faults,
+      "answers that are not JSON": this.#notJson,
+    };
+  }
+}
+
+function shown(request: Buffer): string {
+  const text = request.toString("latin1");
+  const isPlain = /^[\t\r\n\x20-\x7e]*$/.test(text) && text.length < 2_000;
+  return isPlain
+    ? JSON.stringify(text.replace(/Bearer \S+/g, "Bearer ..."))
+    : `base64 ${request.subarray(0, 6_000).toString("base64")}`;
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import type { DocumentOperation, Schema } from "./document.ts";
+import { anyName } from "./document.ts";
+import { bearer, json, type Request } from "./request.ts";
+import type { World } from "./world.ts";
+
+// What no schema can say: texts that mean something, and versions that are the current ones.
+const meant: Record<string, unknown> = { from: "2026-11-01", type: "login_failed", ip: "203.0.113.9" };
+
+// A body with every member that its schema knows: the document's example, and values of the right kind for what it leaves out.
+function wholeBody(schema: Schema, example: unknown, name = ""): unknown {
+  if (schema["anyOf"] !== undefined) return example ?? wholeBody((schema["anyOf"] as Schema[])[0] ?? {}, undefined, name);
+  if (schema["type"] === "object") {
+    const given = (example ?? {}) as Record<string, unknown>;
+    const members = Object.entries((schema["properties"] ?? {}) as Record<string, Schema>);
+    const own = members.map(([member, each]) => [member, wholeBody(each, given[member], member)]);
+    const any = typeof schema["additionalProperties"] === "object" ? [[anyName, "a value"]] : [];
+    return Object.fromEntries([...own, ...any]) as unknown;
+  }
+  if (schema["type"] === "array") {
+    const items = schema["items"] as Schema;
+    const [first] = (example ?? []) as unknown[];
+    return [wholeBody(items, first, name)];
+  }
+  return example ?? plainValue(schema, name);
+}
+
+function plainValue(schema: Schema, name: string): unknown {
+  if (Object.hasOwn(meant, name)) return meant[name];
+  if (schema["enum"] !== undefined) return (schema["enum"] as unknown[])[0];
+  switch (schema["type"]) {
+    case "boolean":
+      return false;
+    case "integer":
+    case "number":
+      return Math.max(Number(schema["minimum"] ?? 1), 1);
+    default:
+      return schema["format"] === "date-time" ? new Date().toISOString() : "a text";
+  }
+}
+
+// A request that the operation takes, for what there is in the world.
+export function validRequest(operation: DocumentOperation, world: World): { request: Request; body: unknown } {
+  const { method, path, body, parameters } = operation;
+  const params = Object.fromEntries(
+    parameters.filter((each) => each.in === "path").map(({ name }) => [name, world.ids[name] ?? "absent"]),
+  );
+  const headers: [string, string][] = operation.isOfTenant ? [bearer(world.token)] : [];
+  if (parameters.some((each) => each.name === "Idempotency-Key")) headers.push(["Idempotency-Key", randomUUID()]);
+  // A stream ends by itself only where it is told to.
+  const query: [string, string][] = operation.id === "streamEvents" ? [["wait", "0"]] : [];
+  const request: Request = { method, path, params, query, headers };
+  if (!body) return { request, body: undefined };
+  if (body.isForm) {
+    const { client_id, client_secret } = world.credentials;
+    const form = { grant_type: "client_credentials", client_id, client_secret, scope: "read:cases" };
+    return { request: withForm(request, form), body: form };
+  }
+  const whole = adapted(wholeBody(body.schema, body.example), world);
+  return { request: withJson(request, whole), body: whole };
+}
+
+// The example's ids and versions are nobody's.
+function adapted(whole: unknown, world: World): unknown {
+  if (typeof whole !== "object" || whole === null || !("cases" in whole)) return whole;
+  return { ...whole, cases: [{ case_id: world.caseIds[1], case_version: 1 }] };
+}
+
+export function withJson(request: Request, body: unknown): Request {
+  return withBody(request, JSON.stringify(body));
+}
+
+export function withBody(request: Request, text: string | Buffer): Request {
+  const headers = [...request.headers.filter(([name]) => name !== json[0]), json];
+  return { ...request, headers, body: Buffer.from(text) };
+}
+
+export function withForm(request: Request, form: Record<string, unknown>): Request {
+  const text = Object.entries(form).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  const others = request.headers.filter(([name]) => name !== json[0]);
+  const headers: Request["headers"] = [...others, [json[0], "application/x-www-form-urlencoded"]];
+  return { ...request, headers, body: Buffer.from(text.join("&")) };
+}

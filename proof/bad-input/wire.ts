@@ -1,0 +1,129 @@
+import { connect, type Socket } from "node:net";
+import { readAnswers, type Answer } from "./answer.ts";
+
+const silenceMs = 20_000;
+
+// One connection, the very bytes, and our half closed behind them: what comes back until the other side closes too. `left` are
+// bytes that make no whole answer.
+export function sendBytes(port: number, bytes: Buffer): Promise<{ answers: Answer[]; left: Buffer; isSilent: boolean }> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    const chunks: Buffer[] = [];
+    let isSilent = false;
+    socket.setTimeout(silenceMs, () => ((isSilent = true), socket.destroy()));
+    socket.on("data", (chunk) => chunks.push(chunk));
+    // A reset behind an answer is the end of it all the same: what matters is what came.
+    socket.on("error", () => {});
+    socket.on("end", () => socket.destroy());
+    socket.on("close", () => {
+      const { answers, rest } = readAnswers(Buffer.concat(chunks), { isHead: bytes.includes("HEAD "), isOver: true });
+      resolve({ answers, left: rest, isSilent });
+    });
+    socket.end(bytes);
+  });
+}
+
+type Asked = { bytes: Buffer; resolve: (answer: Answer | null) => void };
+
+const aheadMax = 16;
+
+// A connection that is kept, with several requests ahead of their answers. For requests whose framing is right.
+class Line {
+  readonly #port: number;
+  #socket: Socket | null = null;
+  #received: Buffer = Buffer.alloc(0);
+  #asked: Asked[] = [];
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  get length(): number {
+    return this.#asked.length;
+  }
+
+  // Null where the connection ended without an answer to it.
+  ask(bytes: Buffer): Promise<Answer | null> {
+    return new Promise((resolve) => {
+      this.#asked.push({ bytes, resolve });
+      (this.#socket ??= this.#connect()).write(bytes);
+    });
+  }
+
+  close(): void {
+    this.#socket?.destroy();
+  }
+
+  #connect(): Socket {
+    const socket = connect({ port: this.#port, host: "127.0.0.1" });
+    this.#received = Buffer.alloc(0);
+    socket.setNoDelay(true);
+    socket.setTimeout(silenceMs, () => socket.destroy());
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => this.#take(chunk));
+    socket.on("close", () => socket === this.#socket && this.#lose());
+    return socket;
+  }
+
+  #take(chunk: Buffer): void {
+    const { answers, rest } = readAnswers(this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]));
+    this.#received = rest;
+    for (const answer of answers) {
+      this.#asked.shift()?.resolve(answer);
+      // What was asked behind it is not answered here any more.
+      if (answer.headers.get("connection") === "close") return this.#move();
+    }
+  }
+
+  #move(): void {
+    this.#socket?.destroy();
+    this.#socket = null;
+    if (this.#asked.length === 0) return;
+    this.#socket = this.#connect();
+    for (const { bytes } of this.#asked) this.#socket.write(bytes);
+  }
+
+  // The first is the one that was being answered: those behind it were never looked at.
+  #lose(): void {
+    this.#asked.shift()?.resolve(null);
+    this.#move();
+  }
+}
+
+// Requests on several connections at once.
+export class Lines {
+  readonly #lines: Line[];
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(port: number, count: number) {
+    this.#lines = Array.from({ length: count }, () => new Line(port));
+  }
+
+  async ask(bytes: Buffer): Promise<Answer | null> {
+    let line = this.#shortest();
+    while (line.length >= aheadMax) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      line = this.#shortest();
+    }
+    const answer = await line.ask(bytes);
+    this.#waiting.shift()?.();
+    return answer;
+  }
+
+  close(): void {
+    for (const line of this.#lines) line.close();
+  }
+
+  #shortest(): Line {
+    return this.#lines.reduce((shortest, line) => (line.length < shortest.length ? line : shortest));
+  }
+}
+
+// So many at a time, for as long as there are any.
+export async function eachOf<T>(items: Iterable<T>, atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  const worker = async () => {
+    for (let next = iterator.next(); next.done !== true; next = iterator.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { TestTenant, expectProblem, sendRaw, useService } from "./harness.ts";
+import { rawRequest, talk } from "./raw.ts";
+
+const service = useService();
+
+async function createAccount() {
+  const tenant = await TestTenant.create(service.current);
+  await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "a" } });
+  const read = async () => (await tenant.call("GET", "/enduseraccounts/a")).text;
+  return { tenant, read, before: await read() };
+}
+
+test.each([
+  ["is shorter than its Content-Length", ["Content-Length: 5"], "abc"],
+  ["is a chunk that is none", ["Transfer-Encoding: chunked"], "zz\r\n\r\n"],
+  ["is in chunks that break off", ["Transfer-Encoding: chunked"], "3\r\nabc\r\n"],
+])("DELETE account 400: a body that %s deletes nothing, though none is wanted", async (_name, headers, body) => {
+  const { tenant, read, before } = await createAccount();
+  const head = `DELETE /v2/${tenant.slug}/enduseraccounts/a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tenant.token}\r\n`;
+  const { answers, isOpen } = await talk(service.current.port, `${head}${headers.join("\r\n")}\r\n\r\n${body}`, 1, "half-close");
+  expect(answers).toHaveLength(1);
+  if (answers[0]) expectProblem(answers[0], 400, "bad-request");
+  expect(isOpen).toBe(false);
+  // What would go on behind the answer is over by the time that others like it, sent after it, are.
+  for (const other of ["b", "c", "d"]) {
+    await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: other } });
+    expect((await tenant.call("DELETE", `/enduseraccounts/${other}`)).status).toBe(204);
+  }
+  expect(await read()).toBe(before);
+});
+
+test("DELETE account 413: a body beyond every limit deletes nothing, though none is wanted", async () => {
+  const { tenant, read, before } = await createAccount();
+  const request = rawRequest(tenant, { method: "DELETE", path: "/enduseraccounts/a", body: "x".repeat(64 * 1024 + 1) });
+  expectProblem(await sendRaw(service.current.port, request), 413, "payload-too-large");
+  expect(await read()).toBe(before);
+});
+
+test("DELETE account 204: a body that is whole is passed over, and the connection goes on", async () => {
+  const { tenant } = await createAccount();
+  const request = rawRequest(tenant, { method: "DELETE", path: "/enduseraccounts/a", body: "not even JSON" });
+  const { answers, isOpen } = await talk(service.current.port, request);
+  expect(answers.map((answer) => answer.status)).toEqual([204]);
+  expect(isOpen).toBe(true);
+});
