@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { TObject } from "typebox";
+import type { Database } from "../db/database.ts";
 import { Failure } from "../domain/failure.ts";
 import { isStorable } from "../domain/field.ts";
 import { unauthorized, type Authenticator, type Identity } from "./auth.ts";
@@ -20,7 +21,9 @@ export type Trace = { operation: string; tenant?: string; actor?: string };
 
 export type Routed = { operation: Operation; slug: string; params: Record<string, string>; query: string };
 
-type Runtime = { services: Services; authenticator: Authenticator; sessions: Sessions; isStrictHost: boolean };
+export type SharedServices = Omit<Services, "database"> & { database: Database };
+
+type Runtime = { services: SharedServices; authenticator: Authenticator; sessions: Sessions; isStrictHost: boolean };
 
 // One call of an operation: the contract's order of checks, from the credentials on, as one straight line.
 export async function runOperation(
@@ -42,7 +45,7 @@ export async function runOperation(
   const params = decodeParams(routed.params);
   const query = operation.query ? readQuery(operation.query, routed.query) : {};
   const caller = { ...tenant, actor: identity.actor, scopes: identity.scopes };
-  const { services } = runtime;
+  const services = { ...runtime.services, database: runtime.services.database.of(tenant.tenant_id) };
   const schema = operation.body;
   const visit = operation.isStream ? { visit: visitOf(request, operation, { identity, identify: identifyCaller }) } : {};
   if (!schema) return operation.handle(services, { caller, params, query, body: undefined, key: "", ...visit });

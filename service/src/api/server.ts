@@ -8,11 +8,10 @@ import type { Authenticator } from "./auth.ts";
 import type { ConsolePages } from "./console.ts";
 import { headerLines } from "./headers.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Services } from "./operation.ts";
 import { parseTarget } from "./path.ts";
 import { problemReply, toFailure, type Reply } from "./problem.ts";
 import type { Router } from "./router.ts";
-import { runOperation, type Trace } from "./run.ts";
+import { runOperation, type SharedServices, type Trace } from "./run.ts";
 import type { Sessions } from "./web-sessions.ts";
 
 const headerBytesMax = 16 * 1024;
@@ -25,7 +24,7 @@ const ofPages = new Set(["collectEvents", "preflightEvents", "getTag", "getConso
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
 type Parts = {
-  services: Services;
+  services: SharedServices;
   authenticator: Authenticator;
   sessions: Sessions;
   router: Router;
