@@ -87,9 +87,9 @@ export class Twin {
   }
 
   async #fillActivity(): Promise<void> {
-    const report = (account: string, more: Record<string, string>) => ({
-      activity_id: `report-of-${account}`,
-      type: "fraud_report",
+    const seen = (type: string, account: string, more: Record<string, string>) => ({
+      activity_id: `${type}-of-${account}`,
+      type,
       occurred_at: new Date().toISOString(),
       website_account_id: account,
       user_agent: `Mozilla/5.0 ${this.word}`,
@@ -97,9 +97,17 @@ export class Twin {
       ...more,
     });
     const same = { session_id: "session-1", device_id: "device-1", ip: "203.0.113.7" };
-    this.own = { session_id: `session-${this.word}`, device_id: `device-${this.word}`, ip: `2001:db8::${this.word.slice(-4)}` };
+    const ip = ["20", ...Buffer.from(this.word.slice(-6), "hex")].join(".");
+    this.own = { session_id: `session-${this.word}`, device_id: `device-${this.word}`, ip };
     const alone = `only-${this.word}`;
-    const activities = [report("user-1", same), report("user-2", same), report(alone, this.own)];
+    const seenAt: [string, Record<string, string>][] = [
+      ["user-1", same],
+      ["user-2", same],
+      [alone, this.own],
+    ];
+    const activities = ["login_succeeded", "fraud_report"].flatMap((type) =>
+      seenAt.map(([account, at]) => seen(type, account, at)),
+    );
     await this.#do("POST", "/activities", { activities });
     Object.assign(this.shared, same, { website_account_id: "user-1", rule_id: "same_rule" });
     Object.assign(this.own, { website_account_id: alone, rule_id: `only_${this.word}` });
@@ -110,7 +118,8 @@ export class Twin {
 
   async #fillPeople(): Promise<void> {
     const user = { email: sharedEmail, name: `Ada ${this.word}`, role: "admin" };
-    const invited = await this.#do<{ user: { user_id: string }; link: { url: string } }>("POST", "/users", user);
+    type Invited = { user: { user_id: string }; link: { url: string } };
+    const invited = await this.#do<Invited>("POST", "/users", user);
     const used = await this.ask("POST", `/auth/links/${tokenOf(invited.link.url)}`, { body: { password: this.password } });
     const [line = ""] = used.headers.getSetCookie();
     this.person = {
@@ -118,19 +127,26 @@ export class Twin {
       "x-csrf-token": (used.json as unknown as { csrf_token: string }).csrf_token,
     };
     const other = { email: "grace@shop.example", name: `Grace ${this.word}`, role: "investigator" };
-    this.linkToken = tokenOf((await this.#do<{ link: { url: string } }>("POST", "/users", other)).link.url);
+    const waiting = await this.#do<Invited>("POST", "/users", other);
+    this.linkToken = tokenOf(waiting.link.url);
     const made = await this.#do<{ client: { client_id: string } }>("POST", "/clients", { scopes: ["read:cases"] });
-    Object.assign(this.shared, { user_id: invited.user.user_id, client_id: made.client.client_id });
+    Object.assign(this.shared, { user_id: waiting.user.user_id, client_id: made.client.client_id });
   }
 
   async #fillCases(): Promise<void> {
-    type Listed = { cases: { case_id: string; website_account_id: string }[] };
+    type Listed = { cases: { case_id: string; website_account_id: string; case_version: number }[] };
     const listed = await until(async () => {
       const { cases } = await this.#do<Listed>("GET", "/cases");
       return cases.length === 3 ? cases : undefined;
     });
-    const idOf = (account: string) => listed.find((each) => each.website_account_id === account)?.case_id ?? "";
-    const change = { status: "CLOSED", case_version: 1, reason: this.word, disposition: "FALSE_POSITIVE" };
+    const caseOf = (account: string) => listed.find((each) => each.website_account_id === account);
+    const idOf = (account: string) => caseOf(account)?.case_id ?? "";
+    const change = {
+      status: "CLOSED",
+      case_version: caseOf("user-2")?.case_version,
+      reason: this.word,
+      disposition: "FALSE_POSITIVE",
+    };
     const closed = await this.call("PUT", `/cases/${idOf("user-2")}`, { body: change, key: sharedKey });
     if (closed.status !== 200 || closed.headers.has("idempotent-replayed") || !closed.text.includes(idOf("user-2")))
       throw new Error(`the key ${sharedKey} is not free for ${this.slug}: ${closed.status} ${closed.text}`);

@@ -6,6 +6,8 @@ export const tenantRole = "casehound_tenant";
 // Any number, the same in every process: of several that start at once one makes the role.
 const lockId = 4_812_204;
 const insufficientPrivilege = "42501";
+// No such role, or not for this user.
+const cannotTake = new Set(["22023", insufficientPrivilege]);
 // Roles are the whole server's: the service of another database may make it at the same moment.
 const alreadyThere = new Set(["42710", "23505"]);
 
@@ -13,7 +15,7 @@ const alreadyThere = new Set(["42710", "23505"]);
 export async function openTenantLock(database: Database): Promise<string | null> {
   const fault = await prepareRole(database);
   if (fault !== null) return fault;
-  if (!(await isLocking(database))) return `connections do not get the role ${tenantRole}: does DATABASE_URL set options?`;
+  if (!(await canLockTenants(database))) return `connections do not get the role ${tenantRole}: does DATABASE_URL set options?`;
   database.lockTenants(tenantRole);
   return null;
 }
@@ -35,8 +37,14 @@ async function prepareRole(database: Database): Promise<string | null> {
 }
 
 // Asked on a connection like those that tenants' requests will have.
-async function isLocking(database: Database): Promise<boolean> {
-  const client = await database.connect(tenantRole);
+export async function canLockTenants(database: Database): Promise<boolean> {
+  let client: Client;
+  try {
+    client = await database.connect(tenantRole);
+  } catch (error) {
+    if (cannotTake.has(codeOf(error))) return false;
+    throw error;
+  }
   try {
     const { rows } = await client.query<{ is_locking: boolean | null }>(
       `select bool_and(row_security_active(oid)) as is_locking
