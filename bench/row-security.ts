@@ -109,6 +109,9 @@ async function compare(sides: { off: Side; on: Side }, bench: Bench, reads: Read
   return `| ${reads.name} | ${cells.join(" | ")} |`;
 }
 
+const byId: Reads["path"] = ({ caseIds }, n) => `/cases/${caseIds[(n * 7919) % caseIds.length]}`;
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
 const bench = await openBench("row-security");
 try {
   await migrate(bench.database);
@@ -117,7 +120,6 @@ try {
   await bench.database.query(statement("vacuum analyze cases", []));
   const sides = { off: await openSide(bench, "off", tenants), on: await openSide(bench, "on", tenants) };
   const one = tenants.slice(0, 1);
-  const byId: Reads["path"] = ({ caseIds }, n) => `/cases/${caseIds[(n * 7919) % caseIds.length]}`;
   const all: Reads[] = [
     { name: "`GET /cases/{id}`, one tenant", tenants: one, path: byId },
     { name: `\`GET /cases/{id}\`, ${tenantCount} tenants by turns`, tenants, path: byId },
@@ -125,9 +127,9 @@ try {
     { name: `\`GET /cases?limit=100\`, ${tenantCount} tenants by turns`, tenants, path: () => "/cases?limit=100" },
     { name: `\`GET /cases?status=OPEN&limit=100\`, ${tenantCount} tenants`, tenants, path: () => "/cases?status=OPEN&limit=100" },
   ];
-  console.log("| what | off, 1/s | on, 1/s | change | off, CPU µs | on, CPU µs | change |");
-  console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
-  for (const reads of all) console.log(await compare(sides, bench, reads));
+  say("| what | off, 1/s | on, 1/s | change | off, CPU µs | on, CPU µs | change |");
+  say("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
+  for (const reads of all) say(await compare(sides, bench, reads));
   for (const { service, agent } of Object.values(sides)) {
     agent.destroy();
     await service.stop();

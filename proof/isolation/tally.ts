@@ -2,7 +2,7 @@ import type { Answer } from "../../service/test/send.ts";
 import type { Twin } from "./twin.ts";
 
 // All of an answer but what differs from any answer to the next. `ids` are told apart no more.
-export function bytesOf(answer: Answer, ids: string[] = []): string {
+function bytesOf(answer: Answer, ids: string[] = []): string {
   const headers = [...answer.headers].filter(([name]) => name !== "x-request-id" && name !== "date");
   const whole = JSON.stringify([answer.status, headers.filter(([name]) => name !== "content-length"), answer.text]);
   return ids.reduce((text, id) => text.replaceAll(id, "<id>"), whole);

@@ -98,6 +98,7 @@ test("config: with nothing set, and with everything empty, it is the try-out on 
     "METRICS_PORT",
     "LOG_LEVEL",
     "STRICT_HOST",
+    "ROW_SECURITY",
   ];
   const empty = Object.fromEntries([...names, ...Object.keys(bootstrap), "TRUSTED_ISSUERS"].map((name) => [name, ""]));
   expect(readConfig({})).toMatchObject({
