@@ -65,7 +65,7 @@ export function readConfig(env: Environment = process.env): Config {
     metricsPort: text(env, "METRICS_PORT") === "off" ? null : port(env, "METRICS_PORT", 9464),
     logLevel: oneOf(env, "LOG_LEVEL", logLevels, "info"),
     isStrictHost: oneOf(env, "STRICT_HOST", ["on", "off"], "off") === "on",
-    rowSecurity: oneOf(env, "ROW_SECURITY", rowSecurities, "auto"),
+    rowSecurity: oneOf(env, "ROW_SECURITY", rowSecurities, "off"),
     bootstrap: readBootstrap(env),
     trustedIssuers: readIssuers(text(env, "TRUSTED_ISSUERS")),
     oidc: readOidc(env),

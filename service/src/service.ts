@@ -31,7 +31,7 @@ import { EmbeddedPostgres } from "./db/embedded.ts";
 import { gatherReads } from "./db/gather.ts";
 import { MigrationFault, migrate } from "./db/migrate.ts";
 import { findOrMakeSecret, savePublicUrl } from "./db/settings.ts";
-import { openTenantLock } from "./db/tenant-lock.ts";
+import { isBound, openTenantLock } from "./db/tenant-lock.ts";
 import { findTenantsByKeys } from "./db/tenants.ts";
 import { demoEnrichment, demoOrigin, startDemo } from "./demo.ts";
 import type { Clock } from "./engine/cases.ts";
@@ -114,7 +114,9 @@ async function start(
 }
 
 async function lockTenants(database: Database, { rowSecurity }: Config, log: Logger): Promise<void> {
-  const fault = rowSecurity === "off" ? "ROW_SECURITY is off" : await openTenantLock(database);
+  if (await isBound(database)) throw new ConfigFault("DATABASE_URL: its user must own the tables, or have bypassrls");
+  if (rowSecurity === "off") return;
+  const fault = await openTenantLock(database);
   if (fault !== null && rowSecurity === "on") throw new ConfigFault(`ROW_SECURITY: ${fault}`);
   if (fault !== null) log.warn({ fault }, "tenants are kept apart by the statements alone, without row-level security");
 }

@@ -6,7 +6,7 @@ import { statement, type Statement } from "../src/db/sql.ts";
 import type { CaseListItem } from "../src/domain/case.ts";
 import { TestTenant, useService } from "./harness.ts";
 
-const service = useService({ roles: new Set(["api"]) });
+const service = useService({ roles: new Set(["api"]), rowSecurity: "on" });
 const caseCount = 20_000;
 const casesPerAccount = 10;
 const minuteMs = 60_000;

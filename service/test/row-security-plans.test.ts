@@ -6,7 +6,7 @@ import { statement, type Statement } from "../src/db/sql.ts";
 import { draftOf, sendDraft, useWorld } from "./faults.ts";
 import { useService } from "./harness.ts";
 
-const service = useService();
+const service = useService({ rowSecurity: "on" });
 const shared = useWorld(service);
 const rowCount = 20_000;
 

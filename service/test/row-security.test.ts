@@ -39,7 +39,7 @@ const careless: Operation[] = [
 // The router is made of the table when the service starts.
 (operations as Operation[]).push(...careless);
 
-const service = useService();
+const service = useService({ rowSecurity: "on" });
 const unlocked = useService({ rowSecurity: "off" });
 let one: TestTenant;
 let two: TestTenant;

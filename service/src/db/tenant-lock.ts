@@ -1,5 +1,6 @@
 import { DatabaseError, escapeIdentifier, type Client } from "pg";
 import { codeOf, type Database } from "./database.ts";
+import { sql } from "./sql.ts";
 
 // The role that tenants' requests work under. It owns nothing and logs in nowhere, so that the tables' policies apply to it.
 export const tenantRole = "casehound_tenant";
@@ -55,6 +56,15 @@ export async function canLockTenants(database: Database): Promise<boolean> {
   } finally {
     await client.end();
   }
+}
+
+// Whether the policies apply to the user itself, who then would see nothing of any tenant.
+export async function isBound(database: Database): Promise<boolean> {
+  const [row] = await database.query<{ is_bound: boolean | null }>(sql`
+    select bool_or(row_security_active(oid)) as is_bound
+    from pg_class
+    where relnamespace = current_schema()::regnamespace and relrowsecurity`);
+  return row?.is_bound === true;
 }
 
 async function makeRole(client: Client): Promise<void> {
