@@ -41,12 +41,12 @@ function record(): Set<string> {
     sent.add(statement.text);
     return statement;
   };
+  const inside = (tx: Transaction): Transaction => ({
+    isPatient: tx.isPatient,
+    query: <R extends Row>(each: Statement) => tx.query<R>(noted(each)),
+  });
   vi.spyOn(database, "of").mockImplementation((tenantId): TenantDatabase => {
     const real = of(tenantId);
-    const inside = (tx: Transaction): Transaction => ({
-      isPatient: tx.isPatient,
-      query: <R extends Row>(each: Statement) => tx.query<R>(noted(each)),
-    });
     return {
       query: <R extends Row>(each: Statement) => real.query<R>(noted(each)),
       transaction: (work) => real.transaction((tx) => work(inside(tx))),
