@@ -4,8 +4,9 @@ import { crashes } from "./crashes.ts";
 import { cuts } from "./cuts.ts";
 import { histories } from "./histories.ts";
 import { mutation } from "./mutation.ts";
+import { isolation } from "./isolation.ts";
 import type { Part } from "./part.ts";
 import { tokens } from "./tokens.ts";
 
 // In the order of docs/PROOF.md.
-export const parts: Part[] = [histories, crashes, cuts, badInput, tokens, mutation, backup];
+export const parts: Part[] = [histories, crashes, cuts, isolation, badInput, tokens, mutation, backup];

@@ -19,6 +19,9 @@ export type OidcSettings = { issuer: string; clientId: string; clientSecret: str
 const roles = ["api", "collector", "engine"] as const;
 type Role = (typeof roles)[number];
 
+const rowSecurities = ["auto", "on", "off"] as const;
+type RowSecurity = (typeof rowSecurities)[number];
+
 export type Config = {
   host: string;
   port: number;
@@ -30,6 +33,8 @@ export type Config = {
   metricsPort: number | null;
   logLevel: string;
   isStrictHost: boolean;
+  // Auto: on, unless the database does not let us.
+  rowSecurity: RowSecurity;
   bootstrap: { tenant: string; clientId: string; clientSecret: string } | null;
   trustedIssuers: TrustedIssuer[];
   oidc: OidcSettings | null;
@@ -62,6 +67,7 @@ export function readConfig(env: Environment = process.env): Config {
     metricsPort: text(env, "METRICS_PORT") === "off" ? null : port(env, "METRICS_PORT", 9464),
     logLevel: oneOf(env, "LOG_LEVEL", logLevels, "info"),
     isStrictHost: oneOf(env, "STRICT_HOST", ["on", "off"], "off") === "on",
+    rowSecurity: oneOf(env, "ROW_SECURITY", rowSecurities, "off"),
     bootstrap: readBootstrap(env),
     trustedIssuers: readIssuers(text(env, "TRUSTED_ISSUERS")),
     oidc: readOidc(env),
@@ -110,11 +116,11 @@ function rate(env: Environment, name: string, fallback: number): number | null {
   return number;
 }
 
-function oneOf(env: Environment, name: string, allowed: string[], fallback: string): string {
+function oneOf<T extends string>(env: Environment, name: string, allowed: readonly T[], fallback: NoInfer<T>): T {
   const value = text(env, name) ?? fallback;
-  if (!allowed.includes(value))
-    throw new ConfigFault(`${name} must be one of ${allowed.join(", ")}, not ${JSON.stringify(value)}`);
-  return value;
+  const found = allowed.find((each) => each === value);
+  if (found === undefined) throw new ConfigFault(`${name} must be one of ${allowed.join(", ")}, not ${JSON.stringify(value)}`);
+  return found;
 }
 
 // In a form that paths can be put behind.

@@ -12,13 +12,14 @@ import { EventFeed } from "./api/event-feed.ts";
 import { Issuer } from "./api/issuer.ts";
 import { Metrics } from "./api/metrics.ts";
 import { openapiDocument } from "./api/openapi.ts";
-import type { Audit, Services } from "./api/operation.ts";
+import type { Audit } from "./api/operation.ts";
 import { operations } from "./api/operations.ts";
 import { makeSetUpLink } from "./api/people-links.ts";
 import { OtherIssuer } from "./api/people-oidc.ts";
 import { peopleRoutes } from "./api/people-routes.ts";
 import { RateLimiter } from "./api/rate-limits.ts";
 import { Router } from "./api/router.ts";
+import type { SharedServices } from "./api/run.ts";
 import { ApiServer } from "./api/server.ts";
 import { Sessions } from "./api/web-sessions.ts";
 import { systemOperations } from "./api/system.ts";
@@ -31,6 +32,7 @@ import { EmbeddedPostgres } from "./db/embedded.ts";
 import { gatherReads } from "./db/gather.ts";
 import { MigrationFault, migrate } from "./db/migrate.ts";
 import { findOrMakeSecret, savePublicUrl } from "./db/settings.ts";
+import { isBound, openTenantLock } from "./db/tenant-lock.ts";
 import { findTenantsByKeys } from "./db/tenants.ts";
 import { demoEnrichment, demoOrigin, startDemo } from "./demo.ts";
 import type { Clock } from "./engine/cases.ts";
@@ -87,6 +89,7 @@ async function start(
     throw embedded ? error : databaseFault(error);
   });
   if (applied.length > 0) log.info({ applied }, "migrations applied");
+  await lockTenants(database, config, log);
   const metrics = new Metrics();
   await seedRules(database, clock);
   if (config.roles.has("engine")) {
@@ -110,6 +113,14 @@ async function start(
     demo && config.roles.has("api") ? await database.transaction((tx) => makeSetUpLink(tx, demo.tenant, wanted)) : null;
   log.info({ url, roles: [...config.roles] }, "casehound is up");
   return { url, port, database, issuer, metrics, demo, setUpLink: setUp?.url ?? null };
+}
+
+async function lockTenants(database: Database, { rowSecurity }: Config, log: Logger): Promise<void> {
+  if (await isBound(database)) throw new ConfigFault("DATABASE_URL: its user must own the tables, or have bypassrls");
+  if (rowSecurity === "off") return;
+  const fault = await openTenantLock(database);
+  if (fault !== null && rowSecurity === "on") throw new ConfigFault(`ROW_SECURITY: ${fault}`);
+  if (fault !== null) log.warn({ fault }, "tenants are kept apart by the statements alone, without row-level security");
 }
 
 // The simulated shop's visitors come from a simulated internet, of which no real file knows.
@@ -158,14 +169,14 @@ async function startApi(
   const audit: Audit = (what, about) => log.info({ audit: what, ...about }, "audit");
   const sessions = new Sessions({ database, publicUrl, now: clock.now });
   const feed = new EventFeed(database);
-  const services: Services = {
+  const services: SharedServices = {
     audit,
     database,
     issuer,
     publicUrl,
     cursors: new CursorSeal(sealKey),
-    findCase: gatherReads((tenantId, ids) => findCases(database, tenantId, ids)),
-    findAccount: gatherReads((tenantId, ids) => findAccounts(database, tenantId, ids)),
+    findCase: gatherReads((tenantId, ids) => findCases(database.of(tenantId), tenantId, ids)),
+    findAccount: gatherReads((tenantId, ids) => findAccounts(database.of(tenantId), tenantId, ids)),
     feed,
     ...clock,
   };

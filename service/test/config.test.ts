@@ -27,6 +27,7 @@ const bad: [string, ...Environment[]][] = [
     name,
     ...["0", "-1", "1.5", "none", "OFF", "1000001", "1e3", " 5"].map((value) => ({ [name]: value })),
   ]),
+  ["ROW_SECURITY", ...["yes", "true", "1", "ON"].map((ROW_SECURITY) => ({ ROW_SECURITY }))],
   ["LOG_LEVEL", ...["loud", "INFO", "10"].map((LOG_LEVEL) => ({ LOG_LEVEL }))],
   ["ROLES", ...["all", "api;engine", ",", "api,", "api,database", "API", "api,\nx"].map((ROLES) => ({ ROLES }))],
   [
@@ -104,6 +105,7 @@ test("config: with nothing set, and with everything empty, it is the try-out on 
     "RATE_LIMIT_CLIENT",
     "RATE_LIMIT_TENANT",
     "RATE_LIMIT_COLLECTOR",
+    "ROW_SECURITY",
   ];
   const empty = Object.fromEntries([...names, ...Object.keys(bootstrap), "TRUSTED_ISSUERS"].map((name) => [name, ""]));
   expect(readConfig({})).toMatchObject({

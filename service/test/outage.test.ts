@@ -111,7 +111,7 @@ test("POST token 502: with the database stopped it is bad-gateway, and a token i
 test("502: with no connection to be had every operation answers bad-gateway, though its token is remembered", async () => {
   const admin = await service.database.connect();
   onTestFinished(() => admin.end());
-  await admin.query("create role limited login");
+  await admin.query("create role limited login bypassrls");
   await admin.query("grant all on schema public to limited");
   await admin.query("grant all on all tables in schema public to limited");
   const limited = await startService(testConfig({ databaseUrl: databaseUrl("limited"), roles: new Set(["api"]) }));

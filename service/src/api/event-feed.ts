@@ -1,4 +1,4 @@
-import type { Queryable } from "../db/database.ts";
+import type { Database } from "../db/database.ts";
 import { findLastEventIds, listEventsAfter } from "../db/events.ts";
 import type { LoggedEvent } from "../domain/event.ts";
 import { Failure } from "../domain/failure.ts";
@@ -25,7 +25,7 @@ const pageMax = 200;
 // Follows the logs of the tenants that somebody listens to. However many listen, one statement asks where these logs end, and
 // each stretch that is new is read once.
 export class EventFeed {
-  readonly #database: Queryable;
+  readonly #database: Database;
   readonly #limits: FeedLimits;
   readonly #tenants = new Map<string, Tenant>();
   readonly #places = new Map<string, number>();
@@ -35,7 +35,7 @@ export class EventFeed {
   #isPolling = false;
   #isStopped = false;
 
-  constructor(database: Queryable, limits: Partial<FeedLimits> = {}) {
+  constructor(database: Database, limits: Partial<FeedLimits> = {}) {
     this.#database = database;
     this.#limits = { ...defaults, ...limits };
   }
@@ -71,7 +71,7 @@ export class EventFeed {
 
   // Where a reader that has seen all up to `after` begins; without it, at the end of the log.
   async begin(tenantId: string, after: number | null): Promise<Start> {
-    const head = (await findLastEventIds(this.#database, [tenantId])).get(tenantId) ?? 0;
+    const head = (await findLastEventIds(this.#database.of(tenantId), [tenantId])).get(tenantId) ?? 0;
     if (after === null) return { position: head, head, isReset: false };
     // A log that ends before is another one, of a database that was restored.
     const isReset = after > head || head - after > this.#limits.replayMax;
@@ -141,7 +141,7 @@ export class EventFeed {
   // Whether there may be more.
   async #advance(tenantId: string, tenant: Tenant): Promise<boolean> {
     const from = tenant.head;
-    const events = await listEventsAfter(this.#database, tenantId, { after: from, limit: pageMax });
+    const events = await listEventsAfter(this.#database.of(tenantId), tenantId, { after: from, limit: pageMax });
     const page = events.map((event) => ({ event, text: JSON.stringify(event) }));
     const last = events.at(-1)?.event_id;
     if (last === undefined) return false;

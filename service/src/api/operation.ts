@@ -3,7 +3,7 @@ import type { Account } from "../domain/account.ts";
 import type { FailureCode, FieldError } from "../domain/failure.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { StoredCase } from "../db/cases.ts";
-import type { Database } from "../db/database.ts";
+import type { TenantDatabase } from "../db/database.ts";
 import type { CursorSeal } from "./cursor.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { Issuer } from "./issuer.ts";
@@ -11,7 +11,8 @@ import type { Reply } from "./problem.ts";
 
 // What handlers work with. Time and randomness come from here, so that the domain needs neither.
 export type Services = {
-  database: Database;
+  // The caller's: nothing of another tenant is there.
+  database: TenantDatabase;
   issuer: Issuer;
   cursors: CursorSeal;
   publicUrl: string;

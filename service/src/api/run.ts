@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { TObject } from "typebox";
+import type { Database } from "../db/database.ts";
 import { Failure } from "../domain/failure.ts";
 import { isStorable } from "../domain/field.ts";
 import { unauthorized, type Authenticator, type Identity } from "./auth.ts";
@@ -21,8 +22,10 @@ export type Trace = { operation: string; tenant?: string; actor?: string };
 
 export type Routed = { operation: Operation; slug: string; params: Record<string, string>; query: string };
 
+export type SharedServices = Omit<Services, "database"> & { database: Database };
+
 type Runtime = {
-  services: Services;
+  services: SharedServices;
   authenticator: Authenticator;
   sessions: Sessions;
   limiter: RateLimiter;
@@ -51,7 +54,8 @@ export async function runOperation(
   const params = decodeParams(routed.params);
   const query = operation.query ? readQuery(operation.query, routed.query) : {};
   const caller = { ...tenant, actor: identity.actor, scopes: identity.scopes };
-  const { services, limiter } = runtime;
+  const { limiter } = runtime;
+  const services = { ...runtime.services, database: runtime.services.database.of(tenant.tenant_id) };
   const schema = operation.body;
   const handle = async (call: Call): Promise<Reply> => {
     const work = () => operation.handle(services, call);

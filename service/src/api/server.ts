@@ -9,12 +9,11 @@ import type { ConsolePages } from "./console.ts";
 import { headerLines } from "./headers.ts";
 import { Limited, type LimitName } from "./limited.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Services } from "./operation.ts";
 import { parseTarget } from "./path.ts";
 import { problemReply, toFailure, type Reply } from "./problem.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import type { Router } from "./router.ts";
-import { runOperation, type Trace } from "./run.ts";
+import { runOperation, type SharedServices, type Trace } from "./run.ts";
 import type { Sessions } from "./web-sessions.ts";
 
 const headerBytesMax = 16 * 1024;
@@ -27,7 +26,7 @@ const ofPages = new Set(["collectEvents", "preflightEvents", "getTag", "getConso
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
 type Parts = {
-  services: Services;
+  services: SharedServices;
   authenticator: Authenticator;
   sessions: Sessions;
   limiter: RateLimiter;

@@ -2,6 +2,7 @@ import { statfsSync } from "node:fs";
 import { countUnscored } from "../db/inbox.ts";
 import { listSigningKeys } from "../db/issuer.ts";
 import { findServerVersion, listPendingMigrations } from "../db/migrate.ts";
+import { canLockTenants } from "../db/tenant-lock.ts";
 import type { Command } from "./command.ts";
 import type { Store } from "./store.ts";
 
@@ -34,9 +35,19 @@ async function checkAll(store: Store): Promise<Check[]> {
     isOk: true,
     detail: keys.length === 0 ? "none yet: made at the first start" : `${keys.length}, the newest of ${keys[0]?.created_at}`,
   });
+  checks.push(await checkLock(store));
   checks.push({ name: "unscored activity", isOk: true, detail: String(await countUnscored(database)) });
   checks.push(await checkService(await store.publicUrl()));
   return checks;
+}
+
+// It is made by the service's start; here it is only looked for.
+async function checkLock({ database, config }: Store): Promise<Check> {
+  const name = "tenant lock";
+  if (config.rowSecurity === "off") return { name, isOk: true, detail: "off, by ROW_SECURITY" };
+  const isLocking = await canLockTenants(database);
+  const isOk = isLocking || config.rowSecurity === "auto";
+  return { name, isOk, detail: isLocking ? "row-level security" : "none: there is no such role, or its user may not have it" };
 }
 
 function checkDisk(folder: string): Check {

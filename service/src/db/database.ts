@@ -1,5 +1,6 @@
-import { Client, DatabaseError, Pool, types, type ClientConfig, type PoolClient, type QueryResult } from "pg";
+import { Client, DatabaseError, type Pool, type PoolClient, type QueryResult } from "pg";
 import { Failure } from "../domain/failure.ts";
+import { Lane, clientOptions, type DatabaseAddress } from "./lane.ts";
 import { sql, type Statement } from "./sql.ts";
 
 export type Row = Record<string, unknown>;
@@ -9,14 +10,14 @@ export type Queryable = { query: <R extends Row>(statement: Statement) => Promis
 // Patient: it may wait for locks as long as the contract says, and what is locked then is contended.
 export type Transaction = Queryable & { isPatient: boolean };
 
-export type DatabaseAddress = { connectionString: string } | { host: string; user: string; database: string };
+// A database as one tenant's requests have it: with the lock, nothing of any other tenant is there.
+export type TenantDatabase = Queryable & { transaction: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T> };
 
-const lockTimeoutMs = 2_000;
-const briefLockTimeoutMs = 50;
-const statementTimeoutMs = 10_000;
-const connectTimeoutMs = 3_000;
+type Attempt = { lane: Lane; begin: string; isPatient: boolean };
+
 const attemptsMax = 3;
-const readersMax = 2;
+const writersMaxDefault = 10;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 // A unique violation is a race as well: run again, the transaction sees the row that it lost to.
 const contendedCodes = new Set(["40001", "40P01", "23505"]);
@@ -25,32 +26,54 @@ const statementTimeoutCode = "57014";
 // Connection exceptions, insufficient resources (too many connections, disk full) and an operator's shutdown.
 const awayCodes = /^(08|53|57P|58|25P03)/;
 
-export class Database {
+// By itself it is the service's own: it sees every tenant, for the engine, the collector, signing in and the command line.
+// What is done for one tenant goes through `of`.
+export class Database implements TenantDatabase {
   readonly #address: DatabaseAddress;
-  readonly #writers: Pool;
-  readonly #waiters: Pool;
-  readonly #readers: (Promise<Client> | undefined)[] = [];
-  #nextReader = 0;
+  readonly #writersMax: number;
+  readonly #all: Lane;
+  #locked: Lane | null = null;
   #isEnded = false;
 
   constructor(address: DatabaseAddress, options: { writersMax?: number } = {}) {
     this.#address = address;
-    const max = options.writersMax ?? 10;
-    // What has to wait long for a lock does so on connections of its own, so that it holds up none of the others.
-    this.#writers = makePool(address, max, briefLockTimeoutMs);
-    this.#waiters = makePool(address, Math.ceil(max / 2), lockTimeoutMs);
+    this.#writersMax = options.writersMax ?? writersMaxDefault;
+    this.#all = new Lane(address, { writersMax: this.#writersMax });
+  }
+
+  // From now on what is done for a tenant is done under this role, to which the tables' policies apply.
+  lockTenants(role: string): void {
+    this.#locked ??= new Lane(this.#address, { writersMax: this.#writersMax, role });
+  }
+
+  of(tenantId: string): TenantDatabase {
+    const lane = this.#locked;
+    if (!lane) return this;
+    if (!uuid.test(tenantId)) throw new Error("A tenant's id is a UUID.");
+    return {
+      query: (statement) => this.#read(lane, statement, tenantId),
+      transaction: (work) => this.#transact(lane, `begin; set local casehound.tenant = '${tenantId}'`, work),
+    };
+  }
+
+  query<R extends Row>(statement: Statement): Promise<R[]> {
+    return this.#read(this.#all, statement, null);
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#transact(this.#all, "begin", work);
   }
 
   // One read. It goes down one of a few pipelined connections; where that one turns out to be dead, once more on a fresh one.
-  async query<R extends Row>(statement: Statement): Promise<R[]> {
-    const slot = this.#nextReader++ % readersMax;
+  async #read<R extends Row>(lane: Lane, statement: Statement, tenantId: string | null): Promise<R[]> {
+    const slot = lane.nextSlot();
     try {
-      return (await (await this.#reader(slot)).query<R>(statement)).rows;
+      return await (await lane.reader(slot)).ask<R>(statement, tenantId);
     } catch (error) {
       if (!isAway(error) || this.#isEnded) throw toFailure(error);
     }
     try {
-      return (await (await this.#reader(slot)).query<R>(statement)).rows;
+      return await (await lane.reader(slot)).ask<R>(statement, tenantId);
     } catch (error) {
       throw toFailure(error);
     }
@@ -62,11 +85,11 @@ export class Database {
 
   // One transaction: all of `work` or nothing of it. Run again where the database chose it as the loser of a race,
   // three times at the most, so `work` must do nothing outside of the transaction.
-  async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async #transact<T>(lane: Lane, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     let isPatient = false;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(work, isPatient);
+        return await this.#attempt({ lane, begin, isPatient }, work);
       } catch (error) {
         const wasBrief: boolean = !isPatient && codeOf(error) === lockTimeoutCode;
         isPatient ||= wasBrief;
@@ -78,8 +101,8 @@ export class Database {
   }
 
   // A connection of one's own, outside of the pool: for LISTEN and for locks that outlive a transaction.
-  async connect(): Promise<Client> {
-    const client = new Client({ ...clientOptions(this.#address), lock_timeout: 0, statement_timeout: 0 });
+  async connect(role?: string): Promise<Client> {
+    const client = new Client({ ...clientOptions(this.#address, role), lock_timeout: 0, statement_timeout: 0 });
     client.on("error", () => {});
     await client.connect();
     return client;
@@ -87,20 +110,15 @@ export class Database {
 
   async end(): Promise<void> {
     this.#isEnded = true;
-    const readers = await Promise.allSettled(this.#readers.filter((reader) => reader !== undefined));
-    await Promise.allSettled([
-      this.#writers.end(),
-      this.#waiters.end(),
-      ...readers.map((reader) => (reader.status === "fulfilled" ? reader.value.end() : undefined)),
-    ]);
+    await Promise.all([this.#all.end(), this.#locked?.end()]);
   }
 
-  async #attempt<T>(work: (tx: Transaction) => Promise<T>, isPatient: boolean): Promise<T> {
-    const client = await lend(isPatient ? this.#waiters : this.#writers);
+  async #attempt<T>({ lane, begin, isPatient }: Attempt, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const client = await lend(isPatient ? lane.waiters : lane.writers);
     let isBroken = true;
     const tx = new Inside(client, isPatient);
     try {
-      await client.query("begin");
+      await client.query(begin);
       const result = await work(tx);
       tx.end();
       await commit(client);
@@ -118,31 +136,6 @@ export class Database {
       client.release(isBroken);
     }
   }
-
-  #reader(slot: number): Promise<Client> {
-    const existing = this.#readers[slot];
-    if (existing) return existing;
-    const client = new Client({ ...clientOptions(this.#address), pipeline: true });
-    const connecting = client.connect().then(() => client);
-    const drop = () => {
-      if (this.#readers[slot] === connecting) this.#readers[slot] = undefined;
-    };
-    client.on("error", drop);
-    client.on("end", drop);
-    connecting.catch(drop);
-    this.#readers[slot] = connecting;
-    return connecting;
-  }
-}
-
-function makePool(address: DatabaseAddress, max: number, lock_timeout: number): Pool {
-  // Pipelined: what a transaction asks at once is sent at once, and the database works while the next statement is written.
-  const pool = new Pool({ ...clientOptions(address), pipeline: true, lock_timeout, max, idleTimeoutMillis: 60_000 });
-  // An idle connection that breaks is replaced at the next use; there is nobody to tell before.
-  pool.on("error", () => {});
-  // One that breaks while it is lent out fails its query; without a listener it would end the process as well.
-  pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
 }
 
 async function lend(pool: Pool): Promise<PoolClient> {
@@ -225,29 +218,4 @@ function toFailure(error: unknown): unknown {
   if (isAway(error))
     return new Failure("bad-gateway", "The database cannot be reached. Retry after a short delay.", { cause: error });
   return error;
-}
-
-function clientOptions(address: DatabaseAddress): ClientConfig {
-  return {
-    ...address,
-    application_name: "casehound",
-    connectionTimeoutMillis: connectTimeoutMs,
-    lock_timeout: lockTimeoutMs,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: 30_000,
-    keepAlive: true,
-    options: "-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning",
-    types: { getTypeParser },
-  };
-}
-
-const timestamptz = 1184;
-const int8 = 20;
-
-// Times come as the wire writes them, so that no layer above has to know of dates.
-function getTypeParser(oid: number, format?: "text" | "binary"): unknown {
-  if (format !== "binary" && oid === timestamptz)
-    return (value: string) => new Date(`${value.replace(" ", "T")}:00`).toISOString();
-  if (format !== "binary" && oid === int8) return Number;
-  return Reflect.apply(types.getTypeParser, types, [oid, format]);
 }

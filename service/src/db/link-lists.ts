@@ -64,7 +64,8 @@ function standingOf(row: StandingRow): Standing {
   };
 }
 
-// Whom a device or an address was seen with, in order of their ids.
+// Whom a device or an address was seen with, in order of their ids. The subject is made inside, for under the tenant lock no
+// index is asked for what is put together in a join.
 export async function listAccountsOf(
   database: Queryable,
   tenantId: string,
@@ -74,14 +75,14 @@ export async function listAccountsOf(
     select l.a as website_account_id, l.first_seen, l.last_seen, a.is_blocked, a.is_quarantined, a.is_fraudulent,
       c.case_id, c.overall_risk_score, c.primary_fraud_label, c.created_at as case_created_at
     from (
-      select a, first_seen, last_seen
+      select a, 'account:' || a as subject, first_seen, last_seen
       from links
       where tenant_id = ${tenantId} and kind = ${storedKind(page.kind)} and b = ${page.value} and a > ${page.after ?? ""}
       order by a
       limit ${page.limit}
     ) as l
     left join accounts as a on a.tenant_id = ${tenantId} and a.website_account_id = l.a
-    left join cases as c on c.tenant_id = ${tenantId} and c.subject = 'account:' || l.a and c.status = 'OPEN'
+    left join cases as c on c.tenant_id = ${tenantId} and c.subject = l.subject and c.status = 'OPEN'
     order by l.a`);
   return rows.map((row) => ({ ...standingOf(row), first_seen: row.first_seen, last_seen: row.last_seen }));
 }
@@ -90,9 +91,9 @@ export async function findStandings(database: Queryable, tenantId: string, ids: 
   const rows = await database.query<StandingRow>(sql`
     select i.id as website_account_id, a.is_blocked, a.is_quarantined, a.is_fraudulent,
       c.case_id, c.overall_risk_score, c.primary_fraud_label, c.created_at as case_created_at
-    from unnest(${ids}::text[]) as i (id)
+    from unnest(${ids}::text[], ${ids.map((id) => `account:${id}`)}::text[]) as i (id, subject)
     left join accounts as a on a.tenant_id = ${tenantId} and a.website_account_id = i.id
-    left join cases as c on c.tenant_id = ${tenantId} and c.subject = 'account:' || i.id and c.status = 'OPEN'`);
+    left join cases as c on c.tenant_id = ${tenantId} and c.subject = i.subject and c.status = 'OPEN'`);
   return new Map(rows.map((row) => [row.website_account_id, standingOf(row)]));
 }
 

@@ -178,7 +178,7 @@ export async function listAccounts(database: Queryable, tenantId: string, page: 
   const isOneSlice = crm !== undefined || wanted.every((values) => values.length === 2);
   if (crm !== undefined) {
     const bound = bind(crm);
-    bounds.push(`hashtextextended(crm_account_id, 0) = hashtextextended(${bound}, 0)`, `crm_account_id = ${bound}`);
+    bounds.push(`crm_key = hashtextextended(${bound}, 0)`, `crm_account_id = ${bound}`);
   }
   const exact = wanted.filter((values) => values.length === 1).flat();
   const branches = (isOneSlice ? [exact] : product(wanted)).map(

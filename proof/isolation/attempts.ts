@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import type { Operation } from "../../service/src/api/operation.ts";
+import type { Answer, Options } from "../../service/test/send.ts";
+import type { Tally } from "./tally.ts";
+import type { Twin } from "./twin.ts";
+
+type Params = Record<string, string>;
+export type Who = "token" | "session";
+
+// Ids that nothing has, of the forms that those of the path have.
+function absentParams(): Params {
+  const names = ["case_id", "backtest_id", "prediction_id", "user_id", "session_id", "device_id", "ip"];
+  const plain = Object.fromEntries(names.map((name) => [name, randomUUID()]));
+  const chosen = { website_account_id: `account-${randomUUID()}`, client_id: `t-${randomUUID()}-${randomUUID().slice(24)}` };
+  return { ...plain, ...chosen, rule_id: `rule_${randomUUID().replaceAll("-", "")}` };
+}
+
+function namesIn({ path }: Operation): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+}
+
+function bodyOf(operation: Operation, params: Params): unknown {
+  if (operation.id === "closeCases") return { cases: [{ case_id: params["case_id"], case_version: 1 }] };
+  if (operation.id === "rotateAuthSecret" || operation.id === "rotateClientSecret") return {};
+  if (operation.id === "createClient") return { scopes: [operation.scope] };
+  if (operation.example === undefined) throw new Error(`${operation.id} takes a body and has no example of one`);
+  return operation.example;
+}
+
+type At = { operation: Operation; slug: string; params: Params; query?: string };
+
+// The same request, but for who sends it, whose path it goes to, and whose ids are in it.
+function request(by: Twin, who: Who, { operation, slug, params, query = "" }: At): Promise<Answer> {
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+    const value = params[name];
+    if (value === undefined) throw new Error(`no value is known for the path parameter ${name} of ${operation.id}`);
+    return encodeURIComponent(value);
+  });
+  const options: Options = {
+    ...(who === "token" ? { token: by.token } : { headers: by.person }),
+    ...(operation.body && { body: bodyOf(operation, params) }),
+    ...(operation.wantsKey === true && { key: randomUUID() }),
+  };
+  return by.ask(operation.method, `/v2/${slug}${path}${query}`, options);
+}
+
+export type Pair = { by: Twin; on: Twin; tally: Tally };
+
+// On the other tenant's path nothing is answered but that it is not the caller's: as on a path of nobody.
+export async function tryForeignPath({ by, on, tally }: Pair, operation: Operation, who: Who): Promise<void> {
+  const what = `${operation.id} by ${who} on a foreign path`;
+  const foreign = await request(by, who, { operation, slug: on.slug, params: on.own });
+  tally.see(what, foreign, { wanted: 403 });
+  const nowhere = await request(by, who, { operation, slug: `t-${randomUUID()}`, params: absentParams() });
+  tally.seeSame(what, [foreign, nowhere]);
+}
+
+// On the caller's own path the other's ids are not there: as ids of nothing.
+export async function tryForeignIds({ by, on, tally }: Pair, operation: Operation, who: Who): Promise<void> {
+  for (const name of namesIn(operation)) {
+    const what = `${operation.id} by ${who} with a foreign ${name}`;
+    const absent = { ...by.shared, [name]: absentParams()[name] ?? "" };
+    const foreign = { ...by.shared, [name]: on.own[name] ?? "" };
+    const ids = [foreign[name] ?? "", absent[name] ?? ""].flatMap((id) => [id, encodeURIComponent(id)]);
+    const answer = await request(by, who, { operation, slug: by.slug, params: foreign });
+    tally.see(what, answer, { wanted: 404, sent: ids });
+    tally.seeSame(what, [answer, await request(by, who, { operation, slug: by.slug, params: absent })], ids);
+  }
+}
+
+// What both have by the same name is each one's own. In the end, for it changes the caller's.
+export async function tryOwn({ by, tally }: Pair, operation: Operation): Promise<void> {
+  const answer = await request(by, "token", { operation, slug: by.slug, params: by.shared });
+  tally.see(`${operation.id} on what both have`, answer);
+  if (answer.status >= 300 && answer.status !== 409)
+    tally.fault(`${operation.id} on the caller's own: ${answer.status} ${answer.text.slice(0, 300)}`);
+}
+
+// Filters with the other's values find nothing of it, and its cursors open nothing.
+export async function tryFilters(pair: Pair, operation: Operation): Promise<void> {
+  const { by, on, tally } = pair;
+  const values: Params = {
+    website_account_id: on.own["website_account_id"] ?? "",
+    crm_account_id: `crm-${on.word}`,
+    case_ids: on.own["case_id"] ?? "",
+    types: "case.opened",
+  };
+  for (const [name, schema] of Object.entries(operation.query?.properties ?? {})) {
+    if (name === "cursor") await tryCursor(pair, operation);
+    const isFree = "type" in schema && schema.type === "string" && !("enum" in schema);
+    const isTime = /date|time|_after|_before|_since|metric|aggregation/.test(name);
+    if (!isFree || isTime || name === "cursor") continue;
+    const value = values[name];
+    if (value === undefined) tally.fault(`${operation.id} has a filter ${name} that nothing of the other tenant was tried on`);
+    else {
+      const query = `?${name}=${encodeURIComponent(value)}`;
+      const answer = await request(by, "token", { operation, slug: by.slug, params: by.shared, query });
+      tally.see(`${operation.id} with a foreign ${name}`, answer, { sent: [value] });
+    }
+  }
+}
+
+async function tryCursor({ by, on, tally }: Pair, operation: Operation): Promise<void> {
+  const first = await request(on, "token", { operation, slug: on.slug, params: on.shared, query: "?limit=1" });
+  const { next_cursor: cursor } = (first.json.data ?? {}) as { next_cursor?: string | null };
+  if (typeof cursor !== "string") return;
+  const query = `?limit=1&cursor=${cursor}`;
+  const answer = await request(by, "token", { operation, slug: by.slug, params: by.shared, query });
+  tally.see(`${operation.id} with a foreign cursor`, answer, { wanted: 400 });
+}
+
+// What is tried must be there to be had: its own tenant gets it.
+export async function isThere(on: Twin, operation: Operation): Promise<boolean> {
+  const answer = await request(on, "token", { operation, slug: on.slug, params: on.own });
+  return answer.status === 200;
+}

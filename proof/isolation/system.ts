@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import { peopleRoutes } from "../../service/src/api/people-routes.ts";
+import { systemOperations } from "../../service/src/api/system.ts";
+import type { Answer, Options } from "../../service/test/send.ts";
+import type { Pair } from "./attempts.ts";
+import { sharedEmail } from "./twin.ts";
+
+type Attempt = (pair: Pair, what: string) => Promise<void>;
+
+// Both are asked, and both must be refused, with the same bytes.
+async function refused({ by, tally }: Pair, what: string, [one, other]: [Asked, Asked], wanted: number): Promise<void> {
+  const answers: [Answer, Answer] = [
+    await by.ask(one.method, one.path, one.options),
+    await by.ask(other.method, other.path, other.options),
+  ];
+  for (const answer of answers) tally.see(what, answer, { wanted });
+  tally.seeSame(what, answers);
+}
+
+type Asked = { method: string; path: string; options: Options };
+
+const post = (path: string, body: unknown, headers: Record<string, string> = {}): Asked => ({
+  method: "POST",
+  path,
+  options: { body, headers: { "x-forwarded-for": `2001:db8::${randomUUID().slice(0, 4)}`, ...headers } },
+});
+
+const form = (fields: Record<string, string>): Asked => ({
+  method: "POST",
+  path: "/v2/oauth/token",
+  options: {
+    rawBody: new URLSearchParams({ grant_type: "client_credentials", ...fields }).toString(),
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+  },
+});
+
+const collect = (method: string, key: string, origin: string): Asked => ({
+  method,
+  path: `/collect/${key}`,
+  options: { headers: { origin }, ...(method === "POST" && { rawBody: "[]" }) },
+});
+
+const nobody = "0".repeat(24);
+
+const getToken: Attempt = ({ by, on, tally }, what) => {
+  const secret = { client_secret: by.clientSecret };
+  const asked: [Asked, Asked] = [
+    form({ client_id: on.clientId, ...secret }),
+    form({ client_id: `t-${randomUUID()}`, ...secret }),
+  ];
+  return refused({ by, on, tally }, what, asked, 401);
+};
+
+const signIn: Attempt = ({ by, on, tally }, what) => {
+  const password = by.password;
+  const asked: [Asked, Asked] = [
+    post("/auth/sign-in", { email: sharedEmail, password, tenant: on.slug }),
+    post("/auth/sign-in", { email: `${randomUUID()}@shop.example`, password, tenant: on.slug }),
+  ];
+  return refused({ by, on, tally }, what, asked, 401);
+};
+
+const readOwnSession: Attempt = async ({ by, tally }, what) => {
+  const answer = await by.ask("GET", "/auth/session", { headers: by.person });
+  tally.see(what, answer, { wanted: 200 });
+  if (!answer.text.includes(by.tenantId)) tally.fault(`${what}: the session is not of its own tenant`);
+};
+
+// A session's token says of which tenant it is, which is no secret: to say another is to have no session.
+const forgedSession =
+  (method: string, path: string): Attempt =>
+  async ({ by, on, tally }, what) => {
+    const cookie = (by.person["cookie"] ?? "")
+      .replaceAll(by.tenantId, on.tenantId)
+      .replaceAll(bare(by.tenantId), bare(on.tenantId));
+    const headers = { ...by.person, cookie: cookie === by.person["cookie"] ? `${cookie}x` : cookie };
+    tally.see(what, await by.ask(method, path, { headers, ...(method === "POST" && { body: {} }) }), { wanted: 401 });
+  };
+
+const bare = (id: string) => id.replaceAll("-", "");
+
+const foreignCsrf =
+  (path: string): Attempt =>
+  async ({ by, on, tally }, what) => {
+    const headers = { cookie: by.person["cookie"] ?? "", "x-csrf-token": on.person["x-csrf-token"] ?? "" };
+    const body = { current_password: by.password, new_password: `${by.password} new` };
+    tally.see(what, await by.ask("POST", path, { headers, body }), { wanted: 403 });
+  };
+
+// A link's token is all that it takes, so a changed one must open nothing.
+const changedLink =
+  (method: "GET" | "POST"): Attempt =>
+  async ({ by, on, tally }, what) => {
+    const token = on.linkToken.slice(0, -1) + (on.linkToken.endsWith("A") ? "B" : "A");
+    const options = method === "POST" ? { body: { password: by.password } } : {};
+    tally.see(what, await by.ask(method, `/auth/links/${token}`, options), { wanted: 404 });
+  };
+
+const collectorOf =
+  (method: string): Attempt =>
+  async (pair, what) => {
+    const { by, on } = pair;
+    await refused(pair, what, [collect(method, on.appKey, by.origin), collect(method, nobody, by.origin)], 403);
+    await refused(pair, what, [collect(method, by.appKey, on.origin), collect(method, nobody, on.origin)], 403);
+  };
+
+// What everybody is told alike.
+const sameForAll =
+  (path: string): Attempt =>
+  async ({ by, tally }, what) => {
+    const response = await fetch(`${by.base}${path}`, { redirect: "manual", headers: { authorization: `Bearer ${by.token}` } });
+    const [text, headers] = [await response.text(), response.headers];
+    tally.see(what, { status: response.status, headers, text, json: undefined as never });
+  };
+
+const attempts: Record<string, Attempt> = {
+  "POST /v2/oauth/token": getToken,
+  "POST /auth/sign-in": signIn,
+  "GET /auth/session": async (pair, what) => {
+    await readOwnSession(pair, what);
+    await forgedSession("GET", "/auth/session")(pair, what);
+  },
+  "POST /auth/sign-out": foreignCsrf("/auth/sign-out"),
+  "POST /auth/sign-out-everywhere": foreignCsrf("/auth/sign-out-everywhere"),
+  "POST /auth/password": foreignCsrf("/auth/password"),
+  "GET /auth/links/{token}": changedLink("GET"),
+  "POST /auth/links/{token}": changedLink("POST"),
+  "POST /collect/{app_key}": collectorOf("POST"),
+  "OPTIONS /collect/{app_key}": collectorOf("OPTIONS"),
+};
+const alike = ["/auth/options", "/auth/oidc", "/auth/oidc/callback", "/.well-known/jwks.json", "/openapi.json", "/docs"];
+for (const path of [...alike, "/tag.js", "/livez", "/readyz"]) attempts[`GET ${path}`] = sameForAll(path);
+
+// Only the table is wanted: none of its handlers is called, so none of what they work with is needed.
+const table = systemOperations({ people: peopleRoutes({} as never, null) } as never);
+
+export async function trySystem(pair: Pair): Promise<number> {
+  for (const { method, path } of table) {
+    const what = `${method} ${path}`;
+    const attempt = attempts[what];
+    if (attempt) await attempt(pair, what);
+    else pair.tally.fault(`${what} is an operation that nothing was tried on`);
+  }
+  return table.length;
+}

@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ServiceProcess } from "../../service/test/launch.ts";
+import { send, type Answer, type Options } from "../../service/test/send.ts";
+import type { Stand } from "../stand.ts";
+
+const waitMaxMs = 30_000;
+const pollMs = 50;
+const sharedKey = "one-key-for-all";
+export const sharedEmail = "ada@shop.example";
+
+// A tenant that is filled like its twin: with the same ids wherever callers choose them, and some that only it has. Its word
+// is in all of its texts.
+export class Twin {
+  readonly word: string;
+  readonly slug: string;
+  readonly tenantId: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly password: string;
+  readonly origin: string;
+  readonly #port: number;
+  token = "";
+  appKey = "";
+  // What a path's parameters may be: what both have, where a caller chooses it, and else the twin's own.
+  shared: Record<string, string> = {};
+  // What this one alone has.
+  own: Record<string, string> = {};
+  person: Record<string, string> = {};
+  linkToken = "";
+
+  private constructor(made: Awaited<ReturnType<Stand["tenant"]>>, word: string, port: number) {
+    this.word = word;
+    this.slug = made.tenant;
+    this.tenantId = made.tenant_id;
+    this.clientId = made.client_id;
+    this.clientSecret = made.client_secret;
+    this.password = `correct horse battery ${word}`;
+    this.origin = `https://${word}.example`;
+    this.#port = port;
+  }
+
+  static async fill(stand: Stand, service: ServiceProcess, word: string): Promise<Twin> {
+    const twin = new Twin(await stand.tenant(), word, service.port);
+    const form = new URLSearchParams({
+      grant_type: "client_credentials",
+      client_id: twin.clientId,
+      client_secret: twin.clientSecret,
+    });
+    const granted = await fetch(`${twin.base}/v2/oauth/token`, { method: "POST", body: form });
+    twin.token = ((await granted.json()) as { access_token: string }).access_token;
+    await twin.#fillSettings();
+    await twin.#fillActivity();
+    await twin.#fillPeople();
+    await twin.#fillCases();
+    return twin;
+  }
+
+  get base(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  ask(method: string, path: string, options: Options = {}): Promise<Answer> {
+    return send(this.#port, method, path, options);
+  }
+
+  call(method: string, path: string, options: Options = {}): Promise<Answer> {
+    return this.ask(method, `/v2/${this.slug}${path}`, { token: this.token, ...options });
+  }
+
+  async #do<T>(method: string, path: string, body?: unknown, key?: string): Promise<T> {
+    const options = { ...(body !== undefined && { body }), ...(key !== undefined && { key }) };
+    const answer = await this.call(method, path, options);
+    if (answer.status >= 300) throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
+    return answer.json.data;
+  }
+
+  async #fillSettings(): Promise<void> {
+    await this.#do("PUT", "/tenants", { allowed_origins: [this.origin] });
+    this.appKey = (await this.#do<{ clickstream_app_id: string }>("GET", "/tenants")).clickstream_app_id;
+    const rule = { expression: "device.accounts_1h >= 60", label: "Bot", weight: 3, about: "account", state: "on" };
+    const sentence = `{device.accounts_1h} accounts, says ${this.word}.`;
+    for (const id of ["same_rule", `only_${this.word}`])
+      await this.#do("PUT", `/rules/${id}`, { ...rule, name: this.word, sentence, rule_version: 0 });
+    await this.#do("POST", "/enduseraccounts", { website_account_id: "customer", crm_account_id: `crm-${this.word}` });
+    const backtest = await this.#do<{ backtest_id: string }>("POST", "/backtests", { expression: rule.expression });
+    this.shared["backtest_id"] = backtest.backtest_id;
+  }
+
+  async #fillActivity(): Promise<void> {
+    const seen = (type: string, account: string, more: Record<string, string>) => ({
+      activity_id: `${type}-of-${account}`,
+      type,
+      occurred_at: new Date().toISOString(),
+      website_account_id: account,
+      user_agent: `Mozilla/5.0 ${this.word}`,
+      attributes: { note: this.word },
+      ...more,
+    });
+    const same = { session_id: "session-1", device_id: "device-1", ip: "203.0.113.7" };
+    const ip = ["20", ...Buffer.from(this.word.slice(-6), "hex")].join(".");
+    this.own = { session_id: `session-${this.word}`, device_id: `device-${this.word}`, ip };
+    const alone = `only-${this.word}`;
+    const seenAt: [string, Record<string, string>][] = [
+      ["user-1", same],
+      ["user-2", same],
+      [alone, this.own],
+    ];
+    const activities = ["login_succeeded", "fraud_report"].flatMap((type) =>
+      seenAt.map(([account, at]) => seen(type, account, at)),
+    );
+    await this.#do("POST", "/activities", { activities });
+    Object.assign(this.shared, same, { website_account_id: "user-1", rule_id: "same_rule" });
+    Object.assign(this.own, { website_account_id: alone, rule_id: `only_${this.word}` });
+    const spoiled = JSON.stringify([{ event_type: this.word }]);
+    const collected = await this.ask("POST", `/collect/${this.appKey}`, { rawBody: spoiled, headers: { origin: this.origin } });
+    if (collected.status !== 200) throw new Error(`the collector answered ${collected.status}: ${collected.text}`);
+  }
+
+  async #fillPeople(): Promise<void> {
+    const user = { email: sharedEmail, name: `Ada ${this.word}`, role: "admin" };
+    type Invited = { user: { user_id: string }; link: { url: string } };
+    const invited = await this.#do<Invited>("POST", "/users", user);
+    const used = await this.ask("POST", `/auth/links/${tokenOf(invited.link.url)}`, { body: { password: this.password } });
+    const [line = ""] = used.headers.getSetCookie();
+    this.person = {
+      cookie: line.split(";")[0] ?? "",
+      "x-csrf-token": (used.json as unknown as { csrf_token: string }).csrf_token,
+    };
+    const other = { email: "grace@shop.example", name: `Grace ${this.word}`, role: "investigator" };
+    const waiting = await this.#do<Invited>("POST", "/users", other);
+    this.linkToken = tokenOf(waiting.link.url);
+    const made = await this.#do<{ client: { client_id: string } }>("POST", "/clients", { scopes: ["read:cases"] });
+    Object.assign(this.shared, { user_id: waiting.user.user_id, client_id: made.client.client_id });
+  }
+
+  async #fillCases(): Promise<void> {
+    type Listed = { cases: { case_id: string; website_account_id: string; case_version: number }[] };
+    const listed = await until(async () => {
+      const { cases } = await this.#do<Listed>("GET", "/cases");
+      return cases.length === 3 ? cases : undefined;
+    });
+    const caseOf = (account: string) => listed.find((each) => each.website_account_id === account);
+    const idOf = (account: string) => caseOf(account)?.case_id ?? "";
+    const change = {
+      status: "CLOSED",
+      case_version: caseOf("user-2")?.case_version,
+      reason: this.word,
+      disposition: "FALSE_POSITIVE",
+    };
+    const closed = await this.call("PUT", `/cases/${idOf("user-2")}`, { body: change, key: sharedKey });
+    if (closed.status !== 200 || closed.headers.has("idempotent-replayed") || !closed.text.includes(idOf("user-2")))
+      throw new Error(`the key ${sharedKey} is not free for ${this.slug}: ${closed.status} ${closed.text}`);
+    this.shared["case_id"] = idOf("user-1");
+    type Whole = { fraud_occurrences: Record<string, { prediction_id: string }> };
+    const whole = await this.#do<Whole>("GET", `/cases/${idOf("user-1")}`);
+    this.shared["prediction_id"] = Object.values(whole.fraud_occurrences)[0]?.prediction_id ?? "";
+    await until(async () => {
+      const { status } = await this.#do<{ status: string }>("GET", `/backtests/${this.shared["backtest_id"]}`);
+      return ["QUEUED", "RUNNING"].includes(status) ? undefined : status;
+    });
+    this.own = { ...this.shared, ...this.own };
+  }
+}
+
+function tokenOf(link: string): string {
+  return link.split("#")[1] ?? "";
+}
+
+export async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  const deadline = Date.now() + waitMaxMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new Error("what was waited for did not come");
+    await sleep(pollMs);
+  }
+}

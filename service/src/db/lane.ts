@@ -1,0 +1,124 @@
+import { Client, Pool, types, type ClientConfig } from "pg";
+import type { Row } from "./database.ts";
+import { sql, type Statement } from "./sql.ts";
+
+export type DatabaseAddress = { connectionString: string } | { host: string; user: string; database: string };
+
+const lockTimeoutMs = 2_000;
+const briefLockTimeoutMs = 50;
+const statementTimeoutMs = 10_000;
+const connectTimeoutMs = 3_000;
+const readersMax = 2;
+
+// The connections that work under one role of the database: two pools for transactions, and a few for reads. One connection
+// never changes its role, for it would plan all that it has prepared anew.
+export class Lane {
+  readonly #options: ClientConfig;
+  // What has to wait long for a lock does so on connections of its own, so that it holds up none of the others.
+  readonly writers: Pool;
+  readonly waiters: Pool;
+  readonly #readers: (Promise<Reader> | undefined)[] = [];
+  #nextReader = 0;
+
+  // Without a role: the one that the address logs in as.
+  constructor(address: DatabaseAddress, { writersMax, role }: { writersMax: number; role?: string }) {
+    this.#options = clientOptions(address, role);
+    this.writers = makePool(this.#options, writersMax, briefLockTimeoutMs);
+    this.waiters = makePool(this.#options, Math.ceil(writersMax / 2), lockTimeoutMs);
+  }
+
+  nextSlot(): number {
+    return this.#nextReader++ % readersMax;
+  }
+
+  reader(slot: number): Promise<Reader> {
+    const existing = this.#readers[slot];
+    if (existing) return existing;
+    const client = new Client({ ...this.#options, pipeline: true });
+    const connecting = client.connect().then(() => new Reader(client));
+    const drop = () => {
+      if (this.#readers[slot] === connecting) this.#readers[slot] = undefined;
+    };
+    client.on("error", drop);
+    client.on("end", drop);
+    connecting.catch(drop);
+    this.#readers[slot] = connecting;
+    return connecting;
+  }
+
+  async end(): Promise<void> {
+    const readers = await Promise.allSettled(this.#readers.filter((reader) => reader !== undefined));
+    await Promise.allSettled([
+      this.writers.end(),
+      this.waiters.end(),
+      ...readers.map((reader) => (reader.status === "fulfilled" ? reader.value.end() : undefined)),
+    ]);
+  }
+}
+
+// One pipelined connection for reads. It answers in the order in which it was asked, so that the tenant that was named last
+// is the one for all that is sent behind.
+export class Reader {
+  readonly #client: Client;
+  #tenantId: string | null = null;
+  #named: Promise<unknown> = Promise.resolve();
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  async ask<R extends Row>(statement: Statement, tenantId: string | null): Promise<R[]> {
+    if (tenantId !== this.#tenantId) this.#name(tenantId);
+    // Where the tenant could not be named, what comes back may be of the one before, and is not given to anybody.
+    const [, answer] = await Promise.all([this.#named, this.#client.query<R>(statement)]);
+    return answer.rows;
+  }
+
+  #name(tenantId: string | null): void {
+    this.#tenantId = tenantId;
+    this.#named = this.#client.query(sql`select set_config('casehound.tenant', ${tenantId ?? ""}, false)`);
+    this.#named.catch(() => {
+      this.#tenantId = null;
+      void this.#client.end().catch(() => {});
+    });
+  }
+
+  end(): Promise<void> {
+    return this.#client.end();
+  }
+}
+
+function makePool(options: ClientConfig, max: number, lock_timeout: number): Pool {
+  // Pipelined: what a transaction asks at once is sent at once, and the database works while the next statement is written.
+  const pool = new Pool({ ...options, pipeline: true, lock_timeout, max, idleTimeoutMillis: 60_000 });
+  // An idle connection that breaks is replaced at the next use; there is nobody to tell before.
+  pool.on("error", () => {});
+  // One that breaks while it is lent out fails its query; without a listener it would end the process as well.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
+export function clientOptions(address: DatabaseAddress, role?: string): ClientConfig {
+  return {
+    ...address,
+    application_name: "casehound",
+    connectionTimeoutMillis: connectTimeoutMs,
+    lock_timeout: lockTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: 30_000,
+    keepAlive: true,
+    options: `-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning${role === undefined ? "" : ` -c role=${role}`}`,
+    types: { getTypeParser },
+  };
+}
+
+const timestamptz = 1184;
+const int8 = 20;
+
+// Times come as the wire writes them, so that no layer above has to know of dates.
+function getTypeParser(oid: number, format?: "text" | "binary"): unknown {
+  if (format !== "binary" && oid === timestamptz)
+    return (value: string) => new Date(`${value.replace(" ", "T")}:00`).toISOString();
+  if (format !== "binary" && oid === int8) return Number;
+  return Reflect.apply(types.getTypeParser, types, [oid, format]);
+}

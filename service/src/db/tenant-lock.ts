@@ -1,0 +1,112 @@
+import { DatabaseError, escapeIdentifier, type Client } from "pg";
+import { codeOf, type Database } from "./database.ts";
+import { sql } from "./sql.ts";
+
+// The role that tenants' requests work under. It owns nothing and logs in nowhere, so that the tables' policies apply to it.
+export const tenantRole = "casehound_tenant";
+// Any number, the same in every process: of several that start at once one makes the role.
+const lockId = 4_812_204;
+const insufficientPrivilege = "42501";
+// No such role, or not for this user.
+const cannotTake = new Set(["22023", insufficientPrivilege]);
+// Roles are the whole server's: the service of another database may make it at the same moment.
+const alreadyThere = new Set(["42710", "23505"]);
+
+// Puts the lock on. Null, or why there can be none.
+export async function openTenantLock(database: Database): Promise<string | null> {
+  const fault = await prepareRole(database);
+  if (fault !== null) return fault;
+  if (!(await canLockTenants(database))) return `connections do not get the role ${tenantRole}: does DATABASE_URL set options?`;
+  database.lockTenants(tenantRole);
+  return null;
+}
+
+async function prepareRole(database: Database): Promise<string | null> {
+  const client = await database.connect();
+  try {
+    await client.query("select pg_advisory_lock($1)", [lockId]);
+    await makeRole(client);
+    await takeRole(client);
+    await grantTables(client);
+    return null;
+  } catch (error) {
+    if (codeOf(error) !== insufficientPrivilege || !(error instanceof DatabaseError)) throw error;
+    return `the database's user may neither make nor take the role ${tenantRole}: ${error.message}`;
+  } finally {
+    await client.end();
+  }
+}
+
+// Asked on a connection like those that tenants' requests will have.
+export async function canLockTenants(database: Database): Promise<boolean> {
+  let client: Client;
+  try {
+    client = await database.connect(tenantRole);
+  } catch (error) {
+    if (cannotTake.has(codeOf(error))) return false;
+    throw error;
+  }
+  try {
+    const { rows } = await client.query<{ is_locking: boolean | null }>(
+      `select bool_and(row_security_active(oid)) as is_locking
+       from pg_class
+       where relnamespace = current_schema()::regnamespace and relrowsecurity`,
+    );
+    return rows[0]?.is_locking === true;
+  } finally {
+    await client.end();
+  }
+}
+
+// Whether the policies apply to the user itself, who then would see nothing of any tenant.
+export async function isBound(database: Database): Promise<boolean> {
+  const [row] = await database.query<{ is_bound: boolean | null }>(sql`
+    select bool_or(row_security_active(oid)) as is_bound
+    from pg_class
+    where relnamespace = current_schema()::regnamespace and relrowsecurity`);
+  return row?.is_bound === true;
+}
+
+async function makeRole(client: Client): Promise<void> {
+  const { rowCount } = await client.query("select from pg_roles where rolname = $1", [tenantRole]);
+  if (rowCount !== 0) return;
+  try {
+    await client.query(`create role ${tenantRole} nologin`);
+  } catch (error) {
+    if (!alreadyThere.has(codeOf(error))) throw error;
+  }
+}
+
+// Who may make roles has not the right to take them by that alone.
+async function takeRole(client: Client): Promise<void> {
+  try {
+    await client.query(`set role ${tenantRole}`);
+  } catch (error) {
+    if (codeOf(error) !== insufficientPrivilege) throw error;
+    await client.query(`grant ${tenantRole} to current_user`);
+    await client.query(`set role ${tenantRole}`);
+  }
+  await client.query("reset role");
+}
+
+// To the tables that have the lock, and to no others: not to the keys and secrets of the service, nor to partitions, which
+// have no policies of their own.
+async function grantTables(client: Client): Promise<void> {
+  const { rows } = await client.query<{ schema: string; name: string }>(
+    `select current_schema() as schema, relname as name
+     from pg_class
+     where relnamespace = current_schema()::regnamespace
+       and relrowsecurity
+       and not (
+         has_table_privilege($1, oid, 'select') and has_table_privilege($1, oid, 'insert')
+         and has_table_privilege($1, oid, 'update') and has_table_privilege($1, oid, 'delete')
+       )`,
+    [tenantRole],
+  );
+  const [first] = rows;
+  if (!first) return;
+  const schema = escapeIdentifier(first.schema);
+  await client.query(`grant usage on schema ${schema} to ${tenantRole}`);
+  const tables = rows.map(({ name }) => `${schema}.${escapeIdentifier(name)}`).join(", ");
+  await client.query(`grant select, insert, update, delete on ${tables} to ${tenantRole}`);
+}

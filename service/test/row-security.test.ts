@@ -1,0 +1,234 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { dataReply, operation, type Operation } from "../src/api/operation.ts";
+import { operations } from "../src/api/operations.ts";
+import { Database, type Queryable } from "../src/db/database.ts";
+import { migrate, readMigrations } from "../src/db/migrate.ts";
+import { sql, statement } from "../src/db/sql.ts";
+import { openTenantLock, tenantRole } from "../src/db/tenant-lock.ts";
+import { startService } from "../src/service.ts";
+import { TestTenant, testConfig, useService } from "./harness.ts";
+import { changeUrl, connectTo, createDatabase } from "./launch.ts";
+
+// Operations as a careless hand would write them: their statements know nothing of tenants.
+const careless: Operation[] = [
+  operation({
+    id: "readCarelessly",
+    method: "GET",
+    path: "/careless",
+    scope: "read:cases",
+    summary: "Every account",
+    tag: "Test",
+    success: { status: 200, description: "All" },
+    problems: [],
+    handle: async ({ database }) => dataReply(await database.query(sql`select tenant_id from accounts`)),
+  }),
+  operation({
+    id: "changeCarelessly",
+    method: "DELETE",
+    path: "/careless",
+    scope: "update:case",
+    summary: "Block everybody",
+    tag: "Test",
+    success: { status: 200, description: "All" },
+    problems: [],
+    handle: async ({ database }) =>
+      dataReply(await database.transaction((tx) => tx.query(sql`update accounts set is_blocked = true returning tenant_id`))),
+  }),
+];
+// The router is made of the table when the service starts.
+(operations as Operation[]).push(...careless);
+
+const service = useService({ rowSecurity: "on" });
+const unlocked = useService({ rowSecurity: "off" });
+let one: TestTenant;
+let two: TestTenant;
+
+beforeAll(async () => {
+  [one, two] = await Promise.all([TestTenant.create(service.current), TestTenant.create(service.current)]);
+  for (const tenant of [one, two]) await tenant.openCase("user-1");
+});
+
+const tenantsOf = (rows: unknown) => new Set((rows as { tenant_id: string }[]).map((row) => row.tenant_id));
+
+test("lock: an operation without a tenant clause reads the caller's rows alone", async () => {
+  const answer = await one.call("GET", "/careless");
+  expect(tenantsOf(answer.json.data)).toEqual(new Set([one.tenantId]));
+});
+
+test("lock: an operation without a tenant clause changes the caller's rows alone", async () => {
+  const answer = await one.call("DELETE", "/careless");
+  expect(tenantsOf(answer.json.data)).toEqual(new Set([one.tenantId]));
+  const account = await two.call("GET", "/enduseraccounts/user-1");
+  expect(account.json.data).toMatchObject({ is_blocked: false });
+});
+
+test("ROW_SECURITY off: the same operation would read everybody's", async () => {
+  const careful = await TestTenant.create(unlocked.current);
+  const answer = await careful.call("GET", "/careless");
+  expect(tenantsOf(answer.json.data).size).toBeGreaterThan(1);
+});
+
+// Every table of tenants' data, partitions aside.
+async function listTables(database: Queryable): Promise<{ name: string; is_locked: boolean }[]> {
+  return database.query(sql`
+    select c.relname as name,
+      c.relrowsecurity and exists (select from pg_policy as p where p.polrelid = c.oid and p.polname = 'tenant_lock') as is_locked
+    from pg_class as c
+    join pg_attribute as a on a.attrelid = c.oid and a.attname = 'tenant_id'
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    order by c.relname`);
+}
+
+test("migrations: every table with a tenant_id has the lock", async () => {
+  const tables = await listTables(service.current.database);
+  expect(tables.length).toBeGreaterThanOrEqual(29);
+  expect(tables.filter((table) => !table.is_locked)).toEqual([]);
+});
+
+test("role: it may use the tables with the lock, and no others", async () => {
+  const { database } = service.current;
+  const rows = await database.query<{ name: string }>(
+    statement(
+      `select relname as name
+       from pg_class
+       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+         and has_table_privilege($1, oid, 'select, insert, update, delete, truncate')
+       order by relname`,
+      [tenantRole],
+    ),
+  );
+  expect(rows.map((row) => row.name)).toEqual((await listTables(database)).map((table) => table.name));
+});
+
+test("lock: in no table does a tenant see another's row", async () => {
+  const { database } = service.current;
+  const seen: string[] = [];
+  for (const { name } of await listTables(database)) {
+    const rows = await database.of(one.tenantId).query(statement(`select distinct tenant_id from ${name}`, []));
+    if (rows.length > 0) seen.push(name);
+    for (const row of rows) expect(row, name).toEqual({ tenant_id: one.tenantId });
+  }
+  expect(seen).toEqual(expect.arrayContaining(["accounts", "activities", "cases", "clients", "events", "rules", "tenants"]));
+});
+
+test("lock: a row of another tenant cannot be written", async () => {
+  const { database } = service.current;
+  const foreign = database
+    .of(one.tenantId)
+    .transaction((tx) =>
+      tx.query(
+        sql`insert into rule_hits (tenant_id, rule_id, is_shadow, day, hits) values (${two.tenantId}, 'r', false, '2026-01-01', 1)`,
+      ),
+    );
+  await expect(foreign).rejects.toMatchObject({ code: "42501" });
+  const moved = database.of(one.tenantId).transaction((tx) => tx.query(sql`update links set tenant_id = ${two.tenantId}`));
+  await expect(moved).resolves.toEqual([]);
+  const given = database.of(one.tenantId).transaction((tx) => tx.query(sql`update accounts set tenant_id = ${two.tenantId}`));
+  await expect(given).rejects.toMatchObject({ code: "42501" });
+});
+
+test("no tenant named: no row is there, and none can be written", async () => {
+  const { database } = service.current;
+  const tables = await listTables(database);
+  const client = await database.connect(tenantRole);
+  try {
+    for (const { name } of tables) expect((await client.query(`select from ${name}`)).rowCount, name).toBe(0);
+    expect((await client.query("update accounts set is_blocked = true")).rowCount).toBe(0);
+    expect((await client.query("delete from cases")).rowCount).toBe(0);
+    const written = client.query("insert into event_counters (tenant_id) values ($1)", [randomUUID()]);
+    await expect(written).rejects.toMatchObject({ code: "42501" });
+    // A name lasts as long as its transaction.
+    await client.query(`begin; set local casehound.tenant = '${one.tenantId}'`);
+    expect((await client.query("select from tenants")).rowCount).toBe(1);
+    await client.query("commit");
+    expect((await client.query("select from tenants")).rowCount).toBe(0);
+  } finally {
+    await client.end();
+  }
+});
+
+test("reads: many tenants at once on the shared connections, each sees its own", async () => {
+  const { database } = service.current;
+  const others = await Promise.all(Array.from({ length: 6 }, () => TestTenant.create(service.current)));
+  const ids = [one, two, ...others].map((tenant) => tenant.tenantId);
+  const asked = Array.from({ length: 2_000 }, (_, n) => ids[(n * n + Math.floor(n / 3)) % ids.length] ?? "");
+  const answers = await Promise.all(asked.map((id) => database.of(id).query(sql`select tenant_id from tenants`)));
+  expect(answers).toEqual(asked.map((tenant_id) => [{ tenant_id }]));
+});
+
+test("a tenant's id that is none is refused before it is part of any statement", () => {
+  expect(() => service.current.database.of("x'; reset role; --")).toThrow("UUID");
+});
+
+const opened: { end: () => Promise<void> }[] = [];
+afterAll(() => Promise.all(opened.map((each) => each.end())));
+
+function open(connectionString: string): Database {
+  const database = new Database({ connectionString });
+  opened.push(database);
+  return database;
+}
+
+// A database whose owner is no superuser and may not make roles.
+async function createPlain(): Promise<{ url: string; user: string }> {
+  const user = `plain_${randomUUID().replaceAll("-", "")}`;
+  const url = await createDatabase(inject("databaseUrl"));
+  const admin = await connectTo({ connectionString: url });
+  await admin.query(`create role ${user} login`);
+  await admin.query(`grant all on schema public to ${user}`);
+  await admin.end();
+  return { url: changeUrl(url, { user }), user };
+}
+
+test("an owner who may not have the role: the reason is told, and ROW_SECURITY=on does not start without the lock", async () => {
+  const { url, user } = await createPlain();
+  const database = open(url);
+  await migrate(database);
+  expect(await openTenantLock(database)).toMatch(/may neither make nor take the role casehound_tenant/);
+  await expect(startService(testConfig({ databaseUrl: url, rowSecurity: "on" }))).rejects.toThrow(/^ROW_SECURITY: /);
+  const admin = await connectTo({ connectionString: inject("databaseUrl") });
+  await admin.query(`grant ${tenantRole} to ${user}`);
+  await admin.end();
+  const granted = await startService(testConfig({ databaseUrl: url, rowSecurity: "on" }));
+  opened.push({ end: () => granted.stop() });
+  const tenant = await TestTenant.create(granted);
+  const opens = await tenant.openCase("user-1");
+  expect((await tenant.put(opens.case_id, { status: "CLOSED", case_version: 1 })).status).toBe(200);
+  await TestTenant.create(granted);
+  expect(await granted.database.of(tenant.tenantId).query(sql`select slug from tenants`)).toEqual([{ slug: tenant.slug }]);
+});
+
+test("an address that keeps the role from its connections: no lock, and the reason is told", async () => {
+  const url = inject("databaseUrl");
+  const database = open(`${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent("-c search_path=public")}`);
+  expect(await openTenantLock(database)).toMatch(/do not get the role/);
+});
+
+test("upgrade: what was stored without the lock is there with it", async () => {
+  const url = await createDatabase(inject("databaseUrl"));
+  const database = open(url);
+  await migrate(database, readMigrations().slice(0, 4));
+  const tenants = [randomUUID(), randomUUID()];
+  for (const id of tenants) {
+    await database.query(
+      statement("insert into tenants (tenant_id, slug, app_key, created_at) values ($1::uuid, $1::text, $1::text, now())", [id]),
+    );
+    await database.query(
+      statement(
+        `insert into accounts (tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at)
+         values ($1, 'user-1', 'crm-1', false, false, false, now(), now())`,
+        [id],
+      ),
+    );
+  }
+  expect(await migrate(database)).toContain("0005_tenant_lock.sql");
+  expect(await openTenantLock(database)).toBeNull();
+  for (const tenant_id of tenants) {
+    const found = await database.of(tenant_id).query(sql`
+      select tenant_id
+      from accounts
+      where crm_key = hashtextextended('crm-1', 0)`);
+    expect(found).toEqual([{ tenant_id }]);
+  }
+});
