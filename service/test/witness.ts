@@ -191,7 +191,7 @@ export async function refusals(operation: Operation, valid: Sample, tenant: Test
   }
   // A change that wants no body is told apart from one whose body does not end.
   if (!operation.body && operation.method !== "GET")
-    made.push(withBody("payload-too-large", { rawBody: "x".repeat(64 * 1024 + 1) }));
+    made.push(withBody("payload-too-large", { body: { padding: "x".repeat(64 * 1024) } }));
   if (!operation.body) return made;
   if (!operation.isBodyOptional) made.push(withBody("bad-request", { body: undefined, rawBody: "" }));
   const padding = "x".repeat(operation.bodyBytesMax ?? 64 * 1024);
