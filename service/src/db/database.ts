@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client, DatabaseError, Pool, types, type ClientConfig, type PoolClient, type QueryResult } from "pg";
 import { Failure } from "../domain/failure.ts";
 import { sql, type Statement } from "./sql.ts";
@@ -14,7 +15,11 @@ export type DatabaseAddress = { connectionString: string } | { host: string; use
 const lockTimeoutMs = 2_000;
 const briefLockTimeoutMs = 50;
 const statementTimeoutMs = 10_000;
+// The database ends a statement by itself before that: one that has said nothing then is out of reach, though nobody closed anything.
+const silenceTimeoutMs = statementTimeoutMs + 2_000;
 const connectTimeoutMs = 3_000;
+const keepAliveMs = 10_000;
+const goodbyeTimeoutMs = 3_000;
 const attemptsMax = 3;
 const readersMax = 2;
 
@@ -24,6 +29,9 @@ export const lockTimeoutCode = "55P03";
 const statementTimeoutCode = "57014";
 // Connection exceptions, insufficient resources (too many connections, disk full) and an operator's shutdown.
 const awayCodes = /^(08|53|57P|58|25P03)/;
+// Without a code: of connections that were closed, or could not be had.
+const awayMessages = /connection|timeout expired|client was closed|not queryable/i;
+const silenceMessage = "Query read timeout";
 
 export class Database {
   readonly #address: DatabaseAddress;
@@ -77,9 +85,11 @@ export class Database {
     }
   }
 
-  // A connection of one's own, outside of the pool: for LISTEN and for locks that outlive a transaction.
-  async connect(): Promise<Client> {
-    const client = new Client({ ...clientOptions(this.#address), lock_timeout: 0, statement_timeout: 0 });
+  // A connection of one's own, outside of the pool: for LISTEN and for locks that outlive a transaction. Its statements take as
+  // long as they take, unless they are given a limit, at which the connection ends.
+  async connect(limits: { silenceMs?: number } = {}): Promise<Client> {
+    const own = { lock_timeout: 0, statement_timeout: 0, query_timeout: limits.silenceMs ?? 0 };
+    const client = new Client({ ...clientOptions(this.#address), ...own, pipeline: limits.silenceMs !== undefined });
     client.on("error", () => {});
     await client.connect();
     return client;
@@ -88,11 +98,12 @@ export class Database {
   async end(): Promise<void> {
     this.#isEnded = true;
     const readers = await Promise.allSettled(this.#readers.filter((reader) => reader !== undefined));
-    await Promise.allSettled([
+    const ended = Promise.allSettled([
       this.#writers.end(),
       this.#waiters.end(),
       ...readers.map((reader) => (reader.status === "fulfilled" ? reader.value.end() : undefined)),
     ]);
+    await Promise.race([ended, givenUp()]);
   }
 
   async #attempt<T>(work: (tx: Transaction) => Promise<T>, isPatient: boolean): Promise<T> {
@@ -133,6 +144,11 @@ export class Database {
     this.#readers[slot] = connecting;
     return connecting;
   }
+}
+
+// A database that is silent does not answer a goodbye either.
+export function givenUp(): Promise<void> {
+  return sleep(goodbyeTimeoutMs, undefined, { ref: false });
 }
 
 function makePool(address: DatabaseAddress, max: number, lock_timeout: number): Pool {
@@ -213,14 +229,15 @@ function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
   if (error instanceof DatabaseError) return awayCodes.test(code);
-  return /^E[A-Z]+$/.test(code) || /connection|client was closed|not queryable/i.test(error.message);
+  return /^E[A-Z]+$/.test(code) || awayMessages.test(error.message);
 }
 
 function toFailure(error: unknown): unknown {
   if (error instanceof Failure) return error;
   const code = codeOf(error);
   if (code === lockTimeoutCode) return contended(error);
-  if (code === statementTimeoutCode)
+  const isSilent = error instanceof Error && error.message === silenceMessage;
+  if (code === statementTimeoutCode || isSilent)
     return new Failure("bad-gateway", "The database took too long. Retry after a short delay.", { cause: error });
   if (isAway(error))
     return new Failure("bad-gateway", "The database cannot be reached. Retry after a short delay.", { cause: error });
@@ -234,8 +251,11 @@ function clientOptions(address: DatabaseAddress): ClientConfig {
     connectionTimeoutMillis: connectTimeoutMs,
     lock_timeout: lockTimeoutMs,
     statement_timeout: statementTimeoutMs,
+    // On a pipelined connection it ends the connection too, and with it whatever else waits there.
+    query_timeout: silenceTimeoutMs,
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
     options: "-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning",
     types: { getTypeParser },
   };

@@ -1,7 +1,10 @@
 import type { Client } from "pg";
-import type { Database } from "./database.ts";
+import { givenUp, type Database } from "./database.ts";
 
 const reconnectMs = 500;
+// Whoever only listens does not see that nothing can be heard any more, so it asks.
+const askMs = 5_000;
+const silenceMs = 5_000;
 
 type Options = {
   channels: string[];
@@ -30,12 +33,16 @@ export class Listener {
   }
 
   async start(): Promise<void> {
-    const client = await this.#database.connect();
+    const client = await this.#database.connect({ silenceMs });
     client.on("notification", ({ channel, payload }) => {
       this.epoch++;
       this.#options.onNotice(channel, payload ?? "");
     });
-    client.on("end", () => this.#lost(client));
+    const asking = setInterval(() => void client.query("select 1").catch(() => {}), askMs).unref();
+    client.on("end", () => {
+      clearInterval(asking);
+      this.#lost(client);
+    });
     for (const channel of this.#options.channels) await client.query(`listen ${channel}`);
     this.#client = client;
     this.epoch++;
@@ -44,7 +51,7 @@ export class Listener {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    await this.#client?.end().catch(() => {});
+    await Promise.race([this.#client?.end().catch(() => {}), givenUp()]);
   }
 
   #lost(client: Client): void {
