@@ -66,7 +66,7 @@ test.concurrent("500: a database that falls silent while COMMIT runs, and the ke
   const { proxy, tenant } = await startBehind({ onTestFinished });
   const { case_id } = await tenant.openCase();
   const key = randomUUID();
-  proxy.silenceAtCommit();
+  proxy.silenceAtCommit(key);
   expectProblem(await tenant.put(case_id, close, key), 500, "internal-error");
   proxy.speak();
   const again = await vi.waitFor(async () => {

@@ -9,7 +9,7 @@ export class SilentProxy {
   readonly #server: Server;
   readonly #open = new Set<Socket>();
   #isSilent = false;
-  #isArmed = false;
+  #armedFor: string | null = null;
 
   private constructor(target: NetConnectOpts) {
     this.#target = target;
@@ -27,19 +27,20 @@ export class SilentProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  get isSilent(): boolean {
-    return this.#isSilent;
+  // Of the service's, each of which has one to the database.
+  get connections(): number {
+    return this.#open.size / 2;
   }
 
   silence(): void {
-    this.#isArmed = false;
+    this.#armedFor = null;
     this.#isSilent = true;
     for (const socket of this.#open) socket.pause();
   }
 
-  // From the next COMMIT on. That one is passed on, its answer is not.
-  silenceAtCommit(): void {
-    this.#isArmed = true;
+  // From the next COMMIT on, of any transaction or of one in which the text was sent. That one is passed on, its answer is not.
+  silenceAtCommit(text = ""): void {
+    this.#armedFor = text;
   }
 
   speak(): void {
@@ -54,9 +55,12 @@ export class SilentProxy {
 
   #join(client: Socket): void {
     const server = connect(this.#target);
+    let isMeant = false;
     client.on("data", (sent) => {
       server.write(sent);
-      if (this.#isArmed && sent.includes(commit)) this.silence();
+      if (this.#armedFor === null) return;
+      isMeant ||= sent.includes(this.#armedFor);
+      if (isMeant && sent.includes(commit)) this.silence();
     });
     server.on("data", (answered) => client.write(answered));
     for (const [one, other] of [[client, server] as const, [server, client] as const]) {

@@ -38,12 +38,19 @@ export class Listener {
       this.epoch++;
       this.#options.onNotice(channel, payload ?? "");
     });
-    const asking = setInterval(() => void client.query("select 1").catch(() => {}), askMs).unref();
+    const listen = () => Promise.all(this.#options.channels.map((channel) => client.query(`listen ${channel}`)));
+    try {
+      await listen();
+    } catch (error) {
+      void client.end().catch(() => {});
+      throw error;
+    }
+    // To listen once more changes nothing.
+    const asking = setInterval(() => void listen().catch(() => {}), askMs).unref();
     client.on("end", () => {
       clearInterval(asking);
       this.#lost(client);
     });
-    for (const channel of this.#options.channels) await client.query(`listen ${channel}`);
     this.#client = client;
     this.epoch++;
     this.#options.onListening();
