@@ -4,9 +4,10 @@ import { databaseTrials } from "./full-and-slow/database-trials.ts";
 import { fillDisk } from "./full-and-slow/disk.ts";
 import { leaksOf, type Holding } from "./full-and-slow/holding.ts";
 import { House, type Figures } from "./full-and-slow/house.ts";
+import { UnreadClients } from "./full-and-slow/unread.ts";
 import type { Findings, Part, Proof } from "./part.ts";
 
-const warmUpMs = { short: 2_000, full: 6_000 };
+const warmUpMs = { short: 1_000, full: 6_000 };
 // Longer than any connection of a client, or of a pool, is kept without need.
 const quietMs = 90_000;
 const trials = [...databaseTrials, ...clientTrials];
@@ -29,11 +30,13 @@ async function runHouse({ scale, random, progress }: Proof): Promise<Findings> {
     await crew.stop();
     const before = await house.hold();
     crew.start();
+    const unread = await UnreadClients.open(house);
     const chosen = trials.filter(({ isShort }) => isShort || scale === "full");
     for (const [index, { name, run: tryOut }] of chosen.entries()) {
       progress(index, chosen.length, `trials, now ${name}`);
       Object.assign(figures, await tryOut(house));
     }
+    Object.assign(figures, await unread.end());
     await crew.stop();
     if (house.hasExited) ledger.violate("the service ended");
     Object.assign(figures, await house.audit(), await compare(house, before));

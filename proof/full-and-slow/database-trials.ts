@@ -5,10 +5,13 @@ import { dataOf, typeOf, type Answer } from "../work/call.ts";
 import type { Figures, House, Trial } from "./house.ts";
 
 const tooManyCode = "53300";
+const takenMs = { short: 1_000, full: 3_000 };
+// Locks are waited for 2 s.
+const heldMs = { short: 2_800, full: 4_000 };
 
 // Others take every connection that there is, those of the service as well, for it is made to let go of them.
 async function takeConnections(house: House): Promise<Figures> {
-  const { crew, admin, stand } = house;
+  const { crew, admin, stand, scale } = house;
   const taken: Client[] = [];
   const over = new AbortController();
   let taking: Promise<void> = Promise.resolve();
@@ -33,7 +36,7 @@ async function takeConnections(house: House): Promise<Figures> {
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'casehound' and pid <> pg_backend_pid()",
       );
     },
-    lastsMs: 3_000,
+    lastsMs: takenMs[scale],
     end: async () => {
       over.abort();
       await taking;
@@ -88,7 +91,7 @@ async function takeTooLong(house: House): Promise<Figures> {
 
 // A row that somebody else holds, and then a table.
 async function holdLocks(house: House): Promise<Figures> {
-  const { crew, admin, probe, ledger, stand, tenant } = house;
+  const { crew, admin, probe, ledger, stand, tenant, scale } = house;
   const id = `held-${randomUUID()}`;
   await makeAccount(house, id);
   const block = () => probe.call({ method: "PUT", path: `/enduseraccounts/${id}`, body: { is_blocked: true } });
@@ -109,7 +112,7 @@ async function holdLocks(house: House): Promise<Figures> {
       await admin.query("begin");
       await admin.query("lock table accounts in exclusive mode");
     },
-    lastsMs: 4_000,
+    lastsMs: heldMs[scale],
     end: async () => void (await admin.query("rollback")),
     mustSee: ["409"],
   });

@@ -17,7 +17,7 @@ import { WatchedLine } from "./watched-line.ts";
 const gauge = fileURLToPath(new URL("gauge.ts", import.meta.url));
 const main = join(gauge, "../../../service/src/main.ts");
 const writersMax = 6;
-const casesWanted = 1_000;
+const casesWanted = { short: 200, full: 1_000 };
 
 type Tenant = Awaited<ReturnType<Stand["tenant"]>>;
 export type Figures = Findings["figures"];
@@ -84,7 +84,7 @@ export class House {
 
   // A list that is worth the name.
   async fillList(): Promise<void> {
-    const activities = Array.from({ length: casesWanted }, (_, index) => ({
+    const activities = Array.from({ length: casesWanted[this.scale] }, (_, index) => ({
       activity_id: this.random.uuid(),
       type: "fraud_report",
       occurred_at: new Date().toISOString(),
