@@ -41,10 +41,6 @@ export class Crew {
     await this.#running;
   }
 
-  get steps(): number {
-    return this.#writers.reduce((sum, { steps }) => sum + steps, 0);
-  }
-
   // Every writer has got an outcome, once for what it had asked for before, and once for what it asks from now on.
   async allGetOn(): Promise<boolean> {
     const before = this.#writers.map(({ steps }) => steps);
