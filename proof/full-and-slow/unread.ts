@@ -51,7 +51,7 @@ async function countAnswers(socket: Socket): Promise<number> {
   await new Promise<void>((resolve) => {
     socket.once("close", () => resolve());
     socket.on("data", (chunk: Buffer) => {
-      answers += chunk.toString("latin1").split("HTTP/1.1 200").length - 1;
+      answers += chunk.toString("latin1").split("HTTP/1.1 ").length - 1;
       if (answers >= listsAsked) resolve();
     });
     socket.resume();
