@@ -2,11 +2,12 @@ import { backup } from "./backup.ts";
 import { badInput } from "./bad-input.ts";
 import { crashes } from "./crashes.ts";
 import { cuts } from "./cuts.ts";
+import { fullAndSlow } from "./full-and-slow.ts";
 import { histories } from "./histories.ts";
-import { mutation } from "./mutation.ts";
 import { isolation } from "./isolation.ts";
+import { mutation } from "./mutation.ts";
 import type { Part } from "./part.ts";
 import { tokens } from "./tokens.ts";
 
 // In the order of docs/PROOF.md.
-export const parts: Part[] = [histories, crashes, cuts, isolation, badInput, tokens, mutation, backup];
+export const parts: Part[] = [histories, crashes, cuts, fullAndSlow, isolation, badInput, tokens, mutation, backup];

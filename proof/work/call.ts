@@ -17,6 +17,10 @@ export class Line {
     this.#credentials = credentials;
   }
 
+  get token(): string {
+    return this.#token;
+  }
+
   async signIn(): Promise<void> {
     const { client_id, client_secret } = this.#credentials;
     const body = new URLSearchParams({ grant_type: "client_credentials", client_id, client_secret });

@@ -131,7 +131,7 @@ test("lock: a row of another tenant cannot be written", async () => {
 test("no tenant named: no row is there, and none can be written", async () => {
   const { database } = service.current;
   const tables = await listTables(database);
-  const client = await database.connect(tenantRole);
+  const client = await database.connect({ role: tenantRole });
   try {
     for (const { name } of tables) expect((await client.query(`select from ${name}`)).rowCount, name).toBe(0);
     expect((await client.query("update accounts set is_blocked = true")).rowCount).toBe(0);

@@ -1,6 +1,6 @@
 import { Client, DatabaseError, type Pool, type PoolClient, type QueryResult } from "pg";
 import { Failure } from "../domain/failure.ts";
-import { Lane, clientOptions, type DatabaseAddress } from "./lane.ts";
+import { Lane, clientOptions, givenUp, type DatabaseAddress } from "./lane.ts";
 import { sql, type Statement } from "./sql.ts";
 
 export type Row = Record<string, unknown>;
@@ -25,6 +25,9 @@ export const lockTimeoutCode = "55P03";
 const statementTimeoutCode = "57014";
 // Connection exceptions, insufficient resources (too many connections, disk full) and an operator's shutdown.
 const awayCodes = /^(08|53|57P|58|25P03)/;
+// Without a code: of connections that were closed, or could not be had.
+const awayMessages = /connection|timeout expired|client was closed|not queryable/i;
+const silenceMessage = "Query read timeout";
 
 // By itself it is the service's own: it sees every tenant, for the engine, the collector, signing in and the command line.
 // What is done for one tenant goes through `of`.
@@ -100,9 +103,11 @@ export class Database implements TenantDatabase {
     }
   }
 
-  // A connection of one's own, outside of the pool: for LISTEN and for locks that outlive a transaction.
-  async connect(role?: string): Promise<Client> {
-    const client = new Client({ ...clientOptions(this.#address, role), lock_timeout: 0, statement_timeout: 0 });
+  // A connection of one's own, outside of the pool: for LISTEN and for locks that outlive a transaction. Its statements take as
+  // long as they take, unless they are given a limit, at which the connection ends.
+  async connect({ role, silenceMs }: { role?: string; silenceMs?: number } = {}): Promise<Client> {
+    const own = { lock_timeout: 0, statement_timeout: 0, query_timeout: silenceMs ?? 0, pipeline: silenceMs !== undefined };
+    const client = new Client({ ...clientOptions(this.#address, role), ...own });
     client.on("error", () => {});
     await client.connect();
     return client;
@@ -110,7 +115,7 @@ export class Database implements TenantDatabase {
 
   async end(): Promise<void> {
     this.#isEnded = true;
-    await Promise.all([this.#all.end(), this.#locked?.end()]);
+    await Promise.race([Promise.all([this.#all.end(), this.#locked?.end()]), givenUp()]);
   }
 
   async #attempt<T>({ lane, begin, isPatient }: Attempt, work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -206,14 +211,15 @@ function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
   if (error instanceof DatabaseError) return awayCodes.test(code);
-  return /^E[A-Z]+$/.test(code) || /connection|client was closed|not queryable/i.test(error.message);
+  return /^E[A-Z]+$/.test(code) || awayMessages.test(error.message);
 }
 
 function toFailure(error: unknown): unknown {
   if (error instanceof Failure) return error;
   const code = codeOf(error);
   if (code === lockTimeoutCode) return contended(error);
-  if (code === statementTimeoutCode)
+  const isSilent = error instanceof Error && error.message === silenceMessage;
+  if (code === statementTimeoutCode || isSilent)
     return new Failure("bad-gateway", "The database took too long. Retry after a short delay.", { cause: error });
   if (isAway(error))
     return new Failure("bad-gateway", "The database cannot be reached. Retry after a short delay.", { cause: error });

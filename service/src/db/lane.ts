@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Pool, types, type ClientConfig } from "pg";
 import type { Row } from "./database.ts";
 import { sql, type Statement } from "./sql.ts";
@@ -7,7 +8,11 @@ export type DatabaseAddress = { connectionString: string } | { host: string; use
 const lockTimeoutMs = 2_000;
 const briefLockTimeoutMs = 50;
 const statementTimeoutMs = 10_000;
+// The database ends a statement by itself before that: one that has said nothing then is out of reach, though nobody closed anything.
+const silenceTimeoutMs = statementTimeoutMs + 2_000;
 const connectTimeoutMs = 3_000;
+const keepAliveMs = 10_000;
+const goodbyeTimeoutMs = 3_000;
 const readersMax = 2;
 
 // The connections that work under one role of the database: two pools for transactions, and a few for reads. One connection
@@ -88,6 +93,11 @@ export class Reader {
   }
 }
 
+// A database that is silent does not answer a goodbye either.
+export function givenUp(): Promise<void> {
+  return sleep(goodbyeTimeoutMs, undefined, { ref: false });
+}
+
 function makePool(options: ClientConfig, max: number, lock_timeout: number): Pool {
   // Pipelined: what a transaction asks at once is sent at once, and the database works while the next statement is written.
   const pool = new Pool({ ...options, pipeline: true, lock_timeout, max, idleTimeoutMillis: 60_000 });
@@ -105,8 +115,11 @@ export function clientOptions(address: DatabaseAddress, role?: string): ClientCo
     connectionTimeoutMillis: connectTimeoutMs,
     lock_timeout: lockTimeoutMs,
     statement_timeout: statementTimeoutMs,
+    // On a pipelined connection it ends the connection too, and with it whatever else waits there.
+    query_timeout: silenceTimeoutMs,
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
     options: `-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning${role === undefined ? "" : ` -c role=${role}`}`,
     types: { getTypeParser },
   };

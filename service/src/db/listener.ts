@@ -1,7 +1,11 @@
 import type { Client } from "pg";
 import type { Database } from "./database.ts";
+import { givenUp } from "./lane.ts";
 
 const reconnectMs = 500;
+// Whoever only listens does not see that nothing can be heard any more, so it asks.
+const askMs = 5_000;
+const silenceMs = 5_000;
 
 type Options = {
   channels: string[];
@@ -30,13 +34,24 @@ export class Listener {
   }
 
   async start(): Promise<void> {
-    const client = await this.#database.connect();
+    const client = await this.#database.connect({ silenceMs });
     client.on("notification", ({ channel, payload }) => {
       this.epoch++;
       this.#options.onNotice(channel, payload ?? "");
     });
-    client.on("end", () => this.#lost(client));
-    for (const channel of this.#options.channels) await client.query(`listen ${channel}`);
+    const listen = () => Promise.all(this.#options.channels.map((channel) => client.query(`listen ${channel}`)));
+    try {
+      await listen();
+    } catch (error) {
+      void client.end().catch(() => {});
+      throw error;
+    }
+    // To listen once more changes nothing.
+    const asking = setInterval(() => void listen().catch(() => {}), askMs).unref();
+    client.on("end", () => {
+      clearInterval(asking);
+      this.#lost(client);
+    });
     this.#client = client;
     this.epoch++;
     this.#options.onListening();
@@ -44,7 +59,7 @@ export class Listener {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    await this.#client?.end().catch(() => {});
+    await Promise.race([this.#client?.end().catch(() => {}), givenUp()]);
   }
 
   #lost(client: Client): void {

@@ -41,7 +41,7 @@ async function prepareRole(database: Database): Promise<string | null> {
 export async function canLockTenants(database: Database): Promise<boolean> {
   let client: Client;
   try {
-    client = await database.connect(tenantRole);
+    client = await database.connect({ role: tenantRole });
   } catch (error) {
     if (cannotTake.has(codeOf(error))) return false;
     throw error;

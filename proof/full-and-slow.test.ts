@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { leaksOf, type Holding } from "./full-and-slow/holding.ts";
+import { fullAndSlow } from "./full-and-slow.ts";
+import { proveShort } from "./prove.ts";
+
+test("proof of full and slow: each has its answer, others go on, and nothing is left of it", async () => {
+  const figures = await proveShort(fullAndSlow);
+  expect(figures["trials"]).toBe(3);
+  expect(figures["no connection left: answers"]).toMatch(/× 502/);
+  expect(figures["a table that is held: answers"]).toMatch(/× 409/);
+  expect(figures["idle connections: connections"]).toBe(200);
+  expect(figures["clients that leave"]).toBe(48);
+});
+
+test("proof of full and slow: a socket, a descriptor, timers or memory that are left would be seen", () => {
+  const before: Holding = {
+    heapBytes: 80e6,
+    descriptors: 40,
+    resources: { TCPSocketWrap: 16, TCPServerWrap: 1, Timeout: 20 },
+    databaseConnections: 10,
+    clientConnections: 6,
+  };
+  const { resources } = before;
+  const namesOf = (after: Holding) => leaksOf(before, after).map((leak) => leak.split(":")[0]);
+  expect(namesOf(before)).toEqual([]);
+  // Pools may grow to their size.
+  const grown = { ...before, descriptors: 48, databaseConnections: 18, resources: { ...resources, TCPSocketWrap: 24 } };
+  expect(namesOf(grown)).toEqual([]);
+  expect(namesOf({ ...before, resources: { ...resources, TCPSocketWrap: 17 } })).toEqual(["handles TCPSocketWrap"]);
+  expect(namesOf({ ...before, resources: { ...resources, FSEventWrap: 1 } })).toEqual(["handles FSEventWrap"]);
+  expect(namesOf({ ...before, resources: { ...resources, Timeout: 60 } })).toEqual(["timers"]);
+  expect(namesOf({ ...before, descriptors: 41 })).toEqual(["file descriptors but for connections"]);
+  expect(namesOf({ ...before, heapBytes: 120e6 })).toEqual(["bytes on the heap"]);
+  expect(namesOf({ ...grown, databaseConnections: 21 })).toContain("connections to the database");
+});

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { clientTrials } from "./full-and-slow/client-trials.ts";
+import { databaseTrials } from "./full-and-slow/database-trials.ts";
+import { fillDisk } from "./full-and-slow/disk.ts";
+import { leaksOf, type Holding } from "./full-and-slow/holding.ts";
+import { House, type Figures } from "./full-and-slow/house.ts";
+import { UnreadClients } from "./full-and-slow/unread.ts";
+import type { Findings, Part, Proof } from "./part.ts";
+
+const warmUpMs = { short: 1_000, full: 6_000 };
+// Longer than any connection of a client, or of a pool, is kept without need.
+const quietMs = 90_000;
+const trials = [...databaseTrials, ...clientTrials];
+
+async function run(proof: Proof): Promise<Findings> {
+  // Apart from the rest, for its PostgreSQL is on a disk of its own.
+  const disk = proof.scale === "full" ? fillDisk(proof.random.fork("disk")) : Promise.resolve({ figures: {}, violations: [] });
+  const [house, full] = await Promise.all([runHouse(proof), disk]);
+  return { figures: { ...house.figures, ...full.figures }, violations: [...house.violations, ...full.violations] };
+}
+
+async function runHouse({ scale, random, progress }: Proof): Promise<Findings> {
+  const house = await House.open(scale, random.fork("house"));
+  const { crew, ledger } = house;
+  const figures: Figures = {};
+  try {
+    await house.fillList();
+    await crew.begin();
+    await sleep(warmUpMs[scale]);
+    await crew.stop();
+    const before = await house.hold();
+    crew.start();
+    const unread = await UnreadClients.open(house);
+    const chosen = trials.filter(({ isShort }) => isShort || scale === "full");
+    for (const [index, { name, run: tryOut }] of chosen.entries()) {
+      progress(index, chosen.length, `trials, now ${name}`);
+      Object.assign(figures, await tryOut(house));
+    }
+    Object.assign(figures, await unread.end());
+    await crew.stop();
+    if (house.hasExited) ledger.violate("the service ended");
+    Object.assign(figures, await house.audit(), await compare(house, before));
+    return {
+      figures: {
+        trials: chosen.length,
+        requests: ledger.requests,
+        "changes answered, each found once": ledger.changes.size,
+        ...figures,
+      },
+      violations: ledger.violations,
+    };
+  } finally {
+    await house.close();
+  }
+}
+
+// What has to time out first is waited for.
+async function compare(house: House, before: Holding): Promise<Figures> {
+  const deadline = Date.now() + quietMs;
+  let after = await house.hold();
+  while (leaksOf(before, after).length > 0 && Date.now() < deadline) {
+    await sleep(500);
+    after = await house.hold();
+  }
+  for (const leak of leaksOf(before, after)) house.ledger.violate(`left after all trials: ${leak}`);
+  return {
+    "heap before and after, MB": `${megabytes(before)}, ${megabytes(after)}`,
+    "file descriptors before and after": `${before.descriptors}, ${after.descriptors}`,
+    "connections to the database before and after": `${before.databaseConnections}, ${after.databaseConnections}`,
+    "handles before": tell(before),
+    "handles after": tell(after),
+  };
+}
+
+function megabytes({ heapBytes }: Holding): string {
+  return (heapBytes / 1024 / 1024).toFixed(1);
+}
+
+function tell({ resources }: Holding): string {
+  const sorted = Object.entries(resources).toSorted(([one], [other]) => one.localeCompare(other));
+  return sorted.map(([kind, count]) => `${count} ${kind}`).join(", ");
+}
+
+export const fullAndSlow: Part = {
+  name: "full-and-slow",
+  title: "Full, slow and gone",
+  claim:
+    "The database's disk is full, its connections are taken, its tables are held, a statement takes too long, and the network falls silent without closing anything; clients send a byte at a time, never read, stay idle by the thousand, and leave at every stage of a request. Each request gets its documented answer, nobody else feels a slow client, and when the trouble is over everything goes on by itself, with nothing lost and nothing applied twice. After all of it the process holds what it held before.",
+  run,
+};

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Random } from "../../service/src/simulator/random.ts";
+import type { Ledger } from "../work/ledger.ts";
+import { Writer } from "../work/writer.ts";
+import type { Figures } from "./house.ts";
+import type { WatchedLine } from "./watched-line.ts";
+
+type Parts = { line: WatchedLine; ledger: Ledger; random: Random; appKey: string };
+type Trouble = { name: string; begin: () => Promise<void>; lastsMs: number; end: () => Promise<void>; mustSee: string[] };
+
+const backMs = 120_000;
+const felt = new Set(["500", "502", "503"]);
+
+// Writers who go on, whatever happens to the service.
+export class Crew {
+  readonly #parts: Parts;
+  readonly #writers: Writer[];
+  #stopping = new AbortController();
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(size: number, parts: Parts) {
+    this.#parts = parts;
+    this.#writers = Array.from({ length: size }, (_, index) => {
+      const name = `writer-${index}`;
+      return new Writer(name, { ...parts, random: parts.random.fork(name) });
+    });
+  }
+
+  async begin(): Promise<void> {
+    await Promise.all(this.#writers.map((writer) => writer.begin()));
+    this.start();
+  }
+
+  start(): void {
+    this.#stopping = new AbortController();
+    this.#running = Promise.all(this.#writers.map((writer) => writer.run(this.#stopping.signal)));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  // Every writer has got an outcome, once for what it had asked for before, and once for what it asks from now on.
+  async allGetOn(): Promise<boolean> {
+    const before = this.#writers.map(({ steps }) => steps);
+    const deadline = Date.now() + backMs;
+    while (!this.#writers.every(({ steps }, index) => steps > (before[index] ?? 0) + 1)) {
+      if (Date.now() > deadline) return false;
+      await sleep(20);
+    }
+    return true;
+  }
+
+  // Something that makes the service answer with faults until it is over. After it all is well again, by itself.
+  async goThrough({ name, begin, lastsMs, end, mustSee }: Trouble): Promise<Figures> {
+    const { line, ledger } = this.#parts;
+    line.takeAnswers();
+    await begin();
+    await sleep(lastsMs);
+    await end();
+    const ended = performance.now();
+    if (!(await this.allGetOn())) ledger.violate(`${name}: the writers did not get on within ${backMs / 1000} s of its end`);
+    const seconds = (performance.now() - ended) / 1000;
+    const { answers, slowestMs } = line.takeAnswers();
+    for (const status of mustSee) {
+      if (!answers.has(status)) ledger.violate(`${name}: no ${status} was answered, so it was not felt`);
+    }
+    if (answers.has("none")) ledger.violate(`${name}: ${answers.get("none")} requests got no answer`);
+    return {
+      [`${name}: answers`]: tell(answers),
+      [`${name}: slowest answer, s`]: Number((slowestMs / 1000).toFixed(1)),
+      [`${name}: seconds until every writer got on`]: Number(seconds.toFixed(1)),
+    };
+  }
+
+  // Something that others do, and that the writers must not feel.
+  async goUnharmed(name: string, during: () => Promise<Figures>): Promise<Figures> {
+    const { line, ledger } = this.#parts;
+    await this.allGetOn();
+    line.takeAnswers();
+    const figures = await during();
+    if (!(await this.allGetOn())) ledger.violate(`${name}: the writers did not get on`);
+    const { answers, slowestMs } = line.takeAnswers();
+    for (const [status, times] of answers) {
+      if (felt.has(status) || status === "none") ledger.violate(`${name}: ${times} of the others' answers were ${status}`);
+    }
+    return {
+      ...figures,
+      [`${name}: the others' answers`]: tell(answers),
+      [`${name}: their slowest, s`]: Number((slowestMs / 1000).toFixed(1)),
+    };
+  }
+}
+
+function tell(answers: Map<string, number>): string {
+  const sorted = [...answers].toSorted(([one], [other]) => one.localeCompare(other));
+  return sorted.map(([status, times]) => `${times.toLocaleString("en")} × ${status}`).join(", ");
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ServiceProcess } from "../../service/test/launch.ts";
+
+type Told = { heapBytes: number; descriptors: number; resources: Record<string, number> };
+// What a service's process holds. Its connections are counted from outside: those to its database, and those of clients that
+// still have their end of it. One whose client has gone is not among them.
+export type Holding = Told & { databaseConnections: number; clientConnections: number };
+
+// Of one service: ten writers, five that wait for locks, two readers, one listener, and one each for expiry and backtests.
+const databaseConnectionsMax = 20;
+const heapGrowthMax = 10 * 1024 * 1024;
+const heapShareMax = 0.25;
+// What comes and goes by itself within a turn of the event loop, or a few of them.
+const passing = new Set(["Immediate", "FSReqCallback", "FSReqPromise", "TCPConnectWrap", "WriteWrap", "ShutdownWrap", "Timeout"]);
+
+export async function readHolding(service: ServiceProcess, databaseConnections: number): Promise<Holding> {
+  const read = () => [...service.stderr.matchAll(/^gauge: (.*)\n/gm)].map((match) => match[1] ?? "");
+  const before = read().length;
+  service.signal("SIGUSR2");
+  for (;;) {
+    const last = read().slice(before).at(-1);
+    if (last !== undefined)
+      return { ...(JSON.parse(last) as Told), databaseConnections, clientConnections: countClients(service.port) };
+    await sleep(20);
+  }
+}
+
+function countClients(port: number): number {
+  const isEstablished = "01";
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const rows = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter(([, local = "", , state]) => local.endsWith(suffix) && state === isEstablished).length;
+}
+
+// Pools may have grown to their size and no further, and clients keep connections, so these, and a timer for each, are taken out
+// of the rest.
+export function leaksOf(before: Holding, after: Holding): string[] {
+  const leaks: string[] = [];
+  const expect = (what: string, now: number, limit: number) => {
+    if (now > limit) leaks.push(`${what}: ${now}, where ${limit} is right`);
+  };
+  const connections = (holding: Holding) => holding.databaseConnections + holding.clientConnections;
+  const descriptors = (holding: Holding) => holding.descriptors - connections(holding);
+  expect("connections to the database", after.databaseConnections, databaseConnectionsMax);
+  expect("file descriptors but for connections", descriptors(after), descriptors(before));
+  for (const kind of new Set([...Object.keys(before.resources), ...Object.keys(after.resources)])) {
+    if (passing.has(kind)) continue;
+    const apart = (holding: Holding) => (holding.resources[kind] ?? 0) - (kind === "TCPSocketWrap" ? connections(holding) : 0);
+    expect(`handles ${kind}`, apart(after), apart(before));
+  }
+  const timers = (holding: Holding) => holding.resources["Timeout"] ?? 0;
+  expect("timers", timers(after), timers(before) + databaseConnectionsMax + after.clientConnections);
+  const grown = Math.max(heapGrowthMax, before.heapBytes * heapShareMax);
+  expect("bytes on the heap", after.heapBytes, Math.round(before.heapBytes + grown));
+  return leaks;
+}

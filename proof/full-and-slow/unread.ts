@@ -1,0 +1,60 @@
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { listPath } from "./client-trials.ts";
+import type { Figures, House } from "./house.ts";
+import { Sockets } from "./sockets.ts";
+
+// Each takes megabytes of the system's own.
+const clientsWanted = { short: 4, full: 20 };
+// More than the system takes off the service's hands, so that some of it stays there until it is read.
+const listsAsked = 60;
+// A connection is closed after 60 s without progress. Node looks at it every 60 s, and what went out just before counts.
+const limitMs = 130_000;
+
+// Clients that ask for long lists and do not read them, beside everything else that happens.
+export class UnreadClients {
+  readonly #house: House;
+  readonly #opened: Socket[];
+  readonly #beganMs = performance.now();
+
+  private constructor(house: House, opened: Socket[]) {
+    this.#house = house;
+    this.#opened = opened;
+  }
+
+  static async open(house: House): Promise<UnreadClients> {
+    const opened = await new Sockets().open(clientsWanted[house.scale], house.port, "");
+    for (const socket of opened) {
+      socket.pause();
+      socket.write(house.head("GET", listPath).repeat(listsAsked));
+    }
+    return new UnreadClients(house, opened);
+  }
+
+  // A socket that nobody reads does not see its end. By now the service has let go of it: reading on, its client finds what was on
+  // the way, and not all that it asked for.
+  async end(): Promise<Figures> {
+    const { scale, ledger } = this.#house;
+    if (scale === "full") {
+      await sleep(Math.max(0, this.#beganMs + limitMs - performance.now()));
+      const answers = await Promise.all(this.#opened.map((socket) => countAnswers(socket)));
+      const kept = answers.filter((count) => count >= listsAsked).length;
+      if (kept > 0) ledger.violate(`${kept} clients that did not read for ${limitMs / 1000} s were kept all the same`);
+    }
+    for (const socket of this.#opened) socket.destroy();
+    return { "clients that never read": this.#opened.length };
+  }
+}
+
+async function countAnswers(socket: Socket): Promise<number> {
+  let answers = 0;
+  await new Promise<void>((resolve) => {
+    socket.once("close", () => resolve());
+    socket.on("data", (chunk: Buffer) => {
+      answers += chunk.toString("latin1").split("HTTP/1.1 ").length - 1;
+      if (answers >= listsAsked) resolve();
+    });
+    socket.resume();
+  });
+  return answers;
+}
