@@ -64,7 +64,7 @@ function flatten(plan: Plan): Plan[] {
 const named = "(NULLIF(current_setting('casehound.tenant'::text, true), ''::text))::uuid";
 
 // Of small tables every index is as good as the other, and the planner takes which it likes.
-const filled = ["accounts", "cases", "links", "sessions"];
+const filled = new Set(["accounts", "cases", "links", "sessions"]);
 
 // By which index each table is read, and what the index is asked for. Whichever of the two equal tenants it is asked for is one.
 async function scansOf(database: TenantDatabase, text: string): Promise<string[]> {
@@ -76,7 +76,7 @@ async function scansOf(database: TenantDatabase, text: string): Promise<string[]
     return row["QUERY PLAN"][0].Plan;
   });
   return flatten(plan)
-    .filter((node) => filled.includes(node["Relation Name"] ?? ""))
+    .filter((node) => filled.has(node["Relation Name"] ?? ""))
     .map((node) => `${node["Relation Name"]} by ${node["Index Name"]}: ${tenantAsOne(node["Index Cond"] ?? "")}`)
     .toSorted();
 }
