@@ -17,7 +17,6 @@ import { Pool } from "./bad-input/wrong-values.ts";
 import type { Findings, Part, Proof, Scale } from "./part.ts";
 import { Stand } from "./stand.ts";
 
-// Here refusals are the work, and none of them may be for their number.
 // What is refused here is refused for what it is, not for how much of it there is.
 const environment: Environment = {
   LOG_LEVEL: "error",

@@ -63,7 +63,7 @@ async function runPart(part: Part, scale: Scale, seed: string): Promise<Outcome>
 }
 
 async function main({ chosen, seed, scale }: Wanted): Promise<void> {
-  console.log(`seed ${seed}, ${chosen.length} parts`);
+  console.log(`seed ${seed}, parts: ${chosen.map(({ name }) => name).join(", ")}`);
   const outcomes: Outcome[] = [];
   for (const part of chosen) outcomes.push(await runPart(part, scale, seed));
   const violations = outcomes.reduce((sum, { findings }) => sum + findings.violations.length, 0);

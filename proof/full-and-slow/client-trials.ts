@@ -79,7 +79,7 @@ async function leaveWhileWaiting(house: House, times: number): Promise<number> {
       ledger.violate(`${key}: its sender left, and the same key was answered ${answer.status} ${answer.text.slice(0, 200)}`);
     if (answer.isReplay) replays++;
     held = now ?? held;
-    ledger.changes.set(key, { case_id: held.case_id, case_version: wanted, text: answer.text });
+    ledger.changes.set(key, { case_id: held.case_id, case_version: wanted });
   }
   return replays;
 }

@@ -35,6 +35,12 @@ export const requestFaults: Fault[] = [
       "false && !Object",
       "service/test/order.test.ts",
     ],
+    [
+      "a change is made before its request has ended",
+      'if (operation.method !== "GET") await readBody(request, bodyBytesDefault, onBody);',
+      "",
+      "service/test/framing-changes.test.ts",
+    ],
     ["a key may have any character", "/^[A-Za-z0-9._:~+-]{1,255}$/", "/^.{1,255}$/", "service/test/key-alphabet.test.ts"],
     ["a key may be empty", "/^[A-Za-z0-9._:~+-]{1,255}$/", "/^[A-Za-z0-9._:~+-]{0,255}$/", "service/test/key-alphabet.test.ts"],
     ["an empty parameter is taken", 'text === "" || !isStorable(text)', "!isStorable(text)", "service/test/order.test.ts"],
@@ -44,6 +50,15 @@ export const requestFaults: Fault[] = [
       'text.trim() !== ""',
       "service/test/case-list.test.ts",
     ],
+  ]),
+  ...faultsIn("service/src/api/rate-limits.ts", [
+    [
+      "a quota is never used up",
+      "+ this.#costMs / 1000) return false;",
+      "+ this.#costMs / 1000) return true;",
+      "service/test/rate-limits.test.ts",
+    ],
+    ["a tenant has no quota", "this.#tenant && !caller.person", "false && !caller.person", "service/test/rate-limits.test.ts"],
   ]),
   ...faultsIn("service/src/api/path.ts", [
     ["a parameter may come twice", "if (values.has(name)) throw", "if (false) throw", "service/test/case-list.test.ts"],

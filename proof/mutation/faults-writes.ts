@@ -182,6 +182,17 @@ export const writeFaults: Fault[] = [
       "service/test/pool.test.ts",
     ],
   ]),
+  ...faultsIn("service/src/db/lane.ts", [
+    [
+      "the tenant of the read before stays named",
+      "if (tenantId !== this.#tenantId) this.#name(tenantId);",
+      "if (this.#tenantId === null) this.#name(tenantId);",
+      "service/test/row-security.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/domain/field.ts", [
+    ["a later change has an earlier time", "return now < last ? last : now;", "return now;", "service/src/domain/case.test.ts"],
+  ]),
   ...faultsIn("service/src/db/inbox.ts", [
     [
       "what was stored is stored again",

@@ -4,6 +4,9 @@ import { dataOf, typeOf, type Answer, type Line } from "./call.ts";
 import type { Ledger } from "./ledger.ts";
 
 const retryMs = 20;
+const retryMsMax = 200;
+// A case keeps its earlier states, and every answer has them: with a new one now and then, it stays short.
+const versionsMax = 60;
 // What may be answered when the outcome is not known, or nothing could be tried.
 const passing = new Set(["internal-error", "bad-gateway", "service-unavailable", "rate-limited", "transaction-contended"]);
 
@@ -24,6 +27,8 @@ export type Kind = "close" | "reopen" | "bulk" | "flag" | "post" | "report" | "a
 export class Writer {
   readonly #parts: Parts;
   readonly #name: string;
+  #account = "";
+  #accounts = 0;
   #held: Held | null = null;
   #isBlocked = false;
   steps = 0;
@@ -36,9 +41,11 @@ export class Writer {
   // A report of fraud, and the case that comes of it.
   async begin(): Promise<void> {
     const { line } = this.#parts;
-    await this.#post("fraud_report", this.#name);
+    this.#account = `${this.#name}-${this.#accounts++}`;
+    this.#isBlocked = false;
+    await this.#post("fraud_report", this.#account);
     for (;;) {
-      const answer = await line.call({ method: "GET", path: `/cases?website_account_id=${this.#name}` });
+      const answer = await line.call({ method: "GET", path: `/cases?website_account_id=${this.#account}` });
       const [found] = answer?.status === 200 ? (dataOf(answer) as { cases: Held[] }).cases : [];
       if (found) {
         this.#held = found;
@@ -49,7 +56,10 @@ export class Writer {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) await this.step();
+    while (!signal.aborted) {
+      await this.step();
+      if (this.#need().case_version > versionsMax) await this.begin();
+    }
   }
 
   async step(headers: Headers = {}, kind?: Kind): Promise<void> {
@@ -87,7 +97,8 @@ export class Writer {
         ledger.contended++;
         if (attempt === 1) await this.#expectNothing(what);
       } else ledger.unknown++;
-      await sleep(retryMs);
+      // The longer it is away, the less it is asked: a start needs the processor too.
+      await sleep(Math.min(attempt * retryMs, retryMsMax));
     }
   }
 
@@ -123,7 +134,7 @@ export class Writer {
     });
     if (answer.status !== 200) return this.#lookAgain();
     this.#held = { ...held, status, case_version: wanted };
-    ledger.changes.set(key, { case_id: held.case_id, case_version: wanted, text: answer.text });
+    ledger.changes.set(key, { case_id: held.case_id, case_version: wanted });
     if (random.chance(0.1)) await this.#replay({ key, path: `/cases/${held.case_id}`, body }, answer.text);
   }
 
@@ -163,7 +174,7 @@ export class Writer {
     });
     if (resultOf(answer)?.status !== 200) return this.#lookAgain();
     this.#held = { ...held, status: "CLOSED", case_version: case_version + 1 };
-    ledger.changes.set(key, { case_id, case_version: case_version + 1, text: answer.text });
+    ledger.changes.set(key, { case_id, case_version: case_version + 1 });
   }
 
   // Without a key: the same wish twice is the same flag.
@@ -171,14 +182,15 @@ export class Writer {
     const { line, ledger } = this.#parts;
     const is_blocked = !this.#isBlocked;
     const answer = await this.#settle({
-      what: `flag of ${this.#name}`,
+      what: `flag of ${this.#account}`,
       headers,
-      send: (more) => line.call({ method: "PUT", path: `/enduseraccounts/${this.#name}`, body: { is_blocked }, headers: more }),
+      send: (more) =>
+        line.call({ method: "PUT", path: `/enduseraccounts/${this.#account}`, body: { is_blocked }, headers: more }),
       isRight: (each) => each.status === 200 && (dataOf(each) as { is_blocked: boolean }).is_blocked === is_blocked,
     });
     if (answer.status !== 200) return;
     this.#isBlocked = is_blocked;
-    ledger.flags.set(this.#name, is_blocked);
+    ledger.flags.set(this.#account, is_blocked);
   }
 
   async #post(type: string, account: string, headers: Headers = {}): Promise<void> {

@@ -48,7 +48,7 @@ export type Service = {
   issuer: Issuer;
   metrics: Metrics;
   demo: DemoCredentials | null;
-  // For the first person of the try-out tenant, while there is none.
+  // For the first person of the embedded database's tenant, while there is none.
   setUpLink: string | null;
   stop: () => Promise<void>;
 };
@@ -109,8 +109,9 @@ async function start(
     stops.push(() => metrics.stop());
   }
   const wanted = { publicUrl: url, now: clock.now() };
+  const first = demo?.tenant ?? (embedded ? config.bootstrap?.tenant : undefined);
   const setUp =
-    demo && config.roles.has("api") ? await database.transaction((tx) => makeSetUpLink(tx, demo.tenant, wanted)) : null;
+    first !== undefined && config.roles.has("api") ? await database.transaction((tx) => makeSetUpLink(tx, first, wanted)) : null;
   log.info({ url, roles: [...config.roles] }, "casehound is up");
   return { url, port, database, issuer, metrics, demo, setUpLink: setUp?.url ?? null };
 }

@@ -4,7 +4,7 @@ import { hashSecret, isClientSecret, newSecret } from "./api/secret.ts";
 import { ConfigFault, type Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
 import { insertDefaults, listTenantsWithoutRules } from "./db/rules.ts";
-import { findClient, findTenant, insertClient, insertTenant, lockTenant, saveTenant } from "./db/tenants.ts";
+import { findClient, findTenant, insertClient, hasTenants, insertTenant, lockTenant, saveTenant } from "./db/tenants.ts";
 import { defaultRules } from "./detection/default-rules.ts";
 import { Failure } from "./domain/failure.ts";
 import { scopes } from "./domain/scope.ts";
@@ -116,13 +116,16 @@ function ignoreExisting(error: unknown): void {
 }
 
 // The try-out tenant's credentials are kept beside its data, for only a hash of the secret is in the database. Where the
-// file is lost, or was never written because the first start was killed, the tenant gets a further client.
-export async function demoCredentials(database: Database, file: string, clock: Clock): Promise<DemoCredentials> {
+// file is lost, or was never written because the first start was killed, the tenant gets a further client. A database that has
+// tenants of its own, as one that was restored, is no try-out and gets none: null.
+export async function demoCredentials(database: Database, file: string, clock: Clock): Promise<DemoCredentials | null> {
   const kept = readKept(file);
   const client = kept && (await findClient(database, kept.client_id));
   if (kept && client) return (await isClientSecret(kept.client_secret, client)) ? kept : { ...kept, client_secret: null };
   const slug = "demo";
-  const credentials = (await findTenant(database, slug))
+  const isThere = (await findTenant(database, slug)) !== undefined;
+  if (!isThere && (await hasTenants(database))) return null;
+  const credentials = isThere
     ? await createClient(database, { slug, scopes: [...scopes] }, clock)
     : await createTenant(database, { slug }, clock);
   writeFileSync(`${file}.new`, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });

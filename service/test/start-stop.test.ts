@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { decodeJwt } from "jose";
@@ -175,6 +175,19 @@ test("start: credentials are printed also where a kill came before or while they
     expect((await caller.call("GET", "/cases")).status).toBe(200);
     expect(await service.stop()).toEqual(cleanExit);
   }
+});
+
+test("start: with a tenant of one's own there is no demo, and the link that is printed makes that tenant's first admin", async () => {
+  const dataDir = processes.folder();
+  for (let start = 1; start <= 2; start++) {
+    const service = await processes.start({ DATA_DIR: dataDir, ...bootstrap("acme") });
+    expect(service.stdout).not.toContain("client_secret");
+    expect(service.stdout).toContain("This link makes the first admin");
+    const caller = await Caller.signIn(service.port, credentials("acme"));
+    expect((await caller.call("GET", "/cases")).status).toBe(200);
+    expect(await service.stop()).toEqual(cleanExit);
+  }
+  expect(existsSync(join(dataDir, "demo-credentials.json"))).toBe(false);
 });
 
 test("start, exit 2: a PORT or METRICS_PORT that is taken is named, and no PostgreSQL is left", async () => {

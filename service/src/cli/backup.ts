@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, fsyncSync, openSync, closeSync, renameSync, rmSync } from "node:fs";
+import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseError } from "pg";
 import { clock } from "../clock.ts";
@@ -16,9 +16,15 @@ function fileOf({ positionals }: Unopened): string {
   return resolve(positionals[0] ?? "");
 }
 
+// Before the work and, for whatever came meanwhile, after it.
 async function checkTarget(call: Unopened): Promise<void> {
   const file = fileOf(call);
-  if (existsSync(file) && call.options["force"] !== true)
+  const folder = dirname(file);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new BackupFault(`there is no folder ${folder}`);
+  const there = lstatSync(file, { throwIfNoEntry: false });
+  // Else it would put a file in the place of a device.
+  if (there && !there.isFile()) throw new BackupFault(`${file} is not a plain file: name one, or a name that is free`);
+  if (there && call.options["force"] !== true)
     throw new BackupFault(`${file} exists already: --force writes over it when the new backup is complete`);
 }
 
@@ -70,6 +76,9 @@ function syncFolder(folder: string): void {
 // The whole file, before anything is opened or made for it.
 async function checkSource(call: Unopened): Promise<void> {
   const file = fileOf(call);
+  const there = statSync(file, { throwIfNoEntry: false });
+  if (!there) throw new BackupFault(`there is no file ${file}`);
+  if (!there.isFile()) throw new BackupFault(`${file} is not a plain file`);
   const [progress, interrupted] = [new Progress(), onInterrupt()];
   try {
     const onRead = (bytes: number, total: number) => progress.show({ what: "checking", share: bytes / total, bytes });
@@ -98,7 +107,8 @@ async function restore(call: Call): Promise<Outcome> {
     const seconds = (Date.now() - began) / 1000;
     const result = { file, made_at: header.made_at, ...restored, left_out: leftOut, bytes, seconds };
     const others = leftOut.length === 0 ? "" : `\nLeft out, for casehound does not know them: ${leftOut.join(", ")}`;
-    return { result, text: `${summary(result)} of ${header.made_at} from ${file}${others}` };
+    const next = "Start the service on it as ever; DEMO=off keeps the simulated shop away.";
+    return { result, text: `${summary(result)} of ${header.made_at} from ${file}${others}\n${next}` };
   } catch (error) {
     throw asFault(error, { file, isInterrupted: interrupted.signal.aborted, left: "nothing was changed" });
   } finally {
@@ -163,7 +173,7 @@ export const backupCommands: Command[] = [
   {
     name: "restore",
     usage: "restore <file>",
-    summary: "a backup into an empty place: a DATA_DIR that does not exist yet, or a database without tenants",
+    summary: "a backup into an empty place: a new or empty DATA_DIR, or a database without tenants",
     positionals: { min: 1, max: 1 },
     options: {},
     wants: { migrations: false, newDatabase: true, isAlone: true },

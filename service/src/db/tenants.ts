@@ -45,6 +45,10 @@ export async function findTenant(database: Queryable, slug: string): Promise<Ten
   return row;
 }
 
+export async function hasTenants(database: Queryable): Promise<boolean> {
+  return (await database.query(sql`select 1 as found from tenants limit 1`)).length > 0;
+}
+
 // What the collector needs to know of a tenant, by the keys in its path.
 export type KeyedTenant = Pick<TenantRow, "tenant_id" | "slug" | "app_key" | "allowed_origins" | "url_parameters">;
 
