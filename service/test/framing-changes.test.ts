@@ -15,6 +15,7 @@ test.each([
   ["is shorter than its Content-Length", ["Content-Length: 5"], "abc"],
   ["is a chunk that is none", ["Transfer-Encoding: chunked"], "zz\r\n\r\n"],
   ["is in chunks that break off", ["Transfer-Encoding: chunked"], "3\r\nabc\r\n"],
+  ["breaks off in a request to upgrade", ["Content-Length: 5", "Upgrade: websocket", "Connection: Upgrade"], "abc"],
 ])("DELETE account 400: a body that %s deletes nothing, though none is wanted", async (_name, headers, body) => {
   const { tenant, read, before } = await createAccount();
   const head = `DELETE /v2/${tenant.slug}/enduseraccounts/a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tenant.token}\r\n`;
@@ -43,4 +44,19 @@ test("DELETE account 204: a body that is whole is passed over, and the connectio
   const { answers, isOpen } = await talk(service.current.port, request);
   expect(answers.map((answer) => answer.status)).toEqual([204]);
   expect(isOpen).toBe(true);
+});
+
+test("framing: what comes behind an answer that closes the connection is not done, for nobody would be told of it", async () => {
+  const { tenant, read, before } = await createAccount();
+  const { port } = service.current;
+  const first = "GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n";
+  const second = rawRequest(tenant, { method: "DELETE", path: "/enduseraccounts/a" });
+  for (let round = 0; round < 20; round++) {
+    const { answers, isOpen } = await talk(port, first + second, 1, "half-close");
+    expect(answers.map(({ status }) => status)).toEqual([400]);
+    expect(isOpen).toBe(false);
+  }
+  await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "b" } });
+  expect((await tenant.call("DELETE", "/enduseraccounts/b")).status).toBe(204);
+  expect(await read()).toBe(before);
 });

@@ -35,8 +35,8 @@ type Parts = {
   isStrictHost: boolean;
 };
 
-// The requests of a connection whose answers are not sent yet, in their order.
-type Line = { underWay: Set<ServerResponse>; last: ServerResponse | null };
+// The requests of a connection whose answers are not sent yet, in their order. Over: an answer has said that it is the last one.
+type Line = { underWay: Set<ServerResponse>; last: ServerResponse | null; isOver: boolean };
 const pipelinedMax = 100;
 
 // HTTP and nothing else. Whatever comes in, well formed or not, the answer is JSON.
@@ -70,6 +70,7 @@ export class ApiServer {
     this.#server.on("connection", (socket) => {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
+      socket.once("end", () => setImmediate(() => this.#refuseHalf(socket)));
     });
     this.#server.on("request", (request, response) => this.#take(request, response, () => {}));
     // Told to go on only once everything that can be refused without the body has been checked.
@@ -85,7 +86,7 @@ export class ApiServer {
   // One after the other on a connection: of two changes that were sent in a row, the second must win.
   #take(request: IncomingMessage, response: ServerResponse, onBody: () => void): void {
     const { socket } = request;
-    const line = this.#lines.get(socket) ?? { underWay: new Set(), last: null };
+    const line = this.#lines.get(socket) ?? { underWay: new Set(), last: null, isOver: false };
     const before = line.last;
     this.#lines.set(socket, line);
     line.last = response;
@@ -94,9 +95,10 @@ export class ApiServer {
     // Nobody asks so much ahead of the answers who means to read them.
     if (line.underWay.size > pipelinedMax) return void socket.destroy();
     const serve = () => void this.#serve(request, response, onBody);
+    if (line.isOver) return;
     if (!before || before.writableFinished || !line.underWay.has(before)) serve();
-    // Who has gone while it waited is not answered, and nothing is done for them.
-    else before.once("close", () => socket.destroyed || serve());
+    // Who has gone while it waited is not answered, and nothing is done for them; nor for what comes behind the last answer.
+    else before.once("close", () => socket.destroyed || line.isOver || serve());
   }
 
   // Whole requests in front of the broken bytes are answered first, or a change that was applied would be told as refused.
@@ -105,6 +107,12 @@ export class ApiServer {
     if (this.#refused.has(socket)) return;
     if (!socket.writable || code === "ECONNRESET") return void socket.destroy();
     this.#endAfterAnswers(socket, framingFailure(code));
+  }
+
+  // Node sees by itself that a request has ended too early, but not where that one asks for an upgrade, which we do not have.
+  #refuseHalf(socket: Socket): void {
+    const underWay = [...(this.#lines.get(socket)?.underWay ?? [])];
+    if (!socket.destroyed && underWay.some((response) => !response.req.complete)) this.#refuse(undefined, socket);
   }
 
   #endAfterAnswers(socket: Duplex, failure: Failure): void {
@@ -155,7 +163,10 @@ export class ApiServer {
       fault = toFailure(error);
       reply = problemReply(fault);
     }
-    send(response, reply, requestId, this.isStopping);
+    const isLast = this.isStopping || reply.headers["connection"] === "close";
+    const line = this.#lines.get(request.socket);
+    if (line && isLast) line.isOver = true;
+    send(response, reply, requestId, isLast);
     this.#record({ request, trace, reply, requestId, fault, tookMs: performance.now() - began });
   }
 
