@@ -123,6 +123,18 @@ test("restore: of a file that is whole but tells otherwise than it holds, nothin
   expect(await within(url, digestTables)).toEqual({});
 });
 
+test.each([
+  ["a day that is none", '"2026-01-01"', '"2026-99-99"'],
+  ["a table twice", '"name":"rules"', '"name":"tenants"'],
+  ["no migrations", /"migrations":\[[^\]]*\]/, '"migrations":[]'],
+  ["no time", /"made_at":"[^"]*"/, '"made_at":"yesterday"'],
+])("restore: of a file whose header has %s, nothing", async (_name, text, instead) => {
+  await expectRefused(
+    withHeader((header) => header.replace(text, instead)),
+    "its header is not one that casehound writes",
+  );
+});
+
 test("restore: into a place with tenants, or beside a running service, nothing", async () => {
   const before = await within(source.url, digestTables);
   const full = await runCli(["restore", source.file], { DATABASE_URL: source.url });

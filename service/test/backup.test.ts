@@ -178,7 +178,7 @@ test("restore: into a data folder that does not exist yet", async () => {
   const dataDir = join(processes.folder(), "new");
   const { code, err, out } = await runCli(["restore", origins.file], { DATA_DIR: dataDir });
   expect({ code, err }).toEqual({ code: 0, err: "" });
-  expect(out).toMatch(/^[\d,]+ rows of \d+ tables, \d+\.\d MB, \d+\.\d s, of 20\S+Z from .*\n$/);
+  expect(out).toMatch(/^[\d,]+ rows of \d+ tables, \d+\.\d MB, \d+\.\d s, of 20\S+Z from .*\nStart the service [^\n]*\n$/);
   const port = await freePort();
   await processes.start({ DATA_DIR: dataDir, PUBLIC_URL: publicUrl, PORT: String(port) });
   const url = `postgresql://casehound@/postgres?host=${encodeURIComponent(join(dataDir, "run"))}`;

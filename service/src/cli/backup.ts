@@ -50,7 +50,7 @@ async function backup(call: Call): Promise<Outcome> {
   } finally {
     interrupted.forget();
     progress.clear();
-    rmSync(partial, { force: true });
+    removeQuietly(partial);
     // Where the file was given up before its first piece came, nobody else ends the connection.
     await pieces.return(undefined);
   }
@@ -63,6 +63,15 @@ async function* counted(pieces: AsyncIterable<Piece>, made: { rows: number; tabl
       made.tables++;
     }
     yield piece;
+  }
+}
+
+// What went wrong before is what has to be told.
+function removeQuietly(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // Where it cannot be removed it could not be made either.
   }
 }
 
@@ -106,9 +115,10 @@ async function restore(call: Call): Promise<Outcome> {
     const { leftOut, ...restored } = await restoreDatabase(call.store.database, { header, pieces }, { onProgress });
     const seconds = (Date.now() - began) / 1000;
     const result = { file, made_at: header.made_at, ...restored, left_out: leftOut, bytes, seconds };
-    const others = leftOut.length === 0 ? "" : `\nLeft out, for casehound does not know them: ${leftOut.join(", ")}`;
+    const others =
+      leftOut.length === 0 ? "" : `\nLeft out, for casehound does not know them: ${leftOut.map(printable).join(", ")}`;
     const next = "Start the service on it as ever; DEMO=off keeps the simulated shop away.";
-    return { result, text: `${summary(result)} of ${header.made_at} from ${file}${others}\n${next}` };
+    return { result, text: `${summary(result)} of ${new Date(header.made_at).toISOString()} from ${file}${others}\n${next}` };
   } catch (error) {
     throw asFault(error, { file, isInterrupted: interrupted.signal.aborted, left: "nothing was changed" });
   } finally {
@@ -131,6 +141,11 @@ async function readHeader(pieces: AsyncGenerator<Piece, void, undefined>): Promi
   const { value } = await pieces.next();
   if (value?.kind !== "header") throw new FileFault("it has no header");
   return value.header;
+}
+
+// A file that somebody else made may hold what a terminal would obey.
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, "?");
 }
 
 function summary({ tables, rows, bytes, seconds }: { tables: number; rows: number; bytes: number; seconds: number }): string {

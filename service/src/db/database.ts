@@ -106,7 +106,8 @@ export class Database implements TenantDatabase {
   // A connection of one's own, outside of the pool: for LISTEN and for locks that outlive a transaction. Its statements take as
   // long as they take, unless they are given a limit, at which the connection ends.
   async connect({ role, silenceMs }: { role?: string; silenceMs?: number } = {}): Promise<Client> {
-    const own = { lock_timeout: 0, statement_timeout: 0, query_timeout: silenceMs ?? 0, pipeline: silenceMs !== undefined };
+    const patient = { lock_timeout: 0, statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
+    const own = { ...patient, query_timeout: silenceMs ?? 0, pipeline: silenceMs !== undefined };
     const client = new Client({ ...clientOptions(this.#address, role), ...own });
     client.on("error", () => {});
     await client.connect();

@@ -50,7 +50,7 @@ function readPiece(letter: string, body: Buffer): Piece {
   const kind = (["header", "table end", "end"] as const).find((each) => letters[each] === letter);
   if (kind === undefined) throw new FileFault("it holds a piece of an unknown kind");
   // Written above; the checksum tells whether it still is what was written.
-  return { kind, ...JSON.parse(body.toString()) } as Piece;
+  return { ...JSON.parse(body.toString()), kind } as Piece;
 }
 
 async function* sealed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -129,20 +129,30 @@ async function* readPacked(file: FileHandle, { end, size, hash, onRead }: Readin
   }
 }
 
+// What belongs to one piece is put together once, however many chunks it came in.
 async function* readPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Piece> {
-  let rest: Buffer = Buffer.alloc(0);
+  let held: Buffer[] = [];
+  let [length, wanted] = [0, pieceHeadBytes];
   for await (const chunk of chunks) {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    while (rest.length >= pieceHeadBytes) {
-      const length = rest.readUInt32BE(1);
-      if (length > pieceBytesMax) throw new FileFault("it holds a piece that is too large");
-      const next = pieceHeadBytes + length;
-      if (rest.length < next) break;
-      yield readPiece(rest.toString("latin1", 0, 1), rest.subarray(pieceHeadBytes, next));
-      rest = rest.subarray(next);
+    held.push(chunk);
+    length += chunk.length;
+    if (length < wanted) continue;
+    let rest = Buffer.concat(held, length);
+    for (wanted = wholeLength(rest); rest.length >= wanted; wanted = wholeLength(rest)) {
+      yield readPiece(rest.toString("latin1", 0, 1), rest.subarray(pieceHeadBytes, wanted));
+      rest = rest.subarray(wanted);
     }
+    [held, length] = [[rest], rest.length];
   }
-  if (rest.length > 0) throw new FileFault("it ends within a piece");
+  if (length > 0) throw new FileFault("it ends within a piece");
+}
+
+// Of the piece that begins here; of its head alone while that is not there.
+function wholeLength(rest: Buffer): number {
+  if (rest.length < pieceHeadBytes) return pieceHeadBytes;
+  const length = rest.readUInt32BE(1);
+  if (length > pieceBytesMax) throw new FileFault("it holds a piece that is too large");
+  return pieceHeadBytes + length;
 }
 
 // As the header says: these tables, with so many rows each, and an end.
@@ -152,13 +162,24 @@ async function* inOrder(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece, voi
   for await (const piece of pieces) {
     const isFirst = tables === null;
     if (hasEnded || isFirst !== (piece.kind === "header")) throw new FileFault("its pieces are out of order");
-    if (piece.kind === "header") tables = [...piece.header.tables];
+    if (piece.kind === "header") tables = [...checkHeader(piece.header).tables];
     if (piece.kind === "table end") checkEnd(tables?.shift(), piece);
     if (piece.kind === "rows" && tables?.length === 0) throw new FileFault("it has rows of no table");
     if (piece.kind === "end") hasEnded = true;
     yield piece;
   }
   if (!hasEnded || tables?.length !== 0) throw new FileFault("it has no end");
+}
+
+// The checksum tells that nothing was changed, not who wrote it.
+function checkHeader(header: DumpHeader): DumpHeader {
+  const isDay = (day: unknown) => typeof day === "string" && /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day));
+  const isTable = ({ name, columns }: DumpedTable) => typeof name === "string" && Array.isArray(columns) && columns.length > 0;
+  const isWhole = header.days.every(isDay) && header.tables.every(isTable) && !Number.isNaN(Date.parse(header.made_at));
+  const names = new Set(header.tables.map(({ name }) => name));
+  if (!isWhole || header.migrations.length === 0 || names.size !== header.tables.length)
+    throw new FileFault("its header is not one that casehound writes");
+  return header;
 }
 
 function checkEnd(told: DumpedTable | undefined, { table, rows }: { table: string; rows: number }): void {

@@ -154,7 +154,7 @@ async function* rowsOf(pieces: AsyncIterator<Piece>, onRows: (rows: number) => v
 async function copyIn(client: Client, { name, columns, rows }: DumpedTable, chunks: AsyncGenerator<Buffer>): Promise<void> {
   const into = client.query(copyFrom(`copy ${quoted(name)} (${columns.map(quoted).join(", ")}) from stdin`));
   await pipeline(chunks, into);
-  if (into.rowCount !== rows) throw new Error(`${name} took ${into.rowCount} rows of ${rows}`);
+  if (into.rowCount !== rows) throw new FileFault(`its table ${name} has ${into.rowCount} rows, and its header tells of ${rows}`);
 }
 
 async function setSequences(held: Queryable, sequences: DumpedSequence[]): Promise<void> {
