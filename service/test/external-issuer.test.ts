@@ -139,6 +139,14 @@ test("external token 200: it works for the tenant in its claim and for its scope
   expectProblem(await other.call("GET", "/cases", { token }), 403, "access-denied");
 });
 
+test("external token 200: nobody of another issuer goes by the name that detection has", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const opened = await tenant.openCase();
+  const token = await shop.sign({ ...(await claimsOf(tenant.slug)), client_id: "system", scope: "update:case" });
+  const closed = await tenant.put(opened.case_id, { status: "CLOSED", case_version: 1 }, randomUUID(), { token });
+  expect(closed.json.data).toMatchObject({ status: "CLOSED", current_state: { changed_by: `${shop.url} system` } });
+});
+
 test("external token 200: changed_by is the client of the other issuer", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await tenant.openCase();

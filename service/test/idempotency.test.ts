@@ -121,8 +121,8 @@ test.concurrent.each(free)("PUT case %i %s: the key stays free for a good reques
 });
 
 const others: [name: string, send: (tenant: TestTenant, id: string, key: string, otherId: string) => Promise<Answer>][] = [
-  ["another case", (tenant, _id, key, otherId) => tenant.put(otherId, close, key)],
-  ["an absent case", (tenant, _id, key) => tenant.put(randomUUID(), close, key)],
+  ["another case", (tenant, _id, key, otherId) => tenant.put(otherId, { ...close, reason: "Seen." }, key)],
+  ["an absent case", (tenant, _id, key) => tenant.put(randomUUID(), { ...close, reason: "Seen." }, key)],
   ["another version", (tenant, id, key) => tenant.put(id, { ...close, case_version: 2 }, key)],
   ["another status", (tenant, id, key) => tenant.put(id, { ...close, status: "OPEN" }, key)],
   ["another reason", (tenant, id, key) => tenant.put(id, { ...close, reason: "Seen. " }, key)],
@@ -215,11 +215,15 @@ test("PUT case replay: the key belongs to the tenant, so another client's token 
 test("PUT case 200: two tenants may use one key, each for its own request", async () => {
   const [first, second] = await Promise.all([tenantWithCase(), tenantWithCase()]);
   const key = randomUUID();
+  const closed: Answer[] = [];
   for (const { tenant, id } of [first, second]) {
-    const closed = await tenant.put(id, close, key);
-    expectFirst(closed);
-    expect(closed.json.data).toMatchObject({ case_id: id, tenant_id: tenant.tenantId, case_version: 2 });
+    const answer = await tenant.put(id, close, key);
+    expectFirst(answer);
+    expect(answer.json.data).toMatchObject({ case_id: id, tenant_id: tenant.tenantId, case_version: 2 });
+    closed.push(answer);
   }
+  for (const [index, { tenant, id }] of [first, second].entries())
+    expectReplay(await tenant.put(id, close, key), closed[index] as Answer);
 });
 
 test("PUT case 200: keys are compared letter by letter", async () => {
