@@ -171,10 +171,16 @@ async function* inOrder(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece, voi
   if (!hasEnded || tables?.length !== 0) throw new FileFault("it has no end");
 }
 
+function isDay(day: unknown): boolean {
+  return typeof day === "string" && /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day));
+}
+
+function isTable({ name, columns }: DumpedTable): boolean {
+  return typeof name === "string" && Array.isArray(columns) && columns.length > 0;
+}
+
 // The checksum tells that nothing was changed, not who wrote it.
 function checkHeader(header: DumpHeader): DumpHeader {
-  const isDay = (day: unknown) => typeof day === "string" && /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day));
-  const isTable = ({ name, columns }: DumpedTable) => typeof name === "string" && Array.isArray(columns) && columns.length > 0;
   const isWhole = header.days.every(isDay) && header.tables.every(isTable) && !Number.isNaN(Date.parse(header.made_at));
   const names = new Set(header.tables.map(({ name }) => name));
   if (!isWhole || header.migrations.length === 0 || names.size !== header.tables.length)
