@@ -19,7 +19,7 @@ export async function hashSecret(secret: string): Promise<string> {
 
 const derivationsMax = 2;
 const waitingMax = 50;
-const waitingOfOneMax = 10;
+const waitingOfOneMax = 25;
 const rememberedMax = 1_000;
 const waiting: { salt: Buffer; go: () => void }[] = [];
 let derivations = 0;
