@@ -30,12 +30,10 @@ export function matchAccounts(calls: Call[]) {
 
   const markerOf = ({ resource: { id }, actor, occurred_at, data = {} }: LogEntry, facts: string): string => {
     const seen = known.get(`${id} ${actor} ${occurred_at}`) ?? [];
-    // Two of one moment are told apart by the flags that were there after them.
-    const right = Math.max(
-      0,
-      seen.findIndex(({ marker }) => shownFacts.get(marker) === facts),
-    );
-    const [deed = unseen.get(`${id} ${actor} ${flagsText(data)}`)?.shift()] = seen.splice(right, 1);
+    // Two of one moment are told apart by the flags that were there after them: one that nobody saw may be among them.
+    const right = seen.findIndex(({ marker }) => shownFacts.get(marker) === facts);
+    const unanswered = () => unseen.get(`${id} ${actor} ${flagsText(data)}`)?.shift();
+    const deed = right === -1 ? (unanswered() ?? seen.shift()) : seen.splice(right, 1)[0];
     return deed?.marker ?? `nobody's, of ${actor} at ${occurred_at}`;
   };
 
