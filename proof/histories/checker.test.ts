@@ -196,3 +196,13 @@ test("checker: an account's change without an answer is nobody's fault, seen or 
   move(read, -100);
   expect(check(made).violations).not.toEqual([]);
 });
+
+test("checker: of two changes of one account in one moment the one without an answer is not taken for the other", () => {
+  const made = new MadeHistory();
+  made.makeAccount("a");
+  const cut = made.changeAccount("a", "cut", { is_blocked: true });
+  Object.assign(cut, { end: Infinity, sights: [], deed: { ...got(cut.deed), outcome: "unknown" } });
+  made.changeAccount("a", "kept", { is_quarantined: true });
+  got(made.log[1]).occurred_at = got(made.log[2]).occurred_at;
+  expect(check(made).violations).toEqual([]);
+});
