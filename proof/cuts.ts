@@ -4,9 +4,9 @@ import { sql } from "../service/src/db/sql.ts";
 import { CuttingProxy } from "./cuts/proxy.ts";
 import type { Findings, Part, Proof } from "./part.ts";
 import { Stand } from "./stand.ts";
-import { Line } from "./work/call.ts";
-import { Ledger, audit } from "./work/ledger.ts";
-import { Writer } from "./work/writer.ts";
+import { Line } from "./writers/call.ts";
+import { Ledger, audit } from "./writers/ledger.ts";
+import { Writer } from "./writers/writer.ts";
 
 const cutsWanted = { short: 60, full: 2_400 };
 const writersMax = 16;

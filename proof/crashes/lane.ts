@@ -12,9 +12,9 @@ import {
   readDemo,
   readPostmaster,
 } from "../../service/test/launch.ts";
-import { Line } from "../work/call.ts";
-import { Ledger, audit } from "../work/ledger.ts";
-import { Writer } from "../work/writer.ts";
+import { Line } from "../writers/call.ts";
+import { Ledger, audit } from "../writers/ledger.ts";
+import { Writer } from "../writers/writer.ts";
 
 const victims = ["the service", "PostgreSQL", "both"] as const;
 export type Victim = (typeof victims)[number];

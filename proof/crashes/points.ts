@@ -4,9 +4,9 @@ import type { Random } from "../../service/src/simulator/random.ts";
 import { freePort, type ServiceProcess } from "../../service/test/launch.ts";
 import { drained } from "../cuts.ts";
 import { Stand } from "../stand.ts";
-import { Line } from "../work/call.ts";
-import { Ledger, audit } from "../work/ledger.ts";
-import { Writer, type Kind } from "../work/writer.ts";
+import { Line } from "../writers/call.ts";
+import { Ledger, audit } from "../writers/ledger.ts";
+import { Writer, type Kind } from "../writers/writer.ts";
 
 const preload = fileURLToPath(new URL("fail-points.ts", import.meta.url));
 const main = join(preload, "../../../service/src/main.ts");

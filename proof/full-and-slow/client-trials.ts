@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectPlain } from "../../service/test/launch.ts";
-import { dataOf } from "../work/call.ts";
+import { dataOf } from "../writers/call.ts";
 import type { Figures, House, Trial } from "./house.ts";
 import { Sockets } from "./sockets.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../../service/src/simulator/random.ts";
-import type { Ledger } from "../work/ledger.ts";
-import { Writer } from "../work/writer.ts";
+import type { Ledger } from "../writers/ledger.ts";
+import { Writer } from "../writers/writer.ts";
 import type { Figures } from "./house.ts";
 import type { WatchedLine } from "./watched-line.ts";
 

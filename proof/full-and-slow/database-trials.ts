@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { dataOf, typeOf, type Answer } from "../work/call.ts";
+import { dataOf, typeOf, type Answer } from "../writers/call.ts";
 import type { Figures, House, Trial } from "./house.ts";
 
 const tooManyCode = "53300";

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../../service/src/simulator/random.ts";
 import { ServiceProcess, connectToFolder, freePort, killHard, processesOf, readDemo } from "../../service/test/launch.ts";
 import type { Findings } from "../part.ts";
-import { Ledger, audit } from "../work/ledger.ts";
+import { Ledger, audit } from "../writers/ledger.ts";
 import { Crew } from "./crew.ts";
 import type { Figures } from "./house.ts";
 import { SmallDisk } from "./small-disk.ts";

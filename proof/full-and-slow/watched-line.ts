@@ -1,4 +1,4 @@
-import { Line, type Answer, type Request } from "../work/call.ts";
+import { Line, type Answer, type Request } from "../writers/call.ts";
 
 // Counts what is answered, by status.
 export class WatchedLine extends Line {
