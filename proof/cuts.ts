@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sql } from "../service/src/db/sql.ts";
 import { CuttingProxy } from "./cuts/proxy.ts";
 import type { Findings, Part, Proof } from "./part.ts";
 import { Stand } from "./stand.ts";
@@ -38,7 +37,7 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
     proxy.chance = 0;
     stopping.abort();
     await running;
-    await drained(stand, tenant.tenant_id);
+    await stand.drained(tenant.tenant_id);
     const client = await stand.database.connect();
     const { states, scored } = await audit(ledger, client, tenant.tenant_id);
     await client.end();
@@ -61,11 +60,6 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
     await stand.close();
     await proxy.close();
   }
-}
-
-export async function drained({ database }: Stand, tenantId: string): Promise<void> {
-  const look = sql`select 1 as waiting from inbox where tenant_id = ${tenantId} limit 1`;
-  while ((await database.query(look)).length > 0) await sleep(50);
 }
 
 export const cuts: Part = {

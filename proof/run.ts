@@ -2,6 +2,7 @@
 import { randomInt } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { Progress } from "../service/src/cli/progress.ts";
 import { Random } from "../service/src/simulator/random.ts";
 import type { Findings, Part, Scale } from "./part.ts";
 import { parts } from "./parts.ts";
@@ -32,29 +33,18 @@ function readOptions(): Wanted {
   return { chosen, seed: values.seed ?? String(randomInt(2 ** 32)), scale: values.short === true ? "short" : "full" };
 }
 
-// One line that is written over on a terminal; elsewhere a line every ten seconds.
-function progressOf(name: string): { show: (done: number, total: number, what: string) => void; clear: () => void } {
-  const isTerminal = process.stderr.isTTY;
-  let shownAt = 0;
-  const show = (done: number, total: number, what: string) => {
-    if (Date.now() - shownAt < (isTerminal ? 200 : 10_000)) return;
-    shownAt = Date.now();
-    const line = `   ${name}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${what}`;
-    process.stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`);
-  };
-  return { show, clear: () => void (isTerminal && process.stderr.write("\r\u001b[K")) };
-}
-
 async function runPart(part: Part, scale: Scale, seed: string): Promise<Outcome> {
   console.log(`\n== ${part.name}: ${part.title}`);
   const began = Date.now();
-  const { show, clear } = progressOf(part.name);
+  const progress = new Progress();
+  const show = (done: number, total: number, what: string) =>
+    progress.show(() => `   ${part.name}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${what}`);
   const random = new Random(`${seed}/${part.name}`);
   const findings = await part.run({ scale, seed, random, progress: show }).catch((error: unknown): Findings => ({
     figures: {},
     violations: [`the part did not come to its end: ${error instanceof Error ? error.stack : String(error)}`],
   }));
-  clear();
+  progress.clear();
   for (const [name, value] of Object.entries(findings.figures)) console.log(`   ${name}: ${value.toLocaleString("en")}`);
   for (const violation of findings.violations.slice(0, 20)) console.log(`   VIOLATION ${violation}`);
   const seconds = Math.round((Date.now() - began) / 1000);

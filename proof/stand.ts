@@ -2,10 +2,12 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { clock } from "../service/src/clock.ts";
 import { Database } from "../service/src/db/database.ts";
 import { EmbeddedPostgres } from "../service/src/db/embedded.ts";
 import { migrate } from "../service/src/db/migrate.ts";
+import { sql } from "../service/src/db/sql.ts";
 import { createTenant } from "../service/src/tenancy.ts";
 import { ServiceProcess, killHard, processesOf, type Environment } from "../service/test/launch.ts";
 
@@ -44,6 +46,12 @@ export class Stand {
 
   tenant(): ReturnType<typeof createTenant> {
     return createTenant(this.database, { slug: `t-${randomUUID()}` }, clock);
+  }
+
+  // Until the engines have scored all that the tenant sent.
+  async drained(tenantId: string): Promise<void> {
+    const look = sql`select 1 as waiting from inbox where tenant_id = ${tenantId} limit 1`;
+    while ((await this.database.query(look)).length > 0) await sleep(50);
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Problem } from "@casehound/client";
 // What a service sent back, read from its bytes: whole answers, and what is left of an incomplete one.
 export type Answer = { status: number; headers: Map<string, string>; text: string };
 
@@ -58,14 +59,6 @@ export function faultOfAnswer({ status, headers, text }: Answer, { isHead = fals
   if (type !== wanted) return `a ${status} of the type ${type}`;
   return status >= 400 ? problemFault(status, text) : jsonOf(text) === undefined ? `a ${status} that is not JSON` : null;
 }
-
-export type Problem = {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  errors: { field: string; message: string }[] | null;
-};
 
 export function jsonOf(text: string): unknown {
   try {

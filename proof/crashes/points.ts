@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Random } from "../../service/src/simulator/random.ts";
 import { freePort, type ServiceProcess } from "../../service/test/launch.ts";
-import { drained } from "../cuts.ts";
 import { Stand } from "../stand.ts";
 import { Line } from "../writers/call.ts";
 import { Ledger, audit } from "../writers/ledger.ts";
@@ -37,7 +36,7 @@ export async function failAtEveryPoint(
     await line.signIn();
     const writer = new Writer("writer", { line, ledger, random, appKey: tenant.app_key });
     await writer.begin();
-    const trial: Trial = { writer, settled: Promise.resolve(), drain: () => drained(stand, tenant.tenant_id) };
+    const trial: Trial = { writer, settled: Promise.resolve(), drain: () => stand.drained(tenant.tenant_id) };
     const points = new Map<PointKind, string[]>();
     for (const kind of kinds) {
       const names: string[] = [];
@@ -54,7 +53,7 @@ export async function failAtEveryPoint(
       }
       if (names.length === 0) ledger.violate(`${kind} has no point to fail at`);
     }
-    await drained(stand, tenant.tenant_id);
+    await stand.drained(tenant.tenant_id);
     const client = await stand.database.connect();
     const { scored } = await audit(ledger, client, tenant.tenant_id);
     await client.end();

@@ -5,7 +5,6 @@ import type { Client } from "pg";
 import type { Random } from "../../service/src/simulator/random.ts";
 import type { ServiceProcess } from "../../service/test/launch.ts";
 import { SilentProxy } from "../../service/test/silent-proxy.ts";
-import { drained } from "../cuts.ts";
 import type { Findings, Scale } from "../part.ts";
 import { Stand } from "../stand.ts";
 import { Line } from "../writers/call.ts";
@@ -93,7 +92,7 @@ export class House {
     const answer = await this.line.call({ method: "POST", path: "/activities", body: { activities } });
     if (answer?.status !== 202) throw new Error(`the list was not filled: ${answer?.status} ${answer?.text}`);
     for (const { activity_id } of activities) this.ledger.activities.add(activity_id);
-    await drained(this.stand, this.tenant.tenant_id);
+    await this.stand.drained(this.tenant.tenant_id);
   }
 
   hold(): Promise<Holding> {
@@ -101,7 +100,7 @@ export class House {
   }
 
   async audit(): Promise<Figures> {
-    await drained(this.stand, this.tenant.tenant_id);
+    await this.stand.drained(this.tenant.tenant_id);
     const { states, scored } = await audit(this.ledger, this.admin, this.tenant.tenant_id);
     return { "states looked up": states, "activities scored, each once": scored };
   }

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { makePartition } from "../src/db/activities.ts";
-import { Database } from "../src/db/database.ts";
+import type { Database } from "../src/db/database.ts";
 import { BackupFault, readDump, writeDump } from "../src/db/dump-file.ts";
 import { dumpDatabase } from "../src/db/dump.ts";
 import { restoreDatabase, type Restored } from "../src/db/dump-restore.ts";
@@ -13,20 +13,18 @@ import { startService } from "../src/service.ts";
 import { createTenant } from "../src/tenancy.ts";
 import { checkFile, digestLog, digestTables, findTorn, listKeys, readLogEnds, runCli, within, writeOn } from "./backup-lab.ts";
 import { TestTenant, testConfig } from "./harness.ts";
-import { eventually, useProcesses, useServer } from "./process.ts";
+import { eventually, useProcesses, useServer, useOpened } from "./process.ts";
 
 const processes = useProcesses();
 const server = useServer(processes.folder);
-const opened: Database[] = [];
-afterAll(() => Promise.all(opened.map((each) => each.end())));
+const opened = useOpened();
 
 const known = readMigrations();
 const extra = (text: string): Migration => ({ version: 9000, name: "9000_extra.sql", text, hash: "extra" });
 
 async function open(migrations?: Migration[]): Promise<{ database: Database; url: string }> {
   const url = await server.newDatabase();
-  const database = new Database({ connectionString: url });
-  opened.push(database);
+  const database = opened.database(url);
   if (migrations) await migrate(database, migrations);
   return { database, url };
 }
@@ -171,8 +169,7 @@ test("backup: under row-level security that hides rows from the user it is refus
   await run(database, `create role ${role} login`);
   await run(database, `grant select on all tables in schema public to ${role}`);
   await run(database, "alter table cases enable row level security");
-  const reader = new Database({ connectionString: url.replace("casehound@", `${role}@`) });
-  opened.push(reader);
+  const reader = opened.database(url.replace("casehound@", `${role}@`));
   await expect(dump(reader)).rejects.toThrow(/row-level security/);
   expect((await checkFile(await dump(database))).tables.length).toBeGreaterThan(30);
 });

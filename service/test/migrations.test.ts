@@ -1,23 +1,17 @@
-import { afterAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import type pg from "pg";
-import { Database } from "../src/db/database.ts";
+import type { Database } from "../src/db/database.ts";
 import { MigrationFault, migrate, readMigrations, type Migration } from "../src/db/migrate.ts";
 import { connectTo, createDatabase } from "./launch.ts";
+import { useOpened } from "./process.ts";
 
-const opened: { end: () => Promise<void> }[] = [];
-afterAll(() => Promise.all(opened.map((each) => each.end())));
-
-function open(connectionString: string): Database {
-  const database = new Database({ connectionString });
-  opened.push(database);
-  return database;
-}
+const opened = useOpened();
 
 async function newDatabase(): Promise<{ url: string; database: Database; client: pg.Client }> {
   const url = await createDatabase(inject("databaseUrl"));
   const client = await connectTo({ connectionString: url });
-  opened.push(client);
-  return { url, database: open(url), client };
+  opened.keep(client);
+  return { url, database: opened.database(url), client };
 }
 
 function migration(version: number, text: string): Migration {
@@ -60,7 +54,7 @@ test("migrate: a later run applies what is new, in order", async () => {
 
 test("migrate: of ten at once one applies them", async () => {
   const { url, client } = await newDatabase();
-  const applied = await Promise.all(Array.from({ length: 10 }, () => migrate(open(url))));
+  const applied = await Promise.all(Array.from({ length: 10 }, () => migrate(opened.database(url))));
   expect(applied.flat()).toEqual(readMigrations().map((each) => each.name));
   const { rows } = await client.query("select name from migrations order by version");
   expect(rows).toEqual(readMigrations().map(({ name }) => ({ name })));
@@ -101,8 +95,8 @@ test("migrate: one that fails leaves nothing of itself, keeps those before it, a
 test("migrate: a database in another encoding is refused, and nothing is made", async () => {
   const url = await createDatabase(inject("databaseUrl"), "encoding 'SQL_ASCII' locale 'C'");
   const client = await connectTo({ connectionString: url });
-  opened.push(client);
-  await expect(migrate(open(url))).rejects.toThrow("the database's encoding must be UTF8, not SQL_ASCII");
+  opened.keep(client);
+  await expect(migrate(opened.database(url))).rejects.toThrow("the database's encoding must be UTF8, not SQL_ASCII");
   expect(await stateOf(client)).toEqual({ tables: [], migrations: [] });
 });
 
@@ -160,7 +154,7 @@ async function breachesOf(client: pg.Client, law: string): Promise<Record<string
 describe("schema", () => {
   test.each(Object.keys(laws))("schema: %s", async (law) => {
     const client = await connectTo({ connectionString: inject("databaseUrl") });
-    opened.push(client);
+    opened.keep(client);
     expect(await breachesOf(client, law)).toEqual([]);
   });
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, vi } from "vitest";
 import type { Config } from "../src/config.ts";
+import { Database } from "../src/db/database.ts";
 import { EmbeddedPostgres } from "../src/db/embedded.ts";
 import type { CaseListItem } from "../src/domain/case.ts";
 import { startService, type Service } from "../src/service.ts";
@@ -71,6 +72,17 @@ export function useOwnService(overrides: Partial<Config>): { current: Service } 
   });
   afterAll(() => holder.current.stop());
   return holder;
+}
+
+// What a file's tests open, and nobody closes before its end.
+export function useOpened() {
+  const opened: { end: () => Promise<void> }[] = [];
+  afterAll(() => Promise.all(opened.map((each) => each.end())));
+  const keep = <T extends { end: () => Promise<void> }>(each: T): T => {
+    opened.push(each);
+    return each;
+  };
+  return { keep, database: (connectionString: string): Database => keep(new Database({ connectionString })) };
 }
 
 // A client of a running service, with a token that it got as customers do.

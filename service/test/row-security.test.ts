@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { beforeAll, expect, inject, test } from "vitest";
 import { dataReply, operation, type Operation } from "../src/api/operation.ts";
 import { operations } from "../src/api/operations.ts";
-import { Database, type Queryable } from "../src/db/database.ts";
+import type { Queryable } from "../src/db/database.ts";
 import { migrate, readMigrations } from "../src/db/migrate.ts";
 import { sql, statement } from "../src/db/sql.ts";
 import { openTenantLock, tenantRole } from "../src/db/tenant-lock.ts";
 import { startService } from "../src/service.ts";
 import { TestTenant, testConfig, useService } from "./harness.ts";
 import { changeUrl, connectTo, createDatabase } from "./launch.ts";
+import { useOpened } from "./process.ts";
 
 // Operations as a careless hand would write them: their statements know nothing of tenants.
 const careless: Operation[] = [
@@ -161,14 +162,7 @@ test("a tenant's id that is none is refused before it is part of any statement",
   expect(() => service.current.database.of("x'; reset role; --")).toThrow("UUID");
 });
 
-const opened: { end: () => Promise<void> }[] = [];
-afterAll(() => Promise.all(opened.map((each) => each.end())));
-
-function open(connectionString: string): Database {
-  const database = new Database({ connectionString });
-  opened.push(database);
-  return database;
-}
+const opened = useOpened();
 
 // A database whose owner is no superuser and may not make roles.
 async function createPlain(): Promise<{ url: string; user: string }> {
@@ -183,7 +177,7 @@ async function createPlain(): Promise<{ url: string; user: string }> {
 
 test("an owner who may not have the role: the reason is told, and ROW_SECURITY=on does not start without the lock", async () => {
   const { url, user } = await createPlain();
-  const database = open(url);
+  const database = opened.database(url);
   await migrate(database);
   expect(await openTenantLock(database)).toMatch(/may neither make nor take the role casehound_tenant/);
   await expect(startService(testConfig({ databaseUrl: url, rowSecurity: "on" }))).rejects.toThrow(/^ROW_SECURITY: /);
@@ -191,7 +185,7 @@ test("an owner who may not have the role: the reason is told, and ROW_SECURITY=o
   await admin.query(`grant ${tenantRole} to ${user}`);
   await admin.end();
   const granted = await startService(testConfig({ databaseUrl: url, rowSecurity: "on" }));
-  opened.push({ end: () => granted.stop() });
+  opened.keep({ end: () => granted.stop() });
   const tenant = await TestTenant.create(granted);
   const opens = await tenant.openCase("user-1");
   expect((await tenant.put(opens.case_id, { status: "CLOSED", case_version: 1 })).status).toBe(200);
@@ -201,13 +195,15 @@ test("an owner who may not have the role: the reason is told, and ROW_SECURITY=o
 
 test("an address that keeps the role from its connections: no lock, and the reason is told", async () => {
   const url = inject("databaseUrl");
-  const database = open(`${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent("-c search_path=public")}`);
+  const database = opened.database(
+    `${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent("-c search_path=public")}`,
+  );
   expect(await openTenantLock(database)).toMatch(/do not get the role/);
 });
 
 test("upgrade: what was stored without the lock is there with it", async () => {
   const url = await createDatabase(inject("databaseUrl"));
-  const database = open(url);
+  const database = opened.database(url);
   await migrate(database, readMigrations().slice(0, 4));
   const tenants = [randomUUID(), randomUUID()];
   for (const id of tenants) {

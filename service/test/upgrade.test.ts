@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, expect, inject, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { clock } from "../src/clock.ts";
-import { Database } from "../src/db/database.ts";
+import type { Database } from "../src/db/database.ts";
 import { migrate, readMigrations } from "../src/db/migrate.ts";
 import { statement } from "../src/db/sql.ts";
 import { scopes } from "../src/domain/scope.ts";
@@ -9,10 +9,9 @@ import { startService } from "../src/service.ts";
 import { createClient } from "../src/tenancy.ts";
 import { TestTenant, testConfig } from "./harness.ts";
 import { createDatabase } from "./launch.ts";
-import { eventually } from "./process.ts";
+import { eventually, useOpened } from "./process.ts";
 
-const opened: { end: () => Promise<void> }[] = [];
-afterAll(() => Promise.all(opened.map((each) => each.end())));
+const opened = useOpened();
 
 const tenantId = randomUUID();
 const at = "2026-10-02T10:00:00.000Z";
@@ -94,8 +93,7 @@ async function insertActivity(database: Database, id: string, scoredAt: string |
 
 test("upgrade: what the first version stored is listed, counted and scored by this one", async () => {
   const url = await createDatabase(inject("databaseUrl"));
-  const database = new Database({ connectionString: url });
-  opened.push(database);
+  const database = opened.database(url);
   const [first, ...others] = readMigrations();
   expect(await migrate(database, first && [first])).toEqual(["0001_foundation.sql"]);
   await database.query(
@@ -115,7 +113,7 @@ test("upgrade: what the first version stored is listed, counted and scored by th
   await insertActivity(database, "waiting", null);
   expect(await migrate(database)).toEqual(others.map((each) => each.name));
   const service = await startService(testConfig({ databaseUrl: url }));
-  opened.push({ end: () => service.stop() });
+  opened.keep({ end: () => service.stop() });
   const made = await createClient(database, { slug: "shop", scopes: [...scopes] }, clock);
   const tenant = await TestTenant.of(service, { ...made, app_key: "key" });
   const waiting = await eventually(async () => {

@@ -7,8 +7,9 @@ import { BackupFault, FileFault, readDump, writeDump, type DumpHeader, type Piec
 import { dumpDatabase } from "../db/dump.ts";
 import { migrationsOf, restoreDatabase } from "../db/dump-restore.ts";
 import { readMigrations } from "../db/migrate.ts";
-import { Progress, megabytes } from "./backup-progress.ts";
+import { megabytes, progressLine } from "./backup-progress.ts";
 import type { Call, Command, Outcome } from "./command.ts";
+import { Progress } from "./progress.ts";
 
 type Unopened = Omit<Call, "store">;
 
@@ -35,7 +36,7 @@ async function backup(call: Call): Promise<Outcome> {
   const [progress, interrupted] = [new Progress(), onInterrupt()];
   const made = { rows: 0, tables: 0 };
   const onProgress = ({ table, rows, rowsTotal, bytes }: { table: string; rows: number; rowsTotal: number; bytes: number }) =>
-    progress.show({ what: "backing up", share: rows / Math.max(1, rowsTotal), table, rows, bytes });
+    progress.show(() => progressLine({ what: "backing up", share: rows / Math.max(1, rowsTotal), table, rows, bytes }));
   const pieces = counted(dumpDatabase(call.store.database, { madeAt: clock.now(), onProgress }), made);
   try {
     const bytes = await writeDump(pieces, partial, interrupted.signal);
@@ -90,7 +91,8 @@ async function checkSource(call: Unopened): Promise<void> {
   if (!there.isFile()) throw new BackupFault(`${file} is not a plain file`);
   const [progress, interrupted] = [new Progress(), onInterrupt()];
   try {
-    const onRead = (bytes: number, total: number) => progress.show({ what: "checking", share: bytes / total, bytes });
+    const onRead = (bytes: number, total: number) =>
+      progress.show(() => progressLine({ what: "checking", share: bytes / total, bytes }));
     for await (const piece of heeding(readDump(file, onRead), interrupted.signal)) {
       if (piece.kind === "header") migrationsOf(piece.header, readMigrations());
     }
@@ -111,7 +113,8 @@ async function restore(call: Call): Promise<Outcome> {
   const pieces = heeding(readDump(file, onRead), interrupted.signal);
   try {
     const header = await readHeader(pieces);
-    const onProgress = (step: { table: string; rows: number }) => progress.show({ what: "restoring", share, bytes, ...step });
+    const onProgress = (step: { table: string; rows: number }) =>
+      progress.show(() => progressLine({ what: "restoring", share, bytes, ...step }));
     const { leftOut, ...restored } = await restoreDatabase(call.store.database, { header, pieces }, { onProgress });
     const seconds = (Date.now() - began) / 1000;
     const result = { file, made_at: header.made_at, ...restored, left_out: leftOut, bytes, seconds };

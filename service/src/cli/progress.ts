@@ -1,0 +1,25 @@
+const shownEveryMs = { terminal: 200, elsewhere: 5_000 };
+
+// On standard error: a line that is written over on a terminal, elsewhere a line every few seconds.
+export class Progress {
+  readonly #out: NodeJS.WriteStream;
+  readonly #everyMs: number;
+  #shownAt = Date.now();
+  #isShown = false;
+
+  constructor(out: NodeJS.WriteStream = process.stderr) {
+    this.#out = out;
+    this.#everyMs = out.isTTY ? shownEveryMs.terminal : shownEveryMs.elsewhere;
+  }
+
+  show(line: () => string): void {
+    if (Date.now() - this.#shownAt < this.#everyMs) return;
+    this.#shownAt = Date.now();
+    this.#isShown = true;
+    this.#out.write(this.#out.isTTY ? `\r\u001b[K${line()}` : `${line()}\n`);
+  }
+
+  clear(): void {
+    if (this.#isShown && this.#out.isTTY) this.#out.write("\r\u001b[K");
+  }
+}
