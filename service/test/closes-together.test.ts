@@ -12,7 +12,9 @@ import { TestTenant, useService, type Answer } from "./harness.ts";
 
 const service = useService();
 
-function closeOf(tenant: TestTenant, id: string, { version = 1, key = `${randomUUID()}` } = {}): CaseUpdate {
+type Way = { version?: number; key?: string };
+
+function closeOf(tenant: TestTenant, id: string, { version = 1, key = randomUUID() }: Way = {}): CaseUpdate {
   const change: CaseChange = { status: "CLOSED", case_version: version };
   const caller = { tenant_id: tenant.tenantId, slug: tenant.slug, actor: tenant.clientId, scopes: new Set<string>() };
   const claim = { key, fingerprint: fingerprint({ method: "PUT", path: `/cases/${id}`, body: change }), caseId: id };
