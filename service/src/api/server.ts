@@ -86,6 +86,8 @@ export class ApiServer {
   // One after the other on a connection: of two changes that were sent in a row, the second must win.
   #take(request: IncomingMessage, response: ServerResponse, onBody: () => void): void {
     const { socket } = request;
+    // Of a client that speaks HTTP/2. Node lets go of the connection right behind this.
+    if (request.method === "PRI") return endRaw(socket, framingFailure(undefined));
     const line = this.#lines.get(socket) ?? { underWay: new Set(), last: null, isOver: false };
     const before = line.last;
     this.#lines.set(socket, line);
