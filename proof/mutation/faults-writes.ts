@@ -118,8 +118,8 @@ export const writeFaults: Fault[] = [
     ],
     [
       "a case is read without its tenant",
-      "where tenant_id = ${tenantId} and case_id = any(${possible}::uuid[])`);",
-      "where case_id = any(${possible}::uuid[])`);",
+      "where tenant_id = ${tenantId} and case_id = any(${plainArray(possible)}::uuid[])`);",
+      "where case_id = any(${plainArray(possible)}::uuid[])`);",
       "service/test/isolation.test.ts",
     ],
     [

@@ -14,7 +14,7 @@ export async function findCases(database: Queryable, tenantId: string, ids: stri
   const rows = await database.query<StoredCase & Row>(sql`
     select case_id, document as text, end_user_is_blocked
     from cases
-    where tenant_id = ${tenantId} and case_id = any(${possible}::uuid[])`);
+    where tenant_id = ${tenantId} and case_id = any(${plainArray(possible)}::uuid[])`);
   return new Map(rows.map((row) => [row.case_id, row]));
 }
 
