@@ -93,6 +93,18 @@ export const requestFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/api/auth.ts", [
     [
+      "a revoked client goes on where it is connected",
+      "#forgetClient(clientId: string): void {\n    this.#lastOf = new WeakMap();",
+      "#forgetClient(clientId: string): void {",
+      "service/test/keys-rotation.test.ts",
+    ],
+    [
+      "who was last on a connection is who asks",
+      "before?.sent === sent ? before.identity",
+      "before ? before.identity",
+      "service/test/keys-rotation.test.ts",
+    ],
+    [
       "a token for others is taken",
       "      audience,\n      algorithms",
       "      algorithms",

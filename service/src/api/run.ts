@@ -80,7 +80,7 @@ export async function runOperation(
 function identify({ authenticator, sessions }: Runtime, request: IncomingMessage): Promise<Identity> {
   const authorization = headerLines(request, "authorization");
   const isPerson = authorization.length === 0 && sessions.hasCookie(request);
-  return isPerson ? sessions.identify(request) : authenticator.identify(authorization);
+  return isPerson ? sessions.identify(request) : authenticator.identify(authorization, request.socket);
 }
 
 const callers = new WeakMap<Identity, Caller>();
