@@ -29,13 +29,16 @@ export async function openBench(name: string): Promise<Bench> {
 
 export type ServiceUnderTest = { url: string; pid: number; stop: () => Promise<void> };
 
-// The service as a process of its own, on that PostgreSQL.
-export async function startProcess({ postgres }: Bench, env: Record<string, string> = {}): Promise<ServiceUnderTest> {
+export function databaseUrl({ postgres }: Bench): string {
   const { user, database, host } = postgres.address;
-  const databaseUrl = `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}`;
+  return `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}`;
+}
+
+// The service as a process of its own, on that PostgreSQL.
+export async function startProcess(bench: Bench, env: Record<string, string> = {}): Promise<ServiceUnderTest> {
   const { PATH = "" } = process.env;
   const child: ChildProcess = spawn(process.execPath, [...nodeFlags, main], {
-    env: { PATH, DATABASE_URL: databaseUrl, PORT: "0", METRICS_PORT: "off", LOG_LEVEL: "warn", ...env },
+    env: { PATH, DATABASE_URL: databaseUrl(bench), PORT: "0", METRICS_PORT: "off", LOG_LEVEL: "warn", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const url = await new Promise<string>((resolve, reject) => {
