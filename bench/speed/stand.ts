@@ -28,6 +28,8 @@ export type Stand = {
   closable: Closable[];
   // As it was before the last changes, so that every contender begins from the same.
   reset: () => Promise<void>;
+  // Since then.
+  countClosed: () => Promise<number>;
 };
 
 const casesMade = 20_000;
@@ -68,12 +70,13 @@ async function openStand({ bench, atEnd, progress }: Context): Promise<Stand> {
   const bare = await startBare(bench, ours.url, headers, cases);
   atEnd(bare.stop);
   const reset = await keepState(bench, tenant.tenant_id);
-  return { bench, tenant, headers, ours, plain, bare, cases, accounts, closable, reset };
+  const countClosed = () => countChanged(bench, tenant.tenant_id);
+  return { bench, tenant, headers, ours, plain, bare, cases, accounts, closable, reset, countClosed };
 }
 
 type Chosen = Pick<Stand, "cases" | "accounts" | "closable">;
 
-// Those that were multiplied: their accounts have this one case. Every tenth is for reads.
+// Those that were multiplied: their accounts have this one case, and nobody else changes them.
 async function choose({ database }: Bench, tenantId: string): Promise<Chosen> {
   const rows = await database.query<Closable & { website_account_id: string }>(
     statement(
@@ -136,5 +139,19 @@ async function keepState({ database }: Bench, tenantId: string): Promise<() => P
     );
     for (const table of ofRuns) await database.query(statement(`delete from ${table} where tenant_id = $1`, [tenantId]));
     await database.query(statement(`vacuum analyze cases, accounts, ${ofRuns.join(", ")}`, []));
+    await database.query(statement("checkpoint", []));
   };
+}
+
+async function countChanged({ database }: Bench, tenantId: string): Promise<number> {
+  const [row] = await database.query<{ closed: number }>(
+    statement(
+      `select count(*) as closed
+       from bench.kept_cases as k
+       join cases as c on c.tenant_id = $1 and c.case_id = k.case_id
+       where c.status = 'CLOSED'`,
+      [tenantId],
+    ),
+  );
+  return row?.closed ?? 0;
 }

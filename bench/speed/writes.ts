@@ -1,0 +1,121 @@
+import type { Contender } from "./contender.ts";
+import type { Shot } from "./drive.ts";
+import { barsOf, compare, connectionCounts, drive, ratioTarget, tableOf, type Cell, type Runner } from "./measure.ts";
+import type { Context, Findings, Part } from "./part.ts";
+import { pgbenchCloses, prepareCloses } from "./pgbench.ts";
+import type { Program } from "./pgbench-program.ts";
+import { pgbenchOrNone } from "./reads.ts";
+import { standOf, type Stand } from "./stand.ts";
+import { accountPutShots, closeShots, mixedShots } from "./work.ts";
+
+const scales = {
+  quick: { rounds: 1, seconds: 1, closes: 1_500, closesAlone: 200 },
+  full: { rounds: 5, seconds: 3, closes: 6_000, closesAlone: 1_000 },
+};
+
+type Closes = { context: Context; stand: Stand; connections: number };
+
+// Fast and wrong would be easy: as many cases are closed as were answered so.
+async function checkClosed({ stand }: Closes, wanted: number, who: string): Promise<void> {
+  const closed = await stand.countClosed();
+  if (closed !== wanted) throw new Error(`${who}: ${wanted} closes were answered, and ${closed} cases are closed`);
+}
+
+function closer(of: Closes, contender: Contender, shots: Shot[]): Runner {
+  const { context, stand, connections } = of;
+  const { seconds } = scales[context.scale];
+  return {
+    name: contender.name,
+    run: async () => {
+      await stand.reset();
+      const sample = await drive(context.driver, stand, contender, { connections, seconds, shots, once: true, key: true });
+      const closes = shots.every(({ method }) => method === "PUT");
+      if (closes) await checkClosed(of, sample.requests, contender.name);
+      return sample;
+    },
+  };
+}
+
+function pgbenchCloser(of: Closes, program: Program, closes: number): Runner {
+  const none = Number.NaN;
+  return {
+    name: "pgbench",
+    run: async () => {
+      await of.stand.reset();
+      const { perSecond, transactions } = await pgbenchCloses(of.stand, program, { connections: of.connections, closes });
+      await checkClosed(of, transactions, "pgbench");
+      return { requests: transactions, perSecond, p50: none, p99: none, p999: none, ownCpu: none, databaseCpu: none };
+    },
+  };
+}
+
+async function measureCloses(context: Context, stand: Stand, program: Program | null): Promise<Cell[]> {
+  const { rounds, closes: many, closesAlone } = scales[context.scale];
+  if (program) await prepareCloses(stand, stand.closable.slice(0, many), context.progress);
+  const cells: Cell[] = [];
+  for (const connections of connectionCounts) {
+    const closes = connections === 1 ? closesAlone : many;
+    const of = { context, stand, connections };
+    const runners = [stand.ours, stand.plain].map((each) => closer(of, each, closeShots(stand, closes)));
+    if (program) runners.push(pgbenchCloser(of, program, closes));
+    cells.push(await compare(context, { work: "close", connections, runners, rounds }));
+  }
+  return cells;
+}
+
+async function measureMixed(context: Context, stand: Stand): Promise<Cell[]> {
+  const { rounds, closes } = scales[context.scale];
+  const cells: Cell[] = [];
+  for (const connections of connectionCounts) {
+    const shots = mixedShots(stand, closes);
+    const runners = [stand.ours, stand.plain].map((each) => closer({ context, stand, connections }, each, shots));
+    cells.push(await compare(context, { work: "mixed", connections, runners, rounds }));
+  }
+  return cells;
+}
+
+async function measurePuts(context: Context, stand: Stand): Promise<Cell[]> {
+  const { rounds, seconds } = scales[context.scale];
+  const cells: Cell[] = [];
+  let runs = 0;
+  for (const connections of connectionCounts) {
+    const runners = [stand.ours, stand.plain].map((each) => ({
+      name: each.name,
+      run: async () => {
+        await stand.reset();
+        return drive(context.driver, stand, each, { connections, seconds, shots: accountPutShots(stand, runs++) });
+      },
+    }));
+    cells.push(await compare(context, { work: "PUT account", connections, runners, rounds }));
+  }
+  return cells;
+}
+
+async function run(context: Context): Promise<Findings> {
+  const stand = await standOf(context);
+  const notes: string[] = [];
+  const program = pgbenchOrNone(notes);
+  const closes = await measureCloses(context, stand, program);
+  const mixed = await measureMixed(context, stand);
+  const puts = await measurePuts(context, stand);
+  await stand.reset();
+  return {
+    targets: [
+      ratioTarget("close, against pgbench with one call for each", closes, { to: "pgbench", least: 1 }),
+      ratioTarget("close, against the plain way", closes, { to: "plain", least: 3 }),
+    ],
+    tables: [
+      tableOf(
+        "Close",
+        closes,
+        "pgbench closes by one call each: a function of the database with the service's own statements and values that were made before.",
+      ),
+      tableOf("Mixed: four reads to each close", mixed),
+      tableOf("PUT account", puts),
+    ],
+    bars: [...barsOf("close", closes, { pgbench: 1, plain: 3 }), ...barsOf("mixed", mixed), ...barsOf("PUT account", puts)],
+    notes,
+  };
+}
+
+export const writes: Part = { name: "writes", title: "Changes", run };
