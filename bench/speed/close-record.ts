@@ -53,5 +53,6 @@ export async function recordClose({ database }: Bench, tenant: Tenant, closable:
   };
   const reply = await caseOperations.find(({ id }) => id === "updateCase")?.handle(services, call);
   if (reply?.status !== 200) throw new Error(`a close could not be recorded: ${reply?.body}`);
+  if (recorded.length === 0) throw new Error("a close has sent no statements that could be recorded");
   return recorded;
 }

@@ -2,7 +2,7 @@
 import { cpuSeconds, postgresCpuSeconds } from "../machine.ts";
 import type { Contender } from "./contender.ts";
 import type { Drive, Driver } from "./drive.ts";
-import type { Bar, Context, Table } from "./part.ts";
+import type { Bar, Context, Scale, Table } from "./part.ts";
 import type { Stand } from "./stand.ts";
 
 // Latencies in milliseconds, CPU in microseconds a request; not a number where nobody could measure it.
@@ -14,6 +14,8 @@ export type Sample = {
   p999: number;
   ownCpu: number;
   databaseCpu: number;
+  // Of the load generator.
+  driverCpu: number;
 };
 
 export type Runner = { name: string; run: () => Promise<Sample> };
@@ -22,7 +24,7 @@ export type Cell = { work: string; connections: number; samples: Map<string, Sam
 
 export type Spread = { median: number; least: number; most: number };
 
-export const connectionCounts = [1, 16, 100];
+export const connectionCounts: Record<Scale, number[]> = { quick: [16, 100], full: [1, 16, 100] };
 
 function spreadOf(values: number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
@@ -41,15 +43,14 @@ export async function drive(driver: Driver, stand: Stand, contender: Contender, 
   if (failed > 0) throw new Error(`${contender.name}: ${failed} of ${requests} requests failed, the first by ${driver.failure}`);
   const each = (seconds: number) => (seconds / requests) * 1e6;
   const ownCpu = each(cpuSeconds(contender.pid) - before.own);
-  return {
-    requests,
-    perSecond,
-    p50,
-    p99,
-    p999,
-    ownCpu,
-    databaseCpu: each(postgresCpuSeconds(stand.bench.folder) - before.database),
-  };
+  const databaseCpu = each(postgresCpuSeconds(stand.bench.folder) - before.database);
+  return { requests, perSecond, p50, p99, p999, ownCpu, databaseCpu, driverCpu: each(driven.cpuSeconds) };
+}
+
+// Of those who tell only how many they did.
+export function countOnly(requests: number, perSecond: number): Sample {
+  const none = Number.NaN;
+  return { requests, perSecond, p50: none, p99: none, p999: none, ownCpu: none, databaseCpu: none, driverCpu: none };
 }
 
 type Comparison = { work: string; connections: number; runners: Runner[]; rounds: number };
@@ -92,6 +93,7 @@ const columns = [
   "p99.9 ms",
   "own CPU µs",
   "database CPU µs",
+  "generator CPU µs",
 ];
 
 // All of one work. The figures are medians of the rounds.
@@ -101,7 +103,7 @@ export function tableOf(title: string, cells: Cell[], note?: string): Table {
       const of = (member: keyof Sample) => spreadOf(samples.map((sample) => sample[member]));
       const { median, least, most } = of("perSecond");
       const times = (["p50", "p99", "p999"] as const).map((member) => short(of(member).median));
-      const cpu = (["ownCpu", "databaseCpu"] as const).map((member) => whole(of(member).median));
+      const cpu = (["ownCpu", "databaseCpu", "driverCpu"] as const).map((member) => whole(of(member).median));
       const ratio = name === "ours" ? "" : ratioText(ratioOf(cell, name));
       return [String(cell.connections), name, ratio, whole(median), `${whole(least)} to ${whole(most)}`, ...times, ...cpu];
     }),

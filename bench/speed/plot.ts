@@ -20,6 +20,7 @@ function axisOf(values: number[], from: number, to: number): Axis {
   return { at, marks: all.filter((mark) => mark >= least && mark <= most) };
 }
 
+const place = (value: number) => value.toFixed(1);
 const shown = (value: number) => (value >= 1 ? value.toLocaleString("en") : String(Number(value.toPrecision(3))));
 
 export function drawPlot({ title, x, y, lines }: Plot): string {
@@ -34,7 +35,6 @@ export function drawPlot({ title, x, y, lines }: Plot): string {
     box.bottom,
     box.top,
   );
-  const place = (value: number) => value.toFixed(1);
   const shapes = [
     `<text class="title" x="16" y="26">${escaped(title)}</text>`,
     `<text class="small" x="16" y="${box.top - 12}">${escaped(y)}</text>`,

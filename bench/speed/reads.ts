@@ -1,4 +1,15 @@
-import { compare, connectionCounts, barsOf, drive, ratioTarget, tableOf, type Cell, type Runner } from "./measure.ts";
+import {
+  compare,
+  connectionCounts,
+  countOnly,
+  barsOf,
+  drive,
+  ratioTarget,
+  tableOf,
+  type Cell,
+  type Runner,
+  type Sample,
+} from "./measure.ts";
 import type { Shot } from "./drive.ts";
 import type { Contender } from "./contender.ts";
 import type { Context, Findings, Part } from "./part.ts";
@@ -16,21 +27,20 @@ async function measure(context: Context, stand: Stand, work: Work): Promise<Cell
   const { name, shots, contenders, program } = work;
   for (const each of contenders) await drive(context.driver, stand, each, { connections: 16, seconds: warmSeconds, shots });
   const cells: Cell[] = [];
-  for (const connections of connectionCounts) {
+  for (const connections of connectionCounts[context.scale]) {
     const runners: Runner[] = contenders.map((each) => ({
       name: each.name,
       run: () => drive(context.driver, stand, each, { connections, seconds, shots }),
     }));
-    if (program) runners.push({ name: "pgbench", run: async () => pgbenchSample(stand, program, { connections, seconds }) });
+    if (program) runners.push({ name: "pgbench", run: () => pgbenchSample(stand, program, { connections, seconds }) });
     cells.push(await compare(context, { work: name, connections, runners, rounds }));
   }
   return cells;
 }
 
-async function pgbenchSample(stand: Stand, program: Program, order: { connections: number; seconds: number }) {
-  const { perSecond, transactions: requests } = await pgbenchReads(stand, program, order);
-  const none = Number.NaN;
-  return { requests, perSecond, p50: none, p99: none, p999: none, ownCpu: none, databaseCpu: none };
+async function pgbenchSample(stand: Stand, program: Program, order: { connections: number; seconds: number }): Promise<Sample> {
+  const { perSecond, transactions } = await pgbenchReads(stand, program, order);
+  return countOnly(transactions, perSecond);
 }
 
 // Null, and why.

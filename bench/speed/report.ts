@@ -52,10 +52,11 @@ export function toText({ part, findings, seconds, fault }: Outcome): string {
   return [...targets, ...findings.tables.map(tableText), ...notes, `== ${part.name}: ${told}`].join("\n");
 }
 
+const row = (cells: string[]) => `| ${cells.join(" | ")} |`;
+
 function tableMarkdown({ title, columns, rows, note }: Table): string {
-  const line = (cells: string[]) => `| ${cells.join(" | ")} |`;
-  const rule = line(columns.map((_name, at) => (at === 0 ? "---" : "---:")));
-  const table = [line(columns), rule, ...rows.map(line)].join("\n");
+  const rule = row(columns.map((_name, at) => (at === 0 ? "---" : "---:")));
+  const table = [row(columns), rule, ...rows.map(row)].join("\n");
   return [`### ${title}`, ...(note === undefined ? [] : [note]), table].join("\n\n");
 }
 

@@ -1,6 +1,6 @@
 import type { Contender } from "./contender.ts";
 import type { Shot } from "./drive.ts";
-import { barsOf, compare, connectionCounts, drive, ratioTarget, tableOf, type Cell, type Runner } from "./measure.ts";
+import { barsOf, compare, connectionCounts, countOnly, drive, ratioTarget, tableOf, type Cell, type Runner } from "./measure.ts";
 import type { Context, Findings, Part } from "./part.ts";
 import { pgbenchCloses, prepareCloses } from "./pgbench.ts";
 import type { Program } from "./pgbench-program.ts";
@@ -9,7 +9,7 @@ import { standOf, type Stand } from "./stand.ts";
 import { accountPutShots, closeShots, mixedShots } from "./work.ts";
 
 const scales = {
-  quick: { rounds: 1, seconds: 1, closes: 1_500, closesAlone: 200 },
+  quick: { rounds: 1, seconds: 1, closes: 1_000, closesAlone: 200 },
   full: { rounds: 5, seconds: 3, closes: 6_000, closesAlone: 1_000 },
 };
 
@@ -29,22 +29,20 @@ function closer(of: Closes, contender: Contender, shots: Shot[]): Runner {
     run: async () => {
       await stand.reset();
       const sample = await drive(context.driver, stand, contender, { connections, seconds, shots, once: true, key: true });
-      const closes = shots.every(({ method }) => method === "PUT");
-      if (closes) await checkClosed(of, sample.requests, contender.name);
+      if (shots.every(({ method }) => method === "PUT")) await checkClosed(of, sample.requests, contender.name);
       return sample;
     },
   };
 }
 
 function pgbenchCloser(of: Closes, program: Program, closes: number): Runner {
-  const none = Number.NaN;
   return {
     name: "pgbench",
     run: async () => {
       await of.stand.reset();
       const { perSecond, transactions } = await pgbenchCloses(of.stand, program, { connections: of.connections, closes });
       await checkClosed(of, transactions, "pgbench");
-      return { requests: transactions, perSecond, p50: none, p99: none, p999: none, ownCpu: none, databaseCpu: none };
+      return countOnly(transactions, perSecond);
     },
   };
 }
@@ -53,7 +51,7 @@ async function measureCloses(context: Context, stand: Stand, program: Program | 
   const { rounds, closes: many, closesAlone } = scales[context.scale];
   if (program) await prepareCloses(stand, stand.closable.slice(0, many), context.progress);
   const cells: Cell[] = [];
-  for (const connections of connectionCounts) {
+  for (const connections of connectionCounts[context.scale]) {
     const closes = connections === 1 ? closesAlone : many;
     const of = { context, stand, connections };
     const runners = [stand.ours, stand.plain].map((each) => closer(of, each, closeShots(stand, closes)));
@@ -66,7 +64,7 @@ async function measureCloses(context: Context, stand: Stand, program: Program | 
 async function measureMixed(context: Context, stand: Stand): Promise<Cell[]> {
   const { rounds, closes } = scales[context.scale];
   const cells: Cell[] = [];
-  for (const connections of connectionCounts) {
+  for (const connections of connectionCounts[context.scale]) {
     const shots = mixedShots(stand, closes);
     const runners = [stand.ours, stand.plain].map((each) => closer({ context, stand, connections }, each, shots));
     cells.push(await compare(context, { work: "mixed", connections, runners, rounds }));
@@ -78,7 +76,7 @@ async function measurePuts(context: Context, stand: Stand): Promise<Cell[]> {
   const { rounds, seconds } = scales[context.scale];
   const cells: Cell[] = [];
   let runs = 0;
-  for (const connections of connectionCounts) {
+  for (const connections of connectionCounts[context.scale]) {
     const runners = [stand.ours, stand.plain].map((each) => ({
       name: each.name,
       run: async () => {
