@@ -56,7 +56,7 @@ export function drawBars(bars: Bar[]): string {
     for (const { label, ratio, wanted } of group) {
       const [from, to] = [Math.min(at(1), at(ratio)), Math.max(at(1), at(ratio))];
       const bar = `<rect class="c${place % 6}" x="${from.toFixed(1)}" y="${y + 4}" width="${Math.max(1, to - from).toFixed(1)}" height="${rowHeight - 8}" rx="2"/>`;
-      const name = `<text class="small" x="${left - 100}" y="${y + 16}" text-anchor="end">${escaped(label)}</text>`;
+      const name = `<text class="small" x="${left - 10}" y="${y + 16}" text-anchor="end">${escaped(label)}</text>`;
       const figure = `<text class="small" x="${(to + 6).toFixed(1)}" y="${y + 16}">${ratio.toFixed(2)}</text>`;
       const goal =
         wanted === undefined

@@ -55,6 +55,11 @@ async function runPart(part: Part, context: Omit<Context, "progress">): Promise<
 async function measure({ chosen, scale }: Wanted): Promise<Outcome[]> {
   const stops: (() => Promise<void>)[] = [];
   const atEnd = (stop: () => Promise<void>) => void stops.unshift(stop);
+  const stopAll = async () => {
+    for (const stop of stops.splice(0)) await stop();
+  };
+  // PostgreSQL does not hear of it by itself, and would stay.
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void stopAll().finally(() => process.exit(130)));
   try {
     const bench = await openBench("speed");
     atEnd(bench.stop);
@@ -69,7 +74,7 @@ async function measure({ chosen, scale }: Wanted): Promise<Outcome[]> {
     if (scale === "full" && isWhole) write(outcomes, machine);
     return outcomes;
   } finally {
-    for (const stop of stops) await stop();
+    await stopAll();
   }
 }
 
