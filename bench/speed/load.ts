@@ -5,7 +5,7 @@ import type { Context, Findings, Part } from "./part.ts";
 import { standOf, type Stand } from "./stand.ts";
 import { closeShots, listShots, mixedShots, readShots } from "./work.ts";
 
-const scales = { quick: { seconds: 1, rounds: 1 }, full: { seconds: 4, rounds: 3 } };
+const scales = { quick: { seconds: 1, rounds: 1 }, full: { seconds: 3, rounds: 3 } };
 const connections = 100;
 const p99MaxMs = 25;
 const memoryMaxMb = 250;

@@ -13,18 +13,30 @@ import {
 import type { Shot } from "./drive.ts";
 import type { Contender } from "./contender.ts";
 import type { Context, Findings, Part } from "./part.ts";
-import { pgbenchReads } from "./pgbench.ts";
+import { pgbenchReads, tellClients } from "./pgbench.ts";
 import { findPgbench, type Program } from "./pgbench-program.ts";
 import { standOf, type Stand } from "./stand.ts";
 import { accountShots, listShots, readShots } from "./work.ts";
 
-const scales = { quick: { rounds: 1, seconds: 0.5, warmSeconds: 0.3 }, full: { rounds: 5, seconds: 2, warmSeconds: 1 } };
+// More rounds for what has a target.
+const scales = {
+  quick: { rounds: 1, roundsAimed: 1, seconds: 0.5, warmSeconds: 0.5 },
+  full: { rounds: 3, roundsAimed: 5, seconds: 2, warmSeconds: 2 },
+};
 
-type Work = { name: string; shots: Shot[]; contenders: Contender[]; program: Program | null };
+type Work = {
+  name: string;
+  shots: Shot[];
+  contenders: Contender[];
+  program: Program | null;
+  isAimed?: boolean;
+  notes: Set<string>;
+};
 
 async function measure(context: Context, stand: Stand, work: Work): Promise<Cell[]> {
-  const { rounds, seconds, warmSeconds } = scales[context.scale];
-  const { name, shots, contenders, program } = work;
+  const { seconds, warmSeconds, ...counts } = scales[context.scale];
+  const { name, shots, contenders, program, isAimed = false } = work;
+  const rounds = isAimed ? counts.roundsAimed : counts.rounds;
   for (const each of contenders) await drive(context.driver, stand, each, { connections: 16, seconds: warmSeconds, shots });
   const cells: Cell[] = [];
   for (const connections of connectionCounts[context.scale]) {
@@ -32,25 +44,32 @@ async function measure(context: Context, stand: Stand, work: Work): Promise<Cell
       name: each.name,
       run: () => drive(context.driver, stand, each, { connections, seconds, shots }),
     }));
-    if (program) runners.push({ name: "pgbench", run: () => pgbenchSample(stand, program, { connections, seconds }) });
+    if (program) runners.push({ name: "pgbench", run: () => pgbenchSample(stand, work, { connections, seconds }) });
     cells.push(await compare(context, { work: name, connections, runners, rounds }));
   }
   return cells;
 }
 
-async function pgbenchSample(stand: Stand, program: Program, order: { connections: number; seconds: number }): Promise<Sample> {
-  const { perSecond, transactions } = await pgbenchReads(stand, program, order);
-  return countOnly(transactions, perSecond);
+async function pgbenchSample(
+  stand: Stand,
+  { program, notes }: Work,
+  order: { connections: number; seconds: number },
+): Promise<Sample> {
+  if (!program) throw new Error("there is no pgbench");
+  const done = await pgbenchReads(stand, program, order);
+  const told = tellClients(done, order.connections);
+  if (told !== null) notes.add(told);
+  return countOnly(done.transactions, done.perSecond);
 }
 
 // Null, and why.
-export function pgbenchOrNone(notes: string[]): Program | null {
+export function pgbenchOrNone(notes: Set<string>): Program | null {
   try {
     const program = findPgbench();
-    notes.push(`${program.version}.`);
+    notes.add(`${program.version}.`);
     return program;
   } catch (error) {
-    notes.push(`Not measured against pgbench: ${error instanceof Error ? error.message : String(error)}.`);
+    notes.add(`Not measured against pgbench: ${error instanceof Error ? error.message : String(error)}.`);
     return null;
   }
 }
@@ -58,7 +77,7 @@ export function pgbenchOrNone(notes: string[]): Program | null {
 async function run(context: Context): Promise<Findings> {
   const stand = await standOf(context);
   const { ours, bare, plain } = stand;
-  const notes: string[] = [];
+  const notes = new Set<string>();
   const program = pgbenchOrNone(notes);
   const both = [ours, plain];
   const gets = await measure(context, stand, {
@@ -66,24 +85,29 @@ async function run(context: Context): Promise<Findings> {
     shots: readShots(stand),
     contenders: [ours, bare, plain],
     program,
+    isAimed: true,
+    notes,
   });
   const accounts = await measure(context, stand, {
     name: "GET account",
     shots: accountShots(stand),
     contenders: both,
     program: null,
+    notes,
   });
   const short = await measure(context, stand, {
     name: "a page of 50",
     shots: listShots(stand, 50),
     contenders: both,
     program: null,
+    notes,
   });
   const long = await measure(context, stand, {
     name: "a page of 1,000",
     shots: listShots(stand),
     contenders: both,
     program: null,
+    notes,
   });
   return {
     targets: [
@@ -102,7 +126,7 @@ async function run(context: Context): Promise<Findings> {
       ...barsOf("list of 50", short),
       ...barsOf("list of 1,000", long),
     ],
-    notes,
+    notes: [...notes],
   };
 }
 

@@ -2,18 +2,30 @@ import type { Contender } from "./contender.ts";
 import type { Shot } from "./drive.ts";
 import { barsOf, compare, connectionCounts, countOnly, drive, ratioTarget, tableOf, type Cell, type Runner } from "./measure.ts";
 import type { Context, Findings, Part } from "./part.ts";
-import { pgbenchCloses, prepareCloses } from "./pgbench.ts";
+import { pgbenchCloses, prepareCloses, tellClients } from "./pgbench.ts";
 import type { Program } from "./pgbench-program.ts";
 import { pgbenchOrNone } from "./reads.ts";
 import { standOf, type Stand } from "./stand.ts";
 import { accountPutShots, closeShots, mixedShots } from "./work.ts";
 
 const scales = {
-  quick: { rounds: 1, seconds: 1, closes: 1_000, closesAlone: 200 },
-  full: { rounds: 5, seconds: 3, closes: 6_000, closesAlone: 1_000 },
+  quick: { rounds: 1, roundsAimed: 1, seconds: 1, warmSeconds: 1, closes: 1_000, closesAlone: 200 },
+  full: { rounds: 3, roundsAimed: 5, seconds: 2, warmSeconds: 3, closes: 6_000, closesAlone: 600 },
 };
 
-type Closes = { context: Context; stand: Stand; connections: number };
+const warmConnections = 16;
+
+// A process that has just started is slow at what it has not done often.
+async function warm(context: Context, stand: Stand, shots: Shot[]): Promise<void> {
+  const seconds = scales[context.scale].warmSeconds;
+  for (const each of [stand.ours, stand.plain]) {
+    context.progress(0, 1, `warm-up of ${each.name}`);
+    await stand.reset();
+    await drive(context.driver, stand, each, { connections: warmConnections, seconds, shots, once: true, key: true });
+  }
+}
+
+type Closes = { context: Context; stand: Stand; connections: number; notes: Set<string> };
 
 // Fast and wrong would be easy: as many cases are closed as were answered so.
 async function checkClosed({ stand }: Closes, wanted: number, who: string): Promise<void> {
@@ -40,20 +52,25 @@ function pgbenchCloser(of: Closes, program: Program, closes: number): Runner {
     name: "pgbench",
     run: async () => {
       await of.stand.reset();
-      const { perSecond, transactions } = await pgbenchCloses(of.stand, program, { connections: of.connections, closes });
-      await checkClosed(of, transactions, "pgbench");
-      return countOnly(transactions, perSecond);
+      const done = await pgbenchCloses(of.stand, program, { connections: of.connections, closes });
+      await checkClosed(of, done.transactions, "pgbench");
+      const told = tellClients(done, of.connections);
+      if (told !== null) of.notes.add(told);
+      return countOnly(done.transactions, done.perSecond);
     },
   };
 }
 
-async function measureCloses(context: Context, stand: Stand, program: Program | null): Promise<Cell[]> {
-  const { rounds, closes: many, closesAlone } = scales[context.scale];
+type Closing = { stand: Stand; program: Program | null; notes: Set<string> };
+
+async function measureCloses(context: Context, { stand, program, notes }: Closing): Promise<Cell[]> {
+  const { roundsAimed: rounds, closes: many, closesAlone } = scales[context.scale];
   if (program) await prepareCloses(stand, stand.closable.slice(0, many), context.progress);
+  await warm(context, stand, closeShots(stand, stand.closable.length));
   const cells: Cell[] = [];
   for (const connections of connectionCounts[context.scale]) {
     const closes = connections === 1 ? closesAlone : many;
-    const of = { context, stand, connections };
+    const of = { context, stand, connections, notes };
     const runners = [stand.ours, stand.plain].map((each) => closer(of, each, closeShots(stand, closes)));
     if (program) runners.push(pgbenchCloser(of, program, closes));
     cells.push(await compare(context, { work: "close", connections, runners, rounds }));
@@ -61,12 +78,12 @@ async function measureCloses(context: Context, stand: Stand, program: Program | 
   return cells;
 }
 
-async function measureMixed(context: Context, stand: Stand): Promise<Cell[]> {
+async function measureMixed(context: Context, stand: Stand, notes: Set<string>): Promise<Cell[]> {
   const { rounds, closes } = scales[context.scale];
   const cells: Cell[] = [];
   for (const connections of connectionCounts[context.scale]) {
     const shots = mixedShots(stand, closes);
-    const runners = [stand.ours, stand.plain].map((each) => closer({ context, stand, connections }, each, shots));
+    const runners = [stand.ours, stand.plain].map((each) => closer({ context, stand, connections, notes }, each, shots));
     cells.push(await compare(context, { work: "mixed", connections, runners, rounds }));
   }
   return cells;
@@ -76,6 +93,7 @@ async function measurePuts(context: Context, stand: Stand): Promise<Cell[]> {
   const { rounds, seconds } = scales[context.scale];
   const cells: Cell[] = [];
   let runs = 0;
+  await warm(context, stand, accountPutShots(stand, runs++));
   for (const connections of connectionCounts[context.scale]) {
     const runners = [stand.ours, stand.plain].map((each) => ({
       name: each.name,
@@ -91,10 +109,10 @@ async function measurePuts(context: Context, stand: Stand): Promise<Cell[]> {
 
 async function run(context: Context): Promise<Findings> {
   const stand = await standOf(context);
-  const notes: string[] = [];
+  const notes = new Set<string>();
   const program = pgbenchOrNone(notes);
-  const closes = await measureCloses(context, stand, program);
-  const mixed = await measureMixed(context, stand);
+  const closes = await measureCloses(context, { stand, program, notes });
+  const mixed = await measureMixed(context, stand, notes);
   const puts = await measurePuts(context, stand);
   await stand.reset();
   return {
@@ -112,7 +130,7 @@ async function run(context: Context): Promise<Findings> {
       tableOf("PUT account", puts),
     ],
     bars: [...barsOf("close", closes, { pgbench: 1, plain: 3 }), ...barsOf("mixed", mixed), ...barsOf("PUT account", puts)],
-    notes,
+    notes: [...notes],
   };
 }
 
