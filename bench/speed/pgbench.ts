@@ -90,7 +90,8 @@ export async function prepareCloses(
   if (!first) throw new Error("there is nothing to close");
   const client = await bench.database.connect();
   try {
-    const shape = await Promise.all((await recordClose(bench, tenant, first)).map((each) => describe(client, each)));
+    const shape: Shape[] = [];
+    for (const each of await recordClose(bench, tenant, first)) shape.push(await describe(client, each));
     const columns = shape.flatMap(({ types }, each) => types.map((type, place) => `s${each}_p${place + 1} ${type}`));
     await client.query("drop table if exists bench.closes cascade");
     // In the row itself and not compressed, so that reading it is cheap.

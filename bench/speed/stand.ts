@@ -152,7 +152,6 @@ async function keepState({ database }: Bench, tenantId: string): Promise<() => P
     );
     for (const table of ofRuns) await database.query(statement(`delete from ${table} where tenant_id = $1`, [tenantId]));
     await database.query(statement(`vacuum analyze cases, accounts, ${ofRuns.join(", ")}`, []));
-    await database.query(statement("checkpoint", []));
   };
 }
 
