@@ -32,6 +32,7 @@ ${shapes.join("\n")}
 const headings: Record<string, string> = {
   bare: "against bare node:http",
   pgbench: "against pgbench",
+  COPY: "against COPY",
   plain: "against the plain way",
 };
 const width = 820;
@@ -46,7 +47,9 @@ export function drawBars(bars: Bar[]): string {
   const least = Math.min(0.5, ...bars.map(({ ratio }) => ratio * 0.9));
   const most = Math.max(2, ...bars.flatMap(({ ratio, wanted = 1 }) => [ratio * 1.1, wanted * 1.1]));
   const at = (ratio: number) => left + ((width - left - right) * Math.log(ratio / least)) / Math.log(most / least);
-  const groups = Map.groupBy(bars, ({ against }) => against);
+  const order = Object.keys(headings);
+  const inOrder = bars.toSorted((a, b) => order.indexOf(a.against) - order.indexOf(b.against));
+  const groups = Map.groupBy(inOrder, ({ against }) => against);
   const shapes = [`<text class="title" x="16" y="26">How many times as fast; the stroke is what was wanted</text>`];
   let y = titleHeight;
   for (const [place, [against, group]] of [...groups].entries()) {

@@ -29,7 +29,7 @@ export async function startContender(
     child.once("exit", (code) => reject(new Error(`${name} ended with ${code}: ${text}`)));
   });
   const stop = async () => {
-    if (child.exitCode !== null) return;
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, "exit");
     child.kill("SIGTERM");
     await gone;

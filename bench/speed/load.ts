@@ -41,8 +41,8 @@ async function run(context: Context): Promise<Findings> {
       worst = Math.max(worst, half.p99);
     }
   }
-  await stand.reset();
   const memory = memoryPeakMb(stand.ours.pid);
+  await stand.stop();
   return {
     targets: [
       {

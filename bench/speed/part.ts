@@ -32,6 +32,9 @@ export type Plot = {
   lines: { name: string; points: { x: number; y: number }[] }[];
 };
 
-export type Findings = { targets?: Target[]; tables: Table[]; bars?: Bar[]; plots?: Plot[]; notes?: string[] };
+// A page of its own, in Markdown, by its path in the repository.
+export type Page = { path: string; text: string };
+
+export type Findings = { targets?: Target[]; tables: Table[]; bars?: Bar[]; plots?: Plot[]; pages?: Page[]; notes?: string[] };
 
 export type Part = { name: string; title: string; run: (context: Context) => Promise<Findings> };

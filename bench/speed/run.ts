@@ -82,6 +82,8 @@ function write(outcomes: Outcome[], machine: string[]): void {
   const docs = new URL("../../docs/", import.meta.url);
   mkdirSync(new URL("pictures", docs), { recursive: true });
   for (const [name, drawing] of pictures(outcomes)) writeFileSync(new URL(`pictures/${name}`, docs), drawing);
+  for (const { path, text } of outcomes.flatMap(({ findings }) => findings.pages ?? []))
+    writeFileSync(new URL(`../../${path}`, import.meta.url), text);
   writeFileSync(new URL("BENCHMARK.md", docs), report(outcomes, machine));
   console.log("written to docs/BENCHMARK.md");
 }
