@@ -24,7 +24,7 @@ export type Cell = { work: string; connections: number; samples: Map<string, Sam
 
 export type Spread = { median: number; least: number; most: number };
 
-export const connectionCounts: Record<Scale, number[]> = { quick: [16, 100], full: [1, 16, 100] };
+export const connectionCounts: Record<Scale, number[]> = { quick: [100], full: [1, 16, 100] };
 
 function spreadOf(values: number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
@@ -130,7 +130,7 @@ export function ratioTarget(name: string, cells: Cell[], { to, least }: { to: st
   const others = cells
     .filter((cell) => cell !== full)
     .map((cell) => `${ratioOf(cell, to)?.median.toFixed(2) ?? "–"} at ${cell.connections}`);
-  const told = `${ratioText(ratio)} at 100 connections; ${others.join(", ")}`;
+  const told = [`${ratioText(ratio)} at 100 connections`, ...others].join(", ");
   return {
     name,
     wanted: `at least ${least.toFixed(2)}`,
