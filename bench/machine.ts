@@ -29,11 +29,14 @@ export async function openBench(name: string): Promise<Bench> {
 
 export type ServiceUnderTest = { url: string; pid: number; stop: () => Promise<void> };
 
-// The service as a process of its own, on that PostgreSQL.
-export function startProcess({ postgres }: Bench, env: Record<string, string> = {}): Promise<ServiceUnderTest> {
+export function databaseUrl({ postgres }: Bench): string {
   const { user, database, host } = postgres.address;
-  const databaseUrl = `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}`;
-  return spawnService({ DATABASE_URL: databaseUrl, ...env });
+  return `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}`;
+}
+
+// The service as a process of its own, on that PostgreSQL.
+export function startProcess(bench: Bench, env: Record<string, string> = {}): Promise<ServiceUnderTest> {
+  return spawnService({ DATABASE_URL: databaseUrl(bench), ...env });
 }
 
 // As `npm start` does it; there when it says that it is up.
@@ -54,6 +57,7 @@ export async function spawnService(env: Record<string, string>): Promise<Service
   });
   const stop = () =>
     new Promise<void>((resolve) => {
+      if (child.exitCode !== null || child.signalCode !== null) return resolve();
       child.once("exit", () => resolve());
       child.kill("SIGTERM");
     });

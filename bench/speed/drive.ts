@@ -74,7 +74,7 @@ export class Driver {
   }
 
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null) return;
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const gone = once(this.#child, "exit");
     this.#child.disconnect();
     await gone;

@@ -15,7 +15,7 @@ const usualConnections = 16;
 const shotsMax = 4_000;
 
 // CPU in microseconds a request, the latency's median in milliseconds.
-export type Cost = { requests: number; perSecond: number; p50: number; service: number; postgres: number };
+type Cost = { requests: number; perSecond: number; p50: number; service: number; postgres: number };
 export type Pair = { get: Cost; close: Cost };
 type Point = Pair & { x: number };
 // All of its services are on one store.

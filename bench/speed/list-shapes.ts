@@ -9,7 +9,7 @@ import { uuidV7Floor } from "../../service/src/domain/uuid.ts";
 import type { Store } from "./store.ts";
 
 const yearMs = 365 * 86_400_000;
-export const pageRows = 50;
+const pageRows = 50;
 export const sorts = caseSorts;
 
 // `middle`: how long ago, in parts of the year, the deep page begins; `score`: where it begins in order of the score.

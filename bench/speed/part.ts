@@ -10,6 +10,8 @@ export type Context = {
   // One PostgreSQL for all parts, as the service would run it; migrated.
   bench: Bench;
   progress: (done: number, total: number, what: string) => void;
+  // What has to be stopped when all parts are through; the last is the first.
+  atEnd: (stop: () => Promise<void>) => void;
 };
 
 // What the project set out to reach. Null: it could not be measured here.

@@ -5,7 +5,7 @@ import { hasNewEvidence } from "../../service/src/domain/case-digest.ts";
 import { actions, type Label } from "../../service/src/domain/finding.ts";
 
 // `document` is for PostgreSQL's format(): case, tenant, account, time of creation, time of the last change.
-export type Template = {
+type Template = {
   status: string;
   case_version: number;
   overall_risk_score: number;

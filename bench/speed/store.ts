@@ -20,7 +20,7 @@ import type { Context } from "./part.ts";
 import { loadCases } from "./store-load.ts";
 import { makeSlots, type Slot } from "./store-templates.ts";
 
-export type StoreTenant = { tenant_id: string; slug: string; client_id: string; app_key: string };
+type StoreTenant = { tenant_id: string; slug: string; client_id: string; app_key: string };
 export type Store = {
   cases: number;
   database: Database;
