@@ -2,7 +2,7 @@
 import type { Client } from "pg";
 import { statement } from "../../service/src/db/sql.ts";
 import type { Database } from "../../service/src/db/database.ts";
-import { slots, type Slot } from "./store-templates.ts";
+import { kinds, labelShares, scoreShares, variants, type Template } from "./store-templates.ts";
 
 const connections = 2;
 const stepRows = 40_000;
@@ -27,19 +27,30 @@ const loading = `
 
 const makeTemplates = `
   create unlogged table bench_templates as
-  select half, slot, status, case_version, overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence,
+  select place, status, case_version, overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence,
     is_changed, document
   from jsonb_to_recordset($1::jsonb) as t (
-    half text, slot int, status text, case_version int, overall_risk_score smallint, primary_fraud_label text,
+    place int, status text, case_version int, overall_risk_score smallint, primary_fraud_label text,
     recommended_action text, has_new_evidence boolean, is_changed boolean, document text
   )`;
+
+// A number from 0 to 1 by four digits of the hash, and which of the shares it falls into.
+function chance(digit: number): string {
+  return `(('x' || substr(hash, ${digit}, 4))::bit(16)::int / 65536.0::float8)`;
+}
+
+function bucket(digit: number, shares: [unknown, number][]): string {
+  let sum = 0;
+  const bounds = shares.slice(0, -1).map(([, share]) => (sum += share).toFixed(4));
+  return `width_bucket(${chance(digit)}, array[${bounds.join(", ")}]::float8[])`;
+}
 
 // Case n of all was opened in the nth part of the year, so that rows lie in the order of their creation, as in life. An account
 // has two cases, one in each half; of the older ones none is open, so no account has two that are. Every 25th has no account.
 // The last change came between a minute and 30 days later, each order of magnitude as often as the next, and before the end.
 const insertCases = `
   with templates as materialized (
-    select half, slot, status, case_version, overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence,
+    select place, status, case_version, overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence,
       is_changed, document || '' as document
     from bench_templates
   ),
@@ -49,24 +60,26 @@ const insertCases = `
     from generate_series($2::bigint, $3::bigint) as n
   ),
   placed as (
-    select *, ('x' || substr(hash, 1, 6))::bit(24)::int as chance,
+    select *, ${chance(1)} as delay,
+      ((case when n <= $5::bigint then 0 else ${bucket(5, kinds)} end * ${labelShares.length} + ${bucket(9, labelShares)})
+        * ${scoreShares.length} + ${bucket(13, scoreShares)}) * ${variants} + n % ${variants} as place,
       ($1::uuid[])[1 + number % cardinality($1::uuid[])] as tenant_id,
       case when n % 25 = 0 then 'UNKNOWN' else 'member-' || number end as account,
       (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || substr(hash, 8, 3) || '8' || substr(hash, 12, 15))::uuid as id
     from numbered
   ),
   made as (
-    select p.*, t.*, n % 25 <> 0 and number % 11 = 0 as is_blocked,
+    select *, n % 25 <> 0 and number % 11 = 0 as is_blocked,
       case
         when is_changed then (
           at + least(
-            60000 * power(2, 15.4 * (chance >> 4) / 1048576.0),
-            ($6::float8 - extract(epoch from at) * 1000) * ('x' || substr(hash, 28, 4))::bit(16)::int / 65536.0
+            60000 * power(2, 15.4 * delay),
+            ($6::float8 - extract(epoch from at) * 1000) * ${chance(28)}
           ) * interval '1 millisecond'
         )::timestamptz(3)
       end as changed
     from placed as p
-    join templates as t on t.slot = chance % ${slots} and t.half = case when n <= $5::bigint then 'older' else 'newer' end
+    join templates as t using (place)
   )
   insert into cases (
     tenant_id, case_id, subject, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at,
@@ -83,13 +96,13 @@ const insertAccounts = `
   from generate_series($2::bigint, $3::bigint) as n
   cross join to_timestamp(($4::float8 - ${spanMs}) / 1000) as at`;
 
-export async function loadCases(database: Database, slotsMade: Slot[], load: Load, progress: Progress): Promise<void> {
+export async function loadCases(database: Database, templates: Template[], load: Load, progress: Progress): Promise<void> {
   const clients = await Promise.all(Array.from({ length: connections }, () => database.connect()));
   try {
     const [first] = clients;
     if (!first) throw new Error("no connection");
     for (const client of clients) await client.query(loading);
-    await first.query(makeTemplates, [JSON.stringify(slotsMade)]);
+    await first.query(makeTemplates, [JSON.stringify(templates)]);
     const indexes = await dropIndexes(first);
     await insertAll(clients, load, (share) => progress(share * (1 - indexShare)));
     await makeIndexes(clients, indexes, (share) => progress(1 - indexShare + share * indexShare));

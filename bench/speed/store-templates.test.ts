@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { joinCase, openCase, type CaseDocument } from "../../service/src/domain/case.ts";
 import type { Finding } from "../../service/src/domain/finding.ts";
-import { makeSlots, slots, type Slot } from "./store-templates.ts";
+import { kinds, labelShares, makeTemplates, scoreShares, variants, type Template } from "./store-templates.ts";
 
 const tenant_id = "7f1c2f9e-3c5b-4a6e-9a55-0d3a6f1b2c4d";
 const finding: Finding = {
@@ -37,8 +37,8 @@ function detected(): CaseDocument[] {
 }
 
 // As PostgreSQL's format() does it.
-function filled(slot: Slot, values: string[]): CaseDocument {
-  const text = slot.document.replaceAll(/%(?:(\d)\$s|%)/g, (_, place: string | undefined) =>
+function filled(template: Template, values: string[]): CaseDocument {
+  const text = template.document.replaceAll(/%(?:(\d)\$s|%)/g, (_, place: string | undefined) =>
     place === undefined ? "%" : (values[Number(place) - 1] ?? ""),
   );
   // That it is one is what the test is about.
@@ -47,31 +47,38 @@ function filled(slot: Slot, values: string[]): CaseDocument {
 
 test("store: every copy is a case as the service would have written it, and says what its columns say", () => {
   const [id, tenant, created, changed] = [idOf(9), idOf(8), "2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"];
-  const made = makeSlots(detected());
-  expect(made).toHaveLength(2 * slots);
-  for (const slot of made) {
-    const document = filled(slot, [id, tenant, "member-7", created, changed]);
+  const made = makeTemplates(detected());
+  expect(made).toHaveLength(kinds.length * labelShares.length * scoreShares.length * variants);
+  for (const [place, template] of made.entries()) {
+    expect(template.place).toBe(place);
+    const document = filled(template, [id, tenant, "member-7", created, changed]);
     expect(document).toMatchObject({
       case_id: id,
       tenant_id: tenant,
       website_account_id: "member-7",
-      status: slot.status,
-      case_version: slot.case_version,
+      status: template.status,
+      case_version: template.case_version,
       created_at: created,
-      updated_at: slot.is_changed ? changed : null,
-      current_state: { case_status: slot.status, score: slot.overall_risk_score },
+      updated_at: template.is_changed ? changed : null,
+      current_state: { case_status: template.status, score: template.overall_risk_score },
     });
-    expect(document.details.primary_fraud_label).toBe(slot.primary_fraud_label);
+    expect(document.details.primary_fraud_label).toBe(template.primary_fraud_label);
     expect(document.details.summary).toBe(finding.summary);
     expect(document.case_version).toBe(1 + document.state_history.length);
   }
 });
 
-test("store: the older half is closed, and two of five of the newer are open, some with new evidence", () => {
-  const made = makeSlots(detected());
-  const share = (half: string, isCounted: (slot: Slot) => boolean) =>
-    made.filter((slot) => slot.half === half && isCounted(slot)).length / slots;
-  expect(share("older", ({ status }) => status === "OPEN")).toBe(0);
-  expect(share("newer", ({ status }) => status === "OPEN")).toBeCloseTo(0.4, 2);
-  expect(share("newer", (slot) => slot.has_new_evidence)).toBeCloseTo(0.12, 2);
+test("store: shares make up a whole", () => {
+  for (const shares of [kinds, labelShares, scoreShares]) {
+    const sum = shares.reduce((total: number, [, share]) => total + share, 0);
+    expect(sum).toBeCloseTo(1);
+  }
+});
+
+test("store: a third of the copies each are closed, open, and open with new evidence", () => {
+  const made = makeTemplates(detected());
+  const third = made.length / 3;
+  expect(made.filter(({ status }) => status === "CLOSED")).toHaveLength(third);
+  expect(made.filter(({ status, is_changed }) => status === "OPEN" && !is_changed)).toHaveLength(third);
+  expect(made.filter((each) => each.has_new_evidence)).toHaveLength(third);
 });

@@ -5,7 +5,8 @@ import { hasNewEvidence } from "../../service/src/domain/case-digest.ts";
 import { actions, type Label } from "../../service/src/domain/finding.ts";
 
 // `document` is for PostgreSQL's format(): case, tenant, account, time of creation, time of the last change.
-type Template = {
+export type Template = {
+  place: number;
   status: string;
   case_version: number;
   overall_risk_score: number;
@@ -16,59 +17,53 @@ type Template = {
   document: string;
 };
 
-// Of two halves of the year: of the older cases all are closed, of the newer ones two of five are open.
-export const slots = 1_000;
-type Half = "older" | "newer";
-export type Slot = Template & { half: Half; slot: number };
-
-const labelShares: [Label, number][] = [
+// Each choice by itself, so that every kind of case is there, and each as often as it should be. Detection opens cases from 3 on;
+// lower ones come of older rules. Kinds are shares of the newer half alone: of the older one all are closed.
+export const kinds: [name: "closed" | "open" | "fresh", share: number][] = [
+  ["closed", 0.6],
+  ["open", 0.28],
+  ["fresh", 0.12],
+];
+export const labelShares: [Label, number][] = [
   ["Account Takeover", 0.4],
   ["Bot", 0.3],
   ["Synthetic", 0.2],
   ["Organic", 0.1],
 ];
-// Detection opens cases from 3 on; lower ones come of older rules.
-const scoreShares: [number, number][] = [
+export const scoreShares: [number, number][] = [
   [3, 0.5],
   [4, 0.27],
   [5, 0.13],
   [2, 0.06],
   [1, 0.04],
 ];
-const openShare = 0.4;
-const freshShare = 0.3;
+export const variants = 4;
 
-export function makeSlots(detected: CaseDocument[]): Slot[] {
+// In the order of kind, label, score and variant, which is what a place is counted by.
+export function makeTemplates(detected: CaseDocument[]): Template[] {
   const plain = typical(detected.filter((each) => each.status === "OPEN" && each.state_history.length === 0));
   const fresh = typical(detected.filter(hasNewEvidence));
-  const [first] = plain;
-  if (!first || fresh.length === 0) throw new Error("detection has opened too few cases to make others of");
-  return (["older", "newer"] as const).flatMap((half) =>
-    Array.from({ length: slots }, (_, slot): Slot => {
-      // Each choice by digits of its own, so that none hangs on another.
-      const label = pick(labelShares, ((slot * 7) % 100) / 100);
-      const score = pick(scoreShares, ((slot * 13 + Math.floor(slot / 100) * 37) % 100) / 100);
-      const state = ((slot * 379) % slots) / slots;
-      const isOpen = half === "newer" && state < openShare;
-      const isFresh = isOpen && state < openShare * freshShare;
-      const of = isFresh ? fresh : plain;
-      const base = withFinding(of[slot % of.length] ?? first, label, score);
-      return { half, slot, ...toTemplate(isOpen ? base : closed(base, slot)) };
-    }),
-  );
+  const made: Template[] = [];
+  for (const [kind] of kinds) {
+    for (const [label] of labelShares) {
+      for (const [score] of scoreShares) {
+        for (let variant = 0; variant < variants; variant++) {
+          const of = kind === "fresh" ? fresh : plain;
+          const base = of[(made.length + variant) % of.length];
+          if (!base) throw new Error("detection has opened too few cases to make others of");
+          const found = withFinding(base, label, score);
+          made.push({ place: made.length, ...toTemplate(kind === "closed" ? closed(found, variant) : found) });
+        }
+      }
+    }
+  }
+  return made;
 }
 
 // Neither the smallest nor those of long attacks, which hold hundreds of occurrences.
 function typical(documents: CaseDocument[]): CaseDocument[] {
   const sorted = documents.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length);
   return sorted.slice(Math.floor(sorted.length * 0.2), Math.ceil(sorted.length * 0.8));
-}
-
-function pick<T>(shares: [T, number][], share: number): T {
-  let sum = 0;
-  const found = shares.find(([, each]) => (sum += each) > share + 1e-9);
-  if (!found) throw new Error("the shares do not make up a whole");
-  return found[0];
 }
 
 function withFinding(document: CaseDocument, label: Label, score: number): CaseDocument {
@@ -81,14 +76,14 @@ function withFinding(document: CaseDocument, label: Label, score: number): CaseD
   };
 }
 
-function closed(open: CaseDocument, slot: number): CaseDocument {
+function closed(open: CaseDocument, variant: number): CaseDocument {
   const now = new Date(Date.parse(open.updated_at ?? open.created_at) + 60_000).toISOString();
-  const disposition = (["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as const)[slot % 3] ?? "INCONCLUSIVE";
+  const disposition = (["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as const)[variant % 3] ?? "INCONCLUSIVE";
   const change = { status: "CLOSED" as const, case_version: open.case_version, disposition, reason: "The customer was called." };
   return changeStatus(open, change, { name: "ada@example.org", now, state_id: open.case_id }).document;
 }
 
-function toTemplate(document: CaseDocument): Template {
+function toTemplate(document: CaseDocument): Omit<Template, "place"> {
   const { details, updated_at, current_state: state } = document;
   const isChanged = updated_at !== null;
   // Evidence that joined in the batch that opened the case has the case's own time.

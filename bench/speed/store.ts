@@ -18,7 +18,7 @@ import { startProcess, type Bench, type ServiceUnderTest } from "../machine.ts";
 import { openDemoCases } from "../many-cases.ts";
 import type { Context } from "./part.ts";
 import { loadCases } from "./store-load.ts";
-import { makeSlots, type Slot } from "./store-templates.ts";
+import { makeTemplates, type Template } from "./store-templates.ts";
 
 type StoreTenant = { tenant_id: string; slug: string; client_id: string; app_key: string };
 export type Store = {
@@ -34,7 +34,7 @@ export type Store = {
 export const origin = "https://shop.example";
 // One name for all processes on a store, so that a token is good at each of them.
 const publicUrl = "http://bench.example";
-const slotsOf = new WeakMap<Bench, Promise<Slot[]>>();
+const templatesOf = new WeakMap<Bench, Promise<Template[]>>();
 const storesOf = new WeakMap<Bench, Map<string, Promise<Store>>>();
 
 type Wanted = { cases: number; tenants?: number };
@@ -52,7 +52,7 @@ export function openStore(context: Pick<Context, "bench" | "progress">, wanted: 
 
 async function makeStore({ bench, progress }: Pick<Context, "bench" | "progress">, name: string, wanted: Wanted): Promise<Store> {
   const { cases, tenants: tenantCount = 1 } = wanted;
-  const templates = cases === 0 ? [] : await slotsFor(bench);
+  const templates = cases === 0 ? [] : await templatesFor(bench);
   const startMs = performance.now();
   await bench.database.query(statement(`create database ${name}`, []));
   const { host, user } = bench.postgres.address;
@@ -82,14 +82,14 @@ function spread(tenantIds: string[]): string[] {
   return found;
 }
 
-function slotsFor(bench: Bench): Promise<Slot[]> {
-  const slots = slotsOf.get(bench) ?? detectCases(bench);
-  slotsOf.set(bench, slots);
-  return slots;
+function templatesFor(bench: Bench): Promise<Template[]> {
+  const templates = templatesOf.get(bench) ?? detectCases(bench);
+  templatesOf.set(bench, templates);
+  return templates;
 }
 
 // What the demo's shop has after a minute, as detection made it.
-async function detectCases(bench: Bench): Promise<Slot[]> {
+async function detectCases(bench: Bench): Promise<Template[]> {
   const service = await startProcess(bench);
   try {
     const slug = "templates";
@@ -100,7 +100,7 @@ async function detectCases(bench: Bench): Promise<Slot[]> {
       sql`select document from cases where tenant_id = ${made.tenant_id} and subject like 'account:%' order by case_id`,
     );
     // Written by the engine alone.
-    return makeSlots(rows.map((row) => JSON.parse(row.document) as CaseDocument));
+    return makeTemplates(rows.map((row) => JSON.parse(row.document) as CaseDocument));
   } finally {
     await service.stop();
   }
