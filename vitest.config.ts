@@ -6,7 +6,7 @@ export default defineConfig({
       "service/{src,test}/**/*.test.ts",
       "{client,tag}/src/**/*.test.ts",
       "console/test/**/*.test.ts",
-      "{scripts,proof}/**/*.test.ts",
+      "{scripts,proof,bench}/**/*.test.ts",
     ],
     globalSetup: "service/test/database.ts",
     testTimeout: 120_000,

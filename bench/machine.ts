@@ -29,13 +29,21 @@ export async function openBench(name: string): Promise<Bench> {
 
 export type ServiceUnderTest = { url: string; pid: number; stop: () => Promise<void> };
 
-// The service as a process of its own, on that PostgreSQL.
-export async function startProcess({ postgres }: Bench, env: Record<string, string> = {}): Promise<ServiceUnderTest> {
+export function databaseUrl({ postgres }: Bench): string {
   const { user, database, host } = postgres.address;
-  const databaseUrl = `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}`;
+  return `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}`;
+}
+
+// The service as a process of its own, on that PostgreSQL.
+export function startProcess(bench: Bench, env: Record<string, string> = {}): Promise<ServiceUnderTest> {
+  return spawnService({ DATABASE_URL: databaseUrl(bench), ...env });
+}
+
+// As `npm start` does it; there when it says that it is up.
+export async function spawnService(env: Record<string, string>): Promise<ServiceUnderTest> {
   const { PATH = "" } = process.env;
   const child: ChildProcess = spawn(process.execPath, [...nodeFlags, main], {
-    env: { PATH, DATABASE_URL: databaseUrl, PORT: "0", METRICS_PORT: "off", LOG_LEVEL: "warn", ...env },
+    env: { PATH, PORT: "0", METRICS_PORT: "off", LOG_LEVEL: "warn", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const url = await new Promise<string>((resolve, reject) => {
@@ -49,6 +57,7 @@ export async function startProcess({ postgres }: Bench, env: Record<string, stri
   });
   const stop = () =>
     new Promise<void>((resolve) => {
+      if (child.exitCode !== null || child.signalCode !== null) return resolve();
       child.once("exit", () => resolve());
       child.kill("SIGTERM");
     });

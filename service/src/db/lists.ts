@@ -1,6 +1,7 @@
 import type { Account } from "../domain/account.ts";
 import { unknownAccount } from "../domain/account.ts";
 import type { CaseListItem } from "../domain/case.ts";
+import { parseTime } from "../domain/field.ts";
 import { labels } from "../domain/finding.ts";
 import { uuidV7Floor } from "../domain/uuid.ts";
 import { accountColumns, toAccount, type AccountRow } from "./accounts.ts";
@@ -47,10 +48,17 @@ export async function listCases(database: Queryable, tenantId: string, page: Cas
   for (const score of scoresFrom(page.filter)) {
     if (page.after && score > page.after.score) continue;
     const after = page.after?.score === score ? page.after : null;
-    found.push(...(await listOrdered(database, tenantId, { ...page, after, limit: page.limit - found.length }, [score])));
+    found.push(...(await listOrdered(database, tenantId, { ...page, after }, [score])));
     if (found.length >= page.limit) break;
   }
-  return found;
+  return found.slice(0, page.limit);
+}
+
+// As text, not as a value. Where it does not know the limit, PostgreSQL reckons with a tenth of the table: in a large one it would
+// then plan each list anew for its values, which takes longer than to run it.
+function limitOf({ limit }: { limit: number }): string {
+  if (!Number.isSafeInteger(limit) || limit < 1) throw new Error("a limit is a whole number");
+  return `limit ${limit}`;
 }
 
 async function listOrdered(
@@ -59,8 +67,9 @@ async function listOrdered(
   page: CasePage,
   wantedScores: number[],
 ): Promise<CaseListItem[]> {
-  const values: unknown[] = [tenantId, page.limit];
+  const values: unknown[] = [tenantId];
   const bind = (value: unknown) => `$${values.push(value)}`;
+  const limit = limitOf(page);
   const isByChange = page.sort === "-updated_at";
   const direction = page.sort === "created_at" ? "asc" : "desc";
   // The whole list walks along the primary key; a filtered one may not, see the table.
@@ -72,20 +81,21 @@ async function listOrdered(
       from cases
       where ${[...bounds, ...slice.conditions].join(" and ")}
       order by ${order}
-      limit $2)`,
+      ${limit})`,
   );
-  const text = `select ${caseColumns} from (${branches.join(" union all ")}) as slices order by ${order} limit $2`;
-  const isPrepared = !isCrossing(page) && isCommon(text);
+  const text = `select ${caseColumns} from (${branches.join(" union all ")}) as slices order by ${order} ${limit}`;
+  const isPrepared = !isCrossing(page) && isCommon("cases", text);
   return database.query<CaseListItem & Row>(isPrepared ? statement(text, values) : { name: "", text, values });
 }
 
 const preparedMax = 64;
-const prepared = new Set<string>();
+const prepared = { cases: new Set<string>(), accounts: new Set<string>() };
 
 // A prepared list of many branches keeps some 200 kB in every connection, so only the first shapes that are asked for are.
-function isCommon(text: string): boolean {
-  if (prepared.size < preparedMax) prepared.add(text);
-  return prepared.has(text);
+function isCommon(list: keyof typeof prepared, text: string): boolean {
+  const known = prepared[list];
+  if (known.size < preparedMax) known.add(text);
+  return known.has(text);
 }
 
 // Ordered by one time and bounded by the other, no index serves both. Such a statement is planned for its values each
@@ -99,16 +109,32 @@ function scoresFrom(filter: CaseFilter): number[] {
   return scores.filter((score) => score >= (filter.min_score ?? 1) && score <= (filter.max_score ?? 5));
 }
 
-// A creation time is a bound on the id, and the last change is never before the creation.
-function rangeConditions({ filter }: CasePage, id: string, bind: Bind): string[] {
+// A creation time is a bound on the id.
+function rangeConditions(page: CasePage, id: string, bind: Bind): string[] {
+  const { filter, sort, after } = page;
   const conditions: string[] = [];
+  // Behind a position it says nothing new, and the index would be entered at the bound and walked from there to the position.
+  const isPassed = sort === "-updated_at" && after !== null;
   if (filter.created_after_ms !== undefined) conditions.push(`${id} >= ${bind(uuidV7Floor(filter.created_after_ms + 1))}::uuid`);
   if (filter.created_before_ms !== undefined) conditions.push(`${id} < ${bind(uuidV7Floor(filter.created_before_ms))}::uuid`);
   if (filter.updated_since !== undefined) conditions.push(`touched_at >= ${bind(filter.updated_since)}::timestamptz`);
-  if (filter.updated_before !== undefined) conditions.push(`touched_at < ${bind(filter.updated_before)}::timestamptz`);
+  if (filter.updated_before !== undefined && !isPassed)
+    conditions.push(`touched_at < ${bind(filter.updated_before)}::timestamptz`);
   // Text of our own, so that the index of those that have some serves it.
   if (filter.new_evidence !== undefined) conditions.push(filter.new_evidence ? "has_new_evidence" : "not has_new_evidence");
-  return conditions;
+  return [...conditions, ...impliedConditions(page, id, bind)];
+}
+
+// The last change is never before the creation. So a bound across the order is one along it too, and the list begins there
+// instead of at its end: in millions of cases, all that lies between would be read in vain.
+function impliedConditions({ filter, sort }: CasePage, id: string, bind: Bind): string[] {
+  const { created_after_ms: createdAfterMs, updated_before: updatedBefore } = filter;
+  if (sort === "-updated_at") {
+    if (createdAfterMs === undefined) return [];
+    return [`touched_at > ${bind(new Date(createdAfterMs).toISOString())}::timestamptz`];
+  }
+  const beforeMs = updatedBefore === undefined ? null : parseTime(updatedBefore);
+  return beforeMs === null ? [] : [`${id} < ${bind(uuidV7Floor(beforeMs))}::uuid`];
 }
 
 function positionCondition({ sort, after }: CasePage, id: string, bind: Bind): string[] {
@@ -166,8 +192,9 @@ export type AccountFilter = { [flag in (typeof flags)[number]]?: boolean } & { c
 export type AccountPage = { filter: AccountFilter; after: string | null; limit: number };
 
 export async function listAccounts(database: Queryable, tenantId: string, page: AccountPage): Promise<Account[]> {
-  const values: unknown[] = [tenantId, page.limit];
+  const values: unknown[] = [tenantId];
   const bind = (value: unknown) => `$${values.push(value)}`;
+  const limit = limitOf(page);
   const bounds = ["tenant_id = $1"];
   if (page.after !== null) bounds.push(`website_account_id > ${bind(page.after)}`);
   const { crm_account_id: crm } = page.filter;
@@ -186,8 +213,9 @@ export async function listAccounts(database: Queryable, tenantId: string, page: 
       from accounts
       where ${[...bounds, ...conditions].join(" and ")}
       order by website_account_id
-      limit $2)`,
+      ${limit})`,
   );
-  const text = `select ${accountColumns} from (${branches.join(" union all ")}) as slices order by website_account_id limit $2`;
-  return (await database.query<AccountRow>(statement(text, values))).map(toAccount);
+  const text = `select ${accountColumns} from (${branches.join(" union all ")}) as slices order by website_account_id ${limit}`;
+  const asked = isCommon("accounts", text) ? statement(text, values) : { name: "", text, values };
+  return (await database.query<AccountRow>(asked)).map(toAccount);
 }

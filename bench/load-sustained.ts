@@ -1,0 +1,111 @@
+// So many events a second through the collector and the API for a while, detection running, and what becomes of them.
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { clock } from "../service/src/clock.ts";
+import type { Database } from "../service/src/db/database.ts";
+import { countUnscored } from "../service/src/db/inbox.ts";
+import { statement } from "../service/src/db/sql.ts";
+import { makeLoad, replay, type Replayed } from "./load-replay.ts";
+import { cpuSeconds, memoryMb, postgresCpuSeconds, type Bench, type ServiceUnderTest } from "./machine.ts";
+
+const watchEveryMs = 5_000;
+const patienceMs = 60_000;
+
+export type Loaded = {
+  bench: Bench;
+  database: Database;
+  // The collector and the API, and the engine, each a process of its own.
+  api: ServiceUnderTest;
+  engine: ServiceUnderTest;
+  tenant: { slug: string; appKey: string; origin: string; token: (wasRefused: boolean) => Promise<string> };
+};
+
+type Watched = { seconds: number; backlog: number; memoryMb: number[]; cpuSeconds: number[] };
+type Options = { rate: number; seconds: number; onWatched?: (watched: Watched) => void };
+type Probe = { delaysMs: number[]; lost: number };
+
+// CPU in microseconds an event; memory the most that each process had.
+export type Sustained = Replayed & {
+  seconds: number;
+  drainedSeconds: number;
+  backlog: number[];
+  probe: Probe;
+  memoryMb: number[];
+  cpu: { service: number; postgres: number; generator: number };
+};
+
+export async function sustain(loaded: Loaded, { rate, seconds, onWatched }: Options): Promise<Sustained> {
+  const { bench, database, api, engine, tenant } = loaded;
+  const pids = [api.pid, engine.pid];
+  const serviceCpu = () => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+  const target = { baseUrl: api.url, tenant: tenant.slug, token: tenant.token };
+  const load = await makeLoad(join(bench.folder, "load"), { rate, seconds, ...tenant, target });
+  await sleep(load.startMs - Date.now());
+  const before = { service: serviceCpu(), postgres: postgresCpuSeconds(bench.folder), own: process.cpuUsage() };
+  const startMs = Date.now();
+  const stopping = new AbortController();
+  setTimeout(() => stopping.abort(), seconds * 1000);
+  const watched: Watched[] = [];
+  const watch = (async () => {
+    while (!stopping.signal.aborted) {
+      await sleep(Math.min(watchEveryMs, seconds * 250));
+      const backlog = await countUnscored(database);
+      const now = { seconds: (Date.now() - startMs) / 1000, memoryMb: pids.map(memoryMb), cpuSeconds: pids.map(cpuSeconds) };
+      watched.push({ ...now, backlog });
+      onWatched?.({ ...now, backlog });
+    }
+  })();
+  const probing = probeCases(loaded, stopping.signal);
+  const replayed = await replay(load, new URL(api.url), stopping.signal);
+  await watch;
+  const took = (Date.now() - startMs) / 1000;
+  const probe = await probing;
+  for (const began = Date.now(); (await countUnscored(database)) > 0 && Date.now() - began < patienceMs;) await sleep(100);
+  const own = process.cpuUsage(before.own);
+  const each = (cpu: number) => (cpu / replayed.events) * 1e6;
+  return {
+    ...replayed,
+    seconds: took,
+    drainedSeconds: (Date.now() - startMs) / 1000 - took,
+    backlog: watched.map(({ backlog }) => backlog),
+    probe,
+    memoryMb: pids.map((_, index) => Math.max(...watched.map((now) => now.memoryMb[index] ?? 0))),
+    cpu: {
+      service: each(serviceCpu() - before.service),
+      postgres: each(postgresCpuSeconds(bench.folder) - before.postgres),
+      generator: each((own.user + own.system) / 1e6),
+    },
+  };
+}
+
+// A reported fraud a second, amid the load: how long until its case can be read.
+async function probeCases({ database, api, tenant }: Loaded, signal: AbortSignal): Promise<Probe> {
+  const found: Probe = { delaysMs: [], lost: 0 };
+  const post = async (activity: object) => {
+    const headers = { "content-type": "application/json", authorization: `Bearer ${await tenant.token(false)}` };
+    const body = JSON.stringify({ activities: [activity] });
+    const { status } = await fetch(`${api.url}/v2/${tenant.slug}/activities`, { method: "POST", headers, body });
+    if (status !== 202) throw new Error(`a probe was answered ${status}`);
+  };
+  const one = async () => {
+    const account = `probe-${randomUUID()}`;
+    await post({ activity_id: account, type: "fraud_report", occurred_at: clock.now(), website_account_id: account });
+    const accepted = performance.now();
+    const look = statement("select 1 as found from cases where website_account_id = $1", [account]);
+    let isFound = false;
+    while (!isFound && performance.now() - accepted < patienceMs) {
+      isFound = (await database.query(look)).length > 0;
+      if (!isFound) await sleep(20);
+    }
+    if (isFound) found.delaysMs.push(performance.now() - accepted);
+    else found.lost++;
+  };
+  const underWay: Promise<void>[] = [];
+  while (!signal.aborted) {
+    underWay.push(one());
+    await sleep(1_000);
+  }
+  await Promise.all(underWay);
+  return found;
+}

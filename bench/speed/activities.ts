@@ -1,0 +1,210 @@
+// How many events are taken in: by the API in batches, by the collector, and by COPY as the limit; and whether they are scored as
+// fast as they come.
+import { statement } from "../../service/src/db/sql.ts";
+import type { Activity } from "../../service/src/domain/activity.ts";
+import type { BrowserRequest, ServerBatch } from "../../service/src/simulator/delivery.ts";
+import { loadTimeline } from "../../service/src/simulator/load.ts";
+import { sustain, type Sustained } from "../load-sustained.ts";
+import { memoryMb, percentile } from "../machine.ts";
+import { copyBytes, copyInto } from "./copy-events.ts";
+import { cpuBetween, postmasterPid, readCpu } from "./cpu.ts";
+import type { Shot } from "./drive.ts";
+import type { Context, Findings, Part } from "./part.ts";
+import { openStore, origin, startOn, type Store, type StoreService } from "./store.ts";
+
+const connections = 16;
+const copyRatioMin = 0.5;
+const memoryMbMax = 250;
+const sustainedRate = 5_000;
+const backlogSecondsMax = 2;
+const batches = [1, 50, 500];
+// Events of a round, for about two seconds of each.
+const rounds = { quick: 1, full: 5 };
+const eventsOf: Record<number, number> = { 1: 4_000, 50: 30_000, 500: 40_000 };
+const collectorEvents = 20_000;
+const sustainedSeconds = { quick: 10, full: 60 };
+
+// `events` a second; CPU in microseconds an event.
+type Taken = { events: number; service: number; postgres: number };
+
+const number = (value: number) => Math.round(value).toLocaleString("en");
+
+export const activities: Part = { name: "activities", title: "Activities", run };
+
+async function run(context: Context): Promise<Findings> {
+  const store = await openStore(context, { cases: 0 });
+  const service = await startOn(context.bench, store, { ROLES: "api,collector" });
+  const taken = new Map<string, Taken[]>();
+  let memory = 0;
+  try {
+    const total = rounds[context.scale];
+    await takeIn(context, store, service, { isWarmUp: true });
+    for (let round = 0; round < total; round++) {
+      context.progress(round, total, "taking in events");
+      for (const [name, each] of await takeIn(context, store, service, { isWarmUp: false }))
+        taken.set(name, [...(taken.get(name) ?? []), each]);
+      memory = Math.max(memory, memoryMb(service.pid));
+    }
+  } finally {
+    await service.stop();
+  }
+  const sustained = await runSustained(context, store);
+  return report(taken, memory, sustained);
+}
+
+// Each once, by turns.
+async function takeIn(
+  context: Context,
+  store: Store,
+  service: StoreService,
+  { isWarmUp }: { isWarmUp: boolean },
+): Promise<Map<string, Taken>> {
+  const taken = new Map<string, Taken>();
+  const share = isWarmUp ? 0.2 : 1;
+  for (const size of batches) {
+    const made = newBatches(size, Math.ceil(((eventsOf[size] ?? 0) * share) / size));
+    const shots = made.map((each) => ({ body: JSON.stringify({ activities: each }), expect: 202 }));
+    const path = `/v2/${store.tenants[0]?.slug}/activities`;
+    const all = shots.map((shot): Shot => ({ method: "POST", path, ...shot }));
+    taken.set(`POST /activities, ${size}`, await send(context, service, all, made.length * size));
+  }
+  const browsers = newVisits(store.tenants[0]?.app_key ?? "", collectorEvents * share);
+  const visits = browsers.map(({ path, headers, body }): Shot => ({ method: "POST", path, headers, body }));
+  taken.set(
+    "collector, 5 to 20",
+    await send(
+      context,
+      service,
+      visits,
+      browsers.reduce((sum, { events }) => sum + events, 0),
+    ),
+  );
+  const copied = newBatches(500, (eventsOf[500] ?? 0) / 500).flat();
+  const chunks = copyBytes(store.tenants[0]?.tenant_id ?? "", copied);
+  const of = { services: [], postgres: postmasterPid(context.bench.folder) };
+  const before = readCpu(of);
+  const seconds = await copyInto(store.database, chunks);
+  taken.set("COPY, a row each", { events: copied.length / seconds, ...cpuBetween(before, readCpu(of), copied.length) });
+  await store.database.query(statement("truncate inbox, activity_ids", []));
+  return taken;
+}
+
+let seed = 0;
+
+const timelineOf = (appKey: string, batch: readonly [number, number], serverShare: number) =>
+  loadTimeline({ seed: `bench-${seed++}`, startMs: Date.now(), eventsPerSecond: 1_000, appKey, origin, serverShare, batch });
+
+function newBatches(size: number, count: number): Activity[][] {
+  const found = timelineOf("none", [size, size], 1)
+    .filter((each): each is ServerBatch => each.kind === "server")
+    .take(count);
+  return [...found].map(({ activities: each }) => each);
+}
+
+function newVisits(appKey: string, events: number): BrowserRequest[] {
+  const found: BrowserRequest[] = [];
+  let made = 0;
+  for (const each of timelineOf(appKey, [5, 20], 0)) {
+    if (each.kind === "browser") found.push(each);
+    made += each.kind === "browser" ? each.events : 0;
+    if (made >= events) break;
+  }
+  return found;
+}
+
+async function send({ driver, bench }: Context, service: StoreService, shots: Shot[], events: number): Promise<Taken> {
+  const headers = { authorization: `Bearer ${service.tokens[0]}` };
+  const of = { services: [service.pid], postgres: postmasterPid(bench.folder) };
+  const before = readCpu(of);
+  const driven = await driver.run({ url: service.url, headers, connections, seconds: 120, shots, once: true });
+  if (driven.failed > 0) throw new Error(`${driven.failed} of ${driven.requests} were not taken: ${driver.failure}`);
+  return { events: events / driven.seconds, ...cpuBetween(before, readCpu(of), events) };
+}
+
+async function runSustained(context: Context, store: Store): Promise<Sustained> {
+  const { bench, scale, progress } = context;
+  const api = await startOn(bench, store, { ROLES: "api,collector" });
+  const engine = await startOn(bench, store, { ROLES: "engine" });
+  try {
+    const [{ slug, app_key: appKey } = { slug: "", app_key: "" }] = store.tenants;
+    const tenant = { slug, appKey, origin, token: async () => api.tokens[0] ?? "" };
+    const seconds = sustainedSeconds[scale];
+    const onWatched = (now: { seconds: number }) => progress(now.seconds, seconds, `${sustainedRate} events a second`);
+    return await sustain({ bench, database: store.database, api, engine, tenant }, { rate: sustainedRate, seconds, onWatched });
+  } finally {
+    await engine.stop();
+    await api.stop();
+  }
+}
+
+function report(taken: Map<string, Taken[]>, memory: number, sustained: Sustained): Findings {
+  const median = (name: string, of: keyof Taken) =>
+    percentile(
+      (taken.get(name) ?? []).map((each) => each[of]),
+      0.5,
+    );
+  const copied = median("COPY, a row each", "events");
+  const ratio = median("POST /activities, 500", "events") / copied;
+  const perSecond = sustained.events / sustained.seconds;
+  const backlog = Math.max(...sustained.backlog.slice(-3));
+  const mostMb = Math.max(memory, ...sustained.memoryMb);
+  return {
+    targets: [
+      {
+        name: "events accepted against COPY",
+        wanted: `at least ${copyRatioMin}`,
+        measured: ratio.toFixed(2),
+        isReached: ratio >= copyRatioMin,
+      },
+      {
+        name: "events a second accepted and scored, sustained",
+        wanted: number(sustainedRate),
+        measured: `${number(perSecond)}, ${number(backlog)} waiting at the end`,
+        isReached: perSecond >= sustainedRate * 0.99 && backlog < sustainedRate * backlogSecondsMax && sustained.refused === 0,
+      },
+      {
+        name: "service memory while events come in",
+        wanted: `under ${memoryMbMax} MB`,
+        measured: `${mostMb.toFixed(0)} MB`,
+        isReached: mostMb < memoryMbMax,
+      },
+    ],
+    bars: [{ label: "POST /activities in batches of 500", against: "COPY", ratio, wanted: copyRatioMin }],
+    tables: [
+      {
+        title: "Events taken in",
+        note: `${connections} connections, the engine not running; COPY on one connection, without looking for events that came before. Medians of ${taken.values().next().value?.length} rounds, by turns.`,
+        columns: ["way", "events/s", "against COPY", "CPU service, µs/event", "CPU database, µs/event"],
+        rows: [...taken.keys()].map((name) => [
+          name,
+          number(median(name, "events")),
+          (median(name, "events") / copied).toFixed(2),
+          median(name, "service").toFixed(1),
+          median(name, "postgres").toFixed(1),
+        ]),
+      },
+      sustainedTable(sustained),
+    ],
+  };
+}
+
+function sustainedTable(sustained: Sustained): Findings["tables"][number] {
+  const { cpu, probe, memoryMb: memory } = sustained;
+  const delays = [0.5, 0.95, 1].map((share) => percentile(probe.delaysMs, share).toFixed(0)).join(", ");
+  return {
+    title: "Events accepted and scored, sustained",
+    note: "One process for the API and the collector, one for the engine; the generator and the database on the same machine.",
+    columns: ["what", "measured"],
+    rows: [
+      ["events", `${sustained.events} in ${sustained.seconds.toFixed(0)} s, ${sustained.refused} refused`],
+      ["waiting to be scored", sustained.backlog.join(", ")],
+      ["scored after the end", `${sustained.drainedSeconds.toFixed(1)} s`],
+      ["accepted to case, p50, p95, longest", `${delays} ms of ${probe.delaysMs.length}, ${probe.lost} lost`],
+      ["memory, most: API and collector, engine", memory.map((each) => `${each.toFixed(0)} MB`).join(", ")],
+      [
+        "CPU an event: service, database, generator",
+        `${[cpu.service, cpu.postgres, cpu.generator].map((each) => each.toFixed(0)).join(", ")} µs`,
+      ],
+    ],
+  };
+}

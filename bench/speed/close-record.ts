@@ -1,0 +1,58 @@
+// The statements of a close as the service sends them, with their values, for somebody else to run. They are recorded from the
+// service's own handler, so that they stay the same when it changes.
+import { randomUUID } from "node:crypto";
+import { caseOperations } from "../../service/src/api/cases.ts";
+import type { Call, Services } from "../../service/src/api/operation.ts";
+import { clock } from "../../service/src/clock.ts";
+import type { Queryable, TenantDatabase, Transaction } from "../../service/src/db/database.ts";
+import type { Statement } from "../../service/src/db/sql.ts";
+import type { Bench } from "../machine.ts";
+import type { Closable, Tenant } from "./stand.ts";
+import { closeOf } from "./work.ts";
+
+class TakenBack extends Error {}
+
+export function recording(on: Queryable, into: Statement[]): Queryable {
+  return {
+    query: (statement) => {
+      into.push(statement);
+      return on.query(statement);
+    },
+  };
+}
+
+// The close is run, recorded and taken back.
+export async function recordClose({ database }: Bench, tenant: Tenant, closable: Closable): Promise<Statement[]> {
+  const recorded: Statement[] = [];
+  const recorder: TenantDatabase = {
+    ...recording(database, recorded),
+    transaction: async (work) => {
+      let result: { value: Awaited<ReturnType<typeof work>> } | null = null;
+      await database
+        .transaction(async (tx: Transaction) => {
+          recorded.length = 0;
+          result = { value: await work({ ...recording(tx, recorded), isPatient: tx.isPatient }) };
+          throw new TakenBack();
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof TakenBack)) throw error;
+        });
+      if (result === null) throw new Error("the transaction has no result");
+      return (result as { value: Awaited<ReturnType<typeof work>> }).value;
+    },
+  };
+  // What a close needs of them.
+  const services = { database: recorder, now: clock.now, newId: () => randomUUID() } as unknown as Services;
+  const caller = { tenant_id: tenant.tenant_id, slug: tenant.slug, actor: tenant.client_id, scopes: new Set<string>() };
+  const call: Call = {
+    caller,
+    params: { case_id: closable.case_id },
+    query: {},
+    body: closeOf(closable),
+    key: `recorded-${closable.case_id}`,
+  };
+  const reply = await caseOperations.find(({ id }) => id === "updateCase")?.handle(services, call);
+  if (reply?.status !== 200) throw new Error(`a close could not be recorded: ${reply?.body}`);
+  if (recorded.length === 0) throw new Error("a close has sent no statements that could be recorded");
+  return recorded;
+}

@@ -1,0 +1,41 @@
+// CPU time to the nanosecond, of processes that live through what is measured: the kernel's usual figures come in steps of 10 ms,
+// which is the cost of many requests.
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+
+export type CpuOf = { services: number[]; postgres: number };
+export type Cpu = { service: number; postgres: number };
+
+// In microseconds, since the processes began.
+export function readCpu({ services, postgres }: CpuOf): Cpu {
+  const children = readFileSync(`/proc/${postgres}/task/${postgres}/children`, "utf8").trim().split(" ").filter(Boolean);
+  return { service: sum(services), postgres: sum([postgres, ...children.map(Number)]) };
+}
+
+export function cpuBetween(before: Cpu, after: Cpu, requests: number): Cpu {
+  return {
+    service: (after.service - before.service) / requests,
+    postgres: (after.postgres - before.postgres) / requests,
+  };
+}
+
+export function postmasterPid(folder: string): number {
+  return Number(readFileSync(join(folder, "postgres", "postmaster.pid"), "utf8").split("\n")[0]);
+}
+
+function sum(pids: number[]): number {
+  return pids.reduce((total, pid) => total + cpuMicros(pid), 0);
+}
+
+// Of all its threads. One that has just ended counts no more.
+function cpuMicros(pid: number): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    return threads.reduce((total, thread) => {
+      const [ns = "0"] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ");
+      return total + Number(ns) / 1000;
+    }, 0);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { barsOf, compare, countOnly, ratioTarget, tableOf, type Runner } from "./measure.ts";
+import type { Context } from "./part.ts";
+import { pictures, report, toText } from "./report.ts";
+
+// The measuring asks nothing of it but to be told.
+const context = { progress: () => {} } as unknown as Context;
+
+function cellsOf(ours: number[], bare: number[], order: string[] = []) {
+  const runner = (name: string, speeds: number[]): Runner => {
+    const left = [...speeds];
+    return {
+      name,
+      run: async () => {
+        order.push(name);
+        return countOnly(1, left.shift() ?? Number.NaN);
+      },
+    };
+  };
+  const runners = [runner("ours", ours), runner("bare", bare)];
+  return compare(context, { work: "GET case", connections: 100, runners, rounds: ours.length });
+}
+
+test("contenders take turns, and every round goes in the other direction", async () => {
+  const order: string[] = [];
+  await cellsOf([1, 1, 1], [1, 1, 1], order);
+  expect(order.join(" ")).toBe("ours bare bare ours ours bare");
+});
+
+test("a ratio is made round by round, and its median decides whether a target is reached", async () => {
+  // The machine is half as fast in the second round, for both of them.
+  const cell = await cellsOf([80, 40, 90], [100, 50, 100]);
+  expect(ratioTarget("it", [cell], { to: "bare", least: 0.8 })).toMatchObject({
+    isReached: true,
+    measured: expect.stringMatching(/^0\.80 \(0\.80 to 0\.90\)/),
+  });
+  expect(ratioTarget("it", [cell], { to: "bare", least: 0.81 }).isReached).toBe(false);
+  expect(ratioTarget("it", [cell], { to: "pgbench", least: 1 })).toMatchObject({ isReached: null, measured: "not measured" });
+});
+
+test("the report has what was wanted and what was measured, and says what was not reached", async () => {
+  const cells = [await cellsOf([80], [100])];
+  const targets = [ratioTarget("it", cells, { to: "bare", least: 0.7 }), ratioTarget("that", cells, { to: "bare", least: 0.9 })];
+  const findings = { targets, tables: [tableOf("GET <case>", cells)], bars: barsOf("GET <case>", cells, { bare: 0.7 }) };
+  const plot = { name: "growth", title: "Growth", x: "cases", y: "µs", lines: [{ name: "a", points: [{ x: 1, y: 2 }] }] };
+  const part = { name: "reads", title: "Reads", run: () => Promise.resolve(findings) };
+  const outcome = { part, findings: { ...findings, plots: [plot] }, seconds: 60, fault: null };
+  const text = report([outcome], ["Machine: a"]);
+  expect(text).toContain("**1 of 2 targets reached.**");
+  expect(text).toMatch(/\| it \| at least 0\.70 \| 0\.80 .* \| reached \|/);
+  expect(text).toMatch(/\| that \| at least 0\.90 \| 0\.80 .* \| not reached \|/);
+  expect(text).toContain("pictures/benchmark-growth.svg");
+  const drawn = pictures([outcome]);
+  expect([...drawn.keys()]).toEqual(["benchmark.svg", "benchmark-growth.svg"]);
+  expect(drawn.get("benchmark.svg")).toContain("GET &lt;case&gt;, 100 connections");
+  expect([...drawn.values()].join("")).not.toMatch(/NaN|Infinity|undefined/);
+  expect(toText({ ...outcome, fault: "it broke" })).toContain("FAILED after 60 s: it broke");
+});

@@ -1,0 +1,107 @@
+import { execFileSync } from "node:child_process";
+import { cpus, totalmem } from "node:os";
+import { sql } from "../../service/src/db/sql.ts";
+import type { Bench } from "../machine.ts";
+import { drawBars } from "./chart.ts";
+import type { Findings, Part, Table, Target } from "./part.ts";
+import { drawPlot } from "./plot.ts";
+
+// A fault: the part did not come to its end.
+export type Outcome = { part: Part; findings: Findings; seconds: number; fault: string | null };
+
+function git(...args: string[]): string {
+  try {
+    return execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    return "";
+  }
+}
+
+function commit(): string {
+  const head = git("rev-parse", "HEAD");
+  if (head === "") return "unknown";
+  return git("status", "--porcelain") === "" ? head : `${head}, with changes`;
+}
+
+export async function tellMachine({ database }: Bench): Promise<string[]> {
+  const [row] = await database.query<{ version: string }>(sql`select current_setting('server_version') as version`);
+  const [cpu] = cpus();
+  return [
+    `Machine: ${cpus().length} cores (${cpu?.model ?? "unknown"}), ${(totalmem() / 2 ** 30).toFixed(0)} GB of memory, ${process.platform} ${process.arch}`,
+    `Node.js ${process.version}, PostgreSQL ${row?.version ?? "unknown"} (the embedded one, with the settings that it has)`,
+    `Commit ${commit()}, ${new Date().toISOString().slice(0, 10)}`,
+  ];
+}
+
+const stateOf = ({ isReached }: Target) => (isReached === null ? "not measured" : isReached ? "reached" : "not reached");
+
+// For the terminal: columns in line.
+function tableText({ title, columns, rows }: Table): string {
+  const widths = columns.map((name, at) => Math.max(name.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  const line = (row: string[]) =>
+    `   ${row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join("  ")}`;
+  return [`\n   ${title}`, line(columns), ...rows.map(line)].join("\n");
+}
+
+export function toText({ part, findings, seconds, fault }: Outcome): string {
+  const targets = (findings.targets ?? []).map(
+    (target) => `   ${stateOf(target).toUpperCase()}: ${target.name}: ${target.measured} (wanted: ${target.wanted})`,
+  );
+  const notes = (findings.notes ?? []).map((note) => `   ${note}`);
+  const told = fault === null ? `${seconds} s` : `FAILED after ${seconds} s: ${fault}`;
+  return [...targets, ...findings.tables.map(tableText), ...notes, `== ${part.name}: ${told}`].join("\n");
+}
+
+const row = (cells: string[]) => `| ${cells.join(" | ")} |`;
+
+function tableMarkdown({ title, columns, rows, note }: Table): string {
+  const rule = row(columns.map((_name, at) => (at === 0 ? "---" : "---:")));
+  const table = [row(columns), rule, ...rows.map(row)].join("\n");
+  return [`### ${title}`, ...(note === undefined ? [] : [note]), table].join("\n\n");
+}
+
+function section({ part, findings }: Outcome): string {
+  const plots = (findings.plots ?? []).map(({ name, title }) => `![${title}](pictures/benchmark-${name}.svg)`);
+  return [`## ${part.title}`, ...plots, ...findings.tables.map(tableMarkdown), ...(findings.notes ?? [])].join("\n\n");
+}
+
+// By file name.
+export function pictures(outcomes: Outcome[]): Map<string, string> {
+  const bars = outcomes.flatMap(({ findings }) => findings.bars ?? []);
+  const plots = outcomes.flatMap(({ findings }) => findings.plots ?? []);
+  return new Map([
+    ["benchmark.svg", drawBars(bars)] as const,
+    ...plots.map((plot) => [`benchmark-${plot.name}.svg`, drawPlot(plot)] as const),
+  ]);
+}
+
+// docs/BENCHMARK.md, whole: nobody writes it by hand.
+export function report(outcomes: Outcome[], machine: string[]): string {
+  const targets = outcomes.flatMap(({ findings }) => findings.targets ?? []);
+  const reached = targets.filter(({ isReached }) => isReached === true).length;
+  const minutes = Math.round(outcomes.reduce((sum, { seconds }) => sum + seconds, 0) / 60);
+  const head = `# Benchmark
+
+How fast the service is against its limits and against the plain way of writing it, measured in one run on one machine: the
+service, PostgreSQL and the load generator share its cores. Written by \`npm run bench\`, which makes these figures anew in about
+${minutes} minutes; \`npm run bench -- --quick\` shows in three that it works.
+
+${machine.map((line) => `- ${line}`).join("\n")}
+
+**${reached} of ${targets.length} targets reached.**
+
+| target | wanted | measured | |
+|---|---|---|---|
+${targets.map((target) => `| ${target.name} | ${target.wanted} | ${target.measured} | ${stateOf(target)} |`).join("\n")}
+
+![How many times as fast as its limits and as the plain way](pictures/benchmark.svg)
+
+How to read it: contenders take turns, in rounds, each round in the other direction; a ratio is made round by round, and told as
+the median with the least and the most. Throughput and latency are of connections that ask again as soon as they are answered,
+unless a rate is named: then latency counts from when a request should have gone out. _ours_ is the service as \`npm start\` runs
+it, on a PostgreSQL with every write flushed, and with the rates of callers not limited (\`RATE_LIMIT_CLIENT\`, \`RATE_LIMIT_TENANT\`,
+\`RATE_LIMIT_COLLECTOR\` are off). _bare_ is \`node:http\` that answers the same bytes from memory. _plain_ is Fastify with a pool, one
+prepared query a request, the token verified each time and a change in several round trips (\`bench/plain\`). _pgbench_ runs the
+service's own statements on the same tables. CPU is a request's share of what the contender's process and PostgreSQL have used.`;
+  return `${[head, ...outcomes.map(section)].join("\n\n")}\n`;
+}

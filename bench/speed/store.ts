@@ -1,0 +1,163 @@
+// Stores of many cases, each a database of its own inside the benchmark's PostgreSQL, so that their indexes differ in depth as
+// they would on machines of their own.
+import { spawnSync } from "node:child_process";
+import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { Issuer } from "../../service/src/api/issuer.ts";
+import { clock } from "../../service/src/clock.ts";
+import { Database } from "../../service/src/db/database.ts";
+import { migrate } from "../../service/src/db/migrate.ts";
+import { sql, statement } from "../../service/src/db/sql.ts";
+import { insertClient, insertTenant } from "../../service/src/db/tenants.ts";
+import type { CaseDocument } from "../../service/src/domain/case.ts";
+import { scopes } from "../../service/src/domain/scope.ts";
+import { clientTokens } from "../../service/src/simulator/courier.ts";
+import { createTenant } from "../../service/src/tenancy.ts";
+import { startProcess, type Bench, type ServiceUnderTest } from "../machine.ts";
+import { openDemoCases } from "../many-cases.ts";
+import type { Context } from "./part.ts";
+import { loadCases } from "./store-load.ts";
+import { makeTemplates, type Template } from "./store-templates.ts";
+
+type StoreTenant = { tenant_id: string; slug: string; client_id: string; app_key: string };
+export type Store = {
+  cases: number;
+  database: Database;
+  url: string;
+  tenants: StoreTenant[];
+  // When the last case was opened; the first one a year before.
+  untilMs: number;
+  loadSeconds: number;
+};
+
+export const origin = "https://shop.example";
+// One name for all processes on a store, so that a token is good at each of them.
+const publicUrl = "http://bench.example";
+const templatesOf = new WeakMap<Bench, Promise<Template[]>>();
+const storesOf = new WeakMap<Bench, Map<string, Promise<Store>>>();
+
+type Wanted = { cases: number; tenants?: number };
+
+// Loaded once, whoever asks. It goes with the benchmark's PostgreSQL.
+export function openStore(context: Pick<Context, "bench" | "progress">, wanted: Wanted): Promise<Store> {
+  const { bench } = context;
+  const stores = storesOf.get(bench) ?? new Map<string, Promise<Store>>();
+  storesOf.set(bench, stores);
+  const name = `store_${wanted.cases}_${wanted.tenants ?? 1}`;
+  const store = stores.get(name) ?? makeStore(context, name, wanted);
+  stores.set(name, store);
+  return store;
+}
+
+async function makeStore({ bench, progress }: Pick<Context, "bench" | "progress">, name: string, wanted: Wanted): Promise<Store> {
+  const { cases, tenants: tenantCount = 1 } = wanted;
+  const templates = cases === 0 ? [] : await templatesFor(bench);
+  const startMs = performance.now();
+  await bench.database.query(statement(`create database ${name}`, []));
+  const { host, user } = bench.postgres.address;
+  const database = new Database({ host, user, database: name });
+  await migrate(database);
+  const tenants: StoreTenant[] = [];
+  while (tenants.length < tenantCount) tenants.push(await addTenant(database, `bench-${tenants.length}`));
+  const untilMs = Date.now();
+  const load = { tenantIds: spread(tenants.map((each) => each.tenant_id)), cases, untilMs };
+  const told = (share: number) => {
+    const leftSeconds = ((performance.now() - startMs) / 1000) * (1 / Math.max(share, 0.001) - 1);
+    progress(Math.round(share * cases), cases, `cases loaded, ${leftSeconds.toFixed(0)} s left`);
+  };
+  if (cases > 0) await whileLoading(bench, () => loadCases(database, templates, load, told));
+  const url = `postgresql://${user}@/${name}?host=${encodeURIComponent(host)}`;
+  return { cases, database, url, tenants, untilMs, loadSeconds: (performance.now() - startMs) / 1000 };
+}
+
+// Of many tenants the first has as many cases as all, and as many as the first ten, and so on: each number of tenants can be asked
+// for alone.
+function spread(tenantIds: string[]): string[] {
+  const found: string[] = [];
+  for (let few = 1; few <= tenantIds.length; few *= 10) {
+    const each = Math.ceil(tenantIds.length / few);
+    found.push(...tenantIds.slice(0, few).flatMap((id) => Array.from({ length: each }, () => id)));
+  }
+  return found;
+}
+
+function templatesFor(bench: Bench): Promise<Template[]> {
+  const templates = templatesOf.get(bench) ?? detectCases(bench);
+  templatesOf.set(bench, templates);
+  return templates;
+}
+
+// What the demo's shop has after a minute, as detection made it.
+async function detectCases(bench: Bench): Promise<Template[]> {
+  const service = await startProcess(bench);
+  try {
+    const slug = "templates";
+    const made = await createTenant(bench.database, { slug, allowedOrigins: [origin] }, clock);
+    const token = clientTokens({ baseUrl: service.url, clientId: made.client_id, clientSecret: made.client_secret });
+    await openDemoCases(bench, { target: { baseUrl: service.url, tenant: slug, token }, appKey: made.app_key, origin });
+    const rows = await bench.database.query<{ document: string }>(
+      sql`select document from cases where tenant_id = ${made.tenant_id} and subject like 'account:%' order by case_id`,
+    );
+    // Written by the engine alone.
+    return makeTemplates(rows.map((row) => JSON.parse(row.document) as CaseDocument));
+  } finally {
+    await service.stop();
+  }
+}
+
+// Nobody asks for its secret: tokens are made without.
+async function addTenant(database: Database, slug: string): Promise<StoreTenant> {
+  const tenant = { tenant_id: randomUUID(), slug, client_id: `${slug}-client`, app_key: randomBytes(12).toString("hex") };
+  const created_at = clock.now();
+  await database.transaction(async (tx) => {
+    await insertTenant(tx, { ...tenant, allowed_origins: [origin], created_at });
+    await insertClient(tx, { ...tenant, scopes: [...scopes], is_primary: true, secret_hash: "none", created_at });
+  });
+  return tenant;
+}
+
+// What makes a crash harmless is not needed while a store is loaded that nobody keeps. It is all on again, and what was written
+// is on the disk, before anything is measured.
+async function whileLoading(bench: Bench, load: () => Promise<void>): Promise<void> {
+  const client = await bench.database.connect();
+  const settings = { fsync: "off", full_page_writes: "off", autovacuum: "off", checkpoint_timeout: "'1h'" };
+  try {
+    for (const [name, value] of Object.entries(settings)) await client.query(`alter system set ${name} = ${value}`);
+    await client.query("select pg_reload_conf()");
+    await load();
+    await client.query("checkpoint");
+  } finally {
+    for (const name of Object.keys(settings)) await client.query(`alter system reset ${name}`);
+    await client.query("select pg_reload_conf()");
+    await client.end();
+  }
+  spawnSync("sync");
+}
+
+export type StoreService = ServiceUnderTest & { tokens: string[] };
+
+// A service on that store, and a token for each of its tenants.
+export async function startOn(bench: Bench, store: Store, env: Record<string, string> = {}): Promise<StoreService> {
+  const unlimited = { RATE_LIMIT_CLIENT: "off", RATE_LIMIT_TENANT: "off", RATE_LIMIT_COLLECTOR: "off" };
+  const port = await freePort();
+  const all = { ROLES: "api", DATABASE_URL: store.url, PORT: String(port), PUBLIC_URL: publicUrl, ...unlimited, ...env };
+  const service = await startProcess(bench, all);
+  const issuer = await Issuer.open(store.database, publicUrl);
+  const tokens = await Promise.all(
+    store.tenants.map(({ tenant_id, slug, client_id }) =>
+      issuer.mint({ clientId: client_id, tenantId: tenant_id, slug, scope: scopes.join(" "), expiresInSeconds: 3_600 }),
+    ),
+  );
+  return { ...service, url: `http://127.0.0.1:${port}`, tokens };
+}
+
+// The service tells its public address, and not where it listens.
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === "string") throw new Error("no port was given");
+  return address.port;
+}
