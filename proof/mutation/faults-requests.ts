@@ -67,7 +67,13 @@ export const requestFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/api/json.ts", [
     ["a member may come twice", "if (names.has(name)) throw", "if (false) throw", "service/src/api/json.test.ts"],
-    ["an escaped quote ends a name", String.raw`text[end] === "\\" ? 2 : 1`, "1", "service/src/api/json.test.ts"],
+    [
+      "an escaped quote ends a name",
+      String.raw`while (text[end] !== '"') end += text[end] === "\\" ? 2 : 1;`,
+      // With an end of its own: what is planted must fail, and not run for ever.
+      `while (end < text.length && text[end] !== '"') end += 1;`,
+      "service/src/api/json.test.ts",
+    ],
     ["nesting has no end", "if (open.length > depthMax)", "if (false)", "service/src/api/json.test.ts"],
     ["bytes that are no UTF-8 are mended", "{ fatal: true }", "{ fatal: false }", "service/src/api/json.test.ts"],
     [
@@ -86,6 +92,18 @@ export const requestFaults: Fault[] = [
     ],
   ]),
   ...faultsIn("service/src/api/auth.ts", [
+    [
+      "a revoked client goes on where it is connected",
+      "#forgetClient(clientId: string): void {\n    this.#lastOf = new WeakMap();",
+      "#forgetClient(clientId: string): void {",
+      "service/test/keys-rotation.test.ts",
+    ],
+    [
+      "who was last on a connection is who asks",
+      "before?.sent === sent ? before.identity",
+      "before ? before.identity",
+      "service/test/keys-rotation.test.ts",
+    ],
     [
       "a token for others is taken",
       "      audience,\n      algorithms",

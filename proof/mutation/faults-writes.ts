@@ -2,7 +2,7 @@ import { faultsIn, type Fault } from "./fault.ts";
 
 // Keys, versions, locks, retries, tenants in statements, the log, detection: what an operation does.
 export const writeFaults: Fault[] = [
-  ...faultsIn("service/src/api/cases.ts", [
+  ...faultsIn("service/src/api/case-update.ts", [
     [
       "a key does not know its case",
       "`${request.method} ${request.path}\\n${canonicalJson(request.body)}`",
@@ -15,14 +15,14 @@ export const writeFaults: Fault[] = [
       "`${request.method} ${request.path}`",
       "service/test/idempotency.test.ts",
     ],
-    [
-      "a reply is not stored",
-      "await saveReply(tx, caller.tenant_id, key, reply);\n    await appendEvents(tx, caller.tenant_id, events);\n    return reply.status",
-      "await appendEvents(tx, caller.tenant_id, events);\n    return reply.status",
-      "service/test/idempotency.test.ts",
-    ],
+    ["a reply is not stored", "await saveReply(tx, caller.tenant_id, claim.key, reply);", "", "service/test/idempotency.test.ts"],
     ["a refusal is not bound to its key", "if (!isBound) throw error;", "throw error;", "service/test/idempotency.test.ts"],
-    ["a second case of an account is opened", "if (other === undefined) return;", "return;", "service/test/case-update.test.ts"],
+    [
+      "a second case of an account is opened",
+      "other === undefined ? wanted",
+      "true ? wanted",
+      "service/test/case-update.test.ts",
+    ],
     [
       "an account's id is put in unescaped",
       '() => `{"data":{"website_account_id":${JSON.stringify(websiteAccountId)},`',
@@ -35,6 +35,32 @@ export const writeFaults: Fault[] = [
       '`{"data":{"website_account_id":${JSON.stringify(websiteAccountId)},`',
       "service/test/accounts-odd.test.ts",
     ],
+    [
+      "of two closes of one case that come together both are applied",
+      "const isFirst = names.every((name) => !seen.has(name));",
+      "const isFirst = true;",
+      "service/test/closes-together.test.ts",
+    ],
+    [
+      "closes that lost a race together are not tried alone",
+      "if (isCertain) return updates.map(() => null);",
+      "",
+      "service/test/closes-together.test.ts",
+    ],
+    [
+      "closes whose database is away are tried again",
+      '!(error instanceof Failure) || error.code === "transaction-contended"',
+      "true",
+      "service/test/closes-together.test.ts",
+    ],
+    [
+      "closes that come together keep no replies",
+      "decided.map(({ update, reply }) => ({ ...update.claim, ...reply })),",
+      "[],",
+      "service/test/closes-together.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/api/cases.ts", [
     ["a bulk close forgets the version", "if (current !== wanted.case_version)", "if (false)", "service/test/bulk-close.test.ts"],
     [
       "a case twice in one bulk is closed twice",
@@ -73,9 +99,27 @@ export const writeFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/db/cases.ts", [
     [
+      "closes that come together wait for a case that somebody holds",
+      "for update skip locked\n    ) as c",
+      "for update\n    ) as c",
+      "service/test/closes-together.test.ts",
+    ],
+    [
+      "closes that come together reach another tenant's case",
+      "where tenant_id = ${tenantId} and case_id = w.case_id",
+      "where case_id = w.case_id",
+      "service/test/closes-together.test.ts",
+    ],
+    [
+      "closes that come together do not look whether their key is known",
+      "where k.known is null`);",
+      "`);",
+      "service/test/closes-together.test.ts",
+    ],
+    [
       "a case is read without its tenant",
-      "where tenant_id = ${tenantId} and case_id = any(${possible}::uuid[])`);",
-      "where case_id = any(${possible}::uuid[])`);",
+      "where tenant_id = ${tenantId} and case_id = any(${plainArray(possible)}::uuid[])`);",
+      "where case_id = any(${plainArray(possible)}::uuid[])`);",
       "service/test/isolation.test.ts",
     ],
     [

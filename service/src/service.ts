@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { readConsole } from "@casehound/console/files";
 import { tagScript } from "@casehound/tag";
 import { Authenticator } from "./api/auth.ts";
+import { closeTogether } from "./api/case-update.ts";
 import { Collector } from "./api/collector.ts";
 import { ConsolePages } from "./api/console.ts";
 import { CursorSeal } from "./api/cursor.ts";
@@ -29,7 +30,7 @@ import { findAccounts } from "./db/accounts.ts";
 import { findCases } from "./db/cases.ts";
 import { Database } from "./db/database.ts";
 import { EmbeddedPostgres } from "./db/embedded.ts";
-import { gatherReads } from "./db/gather.ts";
+import { gatherReads, gatherWrites } from "./db/gather.ts";
 import { MigrationFault, migrate } from "./db/migrate.ts";
 import { findOrMakeSecret, savePublicUrl } from "./db/settings.ts";
 import { isBound, openTenantLock } from "./db/tenant-lock.ts";
@@ -176,8 +177,7 @@ async function startApi(
     issuer,
     publicUrl,
     cursors: new CursorSeal(sealKey),
-    findCase: gatherReads((tenantId, ids) => findCases(database.of(tenantId), tenantId, ids)),
-    findAccount: gatherReads((tenantId, ids) => findAccounts(database.of(tenantId), tenantId, ids)),
+    ...gathered(database, clock),
     feed,
     ...clock,
   };
@@ -217,6 +217,15 @@ async function startApi(
   // Before the server waits for what is under way, for a stream never ends by itself.
   stops.push(async () => feed.stop());
   return { url: publicUrl, localUrl, port, issuer };
+}
+
+// What many callers ask for at once is asked of the database together.
+function gathered(database: Database, { newId }: Clock): Pick<SharedServices, "findCase" | "findAccount" | "closeTogether"> {
+  return {
+    findCase: gatherReads((tenantId, ids) => findCases(database.of(tenantId), tenantId, ids)),
+    findAccount: gatherReads((tenantId, ids) => findAccounts(database.of(tenantId), tenantId, ids)),
+    closeTogether: gatherWrites((tenantId, updates) => closeTogether(database.of(tenantId), tenantId, { updates, newId })),
+  };
 }
 
 // A database that was named to us, and what is wrong with it, is the operator's to mend.

@@ -22,6 +22,7 @@ const broken: [string, string][] = [
   ["a method alone", "GET\r\n\r\n"],
   ["bytes of no text", "\0\0\0\0\r\n\r\n"],
   ["a TLS handshake", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
+  ["the HTTP/2 preface's method without a version", "PRI /livez\r\n\r\n"],
   ["the HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
   ["a fourth word in the request line", `GET /livez HTTP/1.1 more\r\n${host}\r\n`],
   ["a space in the path", `GET /li vez HTTP/1.1\r\n${host}\r\n`],

@@ -50,6 +50,7 @@ function record(): Set<string> {
     return {
       query: <R extends Row>(each: Statement) => real.query<R>(noted(each)),
       transaction: (work) => real.transaction((tx) => work(inside(tx))),
+      tryOnce: (work) => real.tryOnce((tx) => work(inside(tx))),
     };
   });
   return sent;

@@ -34,6 +34,7 @@ export class Authenticator {
   readonly #issuer: Issuer;
   readonly #external: Map<string, ExternalIssuer>;
   readonly #remembered = new Map<string, Identity>();
+  #lastOf = new WeakMap<object, { sent: string; identity: Identity }>();
   readonly #listener: Listener;
 
   constructor(database: Database, issuer: Issuer, trusted: TrustedIssuer[]) {
@@ -49,7 +50,10 @@ export class Authenticator {
       channels: [revokedChannel, keysChannel],
       onNotice: (channel, payload) =>
         channel === revokedChannel ? this.#forgetClient(payload) : void issuer.reload().catch(() => {}),
-      onLost: () => this.#remembered.clear(),
+      onLost: () => {
+        this.#remembered.clear();
+        this.#lastOf = new WeakMap();
+      },
       onListening: () => void issuer.reload().catch(() => {}),
     });
   }
@@ -62,19 +66,25 @@ export class Authenticator {
     await this.#listener.stop();
   }
 
-  async identify(authorization: string[]): Promise<Identity> {
+  async identify(authorization: string[], connection: object): Promise<Identity> {
     if (authorization.length === 0) throw unauthorized("An access token is required.", false);
     if (authorization.length > 1) throw unauthorized("There must be one Authorization header.");
-    const match = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(authorization[0] ?? "");
+    const [sent = ""] = authorization;
+    // Who asks again on one connection sends the same: to compare is less than to look it up among all.
+    const before = this.#lastOf.get(connection);
+    const known = before?.sent === sent ? before.identity : this.#remembered.get(sent);
+    if (known && known.expiresAtMs > Date.now()) {
+      if (known !== before?.identity) this.#lastOf.set(connection, { sent, identity: known });
+      return known;
+    }
+    this.#remembered.delete(sent);
+    const match = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(sent);
     const token = match?.[1];
     if (token === undefined) throw unauthorized("The Authorization header must be: Bearer <access token>.");
-    const known = this.#remembered.get(token);
-    if (known && known.expiresAtMs > Date.now()) return known;
-    this.#remembered.delete(token);
-    return this.#verify(token);
+    return this.#verify(token, sent);
   }
 
-  async #verify(token: string): Promise<Identity> {
+  async #verify(token: string, sent: string): Promise<Identity> {
     let identity: Identity;
     // Taken before the database is asked: a revocation that arrives meanwhile must not be overwritten.
     const epoch = this.#listener.epoch;
@@ -85,7 +95,10 @@ export class Authenticator {
     } catch (error) {
       throw external && isFetchFault(error) ? issuerAway(error) : refusal(error);
     }
-    if (identity.tenant !== null && this.#listener.isListening && this.#listener.epoch === epoch) this.#remember(token, identity);
+    // By the header as it was sent, which then needs no looking at; but not by every number of spaces in it.
+    const isPlain = sent.length === "Bearer ".length + token.length;
+    const isCurrent = this.#listener.isListening && this.#listener.epoch === epoch;
+    if (identity.tenant !== null && isPlain && isCurrent) this.#remember(sent, identity);
     return identity;
   }
 
@@ -132,15 +145,16 @@ export class Authenticator {
     };
   }
 
-  #remember(token: string, identity: Identity): void {
+  #remember(sent: string, identity: Identity): void {
     const oldest = this.#remembered.keys().next();
     if (this.#remembered.size >= rememberedMax && !oldest.done) this.#remembered.delete(oldest.value);
-    this.#remembered.set(token, identity);
+    this.#remembered.set(sent, identity);
   }
 
   #forgetClient(clientId: string): void {
-    for (const [token, identity] of this.#remembered) {
-      if (identity.clientId === clientId) this.#remembered.delete(token);
+    this.#lastOf = new WeakMap();
+    for (const [sent, identity] of this.#remembered) {
+      if (identity.clientId === clientId) this.#remembered.delete(sent);
     }
   }
 }

@@ -1,22 +1,21 @@
-import { createHash } from "node:crypto";
 import { Type } from "typebox";
-import { findOpenCaseId, lockCase, lockCases, caseText, saveCases, type LockedCase } from "../db/cases.ts";
-import type { Queryable, Transaction } from "../db/database.ts";
+import { lockCases, saveCases, type LockedCase } from "../db/cases.ts";
+import type { Transaction } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
-import { claimKey, saveReply, type StoredReply } from "../db/keys.ts";
+import { claimKey, saveReply } from "../db/keys.ts";
 import { caseSorts, listCases, type CaseFilter, type CasePosition, type CaseSort } from "../db/lists.ts";
 import { saveOutcomes } from "../db/outcomes.ts";
 import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, changeStatus, dispositionFaults } from "../domain/case.ts";
 import { newEvidenceMeaning } from "../domain/case-digest.ts";
 import type { DomainEvent } from "../domain/event.ts";
-import { Failure, notFound } from "../domain/failure.ts";
+import { notFound } from "../domain/failure.ts";
 import { Time, isFinerThanMs, parseTime } from "../domain/field.ts";
 import { labels } from "../domain/finding.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
-import { canonicalJson } from "./json.ts";
-import { jsonMediaType, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
+import { caseReply, fingerprint, replayed, updateCase } from "./case-update.ts";
+import { jsonMediaType, operation, type Call, type Operation, type Services } from "./operation.ts";
 import { Cursor, Limit, listReply, listSignature, pageOf } from "./page.ts";
-import { problemMediaType, problemReply, type Reply } from "./problem.ts";
+import type { Reply } from "./problem.ts";
 
 const CaseQuery = Type.Object({
   status: Type.Optional(Type.Enum(["OPEN", "CLOSED"])),
@@ -70,87 +69,11 @@ function nextPosition(last: CaseListItem | undefined): CasePosition | null {
   return last ? { case_id: last.case_id, touched_at: last.updated_at ?? last.created_at, score: last.overall_risk_score } : null;
 }
 
-function caseReply(stored: { text: string; end_user_is_blocked: boolean }): Reply {
-  return { status: 200, body: `{"data":${caseText(stored)}}`, headers: { "content-type": jsonMediaType } };
-}
-
 async function read(services: Services, { caller, params }: Call): Promise<Reply> {
   const id = params["case_id"] ?? "";
   const stored = await services.findCase(caller.tenant_id, id);
   if (!stored) throw notFound("Case", id);
   return caseReply(stored);
-}
-
-type Request = { method: string; path: string; body: unknown };
-
-function fingerprint(request: Request): Buffer {
-  return createHash("sha256")
-    .update(`${request.method} ${request.path}\n${canonicalJson(request.body)}`)
-    .digest();
-}
-
-// The account's id goes first, so that it can be left out of what is stored and put back in.
-function withAccount(body: string, websiteAccountId: string): string {
-  return body.replace('{"data":{', () => `{"data":{"website_account_id":${JSON.stringify(websiteAccountId)},`);
-}
-
-function replayed(stored: StoredReply): Reply {
-  const isCase = stored.status === 200 && stored.website_account_id !== null;
-  const body = isCase ? withAccount(stored.body, stored.website_account_id ?? "") : stored.body;
-  const type = stored.status === 200 ? jsonMediaType : problemMediaType;
-  return { status: stored.status, body, headers: { "content-type": type, "idempotent-replayed": "true" } };
-}
-
-async function update(services: Services, { caller, params, body, key }: Call<CaseChange>): Promise<Reply> {
-  const id = params["case_id"] ?? "";
-  const now = services.now();
-  const claim = {
-    key,
-    fingerprint: fingerprint({ method: "PUT", path: `/cases/${id}`, body }),
-    caseId: isCanonicalUuid(id) ? id : null,
-    now,
-  };
-  return services.database.transaction(async (tx) => {
-    const known = await claimKey(tx, caller.tenant_id, claim);
-    if (known) return replayed(known);
-    const found = await lockCase(tx, caller.tenant_id, id);
-    if (!found) throw notFound("Case", id);
-    const { reply, events } = await apply(tx, services, { found, change: body, caller, now });
-    await saveReply(tx, caller.tenant_id, key, reply);
-    await appendEvents(tx, caller.tenant_id, events);
-    return reply.status === 200 ? { ...reply, body: withAccount(reply.body, found.document.website_account_id) } : reply;
-  });
-}
-
-type Application = { found: LockedCase; change: CaseChange; caller: Caller; now: string };
-
-// The change, its reply without the account's id, or the refusal that is bound to the key as well.
-async function apply(
-  tx: Queryable,
-  services: Services,
-  { found, change, caller, now }: Application,
-): Promise<{ reply: Reply; events: DomainEvent[] }> {
-  try {
-    const { document, events } = changeStatus(found.document, change, { name: caller.actor, now, state_id: services.newId() });
-    if (document !== found.document) {
-      if (document.status === "OPEN") await refuseSecondOpen(tx, found);
-      await saveCases(tx, caller.tenant_id, [{ ...found, document }]);
-      await saveOutcomes(tx, caller.tenant_id, [{ ...found, document }]);
-    }
-    const { website_account_id: _account, ...rest } = document;
-    return { reply: caseReply({ text: JSON.stringify(rest), end_user_is_blocked: found.end_user_is_blocked }), events };
-  } catch (error) {
-    const isBound = error instanceof Failure && (error.code === "item-version-conflict" || error.code === "item-already-exists");
-    if (!isBound) throw error;
-    return { reply: problemReply(error), events: [] };
-  }
-}
-
-// Two that reopen at once both see none; the unique index then stops one of them, which is run again and sees the other.
-async function refuseSecondOpen(tx: Queryable, { document, subject }: LockedCase): Promise<void> {
-  const other = await findOpenCaseId(tx, document.tenant_id, subject);
-  if (other === undefined) return;
-  throw new Failure("item-already-exists", `The same account has another open case: ${other}. Close it first, or work there.`);
 }
 
 async function closeMany(services: Services, { caller, body, key }: Call<BulkClose>): Promise<Reply> {
@@ -263,7 +186,7 @@ export const caseOperations: Operation[] = [
       "precondition-required",
     ],
     example: { status: "CLOSED", case_version: 1, disposition: "CONFIRMED_FRAUD", reason: "The customer confirmed it by phone." },
-    handle: update,
+    handle: updateCase,
   }),
   operation({
     id: "closeCases",

@@ -1,24 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import { Counter, Gauge, Registry, collectDefaultMetrics } from "prom-client";
 import { Failure } from "../domain/failure.ts";
 import { keptReasons, type Rejection } from "../domain/quarantine.ts";
 import type { LimitName } from "./limited.ts";
 import { problemReply } from "./problem.ts";
+import { RequestTimes } from "./request-times.ts";
 
 export type Collected = { accepted: number; duplicates: number; rejections: Rejection[] };
-
-type Request = { operation: string; method: string; status: number; seconds: number };
 
 // Prometheus text, on a port of its own that is not for the public.
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #requests = new Histogram({
-    name: "casehound_http_request_seconds",
-    help: "Time to answer a request",
-    labelNames: ["operation", "method", "status"],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10],
-    registers: [this.#registry],
-  });
+  readonly #requests = new RequestTimes();
   readonly #scored = new Counter({
     name: "casehound_activities_scored_total",
     help: "Activities scored by this process",
@@ -59,8 +52,8 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry, prefix: "casehound_" });
   }
 
-  observeRequest({ operation, method, status, seconds }: Request): void {
-    this.#requests.observe({ operation, method, status }, seconds);
+  observeRequest(operation: string, method: string, status: number, seconds: number): void {
+    this.#requests.observe(operation, method, status, seconds);
   }
 
   observePass(pass: { scored: number; opened: number; joined: number }): void {
@@ -83,8 +76,8 @@ export class Metrics {
     this.#limited.inc({ limit });
   }
 
-  text(): Promise<string> {
-    return this.#registry.metrics();
+  async text(): Promise<string> {
+    return `${await this.#registry.metrics()}\n${this.#requests.text()}`;
   }
 
   async listen(port: number): Promise<void> {

@@ -4,6 +4,7 @@ import type { FailureCode, FieldError } from "../domain/failure.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { StoredCase } from "../db/cases.ts";
 import type { TenantDatabase } from "../db/database.ts";
+import type { CaseUpdate } from "./case-update.ts";
 import type { CursorSeal } from "./cursor.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { Issuer } from "./issuer.ts";
@@ -18,6 +19,8 @@ export type Services = {
   publicUrl: string;
   findCase: (tenantId: string, caseId: string) => Promise<StoredCase | undefined>;
   findAccount: (tenantId: string, websiteAccountId: string) => Promise<Account | undefined>;
+  // Null: to be tried alone.
+  closeTogether: (tenantId: string, update: CaseUpdate) => Promise<Reply | null>;
   now: () => string;
   newId: (at?: string) => string;
   // A line of the log about people and credentials. Never with a secret.

@@ -16,7 +16,7 @@ export function parseTarget(url: string): Target | null {
 export function decodeSegment(segment: string): string {
   // eslint-disable-next-line no-control-regex -- bytes outside of ASCII must be escaped in a path
   if (!/^[\x21-\x7e]*$/.test(segment)) throw new Failure("bad-request", "The path holds a character that must be escaped.");
-  const decoded = decode(segment);
+  const decoded = segment.includes("%") ? decode(segment) : segment;
   if (decoded === null) throw new Failure("bad-request", "The path holds a broken escape.");
   return decoded;
 }

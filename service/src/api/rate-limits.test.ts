@@ -119,8 +119,7 @@ test("turns: who has waited too long is refused, and the place is free", async (
 
 test("limiter: a turn is given back by work that fails", async () => {
   const limiter = new RateLimiter({ client: null, tenant: null, collector: null });
-  const caller = { tenant_id: "t", actor: "machine" };
-  const failing = Array.from({ length: 1000 }, () => limiter.inTurn(caller, () => Promise.reject(new Error("no"))));
+  const failing = Array.from({ length: 1000 }, () => limiter.inTurn(machine, () => Promise.reject(new Error("no"))));
   expect(new Set((await Promise.allSettled(failing)).map(({ status }) => status))).toEqual(new Set(["rejected"]));
-  expect(await limiter.inTurn(caller, async () => "done")).toBe("done");
+  expect(await limiter.inTurn(machine, async () => "done")).toBe("done");
 });

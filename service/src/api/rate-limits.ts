@@ -84,6 +84,17 @@ const turnsOfTenant = { ...turnsOfCaller, atOnceMax: 128 };
 type Caller = Pick<Identity, "tenant" | "actor" | "person">;
 type Counted = { quotas: Quotas; key: string };
 
+const keys = new WeakMap<Caller, string>();
+
+// Names of other issuers and of people are unique in their tenant alone. Made once for who is remembered.
+function keyOf(caller: Caller): string {
+  const known = keys.get(caller);
+  if (known !== undefined) return known;
+  const key = `${caller.tenant?.tenant_id ?? ""} ${caller.actor}`;
+  keys.set(caller, key);
+  return key;
+}
+
 const details = {
   client: "This client has sent too many requests. Nothing was applied: retry after a short delay.",
   tenant: "The clients of this tenant have sent too many requests. Nothing was applied: retry after a short delay.",
@@ -108,8 +119,7 @@ export class RateLimiter {
   admit(caller: Caller): Record<string, string> | null {
     const nowMs = performance.now();
     const tenantId = caller.tenant?.tenant_id ?? "";
-    // Names of other issuers and of people are unique in their tenant alone.
-    const own = this.#client && { quotas: this.#client, key: `${tenantId} ${caller.actor}` };
+    const own = this.#client && { quotas: this.#client, key: keyOf(caller) };
     // People are not held up by what their tenant's machines do.
     const shared = this.#tenant && !caller.person && tenantId !== "" ? { quotas: this.#tenant, key: tenantId } : null;
     if (own && !own.quotas.take(own.key, nowMs)) throw limited("client", own, [own, shared], nowMs);
@@ -119,9 +129,10 @@ export class RateLimiter {
   }
 
   // A rate says nothing of what a request costs. So of one caller, and of one tenant, only so many are worked on at once.
-  async inTurn<T>({ tenant_id: tenantId, actor }: { tenant_id: string; actor: string }, work: () => Promise<T>): Promise<T> {
-    const caller = `${tenantId} ${actor}`;
-    const ownTurn = this.#turnsOfCaller.enter(caller);
+  async inTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(caller);
+    const tenantId = caller.tenant?.tenant_id ?? "";
+    const ownTurn = this.#turnsOfCaller.enter(key);
     if (ownTurn) await ownTurn;
     try {
       const tenantTurn = this.#turnsOfTenant.enter(tenantId);
@@ -132,7 +143,7 @@ export class RateLimiter {
         this.#turnsOfTenant.leave(tenantId);
       }
     } finally {
-      this.#turnsOfCaller.leave(caller);
+      this.#turnsOfCaller.leave(key);
     }
   }
 

@@ -7,7 +7,10 @@ export type Match =
   | { kind: "tenant"; operation: Operation; slug: string; params: Record<string, string>; query: string }
   | { kind: "system"; operation: SystemOperation; call: SystemCall };
 
-type Route = { segments: string[]; method: string; match: (raw: string[], query: string) => Match };
+type Segment = { at: number; text: string };
+// A path, taken apart: texts that must be there, and names of parameters.
+type Pattern = { length: number; literals: Segment[]; parameters: Segment[] };
+type Route = Pattern & { method: string; match: (params: Record<string, string>, query: string) => Match };
 
 // Compares raw segments, letter by letter. A literal segment goes before a parameter.
 export class Router {
@@ -15,58 +18,58 @@ export class Router {
 
   constructor(operations: readonly Operation[], system: readonly SystemOperation[]) {
     for (const operation of operations) {
-      const segments = ["v2", "{tenant_slug}", ...operation.path.slice(1).split("/")];
-      this.#add({ segments, method: operation.method, match: (raw, query) => tenantMatch(operation, segments, raw, query) });
+      const match = ({ tenant_slug: slug = "", ...params }: Record<string, string>, query: string): Match => {
+        return { kind: "tenant", operation, slug, params, query };
+      };
+      this.#add({ ...parse(`/v2/{tenant_slug}${operation.path}`), method: operation.method, match });
     }
     for (const operation of system) {
-      const segments = operation.path.slice(1).split("/");
-      const match = (raw: string[], query: string): Match => {
-        return { kind: "system", operation, call: { params: paramsOf(segments, raw), query } };
+      const match = (params: Record<string, string>, query: string): Match => {
+        return { kind: "system", operation, call: { params, query } };
       };
-      this.#add({ segments, method: operation.method, match });
+      this.#add({ ...parse(operation.path), method: operation.method, match });
     }
-    for (const routes of this.#routes.values()) routes.sort((a, b) => parametersOf(a) - parametersOf(b));
+    for (const routes of this.#routes.values()) routes.sort((a, b) => a.parameters.length - b.parameters.length);
   }
 
   route(method: string, target: Target | null): Match {
     const { segments, query } = target ?? { segments: [], query: "" };
-    const found = (this.#routes.get(segments.length) ?? []).filter((route) => fits(route.segments, segments));
-    if (found.length === 0) throw new Failure("item-not-found", "There is nothing at this path.");
-    const route = found.find((each) => each.method === method);
-    if (!route) {
-      const allow = [...new Set(found.map((each) => each.method))].toSorted().join(", ");
-      throw new Failure("method-not-allowed", `This path takes ${allow}.`, { headers: { allow } });
+    const routes = this.#routes.get(segments.length) ?? [];
+    for (const route of routes) {
+      if (route.method === method && fits(route, segments)) return route.match(paramsOf(route, segments), query);
     }
-    return route.match(segments, query);
+    const others = routes.filter((route) => fits(route, segments));
+    if (others.length === 0) throw new Failure("item-not-found", "There is nothing at this path.");
+    const allow = [...new Set(others.map((each) => each.method))].toSorted().join(", ");
+    throw new Failure("method-not-allowed", `This path takes ${allow}.`, { headers: { allow } });
   }
 
   #add(route: Route): void {
-    const routes = this.#routes.get(route.segments.length) ?? [];
+    const routes = this.#routes.get(route.length) ?? [];
     routes.push(route);
-    this.#routes.set(route.segments.length, routes);
+    this.#routes.set(route.length, routes);
   }
 }
 
-function parametersOf(route: Route): number {
-  return route.segments.filter((segment) => segment.startsWith("{")).length;
+function parse(path: string): Pattern {
+  const segments = path
+    .slice(1)
+    .split("/")
+    .map((text, at) => ({ at, text }));
+  const parameters = segments.filter(({ text }) => text.startsWith("{")).map(({ at, text }) => ({ at, text: text.slice(1, -1) }));
+  return { length: segments.length, literals: segments.filter(({ text }) => !text.startsWith("{")), parameters };
 }
 
-function fits(wanted: string[], raw: string[]): boolean {
-  return wanted.every((segment, index) => {
-    const given = raw[index] ?? "";
-    return segment.startsWith("{") ? given !== "" && !isDotSegment(given) : segment === given;
-  });
-}
-
-function tenantMatch(operation: Operation, segments: string[], raw: string[], query: string): Match {
-  const { tenant_slug: slug = "", ...params } = paramsOf(segments, raw);
-  return { kind: "tenant", operation, slug, params, query };
+// The literals first: they rule out most routes, and cost the least.
+function fits({ literals, parameters }: Pattern, raw: string[]): boolean {
+  for (const { at, text } of literals) if (text !== raw[at]) return false;
+  for (const { at } of parameters) if (raw[at] === "" || isDotSegment(raw[at] ?? "")) return false;
+  return true;
 }
 
 // As they stand in the path, escapes and all.
-function paramsOf(segments: string[], raw: string[]): Record<string, string> {
-  const given = segments.map((segment, index) => [segment, raw[index] ?? ""] as const);
-  return Object.fromEntries(
-    given.filter(([segment]) => segment.startsWith("{")).map(([segment, value]) => [segment.slice(1, -1), value]),
-  );
+function paramsOf({ parameters }: Pattern, raw: string[]): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const { at, text } of parameters) params[text] = raw[at] ?? "";
+  return params;
 }

@@ -7,7 +7,7 @@ import { unauthorized, type Authenticator, type Identity } from "./auth.ts";
 import { admitBody, hasBody, readBody, requireMediaType } from "./body.ts";
 import { headerLines } from "./headers.ts";
 import { parseJson } from "./json.ts";
-import { jsonMediaType, type Call, type Operation, type Services, type Visit } from "./operation.ts";
+import { jsonMediaType, type Call, type Caller, type Operation, type Services, type Visit } from "./operation.ts";
 import { decodeSegment, parseQuery } from "./path.ts";
 import type { Reply } from "./problem.ts";
 import type { RateLimiter } from "./rate-limits.ts";
@@ -41,8 +41,7 @@ export async function runOperation(
   onBody: () => void,
 ): Promise<Reply> {
   const { operation } = routed;
-  const identifyCaller = () => identify(runtime, request);
-  const identity = await identifyCaller();
+  const identity = await identify(runtime, request);
   trace.actor = identity.actor;
   // An address ends up in logs and histories: a token there is given away, and never counts.
   if (/(^|&)access_token=/.test(routed.query)) throw unauthorized("The token must stand in the Authorization header alone.");
@@ -53,20 +52,21 @@ export async function runOperation(
   if (!identity.scopes.has(operation.scope)) throw missingScope(operation.scope, identity);
   const params = decodeParams(routed.params);
   const query = operation.query ? readQuery(operation.query, routed.query) : {};
-  const caller = { ...tenant, actor: identity.actor, scopes: identity.scopes };
+  const caller = callerOf(identity, tenant);
   const { limiter } = runtime;
-  const services = { ...runtime.services, database: runtime.services.database.of(tenant.tenant_id) };
+  const services = servicesOf(runtime, tenant.tenant_id);
   const schema = operation.body;
-  const handle = async (call: Call): Promise<Reply> => {
+  const handle = (call: Call): Promise<Reply> => {
     const work = () => operation.handle(services, call);
-    const reply = await (operation.isLongPoll ? work() : limiter.inTurn(caller, work));
-    return fields ? { ...reply, headers: { ...reply.headers, ...fields } } : reply;
+    const reply = operation.isLongPoll ? work() : limiter.inTurn(identity, work);
+    return fields ? reply.then((each) => ({ ...each, headers: { ...each.headers, ...fields } })) : reply;
   };
-  const visit = operation.isStream ? { visit: visitOf(request, operation, { identity, identify: identifyCaller }) } : {};
   if (!schema) {
     // A change waits for the end of its request: where that is broken, the caller is told that nothing was done.
     if (operation.method !== "GET") await readBody(request, bodyBytesDefault, onBody);
-    return handle({ caller, params, query, body: undefined, key: "", ...visit });
+    const call: Call = { caller, params, query, body: undefined, key: "" };
+    if (operation.isStream) call.visit = visitOf(runtime, request, operation, identity);
+    return handle(call);
   }
   return admitBody(request, operation.bodyBytesMax ?? bodyBytesDefault, async () => {
     const body = await readJson(request, operation, onBody);
@@ -80,16 +80,31 @@ export async function runOperation(
 function identify({ authenticator, sessions }: Runtime, request: IncomingMessage): Promise<Identity> {
   const authorization = headerLines(request, "authorization");
   const isPerson = authorization.length === 0 && sessions.hasCookie(request);
-  return isPerson ? sessions.identify(request) : authenticator.identify(authorization);
+  return isPerson ? sessions.identify(request) : authenticator.identify(authorization, request.socket);
 }
 
-type Identified = { identity: Identity; identify: () => Promise<Identity> };
+const callers = new WeakMap<Identity, Caller>();
 
-function visitOf(request: IncomingMessage, { scope }: Operation, { identity, identify }: Identified): Visit {
+// Made once for who is remembered.
+function callerOf(identity: Identity, tenant: { tenant_id: string; slug: string }): Caller {
+  const known = callers.get(identity);
+  if (known) return known;
+  const caller = { ...tenant, actor: identity.actor, scopes: identity.scopes };
+  callers.set(identity, caller);
+  return caller;
+}
+
+// Without the lock between tenants all have the same, and nothing has to be made.
+function servicesOf({ services }: Runtime, tenantId: string): Services {
+  const database = services.database.of(tenantId);
+  return database === services.database ? services : { ...services, database };
+}
+
+function visitOf(runtime: Runtime, request: IncomingMessage, { scope }: Operation, identity: Identity): Visit {
   const given = request.headers["last-event-id"];
   const isStillAllowed = async () => {
     try {
-      return (await identify()).scopes.has(scope);
+      return (await identify(runtime, request)).scopes.has(scope);
     } catch (error) {
       // Nobody can say while the database is away; the token's own expiry counts all the same.
       return error instanceof Failure && error.code === "bad-gateway";
@@ -122,7 +137,9 @@ function missingScope(scope: string, { person }: Identity): Failure {
 }
 
 function decodeParams(raw: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(raw).map(([name, segment]) => [name, decodeSegment(segment)]));
+  const decoded: Record<string, string> = {};
+  for (const name in raw) decoded[name] = decodeSegment(raw[name] ?? "");
+  return decoded;
 }
 
 function readQuery(schema: TObject, raw: string): Record<string, unknown> {

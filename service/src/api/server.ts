@@ -86,6 +86,8 @@ export class ApiServer {
   // One after the other on a connection: of two changes that were sent in a row, the second must win.
   #take(request: IncomingMessage, response: ServerResponse, onBody: () => void): void {
     const { socket } = request;
+    // Of a client that speaks HTTP/2. Node lets go of the connection right behind this.
+    if (request.method === "PRI") return endRaw(socket, framingFailure(undefined));
     const line = this.#lines.get(socket) ?? { underWay: new Set(), last: null, isOver: false };
     const before = line.last;
     this.#lines.set(socket, line);
@@ -170,7 +172,7 @@ export class ApiServer {
     this.#record({ request, trace, reply, requestId, fault, tookMs: performance.now() - began });
   }
 
-  async #answer(request: IncomingMessage, trace: Trace, onBody: () => void): Promise<Reply> {
+  #answer(request: IncomingMessage, trace: Trace, onBody: () => void): Reply | Promise<Reply> {
     const hosts = headerLines(request, "host").length;
     if (hosts > 1 || (hosts === 0 && request.httpVersion !== "1.0"))
       throw new Failure("bad-request", "There must be one Host header.", { headers: { connection: "close" } });
@@ -200,14 +202,14 @@ export class ApiServer {
     tookMs: number;
   }): void {
     const log = this.#log;
-    this.#metrics.observeRequest({
-      operation: trace.operation,
-      method: request.method ?? "",
-      status: reply.status,
-      seconds: tookMs / 1000,
-    });
+    this.#metrics.observeRequest(trace.operation, request.method ?? "", reply.status, tookMs / 1000);
     const limit = limitOf(fault);
     if (limit !== null) this.#metrics.observeLimited(limit);
+    // A site's pages ask thousands of times a second: the metrics count them.
+    const isOfPages = ofPages.has(trace.operation) && reply.status < 400;
+    // What a caller did wrong is the caller's to see. What went wrong here is ours, with its cause.
+    const level = reply.status === 503 ? "warn" : reply.status >= 500 ? "error" : isOfPages ? "debug" : "info";
+    if (!log.isLevelEnabled(level)) return;
     const line = {
       request_id: requestId,
       ...trace,
@@ -218,12 +220,8 @@ export class ApiServer {
       ...(limit !== null && { limit }),
       ...(reply.headers["idempotent-replayed"] !== undefined && { replayed: true }),
     };
-    // What a caller did wrong is the caller's to see. What went wrong here is ours, with its cause.
-    if (reply.status === 503) log.warn(line, "request");
-    else if (reply.status >= 500) log.error({ ...line, err: fault?.cause ?? fault }, "request failed");
-    // A site's pages ask thousands of times a second: the metrics count them.
-    else if (ofPages.has(trace.operation) && reply.status < 400) log.debug(line, "request");
-    else log.info(line, "request");
+    if (level === "error") log.error({ ...line, err: fault?.cause ?? fault }, "request failed");
+    else log[level](line, "request");
   }
 }
 

@@ -2,7 +2,7 @@ import type { CaseDocument } from "../domain/case.ts";
 import { hasNewEvidence } from "../domain/case-digest.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { codeOf, lockTimeoutCode, type Queryable, type Row, type Transaction } from "./database.ts";
-import { sql } from "./sql.ts";
+import { joinJson, plainArray, sql } from "./sql.ts";
 
 // The text is the stored document, ready to be sent; the flag is the account's, and kept beside it.
 export type StoredCase = { case_id: string; text: string; end_user_is_blocked: boolean };
@@ -14,7 +14,7 @@ export async function findCases(database: Queryable, tenantId: string, ids: stri
   const rows = await database.query<StoredCase & Row>(sql`
     select case_id, document as text, end_user_is_blocked
     from cases
-    where tenant_id = ${tenantId} and case_id = any(${possible}::uuid[])`);
+    where tenant_id = ${tenantId} and case_id = any(${plainArray(possible)}::uuid[])`);
   return new Map(rows.map((row) => [row.case_id, row]));
 }
 
@@ -55,6 +55,34 @@ async function lockFreeCases(tx: Queryable, tenantId: string, ids: string[]): Pr
     order by case_id
     for update skip locked`);
   return rows.map(locked);
+}
+
+// Of cases that are wanted under a key each, those that nobody holds and whose key is new.
+export async function lockFreshCases(
+  tx: Queryable,
+  tenantId: string,
+  wanted: { case_id: string; key: string }[],
+): Promise<Map<string, LockedCase>> {
+  const rows = await tx.query<LockRow>(sql`
+    select c.text, c.subject, c.end_user_is_blocked
+    from unnest(
+      ${plainArray(wanted.map((each) => each.case_id))}::uuid[],
+      ${plainArray(wanted.map((each) => each.key))}::text[]
+    ) as w (case_id, key)
+    cross join lateral (
+      select document as text, subject, end_user_is_blocked
+      from cases
+      where tenant_id = ${tenantId} and case_id = w.case_id
+      for update skip locked
+    ) as c
+    left join lateral (
+      select 1 as known
+      from idempotency_keys
+      where tenant_id = ${tenantId} and key = w.key
+      limit 1
+    ) as k on true
+    where k.known is null`);
+  return new Map(rows.map((row) => locked(row)).map((each) => [each.document.case_id, each]));
 }
 
 // Waits for those that somebody holds. What is still held when the wait ends is named, and the transaction goes on.
@@ -157,7 +185,7 @@ export async function saveCases(tx: Queryable, tenantId: string, saved: LockedCa
       ${documents.map((each) => each.details.primary_fraud_label)}::text[],
       ${documents.map((each) => each.details.recommended_action)}::text[],
       ${documents.map(hasNewEvidence)}::boolean[],
-      ${documents.map((each) => JSON.stringify(each))}::text[]
+      string_to_array(${joinJson(documents.map((each) => JSON.stringify(each)))}, chr(1))
     ) as s (
       case_id, subject, website_account_id, end_user_is_blocked, status, case_version, updated_at,
       overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence, document

@@ -11,7 +11,8 @@ export type Queryable = { query: <R extends Row>(statement: Statement) => Promis
 export type Transaction = Queryable & { isPatient: boolean };
 
 // A database as one tenant's requests have it: with the lock, nothing of any other tenant is there.
-export type TenantDatabase = Queryable & { transaction: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T> };
+export type TenantDatabase = Queryable & { transaction: Transact; tryOnce: Transact };
+type Transact = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
 
 type Attempt = { lane: Lane; begin: string; isPatient: boolean };
 
@@ -53,9 +54,11 @@ export class Database implements TenantDatabase {
     const lane = this.#locked;
     if (!lane) return this;
     if (!uuid.test(tenantId)) throw new Error("A tenant's id is a UUID.");
+    const begin = `begin; set local casehound.tenant = '${tenantId}'`;
     return {
       query: (statement) => this.#read(lane, statement, tenantId),
-      transaction: (work) => this.#transact(lane, `begin; set local casehound.tenant = '${tenantId}'`, work),
+      transaction: (work) => this.#transact(lane, begin, work),
+      tryOnce: (work) => this.#tryOnce(lane, begin, work),
     };
   }
 
@@ -65,6 +68,10 @@ export class Database implements TenantDatabase {
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#transact(this.#all, "begin", work);
+  }
+
+  tryOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#tryOnce(this.#all, "begin", work);
   }
 
   // One read. It goes down one of a few pipelined connections; where that one turns out to be dead, once more on a fresh one.
@@ -103,6 +110,15 @@ export class Database implements TenantDatabase {
     }
   }
 
+  // A transaction that waits briefly for locks and is not run again: for what can be done in another way.
+  async #tryOnce<T>(lane: Lane, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    try {
+      return await this.#attempt({ lane, begin, isPatient: false }, work);
+    } catch (error) {
+      throw contendedCodes.has(codeOf(error)) ? contended(error) : toFailure(error);
+    }
+  }
+
   // A connection of one's own, outside of the pool: for LISTEN and for locks that outlive a transaction. Its statements take as
   // long as they take, unless they are given a limit, at which the connection ends.
   async connect({ role, silenceMs }: { role?: string; silenceMs?: number } = {}): Promise<Client> {
@@ -124,8 +140,8 @@ export class Database implements TenantDatabase {
     let isBroken = true;
     const tx = new Inside(client, isPatient);
     try {
-      await client.query(begin);
-      const result = await work(tx);
+      // Not waited for: what the work asks first is sent right behind it.
+      const [, result] = await Promise.all([client.query(begin), work(tx)]);
       tx.end();
       await commit(client);
       isBroken = false;

@@ -33,3 +33,38 @@ export function gatherReads<T>(load: (tenantId: string, ids: string[]) => Promis
       else turn.set(tenantId, [{ id, resolve, reject }]);
     });
 }
+
+// Writes of one tenant share a transaction: those that come in while one is under way are the next. Each gets its own outcome.
+export function gatherWrites<W, R>(run: (tenantId: string, together: W[]) => Promise<R[]>, { atOnceMax = 100 } = {}) {
+  type Submitted = { write: W; resolve: (outcome: R) => void; reject: (error: unknown) => void };
+  const lines = new Map<string, Submitted[]>();
+
+  async function work(tenantId: string, line: Submitted[]): Promise<void> {
+    while (line.length > 0) {
+      const together = line.splice(0, atOnceMax);
+      try {
+        const outcomes = await run(
+          tenantId,
+          together.map(({ write }) => write),
+        );
+        // As many as were asked for, in their order.
+        for (const [index, outcome] of outcomes.entries()) together[index]?.resolve(outcome);
+      } catch (error) {
+        for (const each of together) each.reject(error);
+      }
+    }
+    lines.delete(tenantId);
+  }
+
+  return (tenantId: string, write: W): Promise<R> =>
+    new Promise((resolve, reject) => {
+      const submitted = { write, resolve, reject };
+      const line = lines.get(tenantId);
+      if (line) line.push(submitted);
+      else {
+        const begun = [submitted];
+        lines.set(tenantId, begun);
+        setImmediate(() => void work(tenantId, begun));
+      }
+    });
+}

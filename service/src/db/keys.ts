@@ -1,6 +1,6 @@
 import { Failure } from "../domain/failure.ts";
 import { contended, type Queryable } from "./database.ts";
-import { sql } from "./sql.ts";
+import { joinJson, plainArray, sql } from "./sql.ts";
 
 // A case's stored reply lacks the account's id, which is put in at the replay: so an erased one is nowhere in it.
 export type StoredReply = { status: number; body: string; website_account_id: string | null };
@@ -41,4 +41,24 @@ export async function saveReply(
     update idempotency_keys
     set status = ${reply.status}, reply = ${reply.body}
     where tenant_id = ${tenantId} and key = ${key}`);
+}
+
+// Keys that nobody has used, with their replies. One that was used meanwhile is a unique violation, which ends the transaction.
+export async function insertReplies(
+  tx: Queryable,
+  tenantId: string,
+  replies: (KeyClaim & { status: number; body: string })[],
+): Promise<void> {
+  if (replies.length === 0) return;
+  await tx.query(sql`
+    insert into idempotency_keys (tenant_id, key, fingerprint, case_id, created_at, status, reply)
+    select ${tenantId}::uuid, r.key, r.fingerprint, r.case_id, r.created_at, r.status, r.reply
+    from unnest(
+      ${plainArray(replies.map((each) => each.key))}::text[],
+      ${replies.map((each) => each.fingerprint)}::bytea[],
+      ${plainArray(replies.map((each) => each.caseId))}::uuid[],
+      ${plainArray(replies.map((each) => each.now))}::timestamptz[],
+      ${plainArray(replies.map((each) => each.status))}::smallint[],
+      string_to_array(${joinJson(replies.map((each) => each.body))}, chr(1))
+    ) as r (key, fingerprint, case_id, created_at, status, reply)`);
 }
