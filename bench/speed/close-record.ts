@@ -11,6 +11,8 @@ import type { Bench } from "../machine.ts";
 import type { Closable, Tenant } from "./stand.ts";
 import { closeOf } from "./work.ts";
 
+const newId = () => randomUUID();
+
 class TakenBack extends Error {}
 
 export function recording(on: Queryable, into: Statement[]): Queryable {
@@ -45,7 +47,6 @@ function recordingDatabase(database: Database, recorded: Statement[]): TenantDat
 export async function recordClose({ database }: Bench, tenant: Tenant, closable: Closable): Promise<Statement[]> {
   const recorded: Statement[] = [];
   const recorder = recordingDatabase(database, recorded);
-  const newId = () => randomUUID();
   const closeAlone: Services["closeTogether"] = async (tenantId, update) => {
     const [reply = null] = await closeTogether(recorder, tenantId, { updates: [update], newId });
     return reply;
