@@ -11,7 +11,7 @@ const sizes: Record<Context["scale"], [number, ...number[]]> = {
   full: [10_000, 1_000_000, 5_000_000],
 };
 // A statement is planned for good after some runs on each of the connections.
-const effort = { quick: { warmUp: 6, block: 5, rounds: 2 }, full: { warmUp: 16, block: 10, rounds: 7 } };
+const effort = { quick: { warmUp: 14, block: 5, rounds: 2 }, full: { warmUp: 16, block: 10, rounds: 7 } };
 const againRounds = 3;
 const depths: Depth[] = ["first", "deep"];
 

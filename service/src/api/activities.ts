@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { insertActivities } from "../db/inbox.ts";
 import { ActivityBatch, type RecordedActivity } from "../domain/activity.ts";
-import { parseTime } from "../domain/field.ts";
+import { shownTime } from "../domain/field.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./problem.ts";
 
@@ -12,7 +12,7 @@ async function accept(services: Services, { caller, body }: Call<ActivityBatch>)
   // Times are kept as they are shown, to the millisecond.
   const activities = body.activities.map((each): RecordedActivity => ({
     ...each,
-    occurred_at: new Date(parseTime(each.occurred_at) ?? 0).toISOString(),
+    occurred_at: shownTime(each.occurred_at),
     origin: "server",
     received_at: receivedAt,
   }));

@@ -17,8 +17,10 @@ export function parseJson(bytes: Buffer): unknown {
   } catch {
     throw new Failure("bad-request", "The body is not valid JSON.");
   }
-  const names = refuseRepeatedNames(text);
-  if (typeof value === "object" && value !== null) written.set(value, names);
+  const { count, outermost } = readNames(text);
+  // JSON.parse alone keeps the last of two: then there are more names in the text than in the value.
+  if (count !== countMembers(value)) throw new Failure("bad-request", "The body names a member twice.");
+  if (typeof value === "object" && value !== null) written.set(value, outermost);
   return value;
 }
 
@@ -29,47 +31,46 @@ export function memberNames(body: object): string[] {
   return written.get(body) ?? Object.keys(body);
 }
 
-// The text is known to be valid, so that a scan of its strings and brackets is enough. JSON.parse alone keeps the last of two.
-// Returns the names of the outermost object.
-function refuseRepeatedNames(text: string): string[] {
-  let outermost: string[] = [];
-  const open: (Set<string> | null)[] = [];
+const [quote, backslash, colon, space] = [0x22, 0x5c, 0x3a, 0x20];
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+// The text is known to be valid, so that a scan of its strings and brackets is enough. What follows a name is a colon, and after
+// a value there never is one.
+function readNames(text: string): { count: number; outermost: string[] } {
+  const hasEscapes = text.includes("\\");
+  const outermost: string[] = [];
+  let [count, depth] = [0, 0];
   for (let at = 0; at < text.length; at++) {
-    switch (text[at]) {
-      case "{":
-        open.push(new Set());
-        break;
-      case "[":
-        open.push(null);
-        break;
-      case "}":
-      case "]": {
-        const closed = open.pop();
-        if (open.length === 0) outermost = [...(closed ?? [])];
-        break;
-      }
-      case '"':
-        at = readString(text, at, open.at(-1) ?? null);
-        break;
-      default:
-    }
-    if (open.length > depthMax) throw new Failure("bad-request", `The body is nested deeper than ${depthMax} levels.`);
+    const unit = text.charCodeAt(at);
+    if (unit === quote) {
+      const start = at;
+      at = hasEscapes ? endOfString(text, start) : text.indexOf('"', start + 1);
+      let next = at + 1;
+      // White space: what else can stand here comes behind it in the alphabet.
+      while (text.charCodeAt(next) <= space) next++;
+      if (text.charCodeAt(next) !== colon) continue;
+      count++;
+      if (depth === 1) outermost.push(String(JSON.parse(text.slice(start, at + 1))));
+    } else if (unit === openBrace || unit === openBracket) {
+      if (++depth > depthMax) throw new Failure("bad-request", `The body is nested deeper than ${depthMax} levels.`);
+    } else if (unit === closeBrace || unit === closeBracket) depth--;
   }
-  return outermost;
+  return { count, outermost };
 }
 
-// Returns the place of the closing quote. What follows a name is a colon, and after a value there never is one.
-function readString(text: string, start: number, names: Set<string> | null): number {
+function endOfString(text: string, start: number): number {
   let end = start + 1;
-  while (text[end] !== '"') end += text[end] === "\\" ? 2 : 1;
-  if (names === null) return end;
-  let next = end + 1;
-  while (text[next] === " " || text[next] === "\n" || text[next] === "\r" || text[next] === "\t") next++;
-  if (text[next] !== ":") return end;
-  const name = String(JSON.parse(text.slice(start, end + 1)));
-  if (names.has(name)) throw new Failure("bad-request", "The body names a member twice.");
-  names.add(name);
+  for (let unit = text.charCodeAt(end); unit !== quote; unit = text.charCodeAt(end)) end += unit === backslash ? 2 : 1;
   return end;
+}
+
+// No deeper than what was read.
+function countMembers(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const members: unknown[] = Array.isArray(value) ? value : Object.values(value);
+  let count = Array.isArray(value) ? 0 : members.length;
+  for (const member of members) count += countMembers(member);
+  return count;
 }
 
 // Order of members and white space do not matter, nor how a number was written: equal values give equal text.

@@ -36,7 +36,7 @@ export function validate(schema: Schema, body: unknown, more?: (body: never) => 
   const faults: FieldError[] = [];
   // An object of any shape, which is all that such a check may count on.
   const further = new Map((more?.(body as never) ?? []).map((fault) => [fault.field, fault]));
-  checkObject(schema, { ...body }, "", faults, { names: memberNames(body), further });
+  checkObject(schema, membersOf(body), null, faults, { names: memberNames(body), further });
   if (faults.length > 0) throw invalid(faults);
 }
 
@@ -114,7 +114,10 @@ function stringFault(schema: Schema, value: unknown): string | null {
   if (typeof value !== "string") return "must be a string";
   if (schema.not?.enum.includes(value)) return `must not be ${value}`;
   if (!isStorable(value)) return "must not hold U+0000 or a lone surrogate";
-  const length = characters(value);
+  // A character is one or two units: to count them is seldom needed.
+  const { minLength = 0, maxLength = Infinity } = schema;
+  const isClear = value.length >= 2 * minLength && value.length <= maxLength;
+  const length = isClear ? value.length : characters(value);
   if (schema.minLength !== undefined && length < schema.minLength)
     return `must have at least ${counted(schema.minLength, "character")}`;
   if (schema.maxLength !== undefined && length > schema.maxLength)
@@ -124,27 +127,45 @@ function stringFault(schema: Schema, value: unknown): string | null {
   return format && !format.test(value) ? format.message : null;
 }
 
-function check(schema: Schema, value: unknown, field: string, faults: FieldError[]): void {
+// Where a value stands in the body. Put into words only where there is a fault: of a good body of thousands of members no name is.
+type Place = { within: Place | null; name: string | number };
+
+function wordsOf({ within, name }: Place): string {
+  const outer = within === null ? "" : wordsOf(within);
+  if (typeof name === "number") return `${outer}[${name}]`;
+  return outer === "" ? shownName(name) : `${outer}.${shownName(name)}`;
+}
+
+// A name of the caller's own goes into our answer, so it is kept short and well formed.
+function shownName(name: string): string {
+  return firstCharacters(name.toWellFormed(), nameCharactersShown);
+}
+
+// Every object has members under names, and nothing is known of them.
+function membersOf(value: object): Record<string, unknown> {
+  return value as Record<string, unknown>;
+}
+
+function check(schema: Schema, value: unknown, place: Place, faults: FieldError[]): void {
   if (faults.length >= faultsMax) return;
   if (schema.type === "object") {
     if (typeof value !== "object" || value === null || Array.isArray(value))
-      faults.push({ field, message: "must be a JSON object" });
-    else checkObject(schema, { ...value }, field, faults);
+      faults.push({ field: wordsOf(place), message: "must be a JSON object" });
+    else checkObject(schema, membersOf(value), place, faults);
     return;
   }
-  if (schema.type === "array") return checkArray(schema, value, field, faults);
+  if (schema.type === "array") return checkArray(schema, value, place, faults);
   const message = faultOf(schema, value);
-  if (message !== null) faults.push({ field, message });
+  if (message !== null) faults.push({ field: wordsOf(place), message });
 }
 
-function checkArray(schema: Schema, value: unknown, field: string, faults: FieldError[]): void {
-  if (!Array.isArray(value)) return void faults.push({ field, message: "must be an array" });
-  if (value.length < (schema.minItems ?? 0))
-    return void faults.push({ field, message: `must have at least ${counted(schema.minItems ?? 0, "entry")}` });
-  if (value.length > (schema.maxItems ?? Infinity))
-    return void faults.push({ field, message: `must have at most ${counted(schema.maxItems ?? 0, "entry")}` });
+function checkArray(schema: Schema, value: unknown, place: Place, faults: FieldError[]): void {
+  const refuse = (message: string) => void faults.push({ field: wordsOf(place), message });
+  if (!Array.isArray(value)) return refuse("must be an array");
+  if (value.length < (schema.minItems ?? 0)) return refuse(`must have at least ${counted(schema.minItems ?? 0, "entry")}`);
+  if (value.length > (schema.maxItems ?? Infinity)) return refuse(`must have at most ${counted(schema.maxItems ?? 0, "entry")}`);
   const { items } = schema;
-  if (items) value.forEach((item: unknown, index) => check(items, item, `${field}[${index}]`, faults));
+  if (items) value.forEach((item: unknown, index) => check(items, item, { within: place, name: index }, faults));
 }
 
 // Of the body itself: the order of its members, and what was found of them beyond the schema.
@@ -153,40 +174,33 @@ type Outermost = { names: string[]; further: Map<string, FieldError> };
 function checkObject(
   schema: Schema,
   value: Record<string, unknown>,
-  field: string,
+  place: Place | null,
   faults: FieldError[],
   outermost?: Outermost,
 ): void {
   const names = outermost?.names ?? Object.keys(value);
-  const path = (name: string) => (field === "" ? name : `${field}.${name}`);
   if (names.length > (schema.maxProperties ?? Infinity)) {
-    faults.push({ field, message: `must have at most ${schema.maxProperties} members` });
+    faults.push({ field: place === null ? "" : wordsOf(place), message: `must have at most ${schema.maxProperties} members` });
     return;
   }
   for (const name of names) {
     const before = faults.length;
-    checkMember(schema, { name, path: path(shownName(name)), value: value[name] }, faults);
+    checkMember(schema, { within: place, name }, value[name], faults);
     const fault = outermost?.further.get(name);
     if (fault && faults.length === before) faults.push(fault);
   }
   for (const name of schema.required ?? []) {
-    if (!Object.hasOwn(value, name)) faults.push({ field: path(name), message: "is required" });
+    if (!Object.hasOwn(value, name)) faults.push({ field: wordsOf({ within: place, name }), message: "is required" });
   }
 }
 
-type Member = { name: string; path: string; value: unknown };
-
-function checkMember(schema: Schema, { name, path, value }: Member, faults: FieldError[]): void {
+function checkMember(schema: Schema, place: Place & { name: string }, value: unknown, faults: FieldError[]): void {
+  const { name } = place;
   const known = schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
-  if (known) check(known, value, path, faults);
+  if (known) check(known, value, place, faults);
   else if (typeof schema.additionalProperties === "object") {
     const message = schema.propertyNames ? faultOf(schema.propertyNames, name) : null;
-    if (message !== null) faults.push({ field: path, message: `has a name that ${message}` });
-    else check(schema.additionalProperties, value, path, faults);
-  } else if (faults.length < faultsMax) faults.push({ field: path, message: "is not a member that can be set" });
-}
-
-// A name of the caller's own goes into our answer, so it is kept short and well formed.
-function shownName(name: string): string {
-  return firstCharacters(name.toWellFormed(), nameCharactersShown);
+    if (message !== null) faults.push({ field: wordsOf(place), message: `has a name that ${message}` });
+    else check(schema.additionalProperties, value, place, faults);
+  } else if (faults.length < faultsMax) faults.push({ field: wordsOf(place), message: "is not a member that can be set" });
 }

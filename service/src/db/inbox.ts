@@ -60,21 +60,26 @@ export async function insertActivities(tx: Queryable, tenantId: string, activiti
   return { accepted: fresh.size, duplicates: activities.length - fresh.size, reused };
 }
 
-// Returns those that were not known.
+// Returns those that were not known. Mostly that is all of them, and then their number says so.
 async function insertIds(tx: Queryable, tenantId: string, given: Given[]): Promise<Set<string>> {
   // In one order, so that two senders of the same activities wait for each other instead of blocking each other.
   const sorted = given.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  const rows = await tx.query<{ id_key: string }>(sql`
-    insert into activity_ids (tenant_id, id_key, received_on, content)
-    select ${tenantId}::uuid, g.*
-    from unnest(
-      ${plainArray(sorted.map((each) => each.key))}::uuid[],
-      ${plainArray(sorted.map((each) => each.activity.received_at.slice(0, 10)))}::date[],
-      ${plainArray(sorted.map((each) => each.content))}::int[]
-    ) as g
-    on conflict (tenant_id, id_key) do nothing
-    returning id_key`);
-  return new Set(rows.map((row) => row.id_key));
+  const keys = sorted.map((each) => each.key);
+  const [row] = await tx.query<{ fresh: number; keys: string[] | null }>(sql`
+    with fresh as (
+      insert into activity_ids (tenant_id, id_key, received_on, content)
+      select ${tenantId}::uuid, g.*
+      from unnest(
+        ${plainArray(keys)}::uuid[],
+        ${plainArray(sorted.map((each) => each.activity.received_at.slice(0, 10)))}::date[],
+        ${plainArray(sorted.map((each) => each.content))}::int[]
+      ) as g
+      on conflict (tenant_id, id_key) do nothing
+      returning id_key
+    )
+    select count(*) as fresh, case when count(*) < ${keys.length}::int then array_agg(id_key) end as keys
+    from fresh`);
+  return new Set(row?.fresh === keys.length ? keys : row?.keys);
 }
 
 async function insertParcels(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<void> {

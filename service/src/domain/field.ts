@@ -11,6 +11,7 @@ export const Time = Type.String({
 
 export const Uuid = Type.String({ format: "uuid" });
 
+const shownLength = "YYYY-MM-DDTHH:mm:ss.sssZ".length;
 const timePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z$/;
 
 // The time in milliseconds, or null where the text is no UTC time of the years 1 to 9999. Finer fractions are cut to milliseconds.
@@ -18,10 +19,14 @@ export function parseTime(text: string): number | null {
   const match = timePattern.exec(text);
   if (!match || match[1] === "0000") return null;
   const millis = (match[7] ?? "").slice(0, 3).padEnd(3, "0");
-  const exact = `${text.slice(0, 19)}.${millis}Z`;
-  const ms = Date.parse(exact);
-  // 30 February parses as 2 March: only a time that prints as it was read is one.
-  return Number.isNaN(ms) || new Date(ms).toISOString() !== exact ? null : ms;
+  const ms = Date.parse(`${text.slice(0, 19)}.${millis}Z`);
+  // 30 February parses as 2 March, and 24:00 as the next day: only a time of the day that was written is one.
+  return new Date(ms).getUTCDate() === Number(match[3]) ? ms : null;
+}
+
+// What parseTime understands, as times are shown: to the millisecond.
+export function shownTime(text: string): string {
+  return text.length === shownLength ? text : `${text.slice(0, 19)}.${text.slice(20, -1).slice(0, 3).padEnd(3, "0")}Z`;
 }
 
 // What parseTime cuts off: an exclusive bound from above must be rounded up instead.

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { joinCase, openCase, type CaseDocument } from "../../service/src/domain/case.ts";
+import type { Finding } from "../../service/src/domain/finding.ts";
+import { makeSlots, slots, type Slot } from "./store-templates.ts";
+
+const tenant_id = "7f1c2f9e-3c5b-4a6e-9a55-0d3a6f1b2c4d";
+const finding: Finding = {
+  session_id: undefined,
+  session_status: "ACTIVE",
+  score: 3,
+  label: "Bot",
+  action: "MONITOR",
+  summary: "100 % of its log-ins failed.",
+  highlights: ["100 % of its log-ins failed."],
+  explanation: {
+    fraud_reason: "Failed log-ins",
+    fraud_reason_description: "100 % of its log-ins failed.",
+    fraud_types: ["Bot Creation"],
+    model_behaviour: null,
+  },
+};
+
+const idOf = (number: number) => `019a8b1c-0000-7000-8000-${String(number).padStart(12, "0")}`;
+
+function detected(): CaseDocument[] {
+  return Array.from({ length: 10 }, (_, place) => {
+    const ids = (step: number) => ({
+      case_id: idOf(place),
+      state_id: idOf(100 + place * 10 + step),
+      occurrence_id: idOf(1_000 + place * 10 + step),
+      prediction_id: idOf(2_000 + place * 10 + step),
+    });
+    const now = `2026-11-15T09:30:0${place}.000Z`;
+    const { document } = openCase({ tenant_id, website_account_id: `user-${place}` }, finding, ids(0), now);
+    return place % 2 === 0 ? document : joinCase(document, finding, ids(1), now).document;
+  });
+}
+
+// As PostgreSQL's format() does it.
+function filled(slot: Slot, values: string[]): CaseDocument {
+  const text = slot.document.replaceAll(/%(?:(\d)\$s|%)/g, (_, place: string | undefined) =>
+    place === undefined ? "%" : (values[Number(place) - 1] ?? ""),
+  );
+  // That it is one is what the test is about.
+  return JSON.parse(text) as CaseDocument;
+}
+
+test("store: every copy is a case as the service would have written it, and says what its columns say", () => {
+  const [id, tenant, created, changed] = [idOf(9), idOf(8), "2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"];
+  const made = makeSlots(detected());
+  expect(made).toHaveLength(2 * slots);
+  for (const slot of made) {
+    const document = filled(slot, [id, tenant, "member-7", created, changed]);
+    expect(document).toMatchObject({
+      case_id: id,
+      tenant_id: tenant,
+      website_account_id: "member-7",
+      status: slot.status,
+      case_version: slot.case_version,
+      created_at: created,
+      updated_at: slot.is_changed ? changed : null,
+      current_state: { case_status: slot.status, score: slot.overall_risk_score },
+    });
+    expect(document.details.primary_fraud_label).toBe(slot.primary_fraud_label);
+    expect(document.details.summary).toBe(finding.summary);
+    expect(document.case_version).toBe(1 + document.state_history.length);
+  }
+});
+
+test("store: the older half is closed, and two of five of the newer are open, some with new evidence", () => {
+  const made = makeSlots(detected());
+  const share = (half: string, isCounted: (slot: Slot) => boolean) =>
+    made.filter((slot) => slot.half === half && isCounted(slot)).length / slots;
+  expect(share("older", ({ status }) => status === "OPEN")).toBe(0);
+  expect(share("newer", ({ status }) => status === "OPEN")).toBeCloseTo(0.4, 2);
+  expect(share("newer", (slot) => slot.has_new_evidence)).toBeCloseTo(0.12, 2);
+});
