@@ -96,13 +96,13 @@ export const requestFaults: Fault[] = [
       "a revoked client goes on where it is connected",
       "#forgetClient(clientId: string): void {\n    this.#lastOf = new WeakMap();",
       "#forgetClient(clientId: string): void {",
-      "service/test/keys-rotation.test.ts",
+      "service/test/revocation.test.ts",
     ],
     [
       "who was last on a connection is who asks",
       "before?.sent === sent ? before.identity",
       "before ? before.identity",
-      "service/test/keys-rotation.test.ts",
+      "service/test/revocation.test.ts",
     ],
     [
       "a token for others is taken",

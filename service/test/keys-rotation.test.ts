@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { Agent, get } from "node:http";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair } from "jose";
-import { beforeAll, expect, inject, onTestFinished, test, vi } from "vitest";
+import { beforeAll, expect, inject, test, vi } from "vitest";
 import { clock } from "../src/clock.ts";
 import { Database, type Queryable } from "../src/db/database.ts";
 import { insertSigningKey } from "../src/db/issuer.ts";
@@ -107,30 +106,6 @@ test("revocation 401: a token in use stops at every process, and no other client
   const answer = await use(second.current, tenant, used);
   expectProblem(answer, 401, "unauthorized");
   expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="casehound", error="invalid_token"');
-});
-
-// The statuses on one connection that stays open, one after the other.
-function onOneConnection({ slug }: TestTenant) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  onTestFinished(() => agent.destroy());
-  return (token: string) =>
-    new Promise<number | undefined>((resolve, reject) => {
-      const path = `/v2/${slug}/cases`;
-      const options = { agent, port: first.current.port, path, headers: { authorization: `Bearer ${token}` } };
-      get(options, (answer) => answer.resume().on("end", () => resolve(answer.statusCode))).on("error", reject);
-    });
-}
-
-test("revocation 401: of two tokens that take turns on one connection one is revoked, the other goes on", async () => {
-  const tenant = await TestTenant.create(first.current);
-  const clientId = await anotherClient(tenant);
-  const token = await mintFor(tenant, clientId);
-  const use = onOneConnection(tenant);
-  for (const each of [token, token, token, tenant.token, token, tenant.token, token]) expect(await use(each)).toBe(200);
-  await first.current.database.transaction((tx) => revoke(tx, clientId));
-  await vi.waitFor(async () => expect(await use(token)).toBe(401), soon);
-  for (const each of [tenant.token, tenant.token]) expect(await use(each)).toBe(200);
-  expect(await use(token)).toBe(401);
 });
 
 test("revocation 401: tokens first used in the very moment of it are not remembered past it", async () => {

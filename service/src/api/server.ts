@@ -172,7 +172,8 @@ export class ApiServer {
     this.#record({ request, trace, reply, requestId, fault, tookMs: performance.now() - began });
   }
 
-  #answer(request: IncomingMessage, trace: Trace, onBody: () => void): Reply | Promise<Reply> {
+  // Never at once, though it could be: behind a request's head there may be bytes that make it no request at all.
+  async #answer(request: IncomingMessage, trace: Trace, onBody: () => void): Promise<Reply> {
     const hosts = headerLines(request, "host").length;
     if (hosts > 1 || (hosts === 0 && request.httpVersion !== "1.0"))
       throw new Failure("bad-request", "There must be one Host header.", { headers: { connection: "close" } });
