@@ -1,14 +1,17 @@
 // The statements of a close as the service sends them, with their values, for somebody else to run. They are recorded from the
 // service's own handler, so that they stay the same when it changes.
 import { randomUUID } from "node:crypto";
+import { closeTogether } from "../../service/src/api/case-update.ts";
 import { caseOperations } from "../../service/src/api/cases.ts";
 import type { Call, Services } from "../../service/src/api/operation.ts";
 import { clock } from "../../service/src/clock.ts";
-import type { Queryable, TenantDatabase, Transaction } from "../../service/src/db/database.ts";
+import type { Database, Queryable, TenantDatabase, Transaction } from "../../service/src/db/database.ts";
 import type { Statement } from "../../service/src/db/sql.ts";
 import type { Bench } from "../machine.ts";
 import type { Closable, Tenant } from "./stand.ts";
 import { closeOf } from "./work.ts";
+
+const newId = () => randomUUID();
 
 class TakenBack extends Error {}
 
@@ -21,28 +24,35 @@ export function recording(on: Queryable, into: Statement[]): Queryable {
   };
 }
 
-// The close is run, recorded and taken back.
+// What is run on it is recorded and taken back.
+function recordingDatabase(database: Database, recorded: Statement[]): TenantDatabase {
+  const transact = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    const results: T[] = [];
+    const run = database.transaction(async (tx) => {
+      recorded.length = 0;
+      results.push(await work({ ...recording(tx, recorded), isPatient: tx.isPatient }));
+      throw new TakenBack();
+    });
+    await run.catch((error: unknown) => {
+      if (!(error instanceof TakenBack)) throw error;
+    });
+    const [result] = results.splice(-1);
+    if (result === undefined) throw new Error("a transaction had no result");
+    return result;
+  };
+  return { ...recording(database, recorded), transaction: transact, tryOnce: transact };
+}
+
+// A close that nobody else shares its transaction with.
 export async function recordClose({ database }: Bench, tenant: Tenant, closable: Closable): Promise<Statement[]> {
   const recorded: Statement[] = [];
-  const recorder: TenantDatabase = {
-    ...recording(database, recorded),
-    transaction: async (work) => {
-      let result: { value: Awaited<ReturnType<typeof work>> } | null = null;
-      await database
-        .transaction(async (tx: Transaction) => {
-          recorded.length = 0;
-          result = { value: await work({ ...recording(tx, recorded), isPatient: tx.isPatient }) };
-          throw new TakenBack();
-        })
-        .catch((error: unknown) => {
-          if (!(error instanceof TakenBack)) throw error;
-        });
-      if (result === null) throw new Error("the transaction has no result");
-      return (result as { value: Awaited<ReturnType<typeof work>> }).value;
-    },
+  const recorder = recordingDatabase(database, recorded);
+  const closeAlone: Services["closeTogether"] = async (tenantId, update) => {
+    const [reply = null] = await closeTogether(recorder, tenantId, { updates: [update], newId });
+    return reply;
   };
   // What a close needs of them.
-  const services = { database: recorder, now: clock.now, newId: () => randomUUID() } as unknown as Services;
+  const services = { database: recorder, now: clock.now, newId, closeTogether: closeAlone } as unknown as Services;
   const caller = { tenant_id: tenant.tenant_id, slug: tenant.slug, actor: tenant.client_id, scopes: new Set<string>() };
   const call: Call = {
     caller,

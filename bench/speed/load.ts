@@ -1,6 +1,6 @@
 import { memoryPeakMb } from "./contender.ts";
 import type { Drive } from "./drive.ts";
-import { drive } from "./measure.ts";
+import { drive, spreadOf, type Sample } from "./measure.ts";
 import type { Context, Findings, Part } from "./part.ts";
 import { standOf, type Stand } from "./stand.ts";
 import { closeShots, listShots, mixedShots, readShots } from "./work.ts";
@@ -21,26 +21,39 @@ const works: Work[] = [
 
 const whole = (value: number) => Math.round(value).toLocaleString("en");
 
+type Halves = { work: string; tops: number[]; halves: Sample[] };
+
 // The top is what 100 connections get that ask again at once. Then half of that, sent at a fixed rate whatever the answers do:
 // what has to wait for a connection waits, and its wait counts.
+async function measure(context: Context, stand: Stand, { name, asked }: Work): Promise<Halves> {
+  const { seconds, rounds } = scales[context.scale];
+  const found: Halves = { work: name, tops: [], halves: [] };
+  for (let round = 0; round < rounds; round++) {
+    context.progress(round, rounds, `runs of ${name}, top and half of it`);
+    await stand.reset();
+    const top = await drive(context.driver, stand, stand.ours, { connections, seconds, ...asked(stand) });
+    await stand.reset();
+    const rate = top.perSecond / 2;
+    found.tops.push(top.perSecond);
+    found.halves.push(await drive(context.driver, stand, stand.ours, { connections, seconds, rate, ...asked(stand) }));
+  }
+  return found;
+}
+
+function rowOf({ work, tops, halves }: Halves): string[] {
+  const of = (member: keyof Sample) => spreadOf(halves.map((half) => half[member]));
+  const { least, most } = of("p99");
+  const [p50, p99, p999] = (["p50", "p99", "p999"] as const).map((member) => of(member).median.toPrecision(3));
+  const p99s = `${least.toPrecision(3)} to ${most.toPrecision(3)}`;
+  return [work, whole(spreadOf(tops).median), whole(of("perSecond").median), p50 ?? "", p99 ?? "", p99s, p999 ?? ""];
+}
+
 async function run(context: Context): Promise<Findings> {
   const stand = await standOf(context);
-  const { seconds, rounds } = scales[context.scale];
-  const rows: string[][] = [];
-  let worst = 0;
-  for (const [each, { name, asked }] of works.entries()) {
-    for (let round = 0; round < rounds; round++) {
-      context.progress(each * rounds + round, works.length * rounds, `runs of ${name}, top and half of it`);
-      await stand.reset();
-      const top = await drive(context.driver, stand, stand.ours, { connections, seconds, ...asked(stand) });
-      await stand.reset();
-      const rate = top.perSecond / 2;
-      const half = await drive(context.driver, stand, stand.ours, { connections, seconds, rate, ...asked(stand) });
-      const times = [half.p50, half.p99, half.p999].map((ms) => ms.toPrecision(3));
-      rows.push([name, whole(top.perSecond), whole(half.perSecond), ...times]);
-      worst = Math.max(worst, half.p99);
-    }
-  }
+  const found: Halves[] = [];
+  for (const work of works) found.push(await measure(context, stand, work));
+  const p99s = found.map(({ halves }) => spreadOf(halves.map(({ p99 }) => p99)).median);
+  const worst = Math.max(...p99s);
   const memory = memoryPeakMb(stand.ours.pid);
   await stand.stop();
   return {
@@ -48,7 +61,7 @@ async function run(context: Context): Promise<Findings> {
       {
         name: "p99 at 100 connections, at half of the top",
         wanted: `under ${p99MaxMs} ms`,
-        measured: `${worst.toPrecision(3)} ms, the worst run of ${works.map(({ name }) => name).join(", ")}`,
+        measured: found.map(({ work }, each) => `${p99s[each]?.toPrecision(3)} ms ${work}`).join(", "),
         isReached: worst < p99MaxMs,
       },
       {
@@ -61,8 +74,8 @@ async function run(context: Context): Promise<Findings> {
     tables: [
       {
         title: "100 connections, at half of the top",
-        columns: ["work", "top, requests/s", "sent, requests/s", "p50 ms", "p99 ms", "p99.9 ms"],
-        rows,
+        columns: ["work", "top, requests/s", "sent, requests/s", "p50 ms", "p99 ms", "least to most", "p99.9 ms"],
+        rows: found.map(rowOf),
       },
     ],
   };

@@ -26,7 +26,7 @@ export type Spread = { median: number; least: number; most: number };
 
 export const connectionCounts: Record<Scale, number[]> = { quick: [100], full: [1, 16, 100] };
 
-function spreadOf(values: number[]): Spread {
+export function spreadOf(values: number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   const median = ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;

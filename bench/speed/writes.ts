@@ -9,7 +9,7 @@ import { standOf, type Stand } from "./stand.ts";
 import { accountPutShots, closeShots, mixedShots } from "./work.ts";
 
 const scales = {
-  quick: { rounds: 1, roundsAimed: 1, seconds: 1, warmSeconds: 1, closes: 1_000, closesAlone: 200 },
+  quick: { rounds: 1, roundsAimed: 1, seconds: 1, warmSeconds: 1, closes: 700, closesAlone: 200 },
   full: { rounds: 3, roundsAimed: 5, seconds: 2, warmSeconds: 3, closes: 6_000, closesAlone: 600 },
 };
 
