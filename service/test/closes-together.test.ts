@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { closeTogether, fingerprint, type CaseUpdate } from "../src/api/case-update.ts";
 import { clock } from "../src/clock.ts";
 import { Database } from "../src/db/database.ts";
@@ -164,6 +164,24 @@ test("closes together: a database that is away is told to all, and none is tried
   await expect(tried).rejects.toMatchObject({ code: "bad-gateway" });
 });
 
+test("gather: two transactions of a tenant are under way at once, and what comes in meanwhile waits for the first of them", async () => {
+  const under: { writes: number[]; end: () => void }[] = [];
+  const write = gatherWrites((_tenantId: string, writes: number[]) => {
+    return new Promise<number[]>((resolve) => under.push({ writes, end: () => resolve(writes) }));
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const outcomes: Promise<number>[] = [];
+  for (const each of [1, 2, 3, 4]) {
+    outcomes.push(write("a", each));
+    await turn();
+  }
+  expect(under.map(({ writes }) => writes)).toEqual([[1], [2]]);
+  under[1]?.end();
+  await vi.waitFor(() => expect(under.map(({ writes }) => writes)).toEqual([[1], [2], [3, 4]]));
+  for (const each of under) each.end();
+  expect(await Promise.all(outcomes)).toEqual([1, 2, 3, 4]);
+});
+
 test("gather: writes that come in while one is under way are the next one, tenant by tenant, in parts of the most at once", async () => {
   const ran: [tenant: string, writes: number[]][] = [];
   const write = gatherWrites(
@@ -173,7 +191,7 @@ test("gather: writes that come in while one is under way are the next one, tenan
       if (writes.includes(13)) throw new Error("unlucky");
       return writes.map((each) => each * 2);
     },
-    { atOnceMax: 3 },
+    { togetherMax: 3, atOnceMax: 1 },
   );
   const outcomes = [write("a", 1), write("a", 2), write("b", 1)];
   await new Promise((resolve) => setImmediate(resolve));

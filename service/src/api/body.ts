@@ -85,7 +85,7 @@ function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer | n
     request.on("data", take);
     request.once("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
     request.once("error", broken);
-    request.once("close", broken);
+    request.once("close", () => request.readableEnded || broken());
   });
 }
 

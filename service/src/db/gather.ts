@@ -34,14 +34,18 @@ export function gatherReads<T>(load: (tenantId: string, ids: string[]) => Promis
     });
 }
 
-// Writes of one tenant share a transaction: those that come in while one is under way are the next. Each gets its own outcome.
-export function gatherWrites<W, R>(run: (tenantId: string, together: W[]) => Promise<R[]>, { atOnceMax = 100 } = {}) {
+// Writes of one tenant share transactions: those that come in while the last ones are under way are the next. Each gets its own
+// outcome. Two at a time, so that the database works on one while the other is made.
+export function gatherWrites<W, R>(
+  run: (tenantId: string, together: W[]) => Promise<R[]>,
+  { togetherMax = 50, atOnceMax = 2 } = {},
+) {
   type Submitted = { write: W; resolve: (outcome: R) => void; reject: (error: unknown) => void };
-  const lines = new Map<string, Submitted[]>();
+  type Line = { waiting: Submitted[]; underWay: number };
+  const lines = new Map<string, Line>();
 
-  async function work(tenantId: string, line: Submitted[]): Promise<void> {
-    while (line.length > 0) {
-      const together = line.splice(0, atOnceMax);
+  async function work(tenantId: string, line: Line): Promise<void> {
+    for (let together = line.waiting.splice(0, togetherMax); together.length > 0;) {
       try {
         const outcomes = await run(
           tenantId,
@@ -52,19 +56,18 @@ export function gatherWrites<W, R>(run: (tenantId: string, together: W[]) => Pro
       } catch (error) {
         for (const each of together) each.reject(error);
       }
+      together = line.waiting.splice(0, togetherMax);
     }
-    lines.delete(tenantId);
+    if (--line.underWay === 0) lines.delete(tenantId);
   }
 
   return (tenantId: string, write: W): Promise<R> =>
     new Promise((resolve, reject) => {
-      const submitted = { write, resolve, reject };
-      const line = lines.get(tenantId);
-      if (line) line.push(submitted);
-      else {
-        const begun = [submitted];
-        lines.set(tenantId, begun);
-        setImmediate(() => void work(tenantId, begun));
-      }
+      const line = lines.get(tenantId) ?? { waiting: [], underWay: 0 };
+      lines.set(tenantId, line);
+      line.waiting.push({ write, resolve, reject });
+      if (line.underWay === atOnceMax) return;
+      line.underWay++;
+      setImmediate(() => void work(tenantId, line));
     });
 }
