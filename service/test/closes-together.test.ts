@@ -169,11 +169,10 @@ test("gather: two transactions of a tenant are under way at once, and what comes
   const write = gatherWrites((_tenantId: string, writes: number[]) => {
     return new Promise<number[]>((resolve) => under.push({ writes, end: () => resolve(writes) }));
   });
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
   const outcomes: Promise<number>[] = [];
   for (const each of [1, 2, 3, 4]) {
     outcomes.push(write("a", each));
-    await turn();
+    await new Promise((resolve) => setImmediate(resolve));
   }
   expect(under.map(({ writes }) => writes)).toEqual([[1], [2]]);
   under[1]?.end();

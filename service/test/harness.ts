@@ -5,7 +5,7 @@ import { readConfig, type Config } from "../src/config.ts";
 import type { Case, CaseListItem } from "../src/domain/case.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { clock } from "../src/clock.ts";
-import type { Database } from "../src/db/database.ts";
+import { Database } from "../src/db/database.ts";
 import type { Detector } from "../src/engine/detect.ts";
 import { Enrichment } from "../src/engine/enrichment.ts";
 import { RuleSets } from "../src/engine/rule-sets.ts";
@@ -28,6 +28,19 @@ export function useService(overrides: Partial<Config> = {}): { current: Service 
   });
   afterAll(() => holder.current.stop());
   return holder;
+}
+
+// An empty database for the tests of a file alone, on the run's PostgreSQL. Before the services that are to use it.
+export function useOwnDatabase(name: string): string {
+  beforeAll(async () => {
+    const shared = new Database({ connectionString: inject("databaseUrl") });
+    const connection = await shared.connect();
+    await connection.query(`drop database if exists ${name} with (force)`);
+    await connection.query(`create database ${name}`);
+    await connection.end();
+    await shared.end();
+  });
+  return inject("databaseUrl").replace(/\/[^/?]*\?/, `/${name}?`);
 }
 
 // An engine's own parts, to be run by hand.

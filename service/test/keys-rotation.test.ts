@@ -4,26 +4,18 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair } from "jose";
-import { beforeAll, expect, inject, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { clock } from "../src/clock.ts";
-import { Database, type Queryable } from "../src/db/database.ts";
+import type { Queryable } from "../src/db/database.ts";
 import { insertSigningKey } from "../src/db/issuer.ts";
 import { sql } from "../src/db/sql.ts";
 import { saveRevoked } from "../src/db/tenants.ts";
 import { startService, type Service } from "../src/service.ts";
 import { createClient } from "../src/tenancy.ts";
-import { TestTenant, expectProblem, send, testConfig, useService, type Answer } from "./harness.ts";
+import { TestTenant, expectProblem, send, testConfig, useOwnDatabase, useService, type Answer } from "./harness.ts";
 
 // Keys and listening connections belong to a whole database, so these tests have one of their own.
-const databaseUrl = inject("databaseUrl").replace(/\/[^/?]*\?/, "/keys_rotation?");
-beforeAll(async () => {
-  const database = new Database({ connectionString: inject("databaseUrl") });
-  const connection = await database.connect();
-  await connection.query("drop database if exists keys_rotation with (force)");
-  await connection.query("create database keys_rotation");
-  await connection.end();
-  await database.end();
-});
+const databaseUrl = useOwnDatabase("keys_rotation");
 
 // Two processes of one installation.
 const overrides = { databaseUrl, publicUrl: "https://casehound.example", roles: new Set(["api"] as const) };

@@ -5,9 +5,12 @@ import { caseSorts, listCases, type CaseFilter, type CasePage, type CaseSort } f
 import { statement, type Statement } from "../src/db/sql.ts";
 import type { CaseListItem } from "../src/domain/case.ts";
 import { uuidV7Floor } from "../src/domain/uuid.ts";
-import { TestTenant, useService } from "./harness.ts";
+import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 
-const service = useService({ roles: new Set(["api"]), rowSecurity: "on" });
+// Plans hang on how much each tenant has of a table, so these have a database of their own.
+const databaseUrl = useOwnDatabase("list_plans");
+
+const service = useService({ databaseUrl, roles: new Set(["api"]), rowSecurity: "on" });
 const caseCount = 20_000;
 const casesPerAccount = 10;
 const minuteMs = 60_000;

@@ -66,7 +66,7 @@ export class Authenticator {
     await this.#listener.stop();
   }
 
-  async identify(authorization: string[], connection: object): Promise<Identity> {
+  identify(authorization: string[], connection: object): Identity | Promise<Identity> {
     if (authorization.length === 0) throw unauthorized("An access token is required.", false);
     if (authorization.length > 1) throw unauthorized("There must be one Authorization header.");
     const [sent = ""] = authorization;

@@ -41,7 +41,9 @@ export async function runOperation(
   onBody: () => void,
 ): Promise<Reply> {
   const { operation } = routed;
-  const identity = await identify(runtime, request);
+  const known = identify(runtime, request);
+  // Not waited for where there is nothing to wait for.
+  const identity = known instanceof Promise ? await known : known;
   trace.actor = identity.actor;
   // An address ends up in logs and histories: a token there is given away, and never counts.
   if (/(^|&)access_token=/.test(routed.query)) throw unauthorized("The token must stand in the Authorization header alone.");
@@ -66,7 +68,7 @@ export async function runOperation(
     if (operation.method !== "GET") await readBody(request, bodyBytesDefault, onBody);
     const call: Call = { caller, params, query, body: undefined, key: "" };
     if (operation.isStream) call.visit = visitOf(runtime, request, operation, identity);
-    return handle(call);
+    return await handle(call);
   }
   return admitBody(request, operation.bodyBytesMax ?? bodyBytesDefault, async () => {
     const body = await readJson(request, operation, onBody);
@@ -77,7 +79,7 @@ export async function runOperation(
 }
 
 // A token goes before a session: who sends one means it.
-function identify({ authenticator, sessions }: Runtime, request: IncomingMessage): Promise<Identity> {
+function identify({ authenticator, sessions }: Runtime, request: IncomingMessage): Identity | Promise<Identity> {
   const authorization = headerLines(request, "authorization");
   const isPerson = authorization.length === 0 && sessions.hasCookie(request);
   return isPerson ? sessions.identify(request) : authenticator.identify(authorization, request.socket);

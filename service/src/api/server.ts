@@ -185,7 +185,7 @@ export class ApiServer {
     if (match.kind === "system") return match.operation.handle(request, onBody, match.call);
     if (this.isStopping)
       throw new Failure("service-unavailable", "The service is shutting down.", { headers: { "retry-after": "1" } });
-    return runOperation(parts, request, match, trace, onBody);
+    return await runOperation(parts, request, match, trace, onBody);
   }
 
   #record({
