@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { faults, mutation } from "./mutation.ts";
 import { proveShort } from "./prove.ts";
@@ -5,6 +6,12 @@ import { proveShort } from "./prove.ts";
 test("proof of the tests: there are faults enough, each planted once", () => {
   expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length);
   expect(faults.length).toBeGreaterThanOrEqual(40);
+});
+
+test("proof of the tests: the text of each fault stands in its file once", () => {
+  const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
+  const astray = faults.filter(({ file, text }) => read(file).split(text).length !== 2);
+  expect(astray.map(({ name }) => name)).toEqual([]);
 });
 
 test("proof of the tests: some of the faults, drawn by chance, are seen", async () => {

@@ -66,15 +66,15 @@ export const requestFaults: Fault[] = [
     ["dots are an id", String.raw`/^(\.|%2e){1,2}$/i.test(segment)`, "false", "service/test/paths.test.ts"],
   ]),
   ...faultsIn("service/src/api/json.ts", [
-    ["a member may come twice", "if (names.has(name)) throw", "if (false) throw", "service/src/api/json.test.ts"],
+    ["a member may come twice", "if (count !== countMembers(value)) throw", "if (false) throw", "service/src/api/json.test.ts"],
     [
       "an escaped quote ends a name",
-      String.raw`while (text[end] !== '"') end += text[end] === "\\" ? 2 : 1;`,
+      `hasEscapes ? endOfString(text, start) : text.indexOf('"', start + 1)`,
       // With an end of its own: what is planted must fail, and not run for ever.
-      `while (end < text.length && text[end] !== '"') end += 1;`,
+      `Math.max(start, text.indexOf('"', start + 1))`,
       "service/src/api/json.test.ts",
     ],
-    ["nesting has no end", "if (open.length > depthMax)", "if (false)", "service/src/api/json.test.ts"],
+    ["nesting has no end", "if (++depth > depthMax)", "if (++depth < 0)", "service/src/api/json.test.ts"],
     ["bytes that are no UTF-8 are mended", "{ fatal: true }", "{ fatal: false }", "service/src/api/json.test.ts"],
     [
       "the order of members matters to a key",
@@ -115,7 +115,7 @@ export const requestFaults: Fault[] = [
     ["a revoked client goes on", "client.revoked_at !== null || ", "", "service/test/clients.test.ts"],
     [
       "a revoked client is remembered",
-      "if (identity.clientId === clientId) this.#remembered.delete(token);",
+      "if (identity.clientId === clientId) this.#remembered.delete(sent);",
       "",
       "service/test/clients.test.ts",
     ],

@@ -55,11 +55,15 @@ export async function listCases(database: Queryable, tenantId: string, page: Cas
 }
 
 // As text, not as a value. Where it does not know the limit, PostgreSQL reckons with a tenth of the table: in a large one it would
-// then plan each list anew for its values, which takes longer than to run it.
+// then plan each list anew for its values, which takes longer than to run it. Of few sizes, for each is a statement of its own.
 function limitOf({ limit }: { limit: number }): string {
-  if (!Number.isSafeInteger(limit) || limit < 1) throw new Error("a limit is a whole number");
-  return `limit ${limit}`;
+  const size = pageSizes.find((each) => each >= limit);
+  if (size === undefined) throw new Error(`a page has at most ${pageSizes.at(-1)} entries`);
+  return `limit ${size}`;
 }
+
+// One more than is shown tells whether there is a next page.
+const pageSizes = [26, 51, 101, 201, 501, 1_001];
 
 async function listOrdered(
   database: Queryable,
@@ -85,7 +89,8 @@ async function listOrdered(
   );
   const text = `select ${caseColumns} from (${branches.join(" union all ")}) as slices order by ${order} ${limit}`;
   const isPrepared = !isCrossing(page) && isCommon("cases", text);
-  return database.query<CaseListItem & Row>(isPrepared ? statement(text, values) : { name: "", text, values });
+  const asked = isPrepared ? statement(text, values) : { name: "", text, values };
+  return (await database.query<CaseListItem & Row>(asked)).slice(0, page.limit);
 }
 
 const preparedMax = 64;
@@ -217,5 +222,5 @@ export async function listAccounts(database: Queryable, tenantId: string, page: 
   );
   const text = `select ${accountColumns} from (${branches.join(" union all ")}) as slices order by website_account_id ${limit}`;
   const asked = isCommon("accounts", text) ? statement(text, values) : { name: "", text, values };
-  return (await database.query<AccountRow>(asked)).map(toAccount);
+  return (await database.query<AccountRow>(asked)).slice(0, page.limit).map(toAccount);
 }
