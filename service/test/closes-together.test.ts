@@ -97,6 +97,13 @@ test("closes together: what was answered is what a replay answers, byte for byte
   for (const replay of replays) expect(replay.headers.get("idempotent-replayed")).toBe("true");
 });
 
+test("closes together: a key may be any word, one that means something to the database too", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const cases = await openCases(tenant, 2);
+  const updates = cases.map(({ case_id }, n) => closeOf(tenant, case_id, { key: ["null", "NULL"][n] ?? "" }));
+  expect((await together(tenant, updates)).map((outcome) => outcome?.status)).toEqual([200, 200]);
+});
+
 test("closes together: one whose case is held holds up none of the others", async () => {
   const tenant = await TestTenant.create(service.current);
   const [held, ...free] = (await openCases(tenant, 9)) as [Case, ...Case[]];

@@ -67,7 +67,7 @@ export async function lockFreshCases(
     select c.text, c.subject, c.end_user_is_blocked
     from unnest(
       ${plainArray(wanted.map((each) => each.case_id))}::uuid[],
-      ${plainArray(wanted.map((each) => each.key))}::text[]
+      ${wanted.map((each) => each.key)}::text[]
     ) as w (case_id, key)
     cross join lateral (
       select document as text, subject, end_user_is_blocked

@@ -140,8 +140,9 @@ export class Database implements TenantDatabase {
     let isBroken = true;
     const tx = new Inside(client, isPatient);
     try {
-      // Not waited for: what the work asks first is sent right behind it.
-      const [, result] = await Promise.all([client.query(begin), work(tx)]);
+      // Waited for: behind a BEGIN that failed, each statement would be a transaction of its own.
+      await client.query(begin);
+      const result = await work(tx);
       tx.end();
       await commit(client);
       isBroken = false;

@@ -54,7 +54,7 @@ export async function insertReplies(
     insert into idempotency_keys (tenant_id, key, fingerprint, case_id, created_at, status, reply)
     select ${tenantId}::uuid, r.key, r.fingerprint, r.case_id, r.created_at, r.status, r.reply
     from unnest(
-      ${plainArray(replies.map((each) => each.key))}::text[],
+      ${replies.map((each) => each.key)}::text[],
       ${replies.map((each) => each.fingerprint)}::bytea[],
       ${plainArray(replies.map((each) => each.caseId))}::uuid[],
       ${plainArray(replies.map((each) => each.now))}::timestamptz[],

@@ -1,0 +1,38 @@
+import { connect, createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { Client } from "pg";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { Database } from "../src/db/database.ts";
+import { sql } from "../src/db/sql.ts";
+
+// Between us and the database: a BEGIN arrives there as a word that it does not know. So it fails, and the connection lives.
+async function openWithoutBegin(): Promise<Database> {
+  const { host, port, user = "", database: name = "" } = new Client({ connectionString: inject("databaseUrl") });
+  const target = host.startsWith("/") ? { path: join(host, `.s.PGSQL.${port}`) } : { host, port };
+  const proxy = createServer((client) => {
+    const server = connect(target);
+    client.on("data", (sent) => server.write(Buffer.from(sent.toString("latin1").replaceAll("begin\0", "began\0"), "latin1")));
+    server.on("data", (answered) => client.write(answered));
+    for (const [one, other] of [[client, server] as const, [server, client] as const]) {
+      one.on("error", () => other.destroy());
+      one.on("close", () => other.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const { port: own } = proxy.address() as AddressInfo;
+  const database = new Database({ connectionString: `postgresql://${user}@127.0.0.1:${own}/${name}` });
+  onTestFinished(async () => {
+    await database.end();
+    proxy.close();
+  });
+  return database;
+}
+
+test.each(["transaction", "tryOnce"] as const)("%s: where it could not begin, nothing of it is done", async (way) => {
+  const database = await openWithoutBegin();
+  await database.query(sql`select 1 as ready`);
+  const name = `begin-${way}`;
+  const done = database[way]((tx) => tx.query(sql`insert into service_settings (name, value) values (${name}, '')`));
+  await expect(done).rejects.toThrow(/began/);
+  expect(await database.query(sql`select name from service_settings where name = ${name}`)).toEqual([]);
+});
