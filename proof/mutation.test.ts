@@ -15,6 +15,7 @@ test("proof of the tests: the text of each fault stands in its file once", () =>
   }
 });
 
-test("proof of the tests: some of the faults, drawn by chance, are seen", async () => {
+// Whole runs of tests inside of a test, beside all the others.
+test("proof of the tests: some of the faults, drawn by chance, are seen", { timeout: 600_000 }, async () => {
   expect(await proveShort(mutation)).toMatchObject({ "faults planted": 2, "seen by the tests": 2 });
 });

@@ -1,22 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
+import { commit } from "../scripts/runs.ts";
 import type { Findings, Part } from "./part.ts";
 
 export type Outcome = { part: Part; findings: Findings; seconds: number };
-
-function git(...args: string[]): string {
-  try {
-    return execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
-  } catch {
-    return "";
-  }
-}
-
-function commit(): string {
-  const head = git("rev-parse", "HEAD");
-  if (head === "") return "unknown";
-  return git("status", "--porcelain") === "" ? head : `${head}, with changes`;
-}
 
 function section({ part, findings, seconds }: Outcome): string {
   const rows = Object.entries(findings.figures).map(([name, value]) => `| ${name} | ${value.toLocaleString("en")} |`);

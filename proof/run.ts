@@ -2,6 +2,7 @@
 import { randomInt } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { chooseParts } from "../scripts/runs.ts";
 import { Progress } from "../service/src/cli/progress.ts";
 import { Random } from "../service/src/simulator/random.ts";
 import type { Findings, Part, Scale } from "./part.ts";
@@ -26,10 +27,7 @@ function readOptions(): Wanted {
     console.log(usage);
     process.exit(0);
   }
-  const names = values.only?.split(",");
-  const unknown = names?.find((name) => !parts.some((part) => part.name === name));
-  if (unknown !== undefined) throw new TypeError(`there is no part "${unknown}"`);
-  const chosen = parts.filter(({ name }) => names?.includes(name) ?? true);
+  const chosen = chooseParts(parts, values.only);
   return { chosen, seed: values.seed ?? String(randomInt(2 ** 32)), scale: values.short === true ? "short" : "full" };
 }
 

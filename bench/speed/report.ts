@@ -1,5 +1,5 @@
-import { execFileSync } from "node:child_process";
 import { cpus, totalmem } from "node:os";
+import { commit } from "../../scripts/runs.ts";
 import { sql } from "../../service/src/db/sql.ts";
 import type { Bench } from "../machine.ts";
 import { drawBars } from "./chart.ts";
@@ -8,20 +8,6 @@ import { drawPlot } from "./plot.ts";
 
 // A fault: the part did not come to its end.
 export type Outcome = { part: Part; findings: Findings; seconds: number; fault: string | null };
-
-function git(...args: string[]): string {
-  try {
-    return execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
-  } catch {
-    return "";
-  }
-}
-
-function commit(): string {
-  const head = git("rev-parse", "HEAD");
-  if (head === "") return "unknown";
-  return git("status", "--porcelain") === "" ? head : `${head}, with changes`;
-}
 
 export async function tellMachine({ database }: Bench): Promise<string[]> {
   const [row] = await database.query<{ version: string }>(sql`select current_setting('server_version') as version`);

@@ -1,6 +1,7 @@
 // How fast the service is, against its limits and against the plain way of writing it: `npm run bench`.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { chooseParts } from "../../scripts/runs.ts";
 import { Progress } from "../../service/src/cli/progress.ts";
 import { migrate } from "../../service/src/db/migrate.ts";
 import { openBench } from "../machine.ts";
@@ -27,10 +28,7 @@ function readOptions(): Wanted {
     console.log(usage);
     process.exit(0);
   }
-  const names = values.only?.split(",");
-  const unknown = names?.find((name) => !parts.some((part) => part.name === name));
-  if (unknown !== undefined) throw new TypeError(`there is no part "${unknown}"`);
-  const chosen = parts.filter(({ name }) => names?.includes(name) ?? true);
+  const chosen = chooseParts(parts, values.only);
   return { chosen, scale: values.quick === true ? "quick" : "full" };
 }
 
