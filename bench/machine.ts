@@ -35,14 +35,14 @@ export function databaseUrl({ postgres }: Bench): string {
 }
 
 // The service as a process of its own, on that PostgreSQL.
-export function startProcess(bench: Bench, env: Record<string, string> = {}): Promise<ServiceUnderTest> {
-  return spawnService({ DATABASE_URL: databaseUrl(bench), ...env });
+export function startProcess(bench: Bench, env: Record<string, string> = {}, flags: string[] = []): Promise<ServiceUnderTest> {
+  return spawnService({ DATABASE_URL: databaseUrl(bench), ...env }, flags);
 }
 
 // As `npm start` does it; there when it says that it is up.
-export async function spawnService(env: Record<string, string>): Promise<ServiceUnderTest> {
+export async function spawnService(env: Record<string, string>, flags: string[] = []): Promise<ServiceUnderTest> {
   const { PATH = "" } = process.env;
-  const child: ChildProcess = spawn(process.execPath, [...nodeFlags, main], {
+  const child: ChildProcess = spawn(process.execPath, [...nodeFlags, ...flags, main], {
     env: { PATH, PORT: "0", METRICS_PORT: "off", LOG_LEVEL: "warn", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -33,7 +33,7 @@ export const activities: Part = { name: "activities", title: "Activities", run }
 
 async function run(context: Context): Promise<Findings> {
   const store = await openStore(context, { cases: 0 });
-  const service = await startOn(context.bench, store, { ROLES: "api,collector" });
+  const service = await startOn(context.bench, store, { env: { ROLES: "api,collector" } });
   const taken = new Map<string, Taken[]>();
   let memory = 0;
   try {
@@ -94,7 +94,7 @@ let seed = 0;
 const timelineOf = (appKey: string, batch: readonly [number, number], serverShare: number) =>
   loadTimeline({ seed: `bench-${seed++}`, startMs: Date.now(), eventsPerSecond: 1_000, appKey, origin, serverShare, batch });
 
-function newBatches(size: number, count: number): Activity[][] {
+export function newBatches(size: number, count: number): Activity[][] {
   const found = timelineOf("none", [size, size], 1)
     .filter((each): each is ServerBatch => each.kind === "server")
     .take(count);
@@ -123,8 +123,8 @@ async function send({ driver, bench }: Context, service: StoreService, shots: Sh
 
 async function runSustained(context: Context, store: Store): Promise<Sustained> {
   const { bench, scale, progress } = context;
-  const api = await startOn(bench, store, { ROLES: "api,collector" });
-  const engine = await startOn(bench, store, { ROLES: "engine" });
+  const api = await startOn(bench, store, { env: { ROLES: "api,collector" } });
+  const engine = await startOn(bench, store, { env: { ROLES: "engine" } });
   try {
     const [{ slug, app_key: appKey } = { slug: "", app_key: "" }] = store.tenants;
     const tenant = { slug, appKey, origin, token: async () => api.tokens[0] ?? "" };

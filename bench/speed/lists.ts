@@ -6,6 +6,7 @@ import type { Context, Findings, Part, Table } from "./part.ts";
 import { openStore, startOn, type Store, type StoreService } from "./store.ts";
 
 const ratioMax = 1.2;
+const ratioAgain = 1.1;
 const sizes: Record<Context["scale"], [number, ...number[]]> = {
   quick: [10_000, 200_000],
   full: [10_000, 1_000_000, 5_000_000],
@@ -78,8 +79,8 @@ async function measure(context: Context, served: Served[], named: Named): Promis
       await ask(context, each.service, { path: paths[index] ?? "", requests: warmUp });
     for (const found of blocks) found.length = 0;
     await measureBlocks(rounds, block);
-    // Others work on this machine too: what looks too dear is looked at again, as much more often.
-    if (ratioOf(blocks.map(medians)) > ratioMax) await measureBlocks(rounds * againRounds, block);
+    // Others work on this machine too: what is near to the bound, on either side, or above it is looked at longer.
+    if (ratioOf(blocks.map(medians)) > ratioAgain) await measureBlocks(rounds * againRounds, block);
   }
   const costs = blocks.map(medians);
   const ratio = ratioOf(costs);

@@ -3,9 +3,10 @@ import { growth } from "./growth.ts";
 import { lists } from "./lists.ts";
 import { load } from "./load.ts";
 import type { Part } from "./part.ts";
+import { profiles } from "./profiles.ts";
 import { reads } from "./reads.ts";
 import { starts } from "./starts.ts";
 import { writes } from "./writes.ts";
 
 // In the order of docs/BENCHMARK.md. The large stores come last, for PostgreSQL tidies up behind them for a while.
-export const parts: Part[] = [reads, writes, load, activities, starts, lists, growth];
+export const parts: Part[] = [reads, writes, load, activities, profiles, starts, lists, growth];

@@ -138,11 +138,15 @@ async function whileLoading(bench: Bench, load: () => Promise<void>): Promise<vo
 export type StoreService = ServiceUnderTest & { tokens: string[] };
 
 // A service on that store, and a token for each of its tenants.
-export async function startOn(bench: Bench, store: Store, env: Record<string, string> = {}): Promise<StoreService> {
+export async function startOn(
+  bench: Bench,
+  store: Store,
+  { env = {}, flags = [] }: { env?: Record<string, string>; flags?: string[] } = {},
+): Promise<StoreService> {
   const unlimited = { RATE_LIMIT_CLIENT: "off", RATE_LIMIT_TENANT: "off", RATE_LIMIT_COLLECTOR: "off" };
   const port = await freePort();
   const all = { ROLES: "api", DATABASE_URL: store.url, PORT: String(port), PUBLIC_URL: publicUrl, ...unlimited, ...env };
-  const service = await startProcess(bench, all);
+  const service = await startProcess(bench, all, flags);
   const issuer = await Issuer.open(store.database, publicUrl);
   const tokens = await Promise.all(
     store.tenants.map(({ tenant_id, slug, client_id }) =>

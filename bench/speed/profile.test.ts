@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { timesOf, type Profile } from "./profile.ts";
+
+const node = (id: number, functionName: string, url = "") => ({ id, callFrame: { functionName, url } });
+const profile: Profile = {
+  nodes: [
+    node(1, "(idle)"),
+    node(2, "(garbage collector)"),
+    node(3, "answer", "file:///some/where/service/src/api/run.ts"),
+    node(4, "parse", "file:///some/where/node_modules/pg-protocol/dist/parser.js"),
+    node(5, "start", "file:///some/where/service/src/service.ts"),
+  ],
+  samples: [5, 1, 3, 2, 3, 4, 5],
+  timeDeltas: [100, 100, 30, 20, 30, 20, 100],
+  startTime: 1_000,
+};
+
+test("a profile counts what a function took itself, in the span that is asked for, and not while idle", () => {
+  const { areas, functions } = timesOf(profile, { from: 1_150, to: 1_300 });
+  expect([...areas]).toEqual([
+    ["service: api", 0.6],
+    ["garbage collection", 0.2],
+    ["driver of PostgreSQL", 0.2],
+  ]);
+  expect([...functions.keys()]).toEqual([
+    "answer, service/src/api/run.ts",
+    "(garbage collector)",
+    "parse, pg-protocol/dist/parser.js",
+  ]);
+});
+
+test("a span without a sample is told, for its shares would be of nothing", () => {
+  expect(() => timesOf(profile, { from: 5_000, to: 6_000 })).toThrow("nothing was sampled");
+});
