@@ -10,7 +10,7 @@ import { EmbeddedPostgres } from "../service/src/db/embedded.ts";
 const main = fileURLToPath(new URL("../service/src/main.ts", import.meta.url));
 const ticksPerSecond = 100;
 // As in package.json's start.
-const nodeFlags = ["--max-semi-space-size=16"];
+const nodeFlags = ["--max-semi-space-size=16", "--heap-growing-percent=80"];
 
 export type Bench = { folder: string; postgres: EmbeddedPostgres; database: Database; stop: () => Promise<void> };
 

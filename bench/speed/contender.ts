@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 export type Contender = { name: string; url: string; pid: number; stop: () => Promise<void> };
 
 // As the service is started, so that none has the better flags.
-const nodeFlags = ["--max-semi-space-size=16"];
+const nodeFlags = ["--max-semi-space-size=16", "--heap-growing-percent=80"];
 
 // One that writes its address as its first line.
 export async function startContender(

@@ -7,7 +7,7 @@ import type { Context, Findings, Page, Part, Plot, Table } from "./part.ts";
 import { connectionsOf, sizingPage, walBytes } from "./sizing.ts";
 import { openStore, startOn, type Store, type StoreService } from "./store.ts";
 
-const sizes = { quick: { smaller: [10_000], large: 200_000 }, full: { smaller: [100_000, 1_000_000], large: 5_000_000 } };
+const sizes = { quick: { smaller: [10_000], large: 100_000 }, full: { smaller: [100_000, 1_000_000], large: 5_000_000 } };
 const manyTenants = { quick: { cases: 20_000, tenants: 100 }, full: { cases: 200_000, tenants: 1_000 } };
 const connectionSteps = { quick: [1, 10, 100], full: [1, 10, 100, 1_000] };
 const effort = { quick: { seconds: 0.4, rounds: 1, closes: 400 }, full: { seconds: 1, rounds: 3, closes: 1_000 } };

@@ -8,7 +8,7 @@ import { openStore, startOn, type Store, type StoreService } from "./store.ts";
 const ratioMax = 1.2;
 const ratioAgain = 1.1;
 const sizes: Record<Context["scale"], [number, ...number[]]> = {
-  quick: [10_000, 200_000],
+  quick: [10_000, 100_000],
   full: [10_000, 1_000_000, 5_000_000],
 };
 // A statement is planned for good after some runs on each of the connections.

@@ -31,6 +31,7 @@ import { findCases } from "./db/cases.ts";
 import { Database } from "./db/database.ts";
 import { EmbeddedPostgres } from "./db/embedded.ts";
 import { gatherReads, gatherWrites } from "./db/gather.ts";
+import { insertBatches } from "./db/inbox.ts";
 import { MigrationFault, migrate } from "./db/migrate.ts";
 import { findOrMakeSecret, savePublicUrl } from "./db/settings.ts";
 import { isBound, openTenantLock } from "./db/tenant-lock.ts";
@@ -220,10 +221,17 @@ async function startApi(
 }
 
 // What many callers ask for at once is asked of the database together.
-function gathered(database: Database, { newId }: Clock): Pick<SharedServices, "findCase" | "findAccount" | "closeTogether"> {
+function gathered(
+  database: Database,
+  { newId }: Clock,
+): Pick<SharedServices, "findCase" | "findAccount" | "closeTogether" | "acceptTogether"> {
   return {
     findCase: gatherReads((tenantId, ids) => findCases(database.of(tenantId), tenantId, ids)),
     findAccount: gatherReads((tenantId, ids) => findAccounts(database.of(tenantId), tenantId, ids)),
+    acceptTogether: gatherWrites(
+      (tenantId, batches) => database.of(tenantId).transaction((tx) => insertBatches(tx, tenantId, batches)),
+      { togetherMax: 1_000, weightOf: (batch) => batch.length },
+    ),
     closeTogether: gatherWrites((tenantId, updates) => closeTogether(database.of(tenantId), tenantId, { updates, newId })),
   };
 }

@@ -1,5 +1,4 @@
 import { Type } from "typebox";
-import { insertActivities } from "../db/inbox.ts";
 import { ActivityBatch, type RecordedActivity } from "../domain/activity.ts";
 import { shownTime } from "../domain/field.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
@@ -16,7 +15,7 @@ async function accept(services: Services, { caller, body }: Call<ActivityBatch>)
     origin: "server",
     received_at: receivedAt,
   }));
-  const inserted = await services.database.transaction((tx) => insertActivities(tx, caller.tenant_id, activities));
+  const inserted = await services.acceptTogether(caller.tenant_id, activities);
   return dataReply({ accepted: inserted.accepted, duplicates: inserted.duplicates }, 202);
 }
 

@@ -1,9 +1,11 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { Account } from "../domain/account.ts";
+import type { RecordedActivity } from "../domain/activity.ts";
 import type { FailureCode, FieldError } from "../domain/failure.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { StoredCase } from "../db/cases.ts";
 import type { TenantDatabase } from "../db/database.ts";
+import type { Inserted } from "../db/inbox.ts";
 import type { CaseUpdate } from "./case-update.ts";
 import type { CursorSeal } from "./cursor.ts";
 import type { EventFeed } from "./event-feed.ts";
@@ -21,6 +23,8 @@ export type Services = {
   findAccount: (tenantId: string, websiteAccountId: string) => Promise<Account | undefined>;
   // Null: to be tried alone.
   closeTogether: (tenantId: string, update: CaseUpdate) => Promise<Reply | null>;
+  // Durable when it returns.
+  acceptTogether: (tenantId: string, activities: RecordedActivity[]) => Promise<Inserted>;
   now: () => string;
   newId: (at?: string) => string;
   // A line of the log about people and credentials. Never with a secret.

@@ -34,18 +34,31 @@ export function gatherReads<T>(load: (tenantId: string, ids: string[]) => Promis
     });
 }
 
+// Together no more than `togetherMax` of weight, unless one alone is more.
+type GatheringOptions<W> = { togetherMax?: number; atOnceMax?: number; weightOf?: (write: W) => number };
+
 // Writes of one tenant share transactions: those that come in while the last ones are under way are the next. Each gets its own
 // outcome. Two at a time, so that the database works on one while the other is made.
 export function gatherWrites<W, R>(
   run: (tenantId: string, together: W[]) => Promise<R[]>,
-  { togetherMax = 50, atOnceMax = 2 } = {},
+  { togetherMax = 50, atOnceMax = 2, weightOf = () => 1 }: GatheringOptions<W> = {},
 ) {
   type Submitted = { write: W; resolve: (outcome: R) => void; reject: (error: unknown) => void };
   type Line = { waiting: Submitted[]; underWay: number };
   const lines = new Map<string, Line>();
 
+  function take({ waiting }: Line): Submitted[] {
+    let [count, weight] = [0, 0];
+    for (const { write } of waiting) {
+      weight += weightOf(write);
+      if (count > 0 && weight > togetherMax) break;
+      count++;
+    }
+    return waiting.splice(0, count);
+  }
+
   async function work(tenantId: string, line: Line): Promise<void> {
-    for (let together = line.waiting.splice(0, togetherMax); together.length > 0;) {
+    for (let together = take(line); together.length > 0;) {
       try {
         const outcomes = await run(
           tenantId,
@@ -56,7 +69,7 @@ export function gatherWrites<W, R>(
       } catch (error) {
         for (const each of together) each.reject(error);
       }
-      together = line.waiting.splice(0, togetherMax);
+      together = take(line);
     }
     if (--line.underWay === 0) lines.delete(tenantId);
   }

@@ -33,19 +33,29 @@ function contentOf({ type, occurred_at, claimed_at, website_account_id, session_
   return Number.parseInt(hash("sha256", JSON.stringify(same), "hex").slice(0, 8), 16) | 0;
 }
 
-type Given = { key: string; content: number; activity: RecordedActivity };
+// `batch`: the one that it came in first.
+type Given = { key: string; content: number; activity: RecordedActivity; batch: number };
 
 // Into the inbox, once each. What was stored before is not stored again; `reused` are those that came under a known id with
 // other content.
 export async function insertActivities(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<Inserted> {
+  const [inserted] = await insertBatches(tx, tenantId, [activities]);
+  if (!inserted) throw new Error("a batch without an outcome");
+  return inserted;
+}
+
+// Several batches as if one came after the other, with an outcome each.
+export async function insertBatches(tx: Queryable, tenantId: string, batches: RecordedActivity[][]): Promise<Inserted[]> {
   const byKey = new Map<string, Given>();
-  const reused: RecordedActivity[] = [];
-  for (const activity of activities) {
-    const key = activityKey(activity);
-    const content = contentOf(activity);
-    const first = byKey.get(key);
-    if (!first) byKey.set(key, { key, content, activity });
-    else if (first.content !== content) reused.push(activity);
+  const reused = batches.map((): RecordedActivity[] => []);
+  for (const [batch, activities] of batches.entries()) {
+    for (const activity of activities) {
+      const key = activityKey(activity);
+      const content = contentOf(activity);
+      const first = byKey.get(key);
+      if (!first) byKey.set(key, { key, content, activity, batch });
+      else if (first.content !== content) reused[batch]?.push(activity);
+    }
   }
   const given = [...byKey.values()];
   const fresh = await insertIds(tx, tenantId, given);
@@ -56,8 +66,13 @@ export async function insertActivities(tx: Queryable, tenantId: string, activiti
     tenantId,
     kept.map((each) => each.activity),
   );
-  if (known.length > 0) reused.push(...(await findReused(tx, tenantId, known)));
-  return { accepted: fresh.size, duplicates: activities.length - fresh.size, reused };
+  if (known.length > 0) for (const { batch, activity } of await findReused(tx, tenantId, known)) reused[batch]?.push(activity);
+  const accepted = batches.map(() => 0);
+  for (const { batch } of kept) accepted[batch] = (accepted[batch] ?? 0) + 1;
+  return batches.map(({ length }, batch) => {
+    const count = accepted[batch] ?? 0;
+    return { accepted: count, duplicates: length - count, reused: reused[batch] ?? [] };
+  });
 }
 
 // Returns those that were not known. Mostly that is all of them, and then their number says so.
@@ -83,9 +98,8 @@ async function insertIds(tx: Queryable, tenantId: string, given: Given[]): Promi
 }
 
 async function insertParcels(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<void> {
-  for (const parcel of parcelsOf(activities)) {
-    await insertParcel(tx, tenantId, { parcel_id: randomUUID(), ...parcel });
-  }
+  // Sent one behind the other, without waiting for each.
+  await Promise.all(parcelsOf(activities).map((parcel) => insertParcel(tx, tenantId, { parcel_id: randomUUID(), ...parcel })));
 }
 
 type Parcel = { received_at: string; texts: string[] };
@@ -129,13 +143,13 @@ export function unpackParcel(bytes: Buffer): RecordedActivity[] {
   return JSON.parse(plain.toString()) as RecordedActivity[];
 }
 
-async function findReused(tx: Queryable, tenantId: string, known: Given[]): Promise<RecordedActivity[]> {
+async function findReused(tx: Queryable, tenantId: string, known: Given[]): Promise<Given[]> {
   const rows = await tx.query<{ id_key: string; content: number }>(sql`
     select id_key, content
     from activity_ids
     where tenant_id = ${tenantId} and id_key = any(${known.map((each) => each.key)}::uuid[]) and content <> 0`);
   const contents = new Map(rows.map((row) => [row.id_key, row.content]));
-  return known.filter((each) => (contents.get(each.key) ?? each.content) !== each.content).map((each) => each.activity);
+  return known.filter((each) => (contents.get(each.key) ?? each.content) !== each.content);
 }
 
 // Jumps from tenant to tenant along the inbox's key, so that a long backlog of one costs no more than a short one.
