@@ -28,6 +28,10 @@ async function run(context: Context): Promise<Findings> {
   const [least, ...more] = sizes[context.scale];
   const stores: [Store, ...Store[]] = [await openStore(context, { cases: least })];
   for (const cases of more) stores.push(await openStore(context, { cases }));
+  return compareStores(context, stores);
+}
+
+async function compareStores(context: Context, stores: [Store, ...Store[]]): Promise<Findings> {
   const measured: Measured[] = [];
   const rates: string[][] = [];
   // Quickly, every fourth of them, to see that it works.

@@ -6,6 +6,7 @@ import { labels } from "../domain/finding.ts";
 import { uuidV7Floor } from "../domain/uuid.ts";
 import { accountColumns, toAccount, type AccountRow } from "./accounts.ts";
 import type { Queryable, Row } from "./database.ts";
+import { facetOf } from "./facets.ts";
 import { statement } from "./sql.ts";
 
 // Keyset pages whose cost does not grow with the table, whatever the filter. Filters of few values (status, block flag,
@@ -163,19 +164,22 @@ function caseSlices(page: CasePage, wantedScores: number[], bind: Bind): Slice[]
   // No account, no block flag: the partial indexes leave it out. A closed case has no new evidence.
   const isNone = (isUnknown && filter.user_is_blocked === true) || (filter.new_evidence === true && filter.status === "CLOSED");
   if (isNone) return [{ conditions: ["false"] }];
-  const dimensions: string[][] = [
-    isUnknown ? ["website_account_id = 'UNKNOWN'"] : [],
-    // From our own lists, never from the caller's text.
-    ["OPEN", "CLOSED"]
-      .filter((status) => status === (filter.new_evidence === true ? "OPEN" : (filter.status ?? status)))
-      .map((status) => `status = '${status}'`),
-    isUnknown
-      ? []
-      : [false, true].filter((flag) => flag === (filter.user_is_blocked ?? flag)).map((flag) => `end_user_is_blocked = ${flag}`),
-    labels.filter((label) => label === (filter.label ?? label)).map((label) => `primary_fraud_label = '${label}'`),
-    wantedScores.map((score) => `overall_risk_score = ${score}`),
-  ];
-  return product(dimensions.filter((dimension) => dimension.length > 0)).map((conditions) => ({ conditions }));
+  const own = isUnknown ? ["website_account_id = 'UNKNOWN'"] : [];
+  return facetsOf(filter, wantedScores, isUnknown).map((facet) => ({ conditions: [...own, `facet = ${facet}`] }));
+}
+
+// Every combination that the filter lets through. From our own lists, never from the caller's text.
+function facetsOf(filter: CaseFilter, wantedScores: number[], isUnknown: boolean): number[] {
+  const wantedStatus = filter.new_evidence === true ? "OPEN" : filter.status;
+  const wantedFlag = isUnknown ? false : filter.user_is_blocked;
+  const statuses = (["OPEN", "CLOSED"] as const).filter((status) => status === (wantedStatus ?? status));
+  const flags = [false, true].filter((flag) => flag === (wantedFlag ?? flag));
+  const wantedLabels = labels.filter((label) => label === (filter.label ?? label));
+  return statuses.flatMap((status) =>
+    flags.flatMap((isBlocked) =>
+      wantedLabels.flatMap((label) => wantedScores.map((score) => facetOf({ status, isBlocked, label, score }))),
+    ),
+  );
 }
 
 // One account has few cases: its own index, and the rest is looked at row by row.

@@ -1,6 +1,7 @@
 import { ageHours, linkedCasesShownMax } from "../domain/case-digest.ts";
 import { uuidV7Floor } from "../domain/uuid.ts";
 import type { Queryable, Row } from "./database.ts";
+import { openFacets, scoreOf } from "./facets.ts";
 import { sql } from "./sql.ts";
 
 export type TallyRow = { day: string; what: string; bucket: number; cases: number };
@@ -16,14 +17,14 @@ export async function listTallies(
     where tenant_id = ${tenantId} and day >= ${range.from}::date and day < ${range.to}::date`);
 }
 
-export type OpenCount = { score: number; is_blocked: boolean; cases: number; younger: number[] };
+export type OpenCount = { score: number; cases: number; younger: number[] };
 
-// Open cases by score and block flag, and how many of them are younger than each of the ages. All of it stands in one index,
+// Open cases by what they are filtered by, and how many of them are younger than each of the ages. All of it stands in one index,
 // and an id's time is its creation.
 export async function countOpen(database: Queryable, tenantId: string, nowMs: number): Promise<OpenCount[]> {
   const [hour, day, days3, week, month] = ageHours.map((hours) => uuidV7Floor(nowMs - hours * 3_600_000 + 1));
-  return database.query<Row & OpenCount>(sql`
-    select overall_risk_score as score, end_user_is_blocked as is_blocked, count(*) as cases,
+  const rows = await database.query<Row & Omit<OpenCount, "score"> & { facet: number }>(sql`
+    select facet, count(*) as cases,
       array[
         count(*) filter (where sorted_id >= ${hour}::uuid),
         count(*) filter (where sorted_id >= ${day}::uuid),
@@ -32,20 +33,22 @@ export async function countOpen(database: Queryable, tenantId: string, nowMs: nu
         count(*) filter (where sorted_id >= ${month}::uuid)
       ]::int[] as younger
     from cases
-    where tenant_id = ${tenantId} and status = 'OPEN'
-    group by overall_risk_score, end_user_is_blocked`);
+    where tenant_id = ${tenantId} and facet < ${openFacets.end}::smallint
+    group by facet`);
+  return rows.map(({ facet, ...counted }) => ({ ...counted, score: scoreOf(facet) }));
 }
 
 export type ViewCounts = { open: number; new_evidence: number; blocked_accounts: number; no_account: number };
 
 // Each is a slice of an index that holds it.
 export async function countViews(database: Queryable, tenantId: string): Promise<ViewCounts> {
+  const { end, blockedFrom } = openFacets;
   const [row] = await database.query<Row & ViewCounts>(sql`
     select
-      (select count(*) from cases where tenant_id = ${tenantId} and status = 'OPEN') as open,
+      (select count(*) from cases where tenant_id = ${tenantId} and facet < ${end}::smallint) as open,
       (select count(*) from cases where tenant_id = ${tenantId} and has_new_evidence) as new_evidence,
-      (select count(*) from cases where tenant_id = ${tenantId} and status = 'OPEN' and end_user_is_blocked) as blocked_accounts,
-      (select count(*) from cases where tenant_id = ${tenantId} and status = 'OPEN' and website_account_id = 'UNKNOWN') as no_account`);
+      (select count(*) from cases where tenant_id = ${tenantId} and facet >= ${blockedFrom}::smallint and facet < ${end}::smallint) as blocked_accounts,
+      (select count(*) from cases where tenant_id = ${tenantId} and facet < ${end}::smallint and website_account_id = 'UNKNOWN') as no_account`);
   return row ?? { open: 0, new_evidence: 0, blocked_accounts: 0, no_account: 0 };
 }
 

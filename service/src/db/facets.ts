@@ -1,0 +1,19 @@
+import { labels, type Label } from "../domain/finding.ts";
+
+// What cases are filtered by, as the one number of `cases.facet`. The column's own expression counts the same.
+export type Facets = { status: "OPEN" | "CLOSED"; isBlocked: boolean; label: Label; score: number };
+
+const closed = 50;
+const blocked = 25;
+const scores = 5;
+
+export function facetOf({ status, isBlocked, label, score }: Facets): number {
+  return (status === "OPEN" ? 0 : closed) + (isBlocked ? blocked : 0) + scores * labels.indexOf(label) + score - 1;
+}
+
+// Open cases are those below it; those of blocked accounts are the upper half of them.
+export const openFacets = { end: closed, blockedFrom: blocked };
+
+export function scoreOf(facet: number): number {
+  return (facet % scores) + 1;
+}
