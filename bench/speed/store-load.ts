@@ -46,7 +46,7 @@ function bucket(digit: number, shares: [unknown, number][]): string {
 }
 
 // Case n of all was opened in the nth part of the year, so that rows lie in the order of their creation, as in life. An account
-// has two cases, one in each half; of the older ones none is open, so no account has two that are. Every 25th has no account.
+// has two cases, one in each half; of the older ones none is open, so no account has two that are. Every tenth has no account.
 // The last change came between a minute and 30 days later, each order of magnitude as often as the next, and before the end.
 const insertCases = `
   with templates as materialized (
@@ -64,12 +64,12 @@ const insertCases = `
       ((case when n <= $5::bigint then 0 else ${bucket(5, kinds)} end * ${labelShares.length} + ${bucket(9, labelShares)})
         * ${scoreShares.length} + ${bucket(13, scoreShares)}) * ${variants} + n % ${variants} as place,
       ($1::uuid[])[1 + number % cardinality($1::uuid[])] as tenant_id,
-      case when n % 25 = 0 then 'UNKNOWN' else 'member-' || number end as account,
+      case when n % 10 = 0 then 'UNKNOWN' else 'member-' || number end as account,
       (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || substr(hash, 8, 3) || '8' || substr(hash, 12, 15))::uuid as id
     from numbered
   ),
   made as (
-    select *, n % 25 <> 0 and number % 11 = 0 as is_blocked,
+    select *, n % 10 <> 0 and number % 11 = 0 as is_blocked,
       case
         when is_changed then (
           at + least(
