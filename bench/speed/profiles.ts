@@ -26,6 +26,13 @@ const works: Work[] = [
     },
   },
   {
+    name: "a page of 50",
+    asked: async ({ tenants }, { url, tokens }, { scale }) => {
+      const shots: Shot[] = [{ method: "GET", path: `/v2/${tenants[0]?.slug}/cases?limit=50` }];
+      return { url, headers: { authorization: `Bearer ${tokens[0]}` }, connections, seconds: effort[scale].seconds, shots };
+    },
+  },
+  {
     name: "close",
     asked: async (store, { url, tokens }, { scale }) => {
       const count = counts.closes * effort[scale].share;

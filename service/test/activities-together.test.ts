@@ -20,6 +20,13 @@ async function waiting({ tenantId }: TestTenant): Promise<number> {
   return row?.events ?? 0;
 }
 
+const post = (to: TestTenant, ids: string[]) =>
+  to.call("POST", "/activities", {
+    body: {
+      activities: ids.map((id) => ({ activity_id: id, type: "login_failed", occurred_at: at, website_account_id: "one" })),
+    },
+  });
+
 test("accept together: each batch has the outcome that it would have had alone, one after the other", async () => {
   const tenant = await TestTenant.create(service.current);
   const insert = (batches: RecordedActivity[][]) =>
@@ -42,12 +49,6 @@ test("accept together: each batch has the outcome that it would have had alone, 
 
 test("accept together: requests of one moment share transactions, and each hears of its own", async () => {
   const [tenant, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
-  const post = (to: TestTenant, ids: string[]) =>
-    to.call("POST", "/activities", {
-      body: {
-        activities: ids.map((id) => ({ activity_id: id, type: "login_failed", occurred_at: at, website_account_id: "one" })),
-      },
-    });
   const ids = Array.from({ length: 60 }, () => randomUUID());
   const answers = await Promise.all([...ids.map((id) => post(tenant, [id])), post(tenant, ids), post(other, ids)]);
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
