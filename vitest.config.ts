@@ -3,8 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: [
-      "service/{src,test}/**/*.test.ts",
-      "{client,tag}/src/**/*.test.ts",
+      "{service,client}/{src,test}/**/*.test.ts",
+      "tag/src/**/*.test.ts",
       "console/test/**/*.test.ts",
       "{scripts,proof,bench}/**/*.test.ts",
     ],

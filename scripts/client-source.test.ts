@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { generateClient } from "./client-source.ts";
+import { clientSources } from "./client-source.ts";
 
-test("client: its operations are those of the service's table", () => {
-  const written = readFileSync(new URL("../client/src/operations.ts", import.meta.url), "utf8");
-  expect(written, "run `npm run generate`").toBe(generateClient());
+test.each(Object.entries(clientSources()))("client: %s is what the service's table of operations makes", (name, text) => {
+  const written = readFileSync(new URL(`../client/src/${name}`, import.meta.url), "utf8");
+  expect(written, "run `npm run generate`").toBe(text);
 });

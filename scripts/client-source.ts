@@ -1,5 +1,6 @@
 import type { Operation } from "../service/src/api/operation.ts";
 import { operations as all } from "../service/src/api/operations.ts";
+import { problems } from "../service/src/api/problem.ts";
 import type { Schema } from "../service/src/api/validate.ts";
 import { scopes } from "../service/src/domain/scope.ts";
 
@@ -8,30 +9,80 @@ const operations = all.filter((operation) => operation.isStream !== true);
 
 type Named = Schema & { $id?: string; patternProperties?: Record<string, Schema> };
 
-// The text of client/src/operations.ts.
-export function generateClient(): string {
+// By their names in client/src.
+export function clientSources(): Record<string, string> {
+  return { "operations.ts": operationsSource(), "methods.ts": methodsSource() };
+}
+
+function operationsSource(): string {
   const named = new Map<string, string>();
   const entries = operations.map((operation) => `  ${operation.id}: ${signature(operation, named)};`);
   const table = operations.map(({ id, method, path, ...rest }) => {
     const isRepeatable = method === "GET" || method === "PUT" || rest.wantsKey === true || id === "createActivities";
-    const flags = `wantsKey: ${rest.wantsKey === true}, isRepeatable: ${isRepeatable}`;
+    const items = itemsOf(rest.success.schema);
+    const flags = `wantsKey: ${rest.wantsKey === true}, isRepeatable: ${isRepeatable}${items === null ? "" : `, items: "${items}"`}`;
     return `  ${id}: { method: ${JSON.stringify(method)}, path: ${JSON.stringify(path)}, ${flags} },`;
   });
   const types = [...named].map(([name, text]) => `export type ${name} = ${text};\n`);
   return `// Generated from the service's table of operations by \`npm run generate\`. Do not edit.
 
-export type Scope = ${scopes.map((scope) => JSON.stringify(scope)).join(" | ")};
+export type Scope = ${union(scopes)};
+
+export type ProblemType = ${union(Object.keys(problems))};
 
 ${types.join("\n")}
 export type Operations = {
 ${entries.join("\n")}
 };
 
-// \`isRepeatable\`: to send it twice is to have sent it once, so that it may be retried.
+// \`isRepeatable\`: to send it twice is to have sent it once, so that it may be retried. \`items\`: what a list's page holds.
 export const operations = {
 ${table.join("\n")}
 } as const;
 `;
+}
+
+function methodsSource(): string {
+  return `// Generated from the service's table of operations by \`npm run generate\`. Do not edit.
+import type { CallOptions, Input, OperationId } from "./call.ts";
+import type { Operations } from "./operations.ts";
+
+export abstract class OperationMethods {
+  abstract call<Id extends OperationId>(id: Id, input: Input<Id>): Promise<Operations[Id]["data"]>;
+
+${operations.map(methodText).join("\n\n")}
+}
+`;
+}
+
+const union = (values: readonly string[]) => values.map((value) => JSON.stringify(value)).join(" | ");
+
+// First what is in the path, then what is sent or asked for, then how.
+function methodText({ id, method, path, scope, summary, query, body }: Operation): string {
+  const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  const typed = [
+    ...params.map((name) => `${name}: string`),
+    ...(body ? [`body: Operations["${id}"]["body"]`] : []),
+    ...(query ? [`query: Operations["${id}"]["query"] = {}`] : []),
+    "options: CallOptions = {}",
+  ];
+  const given = [
+    ...(params.length === 0 ? [] : [`params: { ${params.join(", ")} }`]),
+    ...(body ? ["body"] : []),
+    ...(query ? ["query"] : []),
+    "...options",
+  ];
+  return `  /** ${summary}. ${method} ${path}, scope ${scope}. */
+  ${id}(${typed.join(", ")}): Promise<Operations["${id}"]["data"]> {
+    return this.call("${id}", { ${given.join(", ")} });
+  }`;
+}
+
+// A page has one list of what was asked for, and the cursor of the next.
+function itemsOf(schema: Named | undefined): string | null {
+  const members = Object.entries(schema?.properties ?? {});
+  if (!members.some(([name]) => name === "next_cursor")) return null;
+  return members.find(([, member]) => member.type === "array")?.[0] ?? null;
 }
 
 function signature(operation: Operation, named: Map<string, string>): string {

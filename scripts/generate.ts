@@ -1,7 +1,22 @@
-// Writes the client's table and types from the service's table of operations. A test compares the two.
-import { writeFileSync } from "node:fs";
-import { generateClient } from "./client-source.ts";
+// Writes what is made from the service's table of operations: the client's tables, types and methods, and the collections of
+// requests. Tests compare them.
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { clientSources } from "./client-source.ts";
+import { collectionFiles } from "./collections.ts";
 
-const target = new URL("../client/src/operations.ts", import.meta.url);
-writeFileSync(target, generateClient());
-console.log("client/src/operations.ts written");
+const root = join(import.meta.dirname, "..");
+
+function write(folder: string, files: Record<string, string>): void {
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(root, folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  console.log(`${folder}: ${Object.keys(files).length} files written`);
+}
+
+write("client/src", clientSources());
+// Whole, so that an operation that is no more leaves no file behind.
+rmSync(join(root, "docs/collections"), { recursive: true, force: true });
+write("docs/collections", collectionFiles());

@@ -1,176 +1,158 @@
+import { closeByDecision, type CloseOutcome, type Decide } from "./close.ts";
 import { newKey } from "./key.ts";
-import { operations, type Operations } from "./operations.ts";
-import { ProblemError, UnexpectedAnswer, isProblem } from "./problem.ts";
+import type { CallOptions, Input, ListId, ListItem, OperationId } from "./call.ts";
+import { OperationMethods } from "./methods.ts";
+import { operations, type Event, type Operations } from "./operations.ts";
+import { Aborted, ProblemError } from "./problem.ts";
+import { isPassing, pauseMs, type Attempt } from "./retries.ts";
 import { readMessages, toFollowed, type FollowedEvent } from "./stream.ts";
-
-type OperationId = keyof Operations;
-type Present<T> = { [Name in keyof T as T[Name] extends undefined ? never : Name]: T[Name] };
-type Input<Id extends OperationId> = Present<Pick<Operations[Id], "params" | "body">> & {
-  query?: Operations[Id]["query"];
-  // For operations that want one: given to repeat an earlier call, else made anew.
-  idempotencyKey?: string;
-  signal?: AbortSignal;
-};
+import { Transport, type Credentials, type Hooks } from "./transport.ts";
 
 export type ClientOptions = {
   // Where the service answers, without /v2.
   baseUrl: string;
   tenant: string;
-  // In a browser that has a session the cookie speaks for the person, and every change carries the session's CSRF token.
-  credentials:
-    | { clientId: string; clientSecret: string; scope?: string }
-    | { token: string }
-    | { session: { csrfToken: () => string } };
-  // Of a call that may be repeated, the first included.
+  credentials: Credentials;
+  // Of one call, the first attempt included.
   attemptsMax?: number;
+  // Of one attempt; after it, it is not known what became of the request.
+  timeoutMs?: number;
+  hooks?: Hooks;
+  // Another way to send, as through a proxy.
+  fetch?: typeof fetch;
 };
 
 type Following = { after?: number; types?: string[]; signal?: AbortSignal };
 
-type Sent = { method: string; headers: Record<string, string>; body: string | null; signal: AbortSignal | null };
+const attemptsDefault = 5;
+const timeoutDefaultMs = 30_000;
+const waitSeconds = 25;
 
-const attemptsDefault = 4;
-const firstPauseMs = 200;
-const tokenMarginMs = 60_000;
-
-// One method per operation of the API, with its types. What the service refuses is thrown as a ProblemError.
-export class CasehoundClient {
-  readonly #options: ClientOptions;
-  #token: { text: string; freshUntilMs: number } | null = null;
+// One method per operation of the API, with its types. What the service refuses is thrown as a ProblemError: branch on its type.
+export class CasehoundClient extends OperationMethods {
+  readonly #transport: Transport;
+  readonly #attemptsMax: number;
+  readonly #timeoutMs: number;
 
   constructor(options: ClientOptions) {
-    this.#options = { ...options, baseUrl: options.baseUrl.replace(/\/+$/, "") };
-    if ("token" in options.credentials) this.#token = { text: options.credentials.token, freshUntilMs: Infinity };
+    super();
+    this.#transport = new Transport(options);
+    this.#attemptsMax = options.attemptsMax ?? attemptsDefault;
+    this.#timeoutMs = options.timeoutMs ?? timeoutDefaultMs;
   }
 
+  // The methods call it. All attempts of one call have one key: that is what makes a repeat harmless.
   async call<Id extends OperationId>(id: Id, input: Input<Id>): Promise<Operations[Id]["data"]> {
-    const given: {
-      params?: Record<string, string>;
-      query?: object | undefined;
-      body?: unknown;
-      idempotencyKey?: string;
-      signal?: AbortSignal;
-    } = input;
+    const given: CallOptions & { params?: Record<string, string>; query?: object | undefined; body?: unknown } = input;
     const { method, path, wantsKey, isRepeatable } = operations[id];
-    const headers: Record<string, string> = {};
-    if (given.body !== undefined) headers["content-type"] = "application/json";
-    // One key for all attempts: that is what makes a repeat harmless.
-    if (wantsKey) headers["idempotency-key"] = given.idempotencyKey ?? newKey();
-    const url = `${this.#options.baseUrl}/v2/${this.#options.tenant}${fill(path, given.params ?? {})}${queryText(given.query)}`;
+    const key = wantsKey ? (given.idempotencyKey ?? newKey()) : null;
     const request = {
+      id,
       method,
-      headers,
+      path: `${fill(path, given.params ?? {})}${queryText(given.query)}`,
       body: given.body === undefined ? null : JSON.stringify(given.body),
+      key,
       signal: given.signal ?? null,
+      timeoutMs: given.timeoutMs ?? this.#timeoutMs,
     };
-    return this.#attempt(url, request, isRepeatable ? (this.#options.attemptsMax ?? attemptsDefault) : 1);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        // The shape of an answer is the table's promise.
+        return (await this.#transport.send(request, attempt)) as Operations[Id]["data"];
+      } catch (error) {
+        const made: Attempt = { attempt, isRepeatable };
+        const pause = attempt < this.#attemptsMax ? pauseMs(error, made) : null;
+        if (pause === null) throw error;
+        this.#transport.tell("onRetry", { id, method, attempt, error, pauseMs: pause, ...(key !== null && { key }) });
+        await sleep(pause, given.signal);
+        if (isContended(error)) await this.#expectSame(id, given, error);
+      }
+    }
   }
 
-  // Every change as it happens, and after a break from where it was. Ends with the signal, or with what the service refuses.
+  // Every entry of a list, page after page.
+  async *each<Id extends ListId>(id: Id, input: Input<Id>): AsyncGenerator<ListItem<Id>> {
+    const name: string = operations[id].items;
+    let cursor: string | undefined;
+    do {
+      const query = { ...(input as { query?: object }).query, ...(cursor !== undefined && { cursor }) };
+      const page: { next_cursor: string | null } = await this.call(id, { ...input, query });
+      yield* (page as unknown as Record<string, ListItem<Id>[]>)[name] ?? [];
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  // Every change after that one, each once and in order, and from then on as they happen. Keep the last `event_id` with what was
+  // done about it: to go on from there is to miss nothing.
+  async *events({ after = 0, types, signal }: Following = {}): AsyncGenerator<Event> {
+    const hasLeft = () => signal?.aborted === true;
+    for (let last = after; !hasLeft();) {
+      const query = { after: last, wait: waitSeconds };
+      const page = await this.listEvents(query, { ...(signal && { signal }) }).catch((error: unknown) => {
+        if (hasLeft()) return null;
+        throw error;
+      });
+      if (page === null) return;
+      for (const event of page.events) if (!types || types.includes(event.type)) yield event;
+      last = page.next_after;
+    }
+  }
+
+  // Every change as it happens, pushed, and after a break from where it was. Where too much was missed it says `reset`. Ends with
+  // the signal, or with what the service refuses.
   async *follow({ after, types, signal }: Following = {}): AsyncGenerator<FollowedEvent> {
     let last = after;
     const hasLeft = () => signal?.aborted === true;
-    for (let pauses = 0; !hasLeft(); pauses++) {
-      const query = queryText({ after: last, types: types?.join(",") });
-      const url = `${this.#options.baseUrl}/v2/${this.#options.tenant}/events/stream${query}`;
+    for (let pauses = 1; !hasLeft(); pauses++) {
       try {
-        const headers = { authorization: `Bearer ${await this.#accessToken()}` };
-        const response = await fetch(url, { headers, signal: signal ?? null });
-        if (response.status === 401 && !("token" in this.#options.credentials)) this.#token = null;
-        else if (!response.ok) await readJson(response);
-        else {
-          for await (const message of readMessages(response)) {
-            pauses = 0;
-            last = message.id ?? last;
-            if (message.data !== undefined) yield toFollowed(message);
-          }
+        const path = `/events/stream${queryText({ after: last, types: types?.join(",") })}`;
+        for await (const message of readMessages(await this.#transport.open(path, signal ?? null))) {
+          pauses = 1;
+          last = message.id ?? last;
+          if (message.data !== undefined) yield toFollowed(message);
         }
       } catch (error) {
         if (!isPassing(error) && !hasLeft()) throw error;
       }
-      if (!hasLeft()) await pause(firstPauseMs * 2 ** Math.min(pauses, 7) * (0.5 + Math.random()));
+      if (!hasLeft())
+        await sleep(pauseMs(null, { attempt: Math.min(pauses, 8), isRepeatable: true }) ?? 0, signal).catch(() => {});
     }
   }
 
-  async #attempt<Data>(url: string, request: Sent, attemptsMax: number): Promise<Data> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#send<Data>(url, request);
-      } catch (error) {
-        if (!isPassing(error) || attempt >= attemptsMax) throw error;
-        await pause(firstPauseMs * 2 ** (attempt - 1) * (0.5 + Math.random()));
-      }
-    }
+  // Reads the case, asks `decide` what to do about what was read, and closes just that version. Where the case has changed in
+  // between, `decide` is asked again: nothing is closed that it has not seen.
+  closeCase(
+    case_id: string,
+    { decide, ...options }: { decide: Decide } & Omit<CallOptions, "idempotencyKey">,
+  ): Promise<CloseOutcome> {
+    return closeByDecision(this, case_id, decide, options);
   }
 
-  async #send<Data>(url: string, request: Sent): Promise<Data> {
-    const isRenewable = "clientId" in this.#options.credentials;
-    for (let isFirst = true; ; isFirst = false) {
-      const proof = await this.#proof(request.method);
-      const response = await fetch(url, { ...request, headers: { ...request.headers, ...proof } });
-      if (response.status === 401 && isRenewable && isFirst) {
-        this.#token = null;
-        await response.body?.cancel();
-        continue;
-      }
-      // A body that is not the service's own shows in readAnswer; its shape is the table's promise.
-      return (await readAnswer(response)) as Data;
-    }
-  }
-
-  async #proof(method: string): Promise<Record<string, string>> {
-    const { credentials } = this.#options;
-    if (!("session" in credentials)) return { authorization: `Bearer ${await this.#accessToken()}` };
-    return method === "GET" ? {} : { "x-csrf-token": credentials.session.csrfToken() };
-  }
-
-  async #accessToken(): Promise<string> {
-    if (this.#token && this.#token.freshUntilMs > Date.now()) return this.#token.text;
-    const { credentials, baseUrl } = this.#options;
-    if (!("clientId" in credentials)) throw new Error("there are no client credentials");
-    const form = new URLSearchParams({
-      grant_type: "client_credentials",
-      client_id: credentials.clientId,
-      client_secret: credentials.clientSecret,
-    });
-    if (credentials.scope !== undefined) form.set("scope", credentials.scope);
-    const answer: unknown = await readJson(await fetch(`${baseUrl}/v2/oauth/token`, { method: "POST", body: form }));
-    const { access_token: text, expires_in: seconds } = answer as { access_token: string; expires_in: number };
-    this.#token = { text, freshUntilMs: Date.now() + seconds * 1000 - tokenMarginMs };
-    return text;
+  // Who was held up may send the same again only while what it was decided on still stands.
+  async #expectSame(
+    id: OperationId,
+    given: CallOptions & { params?: Record<string, string>; body?: unknown },
+    error: ProblemError,
+  ) {
+    if (id !== "updateCase") return;
+    const { case_version: current } = await this.getCase(
+      given.params?.["case_id"] ?? "",
+      given.signal ? { signal: given.signal } : {},
+    );
+    if (current !== (given.body as { case_version: number }).case_version) throw error.at(current);
   }
 }
 
-async function readAnswer(response: Response): Promise<unknown> {
-  if (response.status === 204) return undefined;
-  const answer = await readJson(response);
-  return typeof answer === "object" && answer !== null && "data" in answer ? answer.data : undefined;
-}
-
-async function readJson(response: Response): Promise<unknown> {
-  const text = await response.text();
-  let answer: unknown;
-  try {
-    answer = JSON.parse(text);
-  } catch (cause) {
-    const words = `${response.url} did not answer with JSON: is the base address right?`;
-    throw new UnexpectedAnswer(response.status, words, { cause });
-  }
-  if (response.ok) return answer;
-  if (isProblem(answer)) throw new ProblemError(answer);
-  const words = `${response.url} answered ${response.status} without a problem: is the base address right?`;
-  throw new UnexpectedAnswer(response.status, words);
-}
-
-// Whether the same call may well succeed later: the service or what stands before it failed or had too much to do, or nothing
-// answered.
-export function isPassing(error: unknown): boolean {
-  if (error instanceof ProblemError || error instanceof UnexpectedAnswer) return error.status >= 500 || error.status === 429;
-  return error instanceof TypeError;
-}
+const isContended = (error: unknown): error is ProblemError =>
+  error instanceof ProblemError && error.type === "transaction-contended";
 
 function fill(path: string, params: Record<string, string>): string {
-  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name];
+    // Else it would be the path of something else.
+    if (value === undefined || value === "") throw new TypeError(`${name} is missing`);
+    return encodeURIComponent(value);
+  });
 }
 
 function queryText(query: object | undefined): string {
@@ -179,6 +161,17 @@ function queryText(query: object | undefined): string {
   return search.size === 0 ? "" : `?${search.toString()}`;
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      clearTimeout(timer);
+      reject(new Aborted(signal?.reason));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", leave);
+      resolve();
+    }, ms);
+    if (signal?.aborted === true) leave();
+    else signal?.addEventListener("abort", leave, { once: true });
+  });
 }

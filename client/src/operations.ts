@@ -2,6 +2,8 @@
 
 export type Scope = "read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:users" | "manage:users" | "read:clients" | "manage:clients";
 
+export type ProblemType = "bad-request" | "invalid-operation-id" | "unauthorized" | "access-denied" | "item-not-found" | "method-not-allowed" | "item-already-exists" | "item-version-conflict" | "operation-idempotency-conflict" | "transaction-contended" | "payload-too-large" | "unsupported-media-type" | "validation-error" | "precondition-required" | "rate-limited" | "headers-too-large" | "internal-error" | "bad-gateway" | "service-unavailable";
+
 export type CaseListItem = { case_id: string; website_account_id: string; end_user_is_blocked: boolean; status: "OPEN" | "CLOSED"; case_version: number; created_at: string; updated_at: string | null; overall_risk_score: number; primary_fraud_label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; recommended_action: "MONITOR" | "CHALLENGE" | "BLOCK" | "ESCALATE" };
 
 export type Case = { case_id: string; tenant_id: string; website_account_id: string; session_id?: string; end_user_is_blocked: boolean; status: "OPEN" | "CLOSED"; case_version: number; created_at: string; updated_at: string | null; current_state: CaseState; state_history: (CaseState)[]; details: CaseDetails; fraud_occurrences: Record<string, FraudOccurrence> };
@@ -18,7 +20,7 @@ export type BulkClose = { cases: ({ case_id: string; case_version: number })[]; 
 
 export type BulkCloseResult = { case_id: string; status: 200 | 404 | 409; case_version?: number; type?: "item-not-found" | "item-version-conflict" | "transaction-contended"; current_version?: number };
 
-export type Event = { event_id: number; type: string; occurred_at: string; actor: string; resource: { type: string; id: string; version?: number }; data?: Record<string, unknown> };
+export type Event = { event_id: number; type: string; occurred_at: string; actor: string; resource: { type: string; id: string; version?: number }; data?: Record<string, unknown>; current?: Record<string, unknown> };
 
 export type Session = { session_id: string; session_status: "ACTIVE" | "FINISHED"; website_account_id?: string; device_id?: string; started_at: string; last_activity_at: string; ended_at: string | null; activities: number; page_views: number; accounts: number; is_webdriver: boolean; ips: (string)[]; user_agent?: string; client?: { sdk?: string; locale?: string; zone_offset_minutes?: number; screen?: string; viewport?: string; referrer?: string; session_started_at?: string } };
 
@@ -112,6 +114,20 @@ export type Snippets = { snippets: ({ framework: string; snippet: string })[]; t
 
 export type MetricPoint = { timestamp: string; total_events?: number; guest_sessions?: number; non_guest_sessions?: number; unique_sessions?: number; unique_ids?: number; session_starts?: number };
 
+export type Webhook = { webhook_id: string; url: string; types: (string)[]; is_enabled: boolean; disabled_reason?: string; waiting: number; dead: number; previous_secret_expires_at?: string; created_at: string; updated_at: string };
+
+export type NewWebhook = { url: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "account.created" | "account.updated" | "account.erased" | "rule.changed")[] };
+
+export type WebhookSecret = { webhook: Webhook; secret: string };
+
+export type WebhookChange = { url?: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "account.created" | "account.updated" | "account.erased" | "rule.changed")[]; is_enabled?: boolean };
+
+export type WebhookTest = { delivered: boolean; status?: number; error?: string; milliseconds: number };
+
+export type WebhookDelivery = { event_id: number; type: string; resource: { type: string; id: string }; state: "WAITING" | "DELIVERED" | "DEAD"; attempts: number; created_at: string; last_attempt_at?: string; next_attempt_at?: string; last_status?: number; last_error?: string };
+
+export type ResendWebhook = { event_id?: number };
+
 export type Operations = {
   listCases: { params: undefined; query: { status?: "OPEN" | "CLOSED"; website_account_id?: string; user_is_blocked?: boolean; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; min_score?: number; max_score?: number; new_evidence?: boolean; created_after?: string; created_before?: string; updated_since?: string; updated_before?: string; sort?: "-created_at" | "created_at" | "-overall_risk_score" | "-updated_at"; limit?: number; cursor?: string }; body: undefined; data: { cases: (CaseListItem)[]; next_cursor: string | null } };
   getCase: { params: { case_id: string }; query: undefined; body: undefined; data: Case };
@@ -169,32 +185,41 @@ export type Operations = {
   endUserSessions: { params: { user_id: string }; query: undefined; body: undefined; data: undefined };
   getSnippet: { params: undefined; query: undefined; body: undefined; data: Snippets };
   getTenantMetrics: { params: undefined; query: { start_date?: string; end_date?: string; aggregation?: "minute" | "hour" | "day" | "week" | "month" | "year"; metric?: "total_events" | "guest_sessions" | "non_guest_sessions" | "unique_sessions" | "unique_ids" | "session_starts" }; body: undefined; data: { metrics: (MetricPoint)[] } };
+  listWebhooks: { params: undefined; query: undefined; body: undefined; data: { webhooks: (Webhook)[] } };
+  createWebhook: { params: undefined; query: undefined; body: NewWebhook; data: WebhookSecret };
+  getWebhook: { params: { webhook_id: string }; query: undefined; body: undefined; data: Webhook };
+  updateWebhook: { params: { webhook_id: string }; query: undefined; body: WebhookChange; data: Webhook };
+  rotateWebhookSecret: { params: { webhook_id: string }; query: undefined; body: undefined; data: WebhookSecret };
+  testWebhook: { params: { webhook_id: string }; query: undefined; body: undefined; data: WebhookTest };
+  listWebhookDeliveries: { params: { webhook_id: string }; query: { state?: "WAITING" | "DELIVERED" | "DEAD"; limit?: number; cursor?: string }; body: undefined; data: { deliveries: (WebhookDelivery)[]; next_cursor: string | null } };
+  resendWebhookDeliveries: { params: { webhook_id: string }; query: undefined; body: ResendWebhook; data: { resent: number } };
+  deleteWebhook: { params: { webhook_id: string }; query: undefined; body: undefined; data: undefined };
 };
 
-// `isRepeatable`: to send it twice is to have sent it once, so that it may be retried.
+// `isRepeatable`: to send it twice is to have sent it once, so that it may be retried. `items`: what a list's page holds.
 export const operations = {
-  listCases: { method: "GET", path: "/cases", wantsKey: false, isRepeatable: true },
+  listCases: { method: "GET", path: "/cases", wantsKey: false, isRepeatable: true, items: "cases" },
   getCase: { method: "GET", path: "/cases/{case_id}", wantsKey: false, isRepeatable: true },
   updateCase: { method: "PUT", path: "/cases/{case_id}", wantsKey: true, isRepeatable: true },
   closeCases: { method: "POST", path: "/cases/close", wantsKey: true, isRepeatable: true },
   listEvents: { method: "GET", path: "/events", wantsKey: false, isRepeatable: true },
-  listCaseEvents: { method: "GET", path: "/cases/{case_id}/events", wantsKey: false, isRepeatable: true },
-  listEndUserAccountEvents: { method: "GET", path: "/enduseraccounts/{website_account_id}/events", wantsKey: false, isRepeatable: true },
+  listCaseEvents: { method: "GET", path: "/cases/{case_id}/events", wantsKey: false, isRepeatable: true, items: "events" },
+  listEndUserAccountEvents: { method: "GET", path: "/enduseraccounts/{website_account_id}/events", wantsKey: false, isRepeatable: true, items: "events" },
   getSession: { method: "GET", path: "/sessions/{session_id}", wantsKey: false, isRepeatable: true },
-  listSessionActivities: { method: "GET", path: "/sessions/{session_id}/activities", wantsKey: false, isRepeatable: true },
-  listCaseSessions: { method: "GET", path: "/cases/{case_id}/sessions", wantsKey: false, isRepeatable: true },
-  listEndUserAccountSessions: { method: "GET", path: "/enduseraccounts/{website_account_id}/sessions", wantsKey: false, isRepeatable: true },
-  listActivities: { method: "GET", path: "/activities", wantsKey: false, isRepeatable: true },
-  listCaseActivities: { method: "GET", path: "/cases/{case_id}/activities", wantsKey: false, isRepeatable: true },
-  listEndUserAccountActivities: { method: "GET", path: "/enduseraccounts/{website_account_id}/activities", wantsKey: false, isRepeatable: true },
-  listEndUserAccountLinks: { method: "GET", path: "/enduseraccounts/{website_account_id}/links", wantsKey: false, isRepeatable: true },
-  listDeviceAccounts: { method: "GET", path: "/devices/{device_id}/accounts", wantsKey: false, isRepeatable: true },
-  listAddressAccounts: { method: "GET", path: "/addresses/{ip}/accounts", wantsKey: false, isRepeatable: true },
+  listSessionActivities: { method: "GET", path: "/sessions/{session_id}/activities", wantsKey: false, isRepeatable: true, items: "activities" },
+  listCaseSessions: { method: "GET", path: "/cases/{case_id}/sessions", wantsKey: false, isRepeatable: true, items: "sessions" },
+  listEndUserAccountSessions: { method: "GET", path: "/enduseraccounts/{website_account_id}/sessions", wantsKey: false, isRepeatable: true, items: "sessions" },
+  listActivities: { method: "GET", path: "/activities", wantsKey: false, isRepeatable: true, items: "activities" },
+  listCaseActivities: { method: "GET", path: "/cases/{case_id}/activities", wantsKey: false, isRepeatable: true, items: "activities" },
+  listEndUserAccountActivities: { method: "GET", path: "/enduseraccounts/{website_account_id}/activities", wantsKey: false, isRepeatable: true, items: "activities" },
+  listEndUserAccountLinks: { method: "GET", path: "/enduseraccounts/{website_account_id}/links", wantsKey: false, isRepeatable: true, items: "links" },
+  listDeviceAccounts: { method: "GET", path: "/devices/{device_id}/accounts", wantsKey: false, isRepeatable: true, items: "accounts" },
+  listAddressAccounts: { method: "GET", path: "/addresses/{ip}/accounts", wantsKey: false, isRepeatable: true, items: "accounts" },
   getLinks: { method: "GET", path: "/links", wantsKey: false, isRepeatable: true },
   listCaseDigests: { method: "GET", path: "/cases/digests", wantsKey: false, isRepeatable: true },
   getCaseCounts: { method: "GET", path: "/cases/counts", wantsKey: false, isRepeatable: true },
   getOverview: { method: "GET", path: "/overview", wantsKey: false, isRepeatable: true },
-  listEndUserAccounts: { method: "GET", path: "/enduseraccounts", wantsKey: false, isRepeatable: true },
+  listEndUserAccounts: { method: "GET", path: "/enduseraccounts", wantsKey: false, isRepeatable: true, items: "end_user_accounts" },
   createEndUserAccount: { method: "POST", path: "/enduseraccounts", wantsKey: false, isRepeatable: false },
   getEndUserAccount: { method: "GET", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: true },
   updateEndUserAccount: { method: "PUT", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: true },
@@ -213,7 +238,7 @@ export const operations = {
   getBacktest: { method: "GET", path: "/backtests/{backtest_id}", wantsKey: false, isRepeatable: true },
   cancelBacktest: { method: "POST", path: "/backtests/{backtest_id}/cancel", wantsKey: false, isRepeatable: false },
   getDecision: { method: "GET", path: "/decisions/{prediction_id}", wantsKey: false, isRepeatable: true },
-  listQuarantine: { method: "GET", path: "/quarantine", wantsKey: false, isRepeatable: true },
+  listQuarantine: { method: "GET", path: "/quarantine", wantsKey: false, isRepeatable: true, items: "quarantine" },
   getTenant: { method: "GET", path: "/tenants", wantsKey: false, isRepeatable: true },
   updateTenant: { method: "PUT", path: "/tenants", wantsKey: false, isRepeatable: true },
   rotateAuthSecret: { method: "POST", path: "/tenants/rotate-auth-secret", wantsKey: false, isRepeatable: false },
@@ -229,4 +254,13 @@ export const operations = {
   endUserSessions: { method: "DELETE", path: "/users/{user_id}/sessions", wantsKey: false, isRepeatable: false },
   getSnippet: { method: "GET", path: "/snippet", wantsKey: false, isRepeatable: true },
   getTenantMetrics: { method: "GET", path: "/metrics", wantsKey: false, isRepeatable: true },
+  listWebhooks: { method: "GET", path: "/webhooks", wantsKey: false, isRepeatable: true },
+  createWebhook: { method: "POST", path: "/webhooks", wantsKey: false, isRepeatable: false },
+  getWebhook: { method: "GET", path: "/webhooks/{webhook_id}", wantsKey: false, isRepeatable: true },
+  updateWebhook: { method: "PUT", path: "/webhooks/{webhook_id}", wantsKey: false, isRepeatable: true },
+  rotateWebhookSecret: { method: "POST", path: "/webhooks/{webhook_id}/rotate-secret", wantsKey: false, isRepeatable: false },
+  testWebhook: { method: "POST", path: "/webhooks/{webhook_id}/test", wantsKey: false, isRepeatable: false },
+  listWebhookDeliveries: { method: "GET", path: "/webhooks/{webhook_id}/deliveries", wantsKey: false, isRepeatable: true, items: "deliveries" },
+  resendWebhookDeliveries: { method: "POST", path: "/webhooks/{webhook_id}/resend", wantsKey: false, isRepeatable: false },
+  deleteWebhook: { method: "DELETE", path: "/webhooks/{webhook_id}", wantsKey: false, isRepeatable: false },
 } as const;

@@ -1,5 +1,8 @@
+import type { ProblemType } from "./operations.ts";
+
 export type Problem = {
-  type: string;
+  // More may come.
+  type: ProblemType | (string & {});
   title: string;
   status: number;
   detail: string;
@@ -9,33 +12,60 @@ export type Problem = {
 
 // What the service refused, and why. Branch on `type`.
 export class ProblemError extends Error implements Problem {
-  readonly type: string;
+  override readonly name = "ProblemError";
+  readonly type: Problem["type"];
   readonly title: string;
   readonly status: number;
   readonly detail: string;
   readonly errors: Problem["errors"];
   readonly current_version?: number;
+  // How long the service asks to be left alone.
+  readonly retryAfterMs?: number;
 
-  constructor(problem: Problem) {
+  constructor(problem: Problem, { retryAfterMs }: { retryAfterMs?: number } = {}) {
     super(problem.detail);
-    this.name = "ProblemError";
     this.type = problem.type;
     this.title = problem.title;
     this.status = problem.status;
     this.detail = problem.detail;
     this.errors = problem.errors;
     if (problem.current_version !== undefined) this.current_version = problem.current_version;
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+  }
+
+  // Whether what the change was decided on is no longer so. It must be read and decided anew.
+  get hasMoved(): boolean {
+    return this.type === "item-version-conflict" || (this.type === "transaction-contended" && this.current_version !== undefined);
+  }
+
+  at(version: number): ProblemError {
+    const { type, title, status, detail, errors } = this;
+    return new ProblemError({ type, title, status, detail, errors, current_version: version });
   }
 }
 
-// An answer that is not the service's own, as a proxy's page is.
-export class UnexpectedAnswer extends Error {
+// An answer that is not the service's own, as a proxy's page or another website's.
+export class WrongBaseAddress extends Error {
+  override readonly name = "WrongBaseAddress";
   readonly status: number;
 
   constructor(status: number, words: string, options?: ErrorOptions) {
     super(words, options);
-    this.name = "UnexpectedAnswer";
     this.status = status;
+  }
+}
+
+// No answer in time. A change may have been applied; the same call with the same key tells.
+export class TimedOut extends Error {
+  override readonly name = "TimedOut";
+}
+
+// By the caller's own signal, whose reason is the cause.
+export class Aborted extends Error {
+  override readonly name = "Aborted";
+
+  constructor(cause: unknown) {
+    super("the call was aborted", { cause });
   }
 }
 

@@ -3,43 +3,22 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { TestTenant, useService } from "../../service/test/harness.ts";
-import { CasehoundClient, ProblemError } from "./index.ts";
+import { CasehoundClient, ProblemError } from "../src/index.ts";
+import { startFaultyProxy, type FaultyProxy, type Seen } from "./faulty-proxy.ts";
 
 const service = useService();
 const servers: Server[] = [];
+const proxies: FaultyProxy[] = [];
 
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();
+  for (const proxy of proxies.splice(0)) proxy.stop();
 });
 
-type Seen = { method: string; path: string; key: string | undefined };
-
-// Stands between client and service, passes everything on, and loses the answers that it is told to lose.
-async function losingProxy(isLost: (seen: Seen, count: number) => boolean): Promise<{ baseUrl: string; seen: Seen[] }> {
-  const seen: Seen[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => void pass());
-    async function pass(): Promise<void> {
-      const key = request.headers["idempotency-key"];
-      const each = { method: request.method ?? "", path: request.url ?? "", key: typeof key === "string" ? key : undefined };
-      seen.push(each);
-      const { host: _host, connection: _connection, "content-length": _length, ...headers } = request.headers;
-      const body = chunks.length === 0 ? null : Buffer.concat(chunks).toString();
-      const answer = await fetch(`${service.current.url}${each.path}`, {
-        method: each.method,
-        headers: headers as Record<string, string>,
-        body,
-      });
-      const text = await answer.text();
-      if (isLost(each, seen.length)) return void request.socket.destroy();
-      response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" }).end(text);
-    }
-  });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+async function losingProxy(isLost: (seen: Seen, count: number) => boolean): Promise<FaultyProxy> {
+  const proxy = await startFaultyProxy(service.current.url, (seen, count) => (isLost(seen, count) ? "lose-answer" : null));
+  proxies.push(proxy);
+  return proxy;
 }
 
 function clientOf(tenant: TestTenant, baseUrl = service.current.url): CasehoundClient {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newKey } from "./index.ts";
+import { newKey } from "../src/index.ts";
 
 test("newKey: a UUID version 7 of this moment, and another each time", () => {
   const before = Date.now();

@@ -105,17 +105,24 @@ async function rawGet(path: string, accepted: string): Promise<{ headers: Record
   });
 }
 
-test.each(["/assets/nothing.js", "/v2", "/v2/x/nothing", "/v2/x/cases/1/nothing", "/auth/nothing", "/collect", "/livez/x"])(
-  "GET %s: what is the API's, or no asset, is no page, whatever the browser takes",
-  async (path) => {
-    const answer = await send(service.current.port, "GET", path, { headers: asBrowser });
-    expect(expectProblem(answer, 404, "item-not-found").detail).toBe("There is nothing at this path.");
-  },
-);
+test.each([
+  "/assets/nothing.js",
+  "/v2",
+  "/v2/x/nothing",
+  "/v2/x/cases/1/nothing",
+  "/auth/nothing",
+  "/collect",
+  "/docs/nothing",
+  "/livez/x",
+])("GET %s: what is the API's, or no asset, is no page, whatever the browser takes", async (path) => {
+  const answer = await send(service.current.port, "GET", path, { headers: asBrowser });
+  expect(expectProblem(answer, 404, "item-not-found").detail).toBe("There is nothing at this path.");
+});
 
 test("GET /docs, /livez, /tag.js and the rest answer as before, to a browser too", async () => {
   for (const [path, type] of [
     ["/docs", "text/html; charset=utf-8"],
+    ["/docs/api", "text/html; charset=utf-8"],
     ["/livez", "application/json"],
     ["/readyz", "application/json"],
     ["/openapi.json", "application/json"],
@@ -123,7 +130,7 @@ test("GET /docs, /livez, /tag.js and the rest answer as before, to a browser too
     ["/tag.js", "text/javascript; charset=utf-8"],
   ])
     expect([path, (await get(path ?? "")).headers.get("content-type")]).toEqual([path, type]);
-  expect(await (await get("/docs")).text()).toContain("Casehound API");
+  expect(await (await get("/docs/api")).text()).toContain("Casehound API");
 });
 
 test("GET / 404: what does not ask for a page gets a problem; POST too", async () => {

@@ -45,6 +45,11 @@ export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
   const backtest: { backtest_id: string } = await call("POST", "/backtests", {
     body: { expression: 'event.type == "login_failed"', days: 1 },
   });
+  const { webhook }: { webhook: { webhook_id: string } } = await call("POST", "/webhooks", {
+    body: { url: "https://crm.example/" },
+  });
+  // Off: nothing is to be sent anywhere.
+  await call("PUT", `/webhooks/${webhook.webhook_id}`, { body: { is_enabled: false } });
   const { clickstream_app_id }: { clickstream_app_id: string } = await call("GET", "/tenants");
   const { rules }: { rules: { rule_id: string }[] } = await call("GET", "/rules");
   // Quarantine has pages of its own.
@@ -71,6 +76,7 @@ export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
       prediction_id: Object.values(whole.fraud_occurrences)[0]?.prediction_id ?? "",
       client_id: client.client_id,
       user_id: user.user_id,
+      webhook_id: webhook.webhook_id,
       app_key: clickstream_app_id,
     },
   };

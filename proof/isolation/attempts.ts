@@ -9,7 +9,7 @@ export type Who = "token" | "session";
 
 // Ids that nothing has, of the forms that those of the path have.
 function absentParams(): Params {
-  const names = ["case_id", "backtest_id", "prediction_id", "user_id", "session_id", "device_id", "ip"];
+  const names = ["case_id", "backtest_id", "prediction_id", "user_id", "session_id", "device_id", "ip", "webhook_id"];
   const plain = Object.fromEntries(names.map((name) => [name, randomUUID()]));
   const chosen = { website_account_id: `account-${randomUUID()}`, client_id: `t-${randomUUID()}-${randomUUID().slice(24)}` };
   return { ...plain, ...chosen, rule_id: `rule_${randomUUID().replaceAll("-", "")}` };

@@ -130,6 +130,7 @@ const attempts: Record<string, Attempt> = {
 };
 const alike = ["/auth/options", "/auth/oidc", "/auth/oidc/callback", "/.well-known/jwks.json", "/openapi.json", "/docs"];
 for (const path of [...alike, "/tag.js", "/livez", "/readyz"]) attempts[`GET ${path}`] = sameForAll(path);
+attempts["GET /docs/{page}"] = sameForAll("/docs/api");
 
 // Only the table is wanted: none of its handlers is called, so none of what they work with is needed.
 const table = systemOperations({ people: peopleRoutes({} as never, null) } as never);

@@ -130,7 +130,12 @@ export class Twin {
     const waiting = await this.#do<Invited>("POST", "/users", other);
     this.linkToken = tokenOf(waiting.link.url);
     const made = await this.#do<{ client: { client_id: string } }>("POST", "/clients", { scopes: ["read:cases"] });
-    Object.assign(this.shared, { user_id: waiting.user.user_id, client_id: made.client.client_id });
+    const hook = { url: `https://${this.word}.example/hook` };
+    const { webhook } = await this.#do<{ webhook: { webhook_id: string } }>("POST", "/webhooks", hook);
+    // Off: nothing is to be sent anywhere.
+    await this.#do("PUT", `/webhooks/${webhook.webhook_id}`, { is_enabled: false });
+    const others = { client_id: made.client.client_id, webhook_id: webhook.webhook_id };
+    Object.assign(this.shared, { user_id: waiting.user.user_id, ...others });
   }
 
   async #fillCases(): Promise<void> {

@@ -6,13 +6,47 @@ import { BackupFault } from "./db/dump-file.ts";
 import { MigrationFault } from "./db/migrate.ts";
 import { Failure } from "./domain/failure.ts";
 import { backupCommands } from "./cli/backup.ts";
-import { UsageFault, dataCommands, type Command } from "./cli/command.ts";
+import { accountCommands } from "./cli/accounts.ts";
+import { caseCommands } from "./cli/cases.ts";
+import { UsageFault, type Command } from "./cli/command.ts";
+import { completionCommand } from "./cli/completion.ts";
 import { doctor } from "./cli/doctor.ts";
-import { openStore } from "./cli/store.ts";
+import { eventCommands } from "./cli/events.ts";
+import { ruleCommands } from "./cli/rules.ts";
+import { openStore, type Store } from "./cli/store.ts";
 import { tenantCommands } from "./cli/tenants.ts";
+import { tokenCommands } from "./cli/tokens.ts";
 import { userCommands } from "./cli/users.ts";
+import { webhookCommands } from "./cli/webhooks.ts";
 
-const commands = [...tenantCommands, ...userCommands, ...dataCommands, ...backupCommands, doctor];
+// Its own way: it is the process from then on, and prints what a service prints.
+const serve: Command = {
+  name: "serve",
+  usage: "serve",
+  summary: "starts the service, as npm start does",
+  positionals: { min: 0, max: 0 },
+  options: {},
+  wants: null,
+  run: async () => {
+    await import("./main.ts");
+    return { result: null, text: "" };
+  },
+};
+
+const commands: Command[] = [
+  serve,
+  ...tenantCommands,
+  ...userCommands,
+  ...tokenCommands,
+  ...caseCommands,
+  ...accountCommands,
+  ...ruleCommands,
+  ...eventCommands,
+  ...webhookCommands,
+  ...backupCommands,
+  doctor,
+  completionCommand(() => commands),
+];
 const exitFailed = 1;
 const exitUsage = 2;
 
@@ -20,7 +54,7 @@ function help(): string {
   const width = Math.max(...commands.map((command) => command.usage.length));
   const lines = commands.map((command) => `  ${command.usage.padEnd(width)}  ${command.summary}`);
   return [
-    "Usage: npm run -s cli -- <command> [--json]",
+    "Usage: ./casehound <command> [--json], or npm run -s cli -- <command> [--json]",
     "",
     ...lines,
     "",
@@ -34,7 +68,7 @@ function help(): string {
 
 function commandHelp({ usage, summary, options }: Command): string {
   const lines = Object.entries(options).map(([name, { describe }]) => `  --${name.padEnd(14)} ${describe}`);
-  return [`Usage: npm run -s cli -- ${usage}`, "", summary, ...(lines.length > 0 ? ["", ...lines] : [])].join("\n");
+  return [`Usage: ./casehound ${usage}`, "", summary, ...(lines.length > 0 ? ["", ...lines] : [])].join("\n");
 }
 
 function findCommand(words: string[]): { command: Command; rest: string[] } {
@@ -73,15 +107,22 @@ async function run(args: string[]): Promise<void> {
     throw new UsageFault(`usage: ${command.usage}`);
   }
   await command.check?.({ positionals, options: values });
-  const store = await openStore(readConfig(), command.wants);
+  const store = command.wants === null ? null : await openStore(readConfig(), command.wants);
   try {
-    const { result, text, isFailure } = await command.run({ store, positionals, options: values });
-    print(values["json"] === true ? JSON.stringify(result) : text);
+    const { result, text, isFailure } = await command.run({ store: store ?? noStore, positionals, options: values });
+    if (command !== serve) print(values["json"] === true ? JSON.stringify(result) : text);
     if (isFailure) process.exitCode = exitFailed;
   } finally {
-    await store.close();
+    await store?.close();
   }
 }
+
+// For commands that said that they want none.
+const noStore = new Proxy({} as Store, {
+  get: (_, name) => {
+    throw new Error(`a command without a database asked for its ${String(name)}`);
+  },
+});
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);

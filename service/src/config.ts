@@ -43,6 +43,8 @@ export type Config = {
   retentionDays: number;
   // Requests a second that one process takes; null for no limit.
   rateLimits: { client: number | null; tenant: number | null; collector: number | null };
+  // Whether webhooks may go to private addresses, and by plain http.
+  hasPrivateWebhooks: boolean;
   // Those whose word on where a request comes from is believed.
   trustedProxies: BlockList;
 };
@@ -78,6 +80,7 @@ export function readConfig(env: Environment = process.env): Config {
       tenant: rate(env, "RATE_LIMIT_TENANT", 20_000),
       collector: rate(env, "RATE_LIMIT_COLLECTOR", 5_000),
     },
+    hasPrivateWebhooks: oneOf(env, "WEBHOOK_ADDRESSES", ["public", "any"], "public") === "any",
     trustedProxies: readProxies(text(env, "TRUSTED_PROXIES") ?? loopback),
   };
 }

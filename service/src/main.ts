@@ -23,7 +23,7 @@ function greet({ url, demo, setUpLink }: Service, roles: Config["roles"]): void 
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   const lines = [
     roles.has("api")
-      ? `Casehound is up at ${url} (${seconds} s). API reference: ${url}/docs`
+      ? `Casehound is up at ${url} (${seconds} s). Documentation: ${url}/docs`
       : roles.has("collector")
         ? `Casehound's collector is up at ${url} (${seconds} s).`
         : `Casehound's engine is up (${seconds} s).`,

@@ -8,7 +8,7 @@ import { closeTogether } from "./api/case-update.ts";
 import { Collector } from "./api/collector.ts";
 import { ConsolePages } from "./api/console.ts";
 import { CursorSeal } from "./api/cursor.ts";
-import { docsPage } from "./api/docs.ts";
+import { servedDocs } from "./api/docs-site.ts";
 import { EventFeed } from "./api/event-feed.ts";
 import { Issuer } from "./api/issuer.ts";
 import { Metrics } from "./api/metrics.ts";
@@ -93,9 +93,20 @@ async function start(
   if (applied.length > 0) log.info({ applied }, "migrations applied");
   await lockTenants(database, config, log);
   const metrics = new Metrics();
+  metrics.watch(database);
   await seedRules(database, clock);
   if (config.roles.has("engine")) {
-    stops.push(startWorkers({ database, clock, enrichment, log, metrics, retentionDays: config.retentionDays }));
+    stops.push(
+      startWorkers({
+        database,
+        clock,
+        enrichment,
+        log,
+        metrics,
+        retentionDays: config.retentionDays,
+        webhooks: webhooksOf(config),
+      }),
+    );
   }
   const limiter = new RateLimiter(config.rateLimits);
   const { url, localUrl, port, issuer } = await startApi(config, { database, clock, enrichment, limiter, log, metrics, stops });
@@ -180,10 +191,10 @@ async function startApi(
     cursors: new CursorSeal(sealKey),
     ...gathered(database, clock),
     feed,
+    webhooks: webhooksOf(config),
     ...clock,
   };
   const openapi = JSON.stringify(openapiDocument(publicUrl));
-  const docs = docsPage(publicUrl);
   const tag = tagScript();
   const isStopping = () => server.isStopping;
   const findTenant = gatherReads((_all, keys) => findTenantsByKeys(database, keys));
@@ -202,7 +213,7 @@ async function startApi(
     collector,
     isStopping,
     openapi: () => openapi,
-    docs: () => docs,
+    docs: servedDocs(publicUrl),
     tag: () => tag,
     addressData: enrichment.files,
     people: peopleRoutes(
@@ -219,6 +230,8 @@ async function startApi(
   stops.push(async () => feed.stop());
   return { url: publicUrl, localUrl, port, issuer };
 }
+
+const webhooksOf = ({ hasPrivateWebhooks }: Config) => ({ isPrivateAllowed: hasPrivateWebhooks });
 
 // What many callers ask for at once is asked of the database together.
 function gathered(

@@ -5,11 +5,13 @@ import type { Detector } from "./engine/detect.ts";
 import { Expiry } from "./engine/expire.ts";
 import { Engine } from "./engine/loop.ts";
 import { RuleSets } from "./engine/rule-sets.ts";
+import { WebhookSender } from "./engine/webhooks.ts";
+import type { PostSettings } from "./webhook/post.ts";
 
-type Parts = Omit<Detector, "ruleSets"> & { log: Logger; metrics: Metrics; retentionDays: number };
+type Parts = Omit<Detector, "ruleSets"> & { log: Logger; metrics: Metrics; retentionDays: number; webhooks: PostSettings };
 
-// What runs by itself: detection, backtests, and the removal of what is past its time. Returns what stops it.
-export function startWorkers({ log, metrics, retentionDays, ...detector }: Parts): () => Promise<void> {
+// What runs by itself: detection, backtests, webhooks, and the removal of what is past its time. Returns what stops it.
+export function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: Parts): () => Promise<void> {
   const ruleSets = new RuleSets(({ rule_id, rule_version }, fault) =>
     log.error({ err: fault, rule_id, rule_version }, "a rule is left out until it is changed"),
   );
@@ -17,6 +19,7 @@ export function startWorkers({ log, metrics, retentionDays, ...detector }: Parts
   const workers = [
     new Engine({ detector: { ...detector, ruleSets }, log, onPass: (pass) => metrics.observePass(pass) }),
     new BacktestRunner({ database, clock, log }),
+    new WebhookSender({ database, clock, log, post: webhooks }),
     new Expiry({ database, clock, log, retentionDays }),
   ];
   for (const worker of workers) worker.start();

@@ -67,6 +67,8 @@ async function decide(tenant: TestTenant): Promise<{ path: string; body: unknown
   await tenant.service.database.query(statement("update users set name = $1 where user_id = $2", [name, user.user_id]));
   const backtest = await tenant.call("POST", "/backtests", { body: { expression: "device.accounts_1h >= 8", days: 3 } });
   expect(backtest.status, backtest.text).toBe(202);
+  const hook = await tenant.call("POST", "/webhooks", { body: { url: "https://crm.example/hook" } });
+  expect(hook.status, hook.text).toBe(201);
   const [path, key] = [`/cases/${closed.case_id}`, randomUUID()];
   const body = { status: "CLOSED", case_version: 1, disposition: "CONFIRMED_FRAUD" };
   const first = await tenant.call("PUT", path, { body, key });

@@ -123,7 +123,7 @@ test("cli: cases lists and shows what the API has", async () => {
   const opened = await tenant.openCase("someone");
   const listed = await json(["cases", "--tenant", tenant.slug, "--status", "OPEN"]);
   expect(listed).toMatchObject({ cases: [{ case_id: opened.case_id, website_account_id: "someone" }] });
-  expect((await run(["cases", "--tenant", tenant.slug])).out).toContain(`${opened.case_id}  OPEN    v1  5`);
+  expect((await run(["cases", "--tenant", tenant.slug])).out).toMatch(new RegExp(`${opened.case_id}  OPEN +1 +5`));
   expect(await json(["cases", opened.case_id, "--tenant", tenant.slug])).toEqual(opened);
   const absent = await run(["cases", randomUUID(), "--tenant", tenant.slug]);
   expect(absent.code).toBe(1);
@@ -134,7 +134,7 @@ test("cli: keys rotate, migrate and doctor say what they did", async () => {
   expect(await json(["keys", "rotate"])).toMatchObject({ kid: expect.any(String) });
   expect(await json(["migrate"])).toEqual({ applied: [] });
   const { code, out } = await run(["doctor"]);
-  expect(out).toContain(`ok    service            ${service.current.url} answers 200`);
+  expect(out).toContain(`ok    service        ${service.current.url} answers 200`);
   expect(code).toBe(0);
   const away = await run(["doctor"], { PUBLIC_URL: "http://127.0.0.1:1" });
   expect(away.out).toContain("FAIL  service");
@@ -163,7 +163,7 @@ test.each([
 
 test("cli: what only looks or talks makes no database", async () => {
   const none = join(folder, "none");
-  for (const args of [["doctor"], ["token"], ["cases"], ["keys", "rotate"]]) {
+  for (const args of [["token"], ["cases"], ["keys", "rotate"]]) {
     const { code, out, err } = await run(args, { DATABASE_URL: "", DATA_DIR: none });
     expect({ code, out, err }).toEqual({
       code: 2,
@@ -175,7 +175,7 @@ test("cli: what only looks or talks makes no database", async () => {
 });
 
 test("cli: wrong configuration is one line and exit code 2", async () => {
-  const { code, out, err } = await run(["doctor"], { DATABASE_URL: "mysql://nowhere" });
+  const { code, out, err } = await run(["token"], { DATABASE_URL: "mysql://nowhere" });
   expect({ code, out }).toEqual({ code: 2, out: "" });
   expect(err.trimEnd().split("\n")).toHaveLength(1);
 });

@@ -32,6 +32,7 @@ test("roles: a collector serves browsers and its health, and nothing else", asyn
   for (const path of ["/livez", "/readyz"]) expect((await send(port, "GET", path)).status).toBe(200);
   for (const path of [
     "/docs",
+    "/docs/api",
     "/openapi.json",
     "/.well-known/jwks.json",
     `/v2/${site.tenant.slug}/cases`,

@@ -67,7 +67,7 @@ test("GET stream 200: without a place it begins now, and tells each change whole
     resource: { type: "end_user_account", id: account },
     data: { is_blocked: true },
   });
-  const listed = await tenant.call("GET", "/events?after=3");
+  const listed = await tenant.call("GET", "/events?after=3", { token: await tenant.mint(["read:events"]) });
   expect(listed.json.data).toEqual({ events: [JSON.parse(first?.data ?? ""), second], next_after: 5 });
 });
 

@@ -16,7 +16,10 @@ export type World = {
   account: string;
   // What else an id in a path may name: a rule, a backtest that has ended, a decision, a user, a client, a session, a device, an
   // address.
-  ids: Record<"rule_id" | "backtest_id" | "prediction_id" | "user_id" | "client_id" | "session_id" | "device_id" | "ip", string>;
+  ids: Record<
+    "rule_id" | "backtest_id" | "prediction_id" | "user_id" | "webhook_id" | "client_id" | "session_id" | "device_id" | "ip",
+    string
+  >;
   expiredToken: string;
   // Bound to a request that no operation of the table makes.
   knownKey: string;
@@ -40,7 +43,16 @@ async function makeIds(tenant: TestTenant): Promise<World["ids"]> {
   // Of no account, for one of the operations erases an account.
   const prediction_id = randomUUID();
   await insertDecided(tenant, [{ prediction_id }]);
-  return { rule_id, backtest_id, prediction_id, ...(await makeOthers(tenant)), ...(await makeTraces(tenant)) };
+  const webhook_id = await makeWebhook(tenant);
+  return { rule_id, backtest_id, prediction_id, webhook_id, ...(await makeOthers(tenant)), ...(await makeTraces(tenant)) };
+}
+
+// Off, so that nothing is sent anywhere.
+async function makeWebhook(tenant: TestTenant): Promise<string> {
+  const made = await tenant.call("POST", "/webhooks", { body: { url: "https://crm.example/hook" } });
+  const { webhook }: { webhook: { webhook_id: string } } = made.json.data;
+  await tenant.call("PUT", `/webhooks/${webhook.webhook_id}`, { body: { is_enabled: false } });
+  return webhook.webhook_id;
 }
 
 // Ids that nothing has.
@@ -58,6 +70,7 @@ export function absentParams(): Draft["params"] {
     ip,
     website_account_id: `account-${randomUUID()}`,
     rule_id: newRuleId(),
+    webhook_id: randomUUID(),
   };
 }
 

@@ -116,15 +116,19 @@ test.each(operations)("GET openapi.json 200: it has $id with each status that it
   expect(Object.keys(described?.responses ?? {})).toEqual(expect.arrayContaining(wanted));
 });
 
-test("GET docs 200: a page with every operation, without script, and without any address but our own", async () => {
+test("GET docs/api 200: a page with every operation, without script of its own, and without any address but our own", async () => {
   const base = `http://127.0.0.1:${service.port}`;
-  const response = await fetch(`${base}/docs`);
+  const response = await fetch(`${base}/docs/api`);
   const page = await response.text();
   expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
   expect(response.headers.get("content-security-policy")).toMatch(/^default-src 'none'/);
   expect(page).toMatch(/^<!doctype html>/);
   expect(operations.filter((operation) => !page.includes(`/v2/{tenant_slug}${operation.path}<`))).toEqual([]);
-  expect(page).not.toMatch(/<script|<iframe|<img|<link|<object|\son\w+\s*=|javascript:|@import|url\(/i);
+  expect(page.match(/<script[^>]*>|<link[^>]*>/g)).toEqual([
+    '<link rel="stylesheet" href="style.css">',
+    '<script defer src="search.js">',
+  ]);
+  expect(page).not.toMatch(/<iframe|<img|<object|\son\w+\s*=|javascript:|@import|url\(/i);
   // Names below .example lead nowhere, and are only shown.
   const addresses = [...page.matchAll(/(?:https?:|["'=])\/\/[^\s"'<>&)]+/g)].map(([address]) => address);
   expect(addresses.filter((address) => !address.startsWith(base) && !/^https?:\/\/[\w.-]+\.example\b/.test(address))).toEqual([]);

@@ -8,9 +8,11 @@ import { migrate } from "../src/db/migrate.ts";
 import { holdExpiry, listDayTables, sweeps } from "../src/db/retention.ts";
 import { statement } from "../src/db/sql.ts";
 import { insertUser } from "../src/db/users.ts";
+import { insertWebhook } from "../src/db/webhooks.ts";
 import { Expiry } from "../src/engine/expire.ts";
 import { createTenant } from "../src/tenancy.ts";
 import { createDatabase } from "./launch.ts";
+import { sweptRows as rows } from "./swept-rows.ts";
 
 // A database of its own: what expires here is of nobody else.
 let database: Database;
@@ -24,12 +26,13 @@ afterAll(() => database.end());
 beforeEach(async () => {
   tenantId = (await createTenant(database, { slug: `t-${randomUUID()}` }, clock)).tenant_id;
   await insertUser(database, tenantId, { ...ada, user_id: randomUUID() });
+  const hook = { webhook_id: randomUUID(), url: "https://crm.example/", types: [], secret: "x", now: today };
+  await insertWebhook(database, tenantId, hook);
 });
 
 const today = "2026-06-15";
 const ada = { email: "ada@shop.example", name: "Ada", role: "lead" as const, created_at: today };
 const dayMs = 24 * 60 * 60 * 1000;
-const buckets = "level, total_events, session_starts, sessions, identified, ids";
 const dayOf = (ago: number) => new Date(Date.parse(today) - ago * dayMs).toISOString().slice(0, 10);
 const lines: { level: string; msg: string; place?: string; removed?: Record<string, number> }[] = [];
 const log = pino(
@@ -44,41 +47,6 @@ function expiryOf(now = `${today}T10:00:00.000Z`): Expiry {
 function run<R extends Row>(text: string, values: unknown[] = []): Promise<R[]> {
   return database.transaction((tx) => tx.query<R>(statement(text, values)));
 }
-
-// Every table that is swept, with its column of time and a row: $1 is the tenant, $2 an id, $3 the time.
-const rows: Record<string, { column: string; into: string; values: string }> = {
-  activity_ids: { column: "received_on", into: "id_key, content", values: "$2, 0" },
-  unscorable: { column: "received_at", into: "id_key, activity, fault, failed_at", values: "$2, '{}', 'x', '2020-01-01'" },
-  sessions: { column: "last_at", into: "session_id, started_at, facts", values: "$2, '2020-01-01', '{}'" },
-  links: { column: "last_seen", into: "kind, a, b, first_seen", values: "'account-ip', $2, 'b', '2020-01-01'" },
-  rule_subjects: {
-    column: "last_at",
-    into: "rule_id, is_shadow, subject, hits, first_at, last_activity",
-    values: "'rule', false, $2, 1, '2020-01-01', '{}'",
-  },
-  rule_hits: { column: "day", into: "rule_id, is_shadow, hits", values: "$2, false, 1" },
-  entity_states: { column: "touched_on", into: "kind, key, ring, facts", values: "'account', $2, '', '{}'" },
-  minute: { column: "bucket", into: buckets, values: "'minute', 1, 0, '', '', $2::text::bytea" },
-  hour: { column: "bucket", into: buckets, values: "'hour', 1, 0, '', '', $2::text::bytea" },
-  quarantine: { column: "received_at", into: "quarantine_id, reason, detail, excerpt", values: "$2, 'x', 'x', 'x'" },
-  quarantine_counts: { column: "day", into: "reason, count", values: "$2, 1" },
-  backtests: {
-    column: "created_at",
-    into: "backtest_id, status, request, progress, created_by",
-    values: "$2, 'DONE', '{}', '{}', 'x'",
-  },
-  idempotency_keys: { column: "created_at", into: "key, fingerprint", values: "$2, ''" },
-  user_links: {
-    column: "expires_at",
-    into: "token_hash, purpose, created_at",
-    values: "$2::text::bytea, 'set-up', '2020-01-01'",
-  },
-  web_sessions: {
-    column: "expires_at",
-    into: "token_hash, user_id, created_at, seen_at",
-    values: "$2::text::bytea, (select user_id from users where tenant_id = $1), '2020-01-01', '2020-01-01'",
-  },
-};
 
 const tableOf = (name: string) => (name === "minute" || name === "hour" ? "metric_buckets" : name);
 
@@ -112,6 +80,7 @@ test.each([
   ["idempotency_keys", 30],
   ["user_links", 30],
   ["web_sessions", 1],
+  ["webhook_deliveries", 30],
 ])("expiry of %s: what is of %i days ago stays, what is older goes", async (name, days) => {
   const kept = `${dayOf(days)}T00:00:00.000`;
   await insertRow(name, `${kept}Z`);

@@ -47,7 +47,7 @@ test("PUT rule 200: version 0 makes a rule, which reads back with its measures, 
   expect(await revision(tenant)).toBe(before + 1);
   expect(await events(tenant)).toEqual([
     {
-      type: "rule.updated",
+      type: "rule.changed",
       actor: tenant.clientId,
       resource_type: "rule",
       resource_id: "own_rule",

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { operations } from "../src/api/operations.ts";
 import { roleScopes } from "../src/domain/role.ts";
+import { webhookReach } from "../src/domain/webhook.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { createWorld, draftOf, sendDraft, snapshot, useWorld } from "./faults.ts";
 import { TestTenant, expectProblem, useService } from "./harness.ts";
@@ -54,6 +55,7 @@ test.each(table)("%s 403: nothing but %s opens it", async (_at, scope, operation
 // Of the client or the person that a draft is about.
 function reached(id: string): readonly string[] {
   if (["rotateClientSecret", "revokeClient"].includes(id)) return ["read:cases"];
+  if (["createWebhook", "updateWebhook", "rotateWebhookSecret"].includes(id)) return webhookReach;
   return ["createUser", "updateUser", "createUserLink", "endUserSessions"].includes(id) ? roleScopes.lead : [];
 }
 

@@ -4,7 +4,7 @@ import { Browser, makeOthers, newEmail } from "./people.ts";
 import type { Sample } from "./witness.ts";
 
 // Also what is refused below an id, which the common refusals leave out.
-function below(path: string, valid: Omit<Sample, "path">): Sample[] {
+export function below(path: string, valid: Omit<Sample, "path">): Sample[] {
   const [, folder, , last] = path.split("/");
   return [
     { ...valid, path },

@@ -8,6 +8,7 @@ import { collectorTraffic } from "./witness-collector.ts";
 import { consoleTraffic } from "./witness-console.ts";
 import { detectionTraffic } from "./witness-detection.ts";
 import { peopleTraffic } from "./witness-people.ts";
+import { webhookTraffic } from "./witness-webhooks.ts";
 import {
   readOperations,
   refusals,
@@ -141,6 +142,7 @@ const traffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   ...collectorTraffic,
   ...detectionTraffic,
   ...peopleTraffic,
+  ...webhookTraffic,
   ...consoleTraffic,
   getTenant: page("/tenants"),
   getTenantMetrics: async () => [
@@ -157,6 +159,11 @@ const traffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   getKeys: page("/.well-known/jwks.json"),
   getOpenapi: page("/openapi.json"),
   getDocs: page("/docs"),
+  getDocsPage: async () => [
+    { path: "/docs/tutorial", status: 200 },
+    { path: "/docs/api", status: 200 },
+    { path: "/docs/nothing", status: 404, type: "item-not-found" },
+  ],
   getLiveness: page("/livez"),
   getReadiness: page("/readyz"),
 };
@@ -187,9 +194,11 @@ const alsoUnprovokable: Record<string, FailureCode[]> = {
   listBacktests: ["bad-request"],
   listUsers: ["bad-request"],
   listClients: ["bad-request"],
+  listWebhooks: ["bad-request"],
   getKeys: ["bad-request"],
   getOpenapi: ["bad-request"],
   getDocs: ["bad-request"],
+  getDocsPage: ["bad-request"],
   getLiveness: ["bad-request"],
   getReadiness: ["bad-request"],
 };
@@ -220,7 +229,7 @@ async function sendTraffic(id: string, prismPort: number): Promise<Seen[]> {
 }
 
 // The answers that are no JSON.
-const pages = new Set(["getDocs", "getTag"]);
+const pages = new Set(["getDocs", "getDocsPage", "getTag"]);
 
 async function askPage(port: number, path: string): Promise<Answer> {
   // Not packed, for what stands between reads text.

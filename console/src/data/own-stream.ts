@@ -21,7 +21,7 @@ const types = [
   "account.created",
   "account.updated",
   "account.erased",
-  "rule.updated",
+  "rule.changed",
   "thresholds.updated",
 ];
 

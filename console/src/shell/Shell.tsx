@@ -95,9 +95,9 @@ function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void })
           ))}
       </nav>
       <div className="mt-auto grid gap-0.5">
-        <a href="/docs" target="_blank" rel="noreferrer" className={itemLook} title="API reference">
+        <a href="/docs" target="_blank" rel="noreferrer" className={itemLook} title="Documentation">
           <BookOpen size={16} aria-hidden />
-          <span className="max-xl:sr-only">API reference</span>
+          <span className="max-xl:sr-only">Documentation</span>
         </a>
         <button type="button" className={itemLook} onClick={onKeys} title="Keys">
           <Keyboard size={16} aria-hidden />

@@ -43,7 +43,7 @@ const guards = {
 const absentPage = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Casehound</title></head>
 <body><h1>The console is not built</h1><p>This service runs without its console. Start it with <code>npm start</code>, or build the console with <code>node console/bundle/build.ts</code>, and start again.</p>
-<p>The API works: see <a href="/docs">its reference</a>.</p></body></html>`;
+<p>The API works: see <a href="/docs">its documentation</a>.</p></body></html>`;
 
 // What a browser gets to see: the built console's files, and its one page for every path that is no other's.
 export class ConsolePages {

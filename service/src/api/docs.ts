@@ -1,46 +1,53 @@
+import { escapeHtml as escape, type Section, type Text } from "./docs-markdown.ts";
 import { openapiDocument } from "./openapi.ts";
 import { problems } from "./problem.ts";
 
-// The reference as one page without script, made from the OpenAPI document: it works offline, and prints.
-const style = `
-:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); --soft: color-mix(in srgb, currentColor 6%, transparent) }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
-h1 { margin-bottom: 0 } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line) } h4 { margin: 1rem 0 .25rem }
-code, pre { font: 13px/1.45 ui-monospace, monospace } pre { background: var(--soft); padding: .75rem; overflow-x: auto; border-radius: 6px }
-details { border: 1px solid var(--line); border-radius: 6px; margin: .5rem 0; padding: .5rem .75rem } summary { cursor: pointer }
-.method { display: inline-block; min-width: 4.5em; font-weight: 600 } .scope { float: right; opacity: .75 }
-table { border-collapse: collapse; width: 100% } td, th { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line) }`;
-
+// The API's reference, made from the OpenAPI document. It needs no script, and prints.
 type Json = Record<string, unknown>;
+type Call = { path: string; method: string; call: Json };
 
-export function docsPage(publicUrl: string): string {
+export function apiReference(publicUrl: string, openapiHref: string): Text {
   const document = openapiDocument(publicUrl);
   const calls = Object.entries(at(document, "paths")).flatMap(([path, item]) =>
     Object.entries(object(item)).map(([method, call]) => ({ path, method: method.toUpperCase(), call: object(call) })),
   );
-  const tags = list(document["tags"]);
-  const index = tags.map((tag) => `<a href="#${anchor(text(tag["name"]))}">${escape(text(tag["name"]))}</a>`);
-  const sections = tags.map((tag) => {
-    const name = text(tag["name"]);
-    const own = calls.filter(({ call }) => list(call["tags"], String)[0] === name);
-    return `<h2 id="${anchor(name)}">${escape(name)}</h2><p>${prose(tag["description"])}</p>${own.map(section).join("")}`;
-  });
+  const tags = list(document["tags"]).map((tag) => ({ name: text(tag["name"]), description: tag["description"] }));
+  const ofTag = (name: string) => calls.filter(({ call }) => list(call["tags"], String)[0] === name);
+  const parts = tags.map(
+    ({ name, description }) =>
+      `<h2 id="${anchor(name)}">${escape(name)}</h2><p>${prose(description)}</p>${ofTag(name).map(section).join("")}`,
+  );
   const token = `curl -s ${publicUrl}/v2/oauth/token \\\n  -d grant_type=client_credentials -d client_id=CLIENT_ID -d client_secret=CLIENT_SECRET`;
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Casehound API</title><style>${style}</style></head>
-<body><h1>Casehound API</h1>
-<p>Base address <code>${escape(publicUrl)}/v2/{tenant_slug}</code>. The machine-readable form is <a href="/openapi.json">/openapi.json</a>.</p>
-<p>${[...index, '<a href="#problems">Problems</a>', '<a href="#objects">Objects</a>'].join(" · ")}</p>
-<h2>First steps</h2>
-<p>Get a token, and send it with every call as <code>Authorization: Bearer &lt;access_token&gt;</code>:</p><pre>${escape(token)}</pre>
+  const html = `<h1>Casehound API</h1>
+<p>Base address <code>${escape(publicUrl)}/v2/{tenant_slug}</code>. The machine-readable form is <a href="${escape(openapiHref)}">openapi.json</a>.</p>
+<h2 id="first-steps">First steps</h2>
+<p>Get a token, and send it with every call as <code>Authorization: Bearer &lt;access_token&gt;</code>:</p><pre tabindex="0">${escape(token)}</pre>
 <p>${prose(at(document, "info")["description"])}</p>
-${sections.join("\n")}
+${parts.join("\n")}
 <h2 id="problems">Problems</h2>${problemTable()}
-<h2 id="objects">Objects</h2>${objects(document)}
-</body></html>`;
+<h2 id="objects">Objects</h2>${objects(document)}`;
+  const ends = ["First steps", "Problems", "Objects"].map((name) => ({ name, description: "" }));
+  const sections = [
+    { heading: "Casehound API", anchor: "", depth: 1, text: "reference of every operation, OpenAPI" },
+    ...[...ends.slice(0, 1), ...tags, ...ends.slice(1)].flatMap(({ name, description }) => [
+      { heading: name, anchor: anchor(name), depth: 2, text: text(description) },
+      ...ofTag(name).map(sectionOf),
+    ]),
+  ];
+  return { title: "API reference", html, sections };
 }
 
-function section({ path, method, call }: { path: string; method: string; call: Json }): string {
+function sectionOf({ path, method, call }: Call): Section {
+  const words = `${text(call["summary"])} ${text(call["description"])}`.replaceAll("`", "");
+  return {
+    heading: `${method} ${path}`,
+    anchor: text(call["operationId"]),
+    depth: 3,
+    text: `${text(call["operationId"])} ${words}`,
+  };
+}
+
+function section({ path, method, call }: Call): string {
   const scope = list(call["security"]).flatMap((each) => list(each["oauth2"], String))[0];
   const rows = list(call["parameters"]).map((each) => {
     const cells = [
@@ -66,7 +73,7 @@ function body(call: Json): string {
   if (!media) return "";
   const { example, schema } = object(media[1]);
   const shown = example ?? object(schema)["properties"];
-  return `<h4>Body, <code>${escape(media[0])}</code></h4><pre>${escape(JSON.stringify(shown, null, 2))}</pre>`;
+  return `<h4>Body, <code>${escape(media[0])}</code></h4><pre tabindex="0">${escape(JSON.stringify(shown, null, 2))}</pre>`;
 }
 
 function values(parameter: Json): string {
@@ -89,7 +96,7 @@ function objects(document: Json): string {
   return named
     .map(
       ([name, schema]) =>
-        `<details><summary><code>${escape(name)}</code></summary><pre>${escape(JSON.stringify(schema, null, 2))}</pre></details>`,
+        `<details><summary><code>${escape(name)}</code></summary><pre tabindex="0">${escape(JSON.stringify(schema, null, 2))}</pre></details>`,
     )
     .join("");
 }
@@ -121,8 +128,4 @@ function list<T = Json>(value: unknown, read: (each: unknown) => T = object as (
 
 function text(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-function escape(plain: string): string {
-  return plain.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

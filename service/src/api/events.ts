@@ -1,10 +1,11 @@
 import { Type } from "typebox";
-import { listEventsAfter, listEventsOf } from "../db/events.ts";
+import { listEventsOf } from "../db/events.ts";
+import { readFullEvents } from "../db/full-events.ts";
 import { LoggedEvent } from "../domain/event.ts";
 import { notFound } from "../domain/failure.ts";
 import { accountId, accountNoun } from "./accounts.ts";
 import { openStream, readPosition } from "./event-stream.ts";
-import { dataReply, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
+import { jsonMediaType, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
 import { Limit, PageQuery, listPage, pageOf } from "./page.ts";
 import type { Reply } from "./problem.ts";
 
@@ -16,6 +17,7 @@ const After = Type.Optional(
 function mayRead({ scopes }: Caller): (type: string) => boolean {
   return (type) => {
     if (type.startsWith("user.")) return scopes.has("read:users");
+    if (type.startsWith("webhook.")) return scopes.has("manage:webhooks");
     return !type.startsWith("client.") || scopes.has("read:clients");
   };
 }
@@ -26,14 +28,15 @@ function readerOf({ actor, tenant_id: tenantId }: Caller): { tenantId: string; r
 
 async function list(services: Services, { caller, query }: Call): Promise<Reply> {
   const { after = 0, limit = 1000, wait = 0 } = query as { after?: number; limit?: number; wait?: number };
-  const read = () => listEventsAfter(services.database, caller.tenant_id, { after, limit });
-  let events = await read();
-  if (events.length === 0 && wait > 0) {
+  const asked = { after, limit, scopes: caller.scopes, isWanted: mayRead(caller) };
+  const read = () => readFullEvents(services.database, caller.tenant_id, asked);
+  let page = await read();
+  if (page.next_after === after && wait > 0) {
     await services.feed.wait(readerOf(caller), after, wait * 1000);
-    events = await read();
+    page = await read();
   }
-  const isReadable = mayRead(caller);
-  return dataReply({ events: events.filter(({ type }) => isReadable(type)), next_after: events.at(-1)?.event_id ?? after });
+  const body = `{"data":{"events":[${page.events.join(",")}],"next_after":${page.next_after}}}`;
+  return { status: 200, body, headers: { "content-type": jsonMediaType } };
 }
 
 async function stream(services: Services, { caller, query, visit }: Call): Promise<Reply> {
@@ -106,7 +109,7 @@ export const eventOperations: Operation[] = [
     tag: "Events",
     summary: "Read the feed of changes",
     description:
-      "Every change of the tenant's cases, accounts, rules and settings, in the order of commits, none skipped. Ask again with `after` = `next_after`. Events of users and clients are shown with the scopes `read:users` and `read:clients`, and left out without.",
+      "Every change of the tenant's cases, accounts, rules and settings, in the order of commits, none skipped. Each comes with the whole case, account or rule as it is now, for who may read it. Ask again with `after` = `next_after`; a page may be shorter than `limit` where there is more, for its length is limited too. Events of users, clients and webhooks are shown with the scopes `read:users`, `read:clients` and `manage:webhooks`, and left out without.",
     query: Type.Object({
       after: After,
       limit: Limit,

@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Counter, Gauge, Registry, collectDefaultMetrics } from "prom-client";
+import type { Queryable } from "../db/database.ts";
 import { Failure } from "../domain/failure.ts";
 import { keptReasons, type Rejection } from "../domain/quarantine.ts";
 import type { LimitName } from "./limited.ts";
 import { problemReply } from "./problem.ts";
 import { RequestTimes } from "./request-times.ts";
+import { StoreGauges } from "./store-gauges.ts";
 
 export type Collected = { accepted: number; duplicates: number; rejections: Rejection[] };
 
@@ -46,6 +48,7 @@ export class Metrics {
     labelNames: ["limit"],
     registers: [this.#registry],
   });
+  #store: StoreGauges | null = null;
   #server: Server | null = null;
 
   constructor() {
@@ -76,7 +79,13 @@ export class Metrics {
     this.#limited.inc({ limit });
   }
 
+  // From now on what waits in the database is told too.
+  watch(database: Queryable): void {
+    this.#store = new StoreGauges(database, this.#registry);
+  }
+
   async text(): Promise<string> {
+    await this.#store?.read();
     return `${await this.#registry.metrics()}\n${this.#requests.text()}`;
   }
 

@@ -104,6 +104,13 @@ function collectorPaths(): Json {
   };
 }
 
+const docsContent = {
+  "text/html": { schema: { type: "string" } },
+  "text/css": { schema: { type: "string" } },
+  "text/javascript": { schema: { type: "string" } },
+  "application/json": { schema: { type: "array" } },
+};
+
 export function servicePaths(): Json {
   const token = plain({
     id: "getToken",
@@ -135,9 +142,20 @@ export function servicePaths(): Json {
     "/docs": {
       get: plain({
         id: "getDocs",
-        summary: "This API's reference, as a page",
+        summary: "The documentation's first page",
         content: { "text/html": { schema: { type: "string" } } },
       }),
+    },
+    "/docs/{page}": {
+      get: {
+        ...plain({
+          id: "getDocsPage",
+          summary: "A page of the documentation, or what it needs",
+          content: docsContent,
+          problems: ["item-not-found"],
+        }),
+        parameters: [{ name: "page", in: "path", required: true, schema: { type: "string" }, example: "tutorial" }],
+      },
     },
     ...collectorPaths(),
     "/livez": {

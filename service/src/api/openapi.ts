@@ -29,6 +29,7 @@ const tags = [
   { name: "Activity", description: "What the website's servers report, and what came of its browsers' events." },
   { name: "Detection", description: "Rules and thresholds, backtests of drafts, and why a decision was made." },
   { name: "Events", description: "Every change, in order, as a list and as a stream." },
+  { name: "Webhooks", description: "Every change, sent to an address of yours." },
   { name: "Tenant", description: "Your own tenant and its credentials." },
   { name: "People", description: "Who may sign in, and as what." },
   { name: "Service", description: "Tokens, browsers' events, documents and health. No token needed." },

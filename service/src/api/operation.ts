@@ -30,6 +30,7 @@ export type Services = {
   // A line of the log about people and credentials. Never with a secret.
   audit: Audit;
   feed: EventFeed;
+  webhooks: { isPrivateAllowed: boolean };
 };
 
 export type Audit = (what: string, about: Record<string, unknown>) => void;

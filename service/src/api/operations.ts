@@ -17,6 +17,7 @@ import { tenantOperations } from "./tenants.ts";
 import { thresholdOperations } from "./thresholds.ts";
 import { userOperations } from "./users.ts";
 import { timelineOperations } from "./timeline.ts";
+import { webhookOperations } from "./webhooks.ts";
 
 // The one table: router, validation, OpenAPI document, client and isolation tests are made from it.
 export const operations: readonly Operation[] = [
@@ -38,4 +39,5 @@ export const operations: readonly Operation[] = [
   ...userOperations,
   ...snippetOperations,
   ...tenantMetricsOperations,
+  ...webhookOperations,
 ];

@@ -107,7 +107,7 @@ async function update(services: Services, { caller, params, body }: Call<RuleCha
     await raiseRevision(tx, caller.tenant_id);
     const resource = { type: "rule" as const, id, version: changed.rule_version };
     const data = { state: changed.state, ...(found && { changed: changedMembers(found, changed) }) };
-    await appendEvents(tx, caller.tenant_id, [{ type: "rule.updated", occurred_at: now, actor: caller.actor, resource, data }]);
+    await appendEvents(tx, caller.tenant_id, [{ type: "rule.changed", occurred_at: now, actor: caller.actor, resource, data }]);
     return dataReply(changed);
   });
 }

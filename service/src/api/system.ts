@@ -6,6 +6,7 @@ import { Failure, type FailureCode } from "../domain/failure.ts";
 import { unauthorized } from "./auth.ts";
 import { readBody, requireMediaType } from "./body.ts";
 import type { Collector } from "./collector.ts";
+import { docsReply, type DocsSite } from "./docs-site.ts";
 import { headerLines } from "./headers.ts";
 import type { Issuer } from "./issuer.ts";
 import { tokenFailure, tokenPath } from "./issuer.ts";
@@ -34,7 +35,7 @@ type Parts = {
   collector: Collector;
   isStopping: () => boolean;
   openapi: () => string;
-  docs: () => string;
+  docs: () => DocsSite;
   tag: () => string;
   addressData: { type: string; built_at: string }[];
   people: SystemOperation[];
@@ -71,8 +72,16 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       role: "api",
       method: "GET",
       path: "/docs",
-      summary: "This API's reference, as a page",
-      handle: () => page(parts.docs()),
+      summary: "The documentation's first page",
+      handle: () => docsReply(parts.docs(), ""),
+    },
+    {
+      id: "getDocsPage",
+      role: "api",
+      method: "GET",
+      path: "/docs/{page}",
+      summary: "A page of the documentation, or what it needs",
+      handle: (_request, _onBody, { params }) => docsReply(parts.docs(), params["page"] ?? ""),
     },
     ...parts.people,
     ...collectorOperations(parts),
@@ -169,15 +178,4 @@ function script(request: IncomingMessage, body: string): Reply {
   const takesGzip = /\bgzip\b(?!\s*;\s*q=0(\.0*)?(\s*,|\s*$))/.test(request.headers["accept-encoding"] ?? "");
   if (!takesGzip) return { status: 200, body, headers: all };
   return { status: 200, body: "", bytes: packed.bytes, headers: { ...all, "content-encoding": "gzip" } };
-}
-
-// No script at all, so nothing can be loaded from anywhere.
-function page(body: string): Reply {
-  const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-  const headers = {
-    "content-type": "text/html; charset=utf-8",
-    "content-security-policy": policy,
-    "referrer-policy": "no-referrer",
-  };
-  return { status: 200, body, headers };
 }

@@ -1,84 +1,98 @@
-import { statfsSync } from "node:fs";
-import { countUnscored } from "../db/inbox.ts";
-import { listSigningKeys } from "../db/issuer.ts";
-import { findServerVersion, listPendingMigrations } from "../db/migrate.ts";
-import { canLockTenants } from "../db/tenant-lock.ts";
+import { ConfigFault, readConfig, type Config } from "../config.ts";
 import type { Command } from "./command.ts";
-import type { Store } from "./store.ts";
+import {
+  checkDatabase,
+  checkDatabaseClock,
+  checkDisk,
+  checkEngine,
+  checkFolder,
+  checkLock,
+  checkMachine,
+  checkNode,
+  checkSchema,
+  checkService,
+  checkTenants,
+  checkWebhooks,
+  fail,
+  ok,
+  type Check,
+} from "./doctor-checks.ts";
+import { openStore, type Store } from "./store.ts";
 
-const diskFreeMin = 1024 ** 3;
-const answerTimeoutMs = 3_000;
-
-type Check = { name: string; isOk: boolean; detail: string };
-
-async function checkAll(store: Store): Promise<Check[]> {
-  const { database, config } = store;
-  const checks: Check[] = [
-    { name: "node", isOk: Number(process.versions.node.split(".")[0]) >= 24, detail: process.versions.node },
-  ];
-  checks.push({
-    name: "database",
-    isOk: true,
-    detail: `PostgreSQL ${await findServerVersion(database)}, ${config.databaseUrl === null ? `embedded in ${config.dataDir}` : "by DATABASE_URL"}`,
-  });
-  const pending = await listPendingMigrations(database);
-  checks.push({
-    name: "migrations",
-    isOk: pending.length === 0,
-    detail: pending.length === 0 ? "up to date" : `pending: ${pending.join(", ")}`,
-  });
-  if (config.databaseUrl === null) checks.push(checkDisk(config.dataDir));
-  if (pending.length > 0) return checks;
-  const keys = await listSigningKeys(database);
-  checks.push({
-    name: "signing keys",
-    isOk: true,
-    detail: keys.length === 0 ? "none yet: made at the first start" : `${keys.length}, the newest of ${keys[0]?.created_at}`,
-  });
-  checks.push(await checkLock(store));
-  checks.push({ name: "unscored activity", isOk: true, detail: String(await countUnscored(database)) });
-  checks.push(await checkService(await store.publicUrl()));
-  return checks;
-}
-
-// It is made by the service's start; here it is only looked for.
-async function checkLock({ database, config }: Store): Promise<Check> {
-  const name = "tenant lock";
-  if (config.rowSecurity === "off") return { name, isOk: true, detail: "off, by ROW_SECURITY" };
-  const isLocking = await canLockTenants(database);
-  const isOk = isLocking || config.rowSecurity === "auto";
-  return { name, isOk, detail: isLocking ? "row-level security" : "none: there is no such role, or its user may not have it" };
-}
-
-function checkDisk(folder: string): Check {
-  const { bavail, bsize } = statfsSync(folder);
-  const free = bavail * bsize;
-  return { name: "disk", isOk: free >= diskFreeMin, detail: `${(free / 1024 ** 3).toFixed(1)} GiB free at ${folder}` };
-}
-
-async function checkService(url: string): Promise<Check> {
+// One after the other: each counts on those before it, so the first that fails for good ends it.
+async function* examine(): AsyncGenerator<Check> {
+  yield checkNode();
+  yield* checkMachine();
+  let config: Config;
   try {
-    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(answerTimeoutMs) });
-    return { name: "service", isOk: response.ok, detail: `${url} answers ${response.status}` };
-  } catch {
-    return { name: "service", isOk: false, detail: `nothing answers at ${url}` };
+    config = readConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigFault)) throw error;
+    yield fail("configuration", error.message, "set the variable right, or leave it out");
+    return;
   }
+  yield ok("configuration", "the environment's variables are well formed");
+  if (config.databaseUrl === null) {
+    const folder = checkFolder(config);
+    yield folder;
+    if (!folder.isOk) return;
+    yield checkDisk(config.dataDir);
+  }
+  let store: Store;
+  try {
+    store = await openStore(config, { migrations: false, newDatabase: false });
+    await store.database.ping();
+  } catch (error) {
+    yield unreachable(config, error);
+    return;
+  }
+  try {
+    yield* examineStore(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function unreachable({ databaseUrl }: Config, error: unknown): Check {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const reasons = cause instanceof AggregateError ? cause.errors : [cause];
+  const words = reasons.map((each) => (each instanceof Error ? each.message : String(each))).join(", ");
+  const next =
+    databaseUrl === null
+      ? "the file postgres.log in DATA_DIR says why"
+      : "is it up, and are host, port, user, password and name in DATABASE_URL right?";
+  return fail("database", words, next);
+}
+
+async function* examineStore(store: Store): AsyncGenerator<Check> {
+  yield await checkDatabase(store);
+  yield await checkDatabaseClock(store);
+  const schema = await checkSchema(store);
+  yield schema;
+  if (!schema.isOk) return;
+  for (const check of [checkLock, checkTenants, checkEngine, checkWebhooks]) yield await check(store);
+  yield* await checkService(await store.publicUrl());
+}
+
+function line({ name, isOk, detail, next }: Check): string {
+  const told = `${isOk ? "ok  " : "FAIL"}  ${name.padEnd(14)} ${detail}`;
+  return next === undefined ? told : `${told}\n${" ".repeat(21)}what to do: ${next}`;
 }
 
 export const doctor: Command = {
   name: "doctor",
   usage: "doctor",
-  summary: "checks what a running service needs, and says what is wrong",
+  summary: "checks what a running service needs, and says what is wrong and what to do",
   positionals: { min: 0, max: 0 },
   options: {},
-  wants: { migrations: false, newDatabase: false },
-  run: async ({ store }) => {
-    const checks = await checkAll(store);
+  wants: null,
+  run: async () => {
+    const checks: Check[] = [];
+    for await (const check of examine()) checks.push(check);
     const isHealthy = checks.every((check) => check.isOk);
-    const text = checks.map(({ name, isOk, detail }) => `${isOk ? "ok  " : "FAIL"}  ${name.padEnd(18)} ${detail}`).join("\n");
     return {
       result: { is_healthy: isHealthy, checks: checks.map(({ isOk, ...check }) => ({ ...check, is_ok: isOk })) },
-      text,
+      text: checks.map(line).join("\n"),
       isFailure: !isHealthy,
     };
   },

@@ -61,6 +61,14 @@ async function findPending(client: Client, migrations: Migration[]): Promise<Mig
   return migrations.filter((migration) => !rows.some((row) => row.version === migration.version));
 }
 
+// Throws where the database is not one that these migrations made.
+export async function checkMigrations(database: Database, migrations = readMigrations()): Promise<void> {
+  const [table] = await database.query<{ name: string | null }>(sql`select to_regclass('migrations')::text as name`);
+  if (table?.name === null) return;
+  const applied = await database.query<AppliedMigration>(sql`select version, name, hash from migrations order by version`);
+  for (const each of applied) checkApplied(each, migrations);
+}
+
 export async function listPendingMigrations(database: Database, migrations = readMigrations()): Promise<string[]> {
   const [table] = await database.query<{ name: string | null }>(sql`select to_regclass('migrations')::text as name`);
   const applied = table?.name === null ? [] : await database.query<{ version: number }>(sql`select version from migrations`);

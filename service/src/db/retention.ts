@@ -76,6 +76,7 @@ export const sweeps: readonly Sweep[] = [
   { table: "backtests", isOld: "created_at < $3::timestamptz", keptDays: 90 },
   { table: "web_sessions", isOld: "expires_at < $3::timestamptz", keptDays: 1 },
   { table: "user_links", isOld: "expires_at < $3::timestamptz", keptDays: 30 },
+  { table: "webhook_deliveries", isOld: "state <> 'WAITING' and next_at < $3::timestamptz", keptDays: 30 },
   { table: "sign_in_attempts", isOld: "last_at < $3::timestamptz", keptDays: 1 },
   // Those without a case are of bulk closes. To run one again is harmless: its versions are of long ago.
   { table: "idempotency_keys", isOld: "case_id is null and created_at < $3::timestamptz", keptDays: 30 },

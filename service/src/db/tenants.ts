@@ -137,3 +137,15 @@ export async function saveRevoked(
     returning pg_notify(${revokedChannel}, client_id)`);
   return rows.length === 1;
 }
+
+export async function countTenants(database: Queryable): Promise<number> {
+  const [row] = await database.query<{ count: number }>(sql`select count(*) as count from tenants`);
+  return row?.count ?? 0;
+}
+
+// By the database's clock.
+export async function findDatabaseTime(database: Queryable): Promise<string> {
+  const [row] = await database.query<{ now: string }>(sql`select now()::timestamptz(3) as now`);
+  if (!row) throw new Error("the database did not tell its time");
+  return row.now;
+}

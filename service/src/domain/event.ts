@@ -13,7 +13,7 @@ export type EventType =
   | "account.erased"
   | "tenant.secret_rotated"
   | "tenant.updated"
-  | "rule.updated"
+  | "rule.changed"
   | "thresholds.updated"
   | "user.invited"
   | "user.joined"
@@ -23,13 +23,21 @@ export type EventType =
   | "user.sessions_ended"
   | "client.created"
   | "client.secret_rotated"
-  | "client.revoked";
+  | "client.revoked"
+  | "webhook.created"
+  | "webhook.updated"
+  | "webhook.secret_rotated"
+  | "webhook.deleted";
 
 export type DomainEvent = {
   type: EventType;
   occurred_at: string;
   actor: string;
-  resource: { type: "case" | "end_user_account" | "tenant" | "rule" | "user" | "client"; id: string; version?: number };
+  resource: {
+    type: "case" | "end_user_account" | "tenant" | "rule" | "user" | "client" | "webhook";
+    id: string;
+    version?: number;
+  };
   data?: Record<string, unknown>;
 };
 
@@ -55,6 +63,12 @@ export const LoggedEvent = Type.Object(
       Type.Record(Type.String(), Type.Unknown(), {
         description:
           "What was set: the flags of an account, the disposition of a case. Of a reopened case, what was taken back: `closed_at` and `disposition`.",
+      }),
+    ),
+    current: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          "The case, account or rule, whole, as it is when the event is read: with this change, and with later ones where there were any. In the feed and in webhooks, for who may read it; absent where it is gone.",
       }),
     ),
   },

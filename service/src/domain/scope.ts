@@ -1,4 +1,4 @@
-// Each with what it grants. Those of parts that are still to come are given out already, so that clients need not change.
+// Each with what it grants.
 export const scopeMeanings = {
   "read:cases": "List cases",
   "read:case": "Read one case",
@@ -15,7 +15,7 @@ export const scopeMeanings = {
   "update:tenant": "Change the tenant",
   "update:tenant_auth_secret": "Rotate the client secret",
   "read:events": "Read the feed of changes",
-  "manage:webhooks": "Manage webhooks (to come)",
+  "manage:webhooks": "Manage webhooks",
   "read:rules": "Read rules, thresholds and backtests",
   "manage:rules": "Change rules and thresholds, and run backtests",
   "read:users": "Read the tenant's people",

@@ -7,6 +7,7 @@ import { Credentials } from "./Credentials.tsx";
 import { Origins } from "./Origins.tsx";
 import { ScenarioSender } from "./ScenarioSender.tsx";
 import { Snippet } from "./Snippet.tsx";
+import { Webhooks } from "./Webhooks.tsx";
 
 const linkLook =
   "inline-flex h-8 items-center gap-1.5 rounded-md border border-edge/50 bg-surface px-3 text-sm font-medium hover:bg-hover";
@@ -18,7 +19,7 @@ export function DevelopersScreen() {
       <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
         <div className="mx-auto flex max-w-[86rem] flex-wrap items-center gap-2">
           <h1 className="mr-auto text-lg font-semibold">Developers</h1>
-          <a href="/docs" target="_blank" rel="noreferrer" className={linkLook}>
+          <a href="/docs/api" target="_blank" rel="noreferrer" className={linkLook}>
             <BookOpen size={15} aria-hidden /> API reference
           </a>
           <a href="/openapi.json" target="_blank" rel="noreferrer" className={linkLook}>
@@ -31,6 +32,7 @@ export function DevelopersScreen() {
           <Connection />
           <ScenarioSender />
           <Credentials />
+          <Webhooks />
         </div>
         <div className="grid min-w-0 gap-4">
           <Addresses />

@@ -7,6 +7,7 @@ const oftenMs = 5_000;
 const seldomMs = 30_000;
 export const latestMax = 100;
 const quarantineShown = 20;
+export const deliveriesShown = 50;
 const lookMs = 1_000;
 const looksMax = 60;
 
@@ -18,6 +19,19 @@ export function readsOf(client: ConsoleClient) {
         queryKey: ["clients"],
         queryFn: ({ signal }) => client.call("listClients", { signal }),
         staleTime: seldomMs,
+      }),
+    webhooks: () =>
+      queryOptions({
+        queryKey: ["webhooks"],
+        queryFn: ({ signal }) => client.call("listWebhooks", { signal }),
+        refetchInterval: oftenMs,
+      }),
+    deliveries: (webhook_id: string) =>
+      queryOptions({
+        queryKey: ["webhooks", webhook_id, "deliveries"],
+        queryFn: ({ signal }) =>
+          client.call("listWebhookDeliveries", { params: { webhook_id }, query: { limit: deliveriesShown }, signal }),
+        refetchInterval: oftenMs,
       }),
     tenant: () =>
       queryOptions({ queryKey: ["tenant"], queryFn: ({ signal }) => client.call("getTenant", { signal }), staleTime: seldomMs }),

@@ -1,0 +1,198 @@
+import { Aborted, ProblemError, TimedOut, WrongBaseAddress, isProblem } from "./problem.ts";
+
+// In a browser that has a session the cookie speaks for the person, and every change carries the session's CSRF token.
+export type Credentials =
+  | { clientId: string; clientSecret: string; scope?: string }
+  // Your own issuer's, or made otherwise: asked for when one is needed, and again when the last one was refused.
+  | { token: string | (() => string | Promise<string>) }
+  | { session: { csrfToken: () => string } };
+
+type Told = { id: string; method: string; attempt: number; key?: string };
+export type Hooks = {
+  onRequest?: (told: Told & { url: string }) => void;
+  onAnswer?: (told: Told & { url: string; status: number; ms: number }) => void;
+  onRetry?: (told: Told & { error: unknown; pauseMs: number }) => void;
+};
+
+export type Request = {
+  id: string;
+  method: string;
+  // Behind the tenant.
+  path: string;
+  body: string | null;
+  key: string | null;
+  signal: AbortSignal | null;
+  timeoutMs: number;
+};
+
+type Options = { baseUrl: string; tenant: string; credentials: Credentials; hooks?: Hooks; fetch?: typeof fetch };
+
+const tokenMarginMs = 60_000;
+const tokenTimeoutMs = 30_000;
+
+// One request, with a token that counts, and its answer.
+export class Transport {
+  readonly #options: Options;
+  readonly #base: string;
+  readonly #fetch: typeof fetch;
+  #token: { text: string; freshUntilMs: number } | null = null;
+  // For all who find that there is none.
+  #fetching: Promise<string> | null = null;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#base = options.baseUrl.replace(/\/+$/, "");
+    if (this.#base !== "" && !/^https?:\/\//.test(this.#base)) throw new TypeError("baseUrl must begin with http:// or https://");
+    // Bound to nothing, as browsers want it.
+    this.#fetch = options.fetch ?? ((...given) => fetch(...given));
+    const { credentials } = options;
+    if ("token" in credentials && typeof credentials.token === "string")
+      this.#token = { text: credentials.token, freshUntilMs: Infinity };
+  }
+
+  tell<Name extends keyof Hooks>(name: Name, told: Parameters<NonNullable<Hooks[Name]>>[0]): void {
+    try {
+      // Of the same name, so of the same shape.
+      (this.#options.hooks?.[name] as ((told: unknown) => void) | undefined)?.(told);
+    } catch {
+      // Who only listens must not decide what becomes of a request.
+    }
+  }
+
+  // A 401 is answered with a fresh token, once: nothing was applied, so it is the same request with the same key.
+  async send(request: Request, attempt: number): Promise<unknown> {
+    const url = this.#urlOf(request.path);
+    const told = { id: request.id, method: request.method, attempt, url, ...(request.key !== null && { key: request.key }) };
+    const isRenewable = this.#isRenewable;
+    for (let isFirst = true; ; isFirst = false) {
+      const headers = await this.#headersOf(request);
+      const used = this.#token;
+      this.tell("onRequest", told);
+      const startMs = performance.now();
+      const { method, body, signal, timeoutMs } = request;
+      const { response, text } = await this.#fetchText(url, { method, headers, body }, { signal, timeoutMs });
+      this.tell("onAnswer", { ...told, status: response.status, ms: performance.now() - startMs });
+      if (response.status === 401 && isRenewable && isFirst) {
+        // Another call may have fetched a fresh one meanwhile.
+        if (this.#token === used) this.#token = null;
+        continue;
+      }
+      if (response.status === 204) return undefined;
+      const answer = readJson(response, text);
+      return typeof answer === "object" && answer !== null && "data" in answer ? answer.data : undefined;
+    }
+  }
+
+  // For a stream, which has no end that could be waited for.
+  async open(path: string, signal: AbortSignal | null): Promise<Response> {
+    const url = this.#urlOf(path);
+    const response = await this.#fetch(url, { headers: await this.#proof("GET"), signal });
+    if (response.ok) return response;
+    const failure = failureOf(response, await response.text());
+    if (response.status !== 401 || !this.#isRenewable) throw failure;
+    // A passing trouble: the next attempt has a fresh token.
+    this.#token = null;
+    throw new TypeError("the token counts no more", { cause: failure });
+  }
+
+  get #isRenewable(): boolean {
+    const { credentials } = this.#options;
+    return "clientId" in credentials || ("token" in credentials && typeof credentials.token === "function");
+  }
+
+  #urlOf(path: string): string {
+    return `${this.#base}/v2/${encodeURIComponent(this.#options.tenant)}${path}`;
+  }
+
+  async #headersOf({ method, body, key }: Request): Promise<Record<string, string>> {
+    return {
+      ...(body !== null && { "content-type": "application/json" }),
+      ...(key !== null && { "idempotency-key": key }),
+      ...(await this.#proof(method)),
+    };
+  }
+
+  async #proof(method: string): Promise<Record<string, string>> {
+    const { credentials } = this.#options;
+    if (!("session" in credentials)) return { authorization: `Bearer ${await this.#accessToken()}` };
+    return method === "GET" ? {} : { "x-csrf-token": credentials.session.csrfToken() };
+  }
+
+  #accessToken(): Promise<string> | string {
+    if (this.#token && this.#token.freshUntilMs > Date.now()) return this.#token.text;
+    this.#fetching ??= this.#fetchToken().finally(() => {
+      this.#fetching = null;
+    });
+    return this.#fetching;
+  }
+
+  async #fetchToken(): Promise<string> {
+    const { credentials } = this.#options;
+    if ("token" in credentials && typeof credentials.token === "function") {
+      const text = await credentials.token();
+      this.#token = { text, freshUntilMs: Infinity };
+      return text;
+    }
+    if (!("clientId" in credentials)) throw new Error("there are no client credentials");
+    const form = new URLSearchParams({
+      grant_type: "client_credentials",
+      client_id: credentials.clientId,
+      client_secret: credentials.clientSecret,
+    });
+    if (credentials.scope !== undefined) form.set("scope", credentials.scope);
+    const limits = { signal: null, timeoutMs: tokenTimeoutMs };
+    const { response, text } = await this.#fetchText(`${this.#base}/v2/oauth/token`, { method: "POST", body: form }, limits);
+    const answer = readJson(response, text) as { access_token: string; expires_in: number };
+    this.#token = { text: answer.access_token, freshUntilMs: Date.now() + answer.expires_in * 1000 - tokenMarginMs };
+    return answer.access_token;
+  }
+
+  // The time limit is on the body too.
+  async #fetchText(url: string, init: RequestInit, { signal, timeoutMs }: Pick<Request, "signal" | "timeoutMs">) {
+    const limit = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await this.#fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, limit]) : limit });
+      return { response, text: await response.text() };
+    } catch (cause) {
+      if (signal?.aborted === true) throw new Aborted(signal.reason);
+      if (limit.aborted) throw new TimedOut(`${url} did not answer within ${timeoutMs} ms`, { cause });
+      throw cause;
+    }
+  }
+}
+
+function readJson(response: Response, text: string): unknown {
+  if (!response.ok) throw failureOf(response, text);
+  return parse(response, text);
+}
+
+function parse(response: Response, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const words = `${response.url} did not answer with JSON: is the base address right?`;
+    throw new WrongBaseAddress(response.status, words, { cause });
+  }
+}
+
+function failureOf(response: Response, text: string): Error {
+  let answer: unknown;
+  try {
+    answer = parse(response, text);
+  } catch (error) {
+    return error as Error;
+  }
+  if (isProblem(answer)) return new ProblemError(answer, retryAfterOf(response));
+  return new WrongBaseAddress(
+    response.status,
+    `${response.url} answered ${response.status} without a problem: is the base address right?`,
+  );
+}
+
+// In seconds, or as a date.
+function retryAfterOf({ headers }: Response): { retryAfterMs?: number } {
+  const given = headers.get("retry-after");
+  if (given === null) return {};
+  const ms = /^\d+$/.test(given) ? Number(given) * 1000 : Date.parse(given) - Date.now();
+  return Number.isNaN(ms) ? {} : { retryAfterMs: Math.max(0, ms) };
+}

@@ -1,0 +1,170 @@
+import type { Webhook } from "@casehound/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../parts/Button.tsx";
+import { PartNotAvailable } from "../../parts/NotAvailable.tsx";
+import { Loading, Trouble, wordsOf } from "../../parts/States.tsx";
+import { SureDialog } from "../../parts/SureDialog.tsx";
+import { Age, Moment } from "../../parts/Time.tsx";
+import { toast } from "../../parts/Toasts.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
+import { Section } from "../case/Section.tsx";
+import { Deliveries } from "./Deliveries.tsx";
+import { NewWebhookDialog } from "./NewWebhookDialog.tsx";
+import { WebhookSecretDialog } from "./WebhookSecretDialog.tsx";
+import { readsOf } from "./reads.ts";
+
+type Open =
+  | { kind: "new" }
+  | { kind: "rotate" | "delete"; of: Webhook }
+  | { kind: "secret"; secret: string; previousUntil: string | undefined };
+
+// Where changes are sent, and what became of it.
+export function Webhooks() {
+  const { client, may } = useWorkspace();
+  const cache = useQueryClient();
+  const read = useQuery({ ...readsOf(client).webhooks(), enabled: may("manage:webhooks") });
+  const [open, setOpen] = useState<Open | null>(null);
+  const close = () => setOpen(null);
+  const refresh = () => void cache.invalidateQueries({ queryKey: ["webhooks"] });
+  const show = (secret: string, previousUntil?: string) => {
+    refresh();
+    setOpen({ kind: "secret", secret, previousUntil });
+  };
+  const rotate = async ({ webhook_id }: Webhook) => {
+    const made = await client.call("rotateWebhookSecret", { params: { webhook_id } });
+    show(made.secret, made.webhook.previous_secret_expires_at);
+  };
+  const remove = async ({ webhook_id }: Webhook) => {
+    await client.call("deleteWebhook", { params: { webhook_id } });
+    refresh();
+    close();
+  };
+  return (
+    <Section
+      title="Webhooks"
+      aside={
+        may("manage:webhooks") && (
+          <Button onClick={() => setOpen({ kind: "new" })}>
+            <Plus size={15} aria-hidden /> New webhook
+          </Button>
+        )
+      }
+    >
+      {!may("manage:webhooks") && <PartNotAvailable scope="manage:webhooks" what="The list of webhooks" />}
+      {read.isLoading && <Loading lines={2} name="Loading the webhooks" />}
+      {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
+      {read.data?.webhooks.length === 0 && (
+        <p className="text-sm text-soft">
+          None yet. A webhook posts every change of cases, accounts and rules to an address of yours.
+        </p>
+      )}
+      <ul className="divide-y divide-line" aria-label="Webhooks">
+        {read.data?.webhooks.map((each) => (
+          <WebhookRow key={each.webhook_id} of={each} onAsk={(kind) => setOpen({ kind, of: each })} />
+        ))}
+      </ul>
+      {open?.kind === "new" && <NewWebhookDialog onClose={close} onMade={show} />}
+      {open?.kind === "secret" && <WebhookSecretDialog secret={open.secret} previousUntil={open.previousUntil} onClose={close} />}
+      {open?.kind === "rotate" && (
+        <SureDialog title="A new secret?" act="Make a new secret" onClose={close} run={() => rotate(open.of)}>
+          <p>
+            For 24 hours messages are signed with the new secret and with the one before it, so that the receiver can change over.
+          </p>
+        </SureDialog>
+      )}
+      {open?.kind === "delete" && (
+        <SureDialog title="Delete this webhook?" act="Delete it" isHarsh onClose={close} run={() => remove(open.of)}>
+          <p className="font-mono break-all">{open.of.url}</p>
+          <p>What still waits is not sent, and what was given up can no longer be sent again.</p>
+        </SureDialog>
+      )}
+    </Section>
+  );
+}
+
+function WebhookRow({ of, onAsk }: { of: Webhook; onAsk: (kind: "rotate" | "delete") => void }) {
+  const { client } = useWorkspace();
+  const cache = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const { webhook_id, url, types, is_enabled: isOn, waiting, dead, created_at, previous_secret_expires_at: until } = of;
+  const params = { webhook_id };
+  const act = async (work: () => Promise<string>) => {
+    try {
+      toast({ kind: "done", words: await work() });
+    } catch (error) {
+      toast({ kind: "problem", words: wordsOf(error) });
+    }
+    void cache.invalidateQueries({ queryKey: ["webhooks"] });
+  };
+  const test = () =>
+    act(async () => {
+      const { delivered, status, error, milliseconds } = await client.call("testWebhook", { params });
+      if (!delivered) throw new Error(`The test message did not arrive: ${error ?? "no reason was given"}`);
+      return `The receiver answered ${status} after ${milliseconds} ms.`;
+    });
+  const toggle = () =>
+    act(async () => {
+      await client.call("updateWebhook", { params, body: { is_enabled: !isOn } });
+      return isOn ? "The webhook is off. What happens is kept for it." : "The webhook is on, and goes on where it was.";
+    });
+  return (
+    <li className="grid gap-2 py-2.5 first:pt-0">
+      <div className="flex flex-wrap items-start gap-3">
+        <div className="min-w-0 flex-1">
+          <p className="flex flex-wrap items-center gap-x-2">
+            <span className="font-mono text-sm break-all">{url}</span>
+            {!isOn && <span className="rounded bg-warn-soft px-1.5 text-xs font-medium text-warn">Off</span>}
+          </p>
+          <p className="text-xs text-faint">
+            {types.length === 0 ? "Every type" : types.join(", ")} · made <Age at={created_at} suffix=" ago" />
+          </p>
+          {of.disabled_reason !== undefined && <p className="text-xs text-warn">{of.disabled_reason}</p>}
+          {until !== undefined && (
+            <p className="text-xs text-warn">
+              The secret before still signs too, until <Moment at={until} />.
+            </p>
+          )}
+        </div>
+        <WebhookButtons of={of} onTest={() => void test()} onToggle={() => void toggle()} onAsk={onAsk} />
+      </div>
+      <Button look="quiet" className="-ml-3 justify-self-start" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {`Deliveries: ${waiting} waiting, `}
+        <span className={dead > 0 ? "text-bad" : ""}>{dead} given up</span>
+      </Button>
+      {isOpen && (
+        <Deliveries
+          of={of}
+          onResend={(body) =>
+            void act(async () => {
+              const { resent } = await client.call("resendWebhookDeliveries", { params, body });
+              return resent === 1 ? "1 message is sent again." : `${resent} messages are sent again.`;
+            })
+          }
+        />
+      )}
+    </li>
+  );
+}
+
+type ButtonProps = { of: Webhook; onTest: () => void; onToggle: () => void; onAsk: (kind: "rotate" | "delete") => void };
+
+function WebhookButtons({ of: { url, is_enabled: isOn }, onTest, onToggle, onAsk }: ButtonProps) {
+  return (
+    <div className="flex flex-wrap gap-1">
+      <Button look="quiet" onClick={onTest} aria-label={`Send a test message to ${url}`}>
+        Test
+      </Button>
+      <Button look="quiet" onClick={onToggle} aria-label={`Switch ${isOn ? "off" : "on"} ${url}`}>
+        {isOn ? "Switch off" : "Switch on"}
+      </Button>
+      <Button look="quiet" onClick={() => onAsk("rotate")} aria-label={`Rotate the secret of ${url}`}>
+        Rotate…
+      </Button>
+      <Button look="quiet" onClick={() => onAsk("delete")} aria-label={`Delete ${url}`}>
+        Delete…
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,137 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { readConfig } from "../service/src/config.ts";
+import { TestTenant, send, useService } from "../service/test/harness.ts";
+import { freePort } from "../service/test/launch.ts";
+import { configMapOf, containersOf, environments, manifests, queries, readDeployed, strayOnes, type Query } from "./deployed.ts";
+
+const metricsPort = await freePort();
+const service = useService({ metricsPort, rateLimits: { client: 1_000, tenant: 2_000, collector: 1_000 } });
+const root = join(import.meta.dirname, "..");
+
+test("deploy: every variable that is set is one that the service reads, or PostgreSQL's or Node's own", () => {
+  const source = readFileSync(join(root, "service/src/config.ts"), "utf8");
+  const read = new Set([...source.matchAll(/"([A-Z][A-Z_]{2,})"/g)].map(([, name]) => name));
+  expect(read.size).toBeGreaterThan(20);
+  const others = new Set(["POSTGRES_USER", "POSTGRES_PASSWORD", "POSTGRES_DB", "NODE_ENV"]);
+  const set = environments().flatMap(({ where, values }) => Object.keys(values).map((name) => ({ where, name })));
+  expect(set.length).toBeGreaterThan(15);
+  expect(set.filter(({ name }) => !read.has(name) && !others.has(name))).toEqual([]);
+});
+
+test.each(environments())("deploy: the service takes what $where sets", ({ values }) => {
+  expect(() => readConfig(values)).not.toThrow();
+});
+
+test("deploy: containers, unit and npm start the service with the same flags", () => {
+  const { scripts }: { scripts: { start: string } } = JSON.parse(readDeployed("../package.json"));
+  const wanted = scripts.start.match(/--[a-z][a-z-]*=\d+/g);
+  expect(wanted?.length).toBeGreaterThan(0);
+  const entry = /^ENTRYPOINT (\[.*\])$/m.exec(readDeployed("Dockerfile"))?.[1] ?? "null";
+  expect(JSON.parse(entry)).toEqual(["node", ...(wanted ?? []), "service/src/main.ts"]);
+  const unit = /^ExecStart=(.*)$/m.exec(readDeployed("casehound.service"))?.[1];
+  expect(unit).toBe(`/opt/casehound/node_modules/.bin/node ${wanted?.join(" ")} service/src/main.ts`);
+});
+
+test("deploy: no secret has a value, and containers may do no more than they must", () => {
+  const all = ["compose.yaml", "kubernetes/secret.yaml.example", "casehound.service"].map(readDeployed).join("\n");
+  const given = [...all.matchAll(/^\s*\w*(?:PASSWORD|SECRET)\w*: *"?([^"\n]+)/gm)].map(([, value = ""]) => value);
+  expect(given.length).toBeGreaterThan(0);
+  expect(given.filter((value) => !/^\$\{\w+:(\?.+|-)\}$/.test(value))).toEqual([]);
+  const containers = containersOf();
+  expect(containers.length).toBe(7);
+  for (const { where, isReadOnly, dropped } of containers)
+    expect({ where, isReadOnly, dropped }).toEqual({ where, isReadOnly: true, dropped: ["ALL"] });
+});
+
+test("deploy: probes ask for what is there, and budgets and services choose pods that there are", async () => {
+  const paths = [...manifests("kubernetes/web.yaml").matchAll(/"path":"([^"]+)"/g)].map(([, path = ""]) => path);
+  expect(new Set(paths)).toEqual(new Set(["/livez", "/readyz"]));
+  for (const path of paths) expect((await send(service.current.port, "GET", path)).status).toBe(200);
+  expect(strayOnes()).toEqual([]);
+  const { METRICS_PORT } = configMapOf("kubernetes/config.yaml");
+  for (const file of ["kubernetes/web.yaml", "kubernetes/engine.yaml"]) {
+    const relays = [...manifests(file).matchAll(/\{"name":"METRICS_PORT","value":"(\d+)"\}/g)].map(([, port]) => port);
+    expect(relays).toEqual([METRICS_PORT]);
+  }
+});
+
+let told: { types: Map<string, string>; labels: Map<string, Set<string>> };
+
+// After one of everything that only shows once it has happened.
+beforeAll(async () => {
+  const tenant = await TestTenant.create(service.current);
+  await tenant.openCase();
+  await tenant.call("GET", "/cases/none");
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const labels = new Map<string, Set<string>>();
+  for (const [, name = "", inside = ""] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
+    const known = labels.get(name) ?? new Set<string>();
+    for (const [, label = ""] of inside.matchAll(/(\w+)="/g)) known.add(label);
+    labels.set(name, known);
+  }
+  told = { types: new Map([...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = "", type = ""]) => [name, type])), labels };
+});
+
+// Prometheus adds these itself.
+const targetLabels = new Set(["job", "instance"]);
+
+function faultsOf({ names, labels }: Query): string[] {
+  return names.flatMap((name) => {
+    if (name === "up") return [];
+    const base = name.replace(/_(bucket|sum|count)$/, "");
+    const isThere = told.types.has(name) || told.types.get(base) === "histogram";
+    if (!isThere) return [`there is no metric ${name}`];
+    const known = told.labels.get(name);
+    // One that has not been counted yet has no labels to compare.
+    if (!known) return [];
+    return labels.flatMap((label) => (known.has(label) || targetLabels.has(label) ? [] : [`${name} has no label ${label}`]));
+  });
+}
+
+test.each(queries())("monitoring: $where asks for what a running service tells", (query) => {
+  expect(query.names, query.text).not.toEqual([]);
+  expect(faultsOf(query), query.text).toEqual([]);
+});
+
+test("monitoring: what is not told would be found", () => {
+  expect(faultsOf({ where: "", text: "", names: ["casehound_invented_total"], labels: [] })).toHaveLength(1);
+  expect(faultsOf({ where: "", text: "", names: ["casehound_http_request_seconds_count"], labels: ["tenant"] })).toHaveLength(1);
+});
+
+const children: ReturnType<typeof spawn>[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+});
+
+function run(script: string, env: Record<string, string>, ...args: string[]) {
+  const child = spawn(process.execPath, [join(root, "deploy", script), ...args], { env, stdio: "ignore" });
+  children.push(child);
+  return child;
+}
+
+async function checkedWith(env: Record<string, string>): Promise<unknown> {
+  const [code] = await once(run("healthcheck.mjs", env), "exit");
+  return code;
+}
+
+test("healthcheck: 0 where the service is ready, or its engine looks for work; 1 where nothing answers", async () => {
+  const nobody = String(await freePort());
+  expect(await checkedWith({ PORT: String(service.current.port) })).toBe(0);
+  expect(await checkedWith({ PORT: nobody, METRICS_PORT: String(metricsPort), ROLES: "engine" })).toBe(0);
+  expect(await checkedWith({ PORT: nobody })).toBe(1);
+  expect(await checkedWith({ PORT: String(service.current.port), METRICS_PORT: nobody, ROLES: "engine" })).toBe(1);
+});
+
+test("metrics relay: passes a scrape on, and ends by SIGTERM", async () => {
+  const port = await freePort();
+  const child = run("metrics-relay.mjs", { METRICS_PORT: String(metricsPort) }, String(port));
+  const text = await vi.waitFor(async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text(), { timeout: 10_000 });
+  expect(text).toContain("casehound_database_up 1");
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  expect(await exited).toEqual([0, null]);
+});

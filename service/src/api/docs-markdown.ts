@@ -1,0 +1,83 @@
+import { posix } from "node:path";
+import { Marked, type Token } from "marked";
+
+// A heading and what stands below it, as the search knows it. The first has no anchor: it is the page's own.
+export type Section = { heading: string; anchor: string; depth: number; text: string };
+export type Text = { title: string; html: string; sections: Section[] };
+
+// Where a link of a page leads on the site, or null where it leads to a file that only the repository has.
+type LinkTo = (target: string) => string | null;
+
+const guideFolder = "docs/guide";
+
+// Our own Markdown, as it also shows on a code host. Only what differs there is done here: anchors and links.
+export function renderMarkdown(markdown: string, linkTo: LinkTo): Text {
+  const anchors = new Set<string>();
+  const sections: Section[] = [];
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        const anchor = freeAnchor(anchorOf(text), anchors);
+        sections.push({ heading: plainText(text), anchor: depth === 1 ? "" : anchor, depth, text: "" });
+        return `<h${depth} id="${anchor}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const words = this.parser.parseInline(tokens);
+        const target = linkTo(href);
+        if (target !== null) return `<a href="${escapeHtml(target)}">${words}</a>`;
+        return `${words} (<code class="file">${escapeHtml(posix.join(guideFolder, href))}</code>)`;
+      },
+      // The one page that is no file: what names it leads there.
+      codespan({ text }) {
+        const target = /^\/docs\/api(#\w+)?$/.test(text) ? linkTo(text) : null;
+        const code = `<code>${escapeHtml(text)}</code>`;
+        return target === null ? code : `<a href="${escapeHtml(target)}">${code}</a>`;
+      },
+    },
+  });
+  const tokens = marked.lexer(markdown);
+  const html = marked
+    .parser(tokens)
+    // What may be wider than the page is scrolled, also by keyboard.
+    .replaceAll("<pre>", '<pre tabindex="0">')
+    .replaceAll("<table>", '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>')
+    .replaceAll("</table>", "</table></div>");
+  fillSections(sections, tokens);
+  return { title: sections[0]?.heading ?? "", html, sections };
+}
+
+function fillSections(sections: Section[], tokens: Token[]): void {
+  let at = -1;
+  for (const token of tokens) {
+    const section = token.type === "heading" ? sections[++at] : sections[at];
+    if (section && token.type !== "heading") section.text += ` ${plainText(token.raw)}`;
+  }
+}
+
+// As code hosts make them, so that a link with an anchor leads to the same place on both.
+function anchorOf(heading: string): string {
+  return plainText(heading)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+}
+
+function freeAnchor(wanted: string, taken: Set<string>): string {
+  let anchor = wanted;
+  for (let number = 1; taken.has(anchor); number++) anchor = `${wanted}-${number}`;
+  taken.add(anchor);
+  return anchor;
+}
+
+function plainText(markdown: string): string {
+  return markdown
+    .replaceAll(/\]\([^)]*\)/g, "]")
+    .replaceAll(/^[\s|:-]+$/gm, " ")
+    .replaceAll(/```\w*|[`*|[\]]/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
+
+export function escapeHtml(plain: string): string {
+  return plain.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}

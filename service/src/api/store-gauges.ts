@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Gauge, type Registry } from "prom-client";
+import type { Queryable } from "../db/database.ts";
+import { readWaiting, type Waiting } from "../db/waiting.ts";
+
+// Prometheus gives a scrape ten seconds unless told otherwise, and one that takes longer looks like a process that is gone.
+const patienceMs = 5_000;
+
+// What waits in the database, read at each scrape. Every process tells the same, so the greatest counts and never the sum.
+// Without the database nothing is known, and then they are not a number.
+export class StoreGauges {
+  readonly #database: Queryable;
+  readonly #up: Gauge;
+  readonly #unscored: Gauge;
+  readonly #oldest: Gauge;
+  readonly #deliveries: Gauge<"state">;
+  readonly #disabled: Gauge;
+
+  constructor(database: Queryable, registry: Registry) {
+    const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
+    this.#database = database;
+    this.#up = gauge("casehound_database_up", "Whether the database answered at this scrape");
+    this.#unscored = gauge("casehound_unscored_activities", "Activities that wait to be scored");
+    this.#oldest = gauge("casehound_unscored_oldest_seconds", "How long the oldest of them has waited; 0 where there is none");
+    this.#deliveries = new Gauge({
+      name: "casehound_webhook_deliveries",
+      help: "Webhook messages that wait for their receivers, or were given up",
+      labelNames: ["state"],
+      registers: [registry],
+    });
+    this.#disabled = gauge("casehound_webhooks_disabled", "Webhooks that are switched off because their receivers said so");
+  }
+
+  async read(): Promise<void> {
+    const late = sleep(patienceMs, null, { ref: false });
+    this.#set(await Promise.race([readWaiting(this.#database), late]).catch(() => null));
+  }
+
+  #set(found: Waiting | null): void {
+    this.#up.set(found ? 1 : 0);
+    this.#unscored.set(found?.unscored ?? Number.NaN);
+    this.#oldest.set(found ? ageSeconds(found.oldest) : Number.NaN);
+    this.#deliveries.set({ state: "waiting" }, found?.deliveries.waiting ?? Number.NaN);
+    this.#deliveries.set({ state: "dead" }, found?.deliveries.dead ?? Number.NaN);
+    this.#disabled.set(found?.disabledWebhooks ?? Number.NaN);
+  }
+}
+
+function ageSeconds(oldest: string | null): number {
+  return oldest === null ? 0 : Math.max(0, (Date.now() - Date.parse(oldest)) / 1000);
+}

@@ -1,0 +1,180 @@
+import { Type } from "typebox";
+import { appendEvents } from "../db/events.ts";
+import { countWebhooks, deleteWebhook, insertWebhook, listWebhooks, saveWebhook, saveWebhookSecret } from "../db/webhooks.ts";
+import type { EventType } from "../domain/event.ts";
+import { notFound } from "../domain/failure.ts";
+import { requireReach } from "../domain/role.ts";
+import { previousSecretMs } from "../domain/tenant.ts";
+import {
+  NewWebhook,
+  Webhook,
+  WebhookChange,
+  WebhookSecret,
+  urlFault,
+  webhookReach,
+  webhookTypes,
+  webhooksMax,
+} from "../domain/webhook.ts";
+import { isPrivateHost } from "../webhook/address.ts";
+import { newWebhookSecret } from "../webhook/signature.ts";
+import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
+import type { Reply } from "./problem.ts";
+import { invalid } from "./validate.ts";
+import { common, idOf, noun, showWebhook } from "./webhook-common.ts";
+import { deliveryOperations } from "./webhook-deliveries.ts";
+
+function requireUrl({ webhooks: { isPrivateAllowed } }: Services, url: string): void {
+  const isRefused = !isPrivateAllowed && isPrivateHost(url);
+  const fault = urlFault(url, { isPrivateAllowed }) ?? (isRefused ? "must not be a private address" : null);
+  if (fault !== null) throw invalid([{ field: "url", message: fault }]);
+}
+
+function eventOf(type: EventType, { caller }: Call, about: { id: string; now: string; data?: Record<string, unknown> }) {
+  const resource = { type: "webhook" as const, id: about.id };
+  return { type, occurred_at: about.now, actor: caller.actor, resource, ...(about.data && { data: about.data }) };
+}
+
+async function list(services: Services, { caller }: Call): Promise<Reply> {
+  return dataReply({ webhooks: await listWebhooks(services.database, caller.tenant_id, { now: services.now() }) });
+}
+
+async function get(services: Services, call: Call): Promise<Reply> {
+  return dataReply(await showWebhook(services, call, idOf(call)));
+}
+
+async function create(services: Services, call: Call<NewWebhook>): Promise<Reply> {
+  const { caller, body } = call;
+  requireReach(caller, webhookReach);
+  requireUrl(services, body.url);
+  const [id, secret, now] = [services.newId(), newWebhookSecret(), services.now()];
+  const types = [...new Set(body.types)];
+  await services.database.transaction(async (tx) => {
+    // First, for it holds the tenant's counter, and so the count of webhooks too.
+    await appendEvents(tx, caller.tenant_id, [eventOf("webhook.created", call, { id, now, data: { url: body.url, types } })]);
+    if ((await countWebhooks(tx, caller.tenant_id)) >= webhooksMax)
+      throw invalid([{ field: "url", message: `must not be of a further webhook: a tenant has at most ${webhooksMax}` }]);
+    await insertWebhook(tx, caller.tenant_id, { webhook_id: id, url: body.url, types, secret, now });
+  });
+  services.audit("webhook created", { tenant: caller.slug, actor: caller.actor, webhook_id: id });
+  return dataReply({ webhook: await showWebhook(services, call, id), secret }, 201);
+}
+
+async function update(services: Services, call: Call<WebhookChange>): Promise<Reply> {
+  const { caller, body } = call;
+  const id = idOf(call);
+  requireReach(caller, webhookReach);
+  if (body.url !== undefined) requireUrl(services, body.url);
+  const now = services.now();
+  const { url = null, types = null, is_enabled = null } = body;
+  await services.database.transaction(async (tx) => {
+    if (!(await saveWebhook(tx, caller.tenant_id, id, { url, types, is_enabled, now }))) throw notFound(noun, id);
+    await appendEvents(tx, caller.tenant_id, [eventOf("webhook.updated", call, { id, now, data: { ...body } })]);
+  });
+  services.audit("webhook updated", { tenant: caller.slug, actor: caller.actor, webhook_id: id });
+  return dataReply(await showWebhook(services, call, id));
+}
+
+async function remove(services: Services, call: Call): Promise<Reply> {
+  const { caller } = call;
+  const [id, now] = [idOf(call), services.now()];
+  await services.database.transaction(async (tx) => {
+    if (!(await deleteWebhook(tx, caller.tenant_id, id))) throw notFound(noun, id);
+    await appendEvents(tx, caller.tenant_id, [eventOf("webhook.deleted", call, { id, now })]);
+  });
+  services.audit("webhook deleted", { tenant: caller.slug, actor: caller.actor, webhook_id: id });
+  return { status: 204, body: "", headers: {} };
+}
+
+async function rotate(services: Services, call: Call): Promise<Reply> {
+  const { caller } = call;
+  const id = idOf(call);
+  requireReach(caller, webhookReach);
+  const [now, secret] = [services.now(), newWebhookSecret()];
+  const previous_until = new Date(Date.parse(now) + previousSecretMs).toISOString();
+  await services.database.transaction(async (tx) => {
+    if (!(await saveWebhookSecret(tx, caller.tenant_id, id, { secret, previous_until, now }))) throw notFound(noun, id);
+    await appendEvents(tx, caller.tenant_id, [eventOf("webhook.secret_rotated", call, { id, now })]);
+  });
+  services.audit("webhook secret rotated", { tenant: caller.slug, actor: caller.actor, webhook_id: id });
+  return dataReply({ webhook: await showWebhook(services, call, id), secret });
+}
+
+export const webhookOperations: Operation[] = [
+  operation({
+    ...common,
+    id: "listWebhooks",
+    method: "GET",
+    path: "/webhooks",
+    summary: "List the tenant's webhooks",
+    success: {
+      status: 200,
+      description: "The webhooks, without their secrets",
+      schema: Type.Object({ webhooks: Type.Array(Webhook) }, { additionalProperties: false }),
+    },
+    problems: [],
+    handle: list,
+  }),
+  operation({
+    ...common,
+    id: "createWebhook",
+    method: "POST",
+    path: "/webhooks",
+    summary: "Have changes sent to an address",
+    description: [
+      `Every later event of ${webhookTypes.map((type) => `\`${type}\``).join(", ")}, or of those that are named, is posted to the address as JSON, in the shape of the feed. Messages are signed by the Standard Webhooks scheme with the secret, which is shown this once.`,
+      "An answer in the two hundreds, within 15 seconds, counts as delivered. Everything else is tried again with growing pauses for three days and then given up, to be seen and sent again by `listWebhookDeliveries` and `resendWebhookDeliveries`. Redirects are not followed. Of one case, or one account, the next message is sent when the one before it is through or given up; a message can come twice, with the same `webhook-id`.",
+      `For who has the scopes ${webhookReach.map((scope) => `\`${scope}\``).join(", ")}. A tenant has at most ${webhooksMax}.`,
+    ].join("\n\n"),
+    body: NewWebhook,
+    success: { status: 201, description: "The webhook, and its secret", schema: WebhookSecret },
+    problems: ["bad-request", "transaction-contended"],
+    example: { url: "https://crm.example/casehound", types: ["case.opened", "case.closed"] },
+    handle: create,
+  }),
+  operation({
+    ...common,
+    id: "getWebhook",
+    method: "GET",
+    path: "/webhooks/{webhook_id}",
+    summary: "Read a webhook",
+    success: { status: 200, description: "The webhook", schema: Webhook },
+    problems: ["item-not-found"],
+    handle: get,
+  }),
+  operation({
+    ...common,
+    id: "updateWebhook",
+    method: "PUT",
+    path: "/webhooks/{webhook_id}",
+    summary: "Change a webhook, or switch it off or on",
+    description: "What is not sent stays. Switched on again, it goes on where it was: what happened meanwhile is sent too.",
+    body: WebhookChange,
+    success: { status: 200, description: "The webhook", schema: Webhook },
+    problems: ["bad-request", "item-not-found", "transaction-contended"],
+    example: { is_enabled: false },
+    handle: update,
+  }),
+  operation({
+    ...common,
+    id: "rotateWebhookSecret",
+    method: "POST",
+    path: "/webhooks/{webhook_id}/rotate-secret",
+    summary: "Rotate a webhook's secret",
+    description: "For 24 hours messages are signed with the new secret and with the one before it.",
+    success: { status: 200, description: "The webhook, and its new secret, shown this once", schema: WebhookSecret },
+    problems: ["item-not-found", "transaction-contended"],
+    handle: rotate,
+  }),
+  ...deliveryOperations,
+  operation({
+    ...common,
+    id: "deleteWebhook",
+    method: "DELETE",
+    path: "/webhooks/{webhook_id}",
+    summary: "Delete a webhook",
+    description: "What was still to be sent is not sent.",
+    success: { status: 204, description: "The webhook is deleted" },
+    problems: ["item-not-found", "transaction-contended"],
+    handle: remove,
+  }),
+];

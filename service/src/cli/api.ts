@@ -1,0 +1,63 @@
+import { CasehoundClient, TimedOut } from "@casehound/client";
+import { Failure } from "../domain/failure.ts";
+import {
+  UsageFault,
+  readSlug,
+  textOption,
+  tenantOption,
+  type Call,
+  type Command,
+  type Options,
+  type Outcome,
+} from "./command.ts";
+import { mintToken } from "./tokens.ts";
+
+export const apiOptions: Command["options"] = {
+  tenant: tenantOption,
+  url: { type: "string", describe: "where the service answers (default: where it says that it does)" },
+};
+
+export type ApiCall = Call & { client: CasehoundClient; baseUrl: string; slug: string; token: () => Promise<string> };
+
+// A command that asks the running service, with a token that it makes for itself.
+export function overApi(run: (call: ApiCall) => Promise<Outcome>): Command["run"] {
+  return async (call) => {
+    const slug = readSlug(textOption(call.options, "tenant") ?? "demo");
+    // When it is first needed: what is wrong with the options is told before.
+    const token = async () => (await mintToken({ ...call, options: { tenant: slug } })).text;
+    const baseUrl = (textOption(call.options, "url") ?? (await call.store.publicUrl())).replace(/\/+$/, "");
+    if (!/^https?:\/\//.test(baseUrl)) throw new UsageFault("--url takes an address that begins with http:// or https://");
+    const client = new CasehoundClient({ baseUrl, tenant: slug, credentials: { token } });
+    try {
+      return await run({ ...call, client, baseUrl, slug, token });
+    } catch (error) {
+      if (!(error instanceof TypeError) && !(error instanceof TimedOut)) throw error;
+      const words = `no service answers at ${baseUrl}: start it with npm start, or name it with --url`;
+      throw new Failure("bad-gateway", words, { cause: error });
+    }
+  };
+}
+
+export function readWhole(
+  options: Options,
+  name: string,
+  { least, most, fallback }: { least: number; most: number; fallback: number },
+) {
+  const value = Number(textOption(options, name) ?? fallback);
+  if (!Number.isInteger(value) || value < least || value > most) throw new UsageFault(`--${name} takes ${least} to ${most}`);
+  return value;
+}
+
+export function readOneOf<T extends string>(options: Options, name: string, allowed: readonly T[]): T | undefined {
+  const given = textOption(options, name);
+  const found = allowed.find((each) => each === given);
+  if (given !== undefined && found === undefined) throw new UsageFault(`--${name} takes one of ${allowed.join(", ")}`);
+  return found;
+}
+
+export function readFlag(options: Options, name: string): boolean | undefined {
+  const given = readOneOf(options, name, ["true", "false"]);
+  return given === undefined ? undefined : given === "true";
+}
+
+export const wants = { migrations: true, newDatabase: false };

@@ -1,0 +1,69 @@
+import { UsageFault, type Command, type Outcome } from "./command.ts";
+
+const shells = ["bash", "zsh"] as const;
+
+type Words = { commands: string[]; options: Map<string, string[]> };
+
+function wordsOf(commands: Command[]): Words {
+  const options = new Map(
+    commands.map(({ name, options: own }) => [name, [...Object.keys(own), "json", "help"].map((each) => `--${each}`)]),
+  );
+  return { commands: commands.map(({ name }) => name), options };
+}
+
+// The first word, the second where there is one, then the command's options.
+function bashScript({ commands, options }: Words): string {
+  const first = [...new Set(commands.map((name) => name.split(" ")[0] ?? ""))];
+  const seconds = first.flatMap((word) => {
+    const further = commands.flatMap((name) => (name.startsWith(`${word} `) ? [name.slice(word.length + 1)] : []));
+    return further.length === 0 ? [] : [`    ${word}) words="${further.join(" ")}" ;;`];
+  });
+  const cases = [...options].map(([name, own]) => `    "${name}") words="${own.join(" ")}" ;;`);
+  return `# casehound completion for bash: eval "$(casehound completion bash)"
+_casehound() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" words=""
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="${first.join(" ")} --help"
+  elif [ "$COMP_CWORD" -eq 2 ] && [[ "$current" != -* ]]; then
+    case "\${COMP_WORDS[1]}" in
+${seconds.join("\n")}
+    esac
+  else
+    case "\${COMP_WORDS[1]} \${COMP_WORDS[2]}" in
+${cases.filter((line) => /^ {4}"\S+ \S+"/.test(line)).join("\n")}
+    *) case "\${COMP_WORDS[1]}" in
+${cases.filter((line) => /^ {4}"\S+"\)/.test(line)).join("\n")}
+    esac ;;
+    esac
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -F _casehound casehound
+`;
+}
+
+// zsh understands bash's, once it is asked to.
+function zshScript(words: Words): string {
+  return `# casehound completion for zsh: eval "$(casehound completion zsh)"
+autoload -U +X compinit && compinit -u
+autoload -U +X bashcompinit && bashcompinit
+${bashScript(words)}`;
+}
+
+export function completionCommand(others: () => Command[]): Command {
+  return {
+    name: "completion",
+    usage: `completion ${shells.join("|")}`,
+    summary: "prints a script that completes commands in that shell",
+    positionals: { min: 1, max: 1 },
+    options: {},
+    wants: null,
+    run: async ({ positionals }): Promise<Outcome> => {
+      const shell = shells.find((each) => each === positionals[0]);
+      if (shell === undefined) throw new UsageFault(`completion knows ${shells.join(" and ")}`);
+      const words = wordsOf(others());
+      const script = shell === "bash" ? bashScript(words) : zshScript(words);
+      return { result: { shell, script }, text: script };
+    },
+  };
+}

@@ -1,0 +1,22 @@
+// Columns in line, for people. Numbers to the right.
+type Cell = Parameters<typeof cellText>[0];
+
+export function table(columns: string[], lines: Cell[][]): string {
+  const cells = [columns, ...lines.map((line) => line.map(cellText))];
+  const widths = columns.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
+  const isNumber = columns.map((_, at) => lines.length > 0 && lines.every((line) => typeof line[at] === "number"));
+  return cells
+    .map((row) =>
+      row
+        .map((cell, at) => (isNumber[at] === true ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+// What comes from outside may hold anything, and a terminal would obey it.
+export function cellText(value: string | number | boolean | null | undefined): string {
+  const text = String(value ?? "-");
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "�");
+}

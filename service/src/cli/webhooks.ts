@@ -1,0 +1,173 @@
+import type { Webhook } from "@casehound/client";
+import { deliveryStates } from "../domain/webhook.ts";
+import { apiOptions, overApi, readFlag, readOneOf, readWhole, wants, type ApiCall } from "./api.ts";
+import { UsageFault, textOption, type Command, type Outcome } from "./command.ts";
+import { cellText, table } from "./table.ts";
+
+function readTypes({ options }: ApiCall): { types?: Webhook["types"] } {
+  const given = textOption(options, "types");
+  return given === undefined ? {} : { types: given.split(",").filter((type) => type !== "") };
+}
+
+function webhookTable(webhooks: Webhook[]): string {
+  const lines = webhooks.map((each) => [
+    each.webhook_id,
+    each.is_enabled ? "on" : `off${each.disabled_reason === undefined ? "" : `: ${each.disabled_reason}`}`,
+    each.waiting,
+    each.dead,
+    each.types.length === 0 ? "all" : each.types.join(","),
+    each.url,
+  ]);
+  return table(["webhook", "state", "waiting", "given up", "types", "url"], lines);
+}
+
+const idOf = ({ positionals }: ApiCall) => positionals[0] ?? "";
+
+async function list({ client }: ApiCall): Promise<Outcome> {
+  const result = await client.listWebhooks();
+  return { result, text: result.webhooks.length === 0 ? "no webhooks" : webhookTable(result.webhooks) };
+}
+
+// The service says which types there are, should one be wrong.
+async function create(call: ApiCall): Promise<Outcome> {
+  const body = { url: idOf(call), ...readTypes(call) } as Parameters<typeof call.client.createWebhook>[0];
+  const result = await call.client.createWebhook(body);
+  return { result, text: `${webhookTable([result.webhook])}\n\nsecret  ${result.secret}\nThe secret is shown this once.` };
+}
+
+async function set(call: ApiCall): Promise<Outcome> {
+  const [url, isEnabled] = [textOption(call.options, "to"), readFlag(call.options, "enabled")];
+  const change = {
+    ...(url !== undefined && { url }),
+    ...(isEnabled !== undefined && { is_enabled: isEnabled }),
+    ...readTypes(call),
+  };
+  if (Object.keys(change).length === 0) throw new UsageFault("nothing to set: --to, --types or --enabled");
+  const result = await call.client.updateWebhook(idOf(call), change as Parameters<typeof call.client.updateWebhook>[1]);
+  return { result, text: webhookTable([result]) };
+}
+
+async function test(call: ApiCall): Promise<Outcome> {
+  const result = await call.client.testWebhook(idOf(call));
+  const { delivered, status, error, milliseconds } = result;
+  const words = delivered ? `delivered: the receiver answered ${status}` : `not delivered: ${cellText(error)}`;
+  return { result, text: `${words} (${milliseconds} ms)`, isFailure: !delivered };
+}
+
+async function rotate(call: ApiCall): Promise<Outcome> {
+  const result = await call.client.rotateWebhookSecret(idOf(call));
+  const until = result.webhook.previous_secret_expires_at;
+  return {
+    result,
+    text: `secret  ${result.secret}\nThe secret is shown this once. Messages are signed with the old one too until ${until}.`,
+  };
+}
+
+async function remove(call: ApiCall): Promise<Outcome> {
+  await call.client.deleteWebhook(idOf(call));
+  return { result: { webhook_id: idOf(call) }, text: `${idOf(call)} is deleted` };
+}
+
+async function deliveries(call: ApiCall): Promise<Outcome> {
+  const state = readOneOf(call.options, "state", deliveryStates);
+  const limit = readWhole(call.options, "limit", { least: 1, most: 1000, fallback: 20 });
+  const result = await call.client.listWebhookDeliveries(idOf(call), { limit, ...(state !== undefined && { state }) });
+  const lines = result.deliveries.map((each) => [
+    each.event_id,
+    each.state,
+    each.attempts,
+    each.type,
+    `${each.resource.type} ${each.resource.id}`,
+    each.next_attempt_at ?? each.last_attempt_at,
+    each.last_error ?? each.last_status,
+  ]);
+  const columns = ["event", "state", "attempts", "type", "about", "next or last", "answer"];
+  return { result, text: lines.length === 0 ? "no deliveries" : table(columns, lines) };
+}
+
+async function resend(call: ApiCall): Promise<Outcome> {
+  const hasOne = textOption(call.options, "event") !== undefined;
+  const event_id = readWhole(call.options, "event", { least: 1, most: Number.MAX_SAFE_INTEGER, fallback: 1 });
+  const result = await call.client.resendWebhookDeliveries(idOf(call), hasOne ? { event_id } : {});
+  return { result, text: `${result.resent} sent again` };
+}
+
+const typesOption = { type: "string" as const, describe: "types of events, by commas (default all)" };
+const one = { positionals: { min: 1, max: 1 }, wants };
+
+export const webhookCommands: Command[] = [
+  {
+    name: "webhooks list",
+    usage: "webhooks list",
+    summary: "lists where changes are sent",
+    positionals: { min: 0, max: 0 },
+    options: apiOptions,
+    wants,
+    run: overApi(list),
+  },
+  {
+    ...one,
+    name: "webhooks create",
+    usage: "webhooks create <url> [--types <types>]",
+    summary: "has changes sent to an address, and prints the secret that signs them",
+    options: { ...apiOptions, types: typesOption },
+    run: overApi(create),
+  },
+  {
+    ...one,
+    name: "webhooks set",
+    usage: "webhooks set <webhook_id> [--to <url>] [--types <types>] [--enabled true|false]",
+    summary: "changes a webhook, or switches it off or on",
+    options: {
+      ...apiOptions,
+      to: { type: "string", describe: "another address" },
+      types: typesOption,
+      enabled: { type: "string", describe: "true or false" },
+    },
+    run: overApi(set),
+  },
+  {
+    ...one,
+    name: "webhooks test",
+    usage: "webhooks test <webhook_id>",
+    summary: "sends a test message, and says what became of it",
+    options: apiOptions,
+    run: overApi(test),
+  },
+  {
+    ...one,
+    name: "webhooks rotate",
+    usage: "webhooks rotate <webhook_id>",
+    summary: "a new secret; for a day messages are signed with both",
+    options: apiOptions,
+    run: overApi(rotate),
+  },
+  {
+    ...one,
+    name: "webhooks deliveries",
+    usage: "webhooks deliveries <webhook_id> [--state WAITING|DELIVERED|DEAD] [--limit <n>]",
+    summary: "lists what was sent, waits, or was given up",
+    options: {
+      ...apiOptions,
+      state: { type: "string", describe: deliveryStates.join(", ") },
+      limit: { type: "string", describe: "how many, 1 to 1000 (default 20)" },
+    },
+    run: overApi(deliveries),
+  },
+  {
+    ...one,
+    name: "webhooks resend",
+    usage: "webhooks resend <webhook_id> [--event <event_id>]",
+    summary: "sends again what was given up, or one event",
+    options: { ...apiOptions, event: { type: "string", describe: "the one event" } },
+    run: overApi(resend),
+  },
+  {
+    ...one,
+    name: "webhooks delete",
+    usage: "webhooks delete <webhook_id>",
+    summary: "deletes a webhook; what waits is not sent",
+    options: apiOptions,
+    run: overApi(remove),
+  },
+];

@@ -1,0 +1,177 @@
+import type { Delivery, DeliveryState } from "../domain/webhook.ts";
+import type { Queryable, Row } from "./database.ts";
+import { sql } from "./sql.ts";
+
+export type WebhookKey = { tenant_id: string; webhook_id: string };
+
+// Those whose tenant has events that no deliveries were made of yet.
+export async function listWebhooksBehind(database: Queryable): Promise<WebhookKey[]> {
+  return database.query<WebhookKey & Row>(sql`
+    select w.tenant_id, w.webhook_id
+    from webhooks as w
+    join event_counters as c using (tenant_id)
+    where w.is_enabled and w.position < c.last_event_id`);
+}
+
+// Makes deliveries of the next events that are wanted, and moves on. Who finds the webhook held leaves it to the holder. Nothing
+// is made where too many wait already: the events do not go away.
+export async function fanOut(
+  tx: Queryable,
+  { tenant_id, webhook_id }: WebhookKey,
+  { types, eventsMax, waitingMax, now }: { types: readonly string[]; eventsMax: number; waitingMax: number; now: string },
+): Promise<void> {
+  await tx.query(sql`
+    with held as (
+      select position, types
+      from webhooks
+      where tenant_id = ${tenant_id} and webhook_id = ${webhook_id}
+        and (
+          select count(*)
+          from webhook_deliveries
+          where tenant_id = ${tenant_id} and webhook_id = ${webhook_id} and state = 'WAITING'
+        ) < ${waitingMax}::int
+      for update skip locked
+    ),
+    next as (
+      select e.event_id, e.type, hashtextextended(e.resource_type || ' ' || e.resource_id, 0) as resource
+      from held
+      join events as e on e.tenant_id = ${tenant_id} and e.event_id > held.position
+      order by e.event_id
+      limit ${eventsMax}::int
+    ),
+    moved as (
+      update webhooks
+      set position = (select max(event_id) from next)
+      where tenant_id = ${tenant_id} and webhook_id = ${webhook_id} and exists (select from next)
+    )
+    insert into webhook_deliveries (tenant_id, webhook_id, event_id, resource, state, attempts, next_at, created_at)
+    select ${tenant_id}::uuid, ${webhook_id}::uuid, next.event_id, next.resource, 'WAITING', 0, ${now}::timestamptz, ${now}::timestamptz
+    from next, held
+    where next.type = any(${types}::text[]) and (cardinality(held.types) = 0 or next.type = any(held.types))`);
+}
+
+// Those that have something to send now.
+export async function listWebhooksDue(database: Queryable, now: string): Promise<WebhookKey[]> {
+  return database.query<WebhookKey & Row>(sql`
+    select w.tenant_id, w.webhook_id
+    from webhooks as w
+    where w.is_enabled
+      and exists (
+        select
+        from webhook_deliveries as d
+        where d.tenant_id = w.tenant_id and d.webhook_id = w.webhook_id and d.state = 'WAITING' and d.next_at <= ${now}::timestamptz
+      )`);
+}
+
+export type Claimed = { event_id: number; attempts: number; first_at: string };
+
+// What is due, oldest first, and of each resource only what comes first. It is held until the lease ends.
+export async function claimDeliveries(
+  database: Queryable,
+  { tenant_id, webhook_id }: WebhookKey,
+  { limit, now, leaseUntil }: { limit: number; now: string; leaseUntil: string },
+): Promise<Claimed[]> {
+  return database.query<Claimed & Row>(sql`
+    with due as (
+      select d.event_id
+      from webhook_deliveries as d
+      where d.tenant_id = ${tenant_id} and d.webhook_id = ${webhook_id} and d.state = 'WAITING' and d.next_at <= ${now}::timestamptz
+        and not exists (
+          select
+          from webhook_deliveries as e
+          where e.tenant_id = ${tenant_id} and e.webhook_id = ${webhook_id} and e.state = 'WAITING'
+            and e.resource = d.resource and e.event_id < d.event_id
+        )
+      order by d.event_id
+      limit ${limit}::int
+      for update skip locked
+    )
+    update webhook_deliveries as d
+    set attempts = d.attempts + 1,
+      next_at = ${leaseUntil}::timestamptz,
+      first_at = coalesce(d.first_at, ${now}::timestamptz),
+      last_at = ${now}::timestamptz
+    from due
+    where d.tenant_id = ${tenant_id} and d.webhook_id = ${webhook_id} and d.event_id = due.event_id
+    returning d.event_id, d.attempts, d.first_at`);
+}
+
+export type Ended = { state: DeliveryState; next_at: string; status: number | null; error: string | null };
+
+// Where the lease ran out and another has taken it up meanwhile, that one has the say; but what was delivered is delivered.
+export async function saveAttempt(
+  database: Queryable,
+  { tenant_id, webhook_id }: WebhookKey,
+  { event_id, attempts }: Claimed,
+  { state, next_at, status, error }: Ended,
+): Promise<void> {
+  await database.query(sql`
+    update webhook_deliveries
+    set state = ${state}, next_at = ${next_at}, last_status = ${status}::smallint, last_error = ${error}
+    where tenant_id = ${tenant_id} and webhook_id = ${webhook_id} and event_id = ${event_id}
+      and state = 'WAITING' and (attempts = ${attempts}::int or ${state} = 'DELIVERED')`);
+}
+
+// Of all tenants.
+export async function countGivenUp(database: Queryable): Promise<{ dead: number; disabled: number }> {
+  const [row] = await database.query<{ dead: number; disabled: number }>(sql`
+    select (select count(*) from webhook_deliveries where state = 'DEAD') as dead,
+      (select count(*) from webhooks where disabled_reason is not null) as disabled`);
+  return row ?? { dead: 0, disabled: 0 };
+}
+
+type DeliveryRow = Row & {
+  event_id: number;
+  type: string;
+  resource_type: string;
+  resource_id: string;
+  state: DeliveryState;
+  attempts: number;
+  created_at: string;
+  next_at: string;
+  last_at: string | null;
+  last_status: number | null;
+  last_error: string | null;
+};
+
+function toDelivery({ resource_type, resource_id, next_at, last_at, last_status, last_error, ...row }: DeliveryRow): Delivery {
+  return {
+    ...row,
+    resource: { type: resource_type, id: resource_id },
+    ...(last_at !== null && { last_attempt_at: last_at }),
+    ...(row.state === "WAITING" && { next_attempt_at: next_at }),
+    ...(last_status !== null && { last_status }),
+    ...(last_error !== null && { last_error }),
+  };
+}
+
+type DeliveryPage = { webhook_id: string; state?: DeliveryState; before: number | null; limit: number };
+
+// Newest first.
+export async function listDeliveries(database: Queryable, tenantId: string, page: DeliveryPage): Promise<Delivery[]> {
+  const rows = await database.query<DeliveryRow>(sql`
+    select d.event_id, e.type, e.resource_type, e.resource_id, d.state, d.attempts, d.created_at, d.next_at, d.last_at, d.last_status, d.last_error
+    from webhook_deliveries as d
+    join events as e using (tenant_id, event_id)
+    where d.tenant_id = ${tenantId} and d.webhook_id = ${page.webhook_id}::uuid
+      and d.event_id < ${page.before ?? Number.MAX_SAFE_INTEGER}
+      and (${page.state ?? null}::text is null or d.state = ${page.state ?? null})
+    order by d.event_id desc
+    limit ${page.limit}::int`);
+  return rows.map(toDelivery);
+}
+
+// Anew, with all of its time: those that were given up, or the one that is named, whatever became of it. Returns how many.
+export async function resendDeliveries(
+  tx: Queryable,
+  tenantId: string,
+  { webhook_id, event_id, now }: { webhook_id: string; event_id: number | null; now: string },
+): Promise<number> {
+  const rows = await tx.query(sql`
+    update webhook_deliveries
+    set state = 'WAITING', attempts = 0, first_at = null, next_at = ${now}::timestamptz
+    where tenant_id = ${tenantId} and webhook_id = ${webhook_id}::uuid
+      and (event_id = ${event_id}::bigint or (${event_id}::bigint is null and state = 'DEAD'))
+    returning 1 as sent`);
+  return rows.length;
+}

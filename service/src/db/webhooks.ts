@@ -1,0 +1,121 @@
+import type { Webhook } from "../domain/webhook.ts";
+import type { Queryable, Row } from "./database.ts";
+import { sql } from "./sql.ts";
+
+export type StoredWebhook = {
+  webhook_id: string;
+  url: string;
+  types: string[];
+  is_enabled: boolean;
+  disabled_reason: string | null;
+  secret: string;
+  previous_secret: string | null;
+  previous_secret_until: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+type ListedRow = Row & Omit<StoredWebhook, "secret" | "previous_secret"> & { waiting: number; dead: number };
+
+function toWebhook({ disabled_reason: reason, previous_secret_until: until, ...row }: ListedRow): Webhook {
+  return {
+    ...row,
+    ...(reason !== null && { disabled_reason: reason }),
+    ...(until !== null && { previous_secret_expires_at: until }),
+  };
+}
+
+// In the order in which they were made; or the one that is named.
+export async function listWebhooks(
+  database: Queryable,
+  tenantId: string,
+  { now, only = null }: { now: string; only?: string | null },
+): Promise<Webhook[]> {
+  const rows = await database.query<ListedRow>(sql`
+    select w.webhook_id, w.url, w.types, w.is_enabled, w.disabled_reason,
+      case when w.previous_secret_until > ${now}::timestamptz then w.previous_secret_until end as previous_secret_until,
+      w.created_at, w.updated_at, d.waiting, d.dead
+    from webhooks as w
+    cross join lateral (
+      select count(*) filter (where state = 'WAITING') as waiting, count(*) filter (where state = 'DEAD') as dead
+      from webhook_deliveries
+      where tenant_id = w.tenant_id and webhook_id = w.webhook_id and state in ('WAITING', 'DEAD')
+    ) as d
+    where w.tenant_id = ${tenantId} and (${only}::uuid is null or w.webhook_id = ${only}::uuid)
+    order by w.created_at, w.webhook_id`);
+  return rows.map(toWebhook);
+}
+
+export async function countWebhooks(database: Queryable, tenantId: string): Promise<number> {
+  const [row] = await database.query<{ count: number }>(sql`
+    select count(*) as count
+    from webhooks
+    where tenant_id = ${tenantId}`);
+  return row?.count ?? 0;
+}
+
+// With its secrets, for signing.
+export async function findWebhook(database: Queryable, tenantId: string, webhookId: string): Promise<StoredWebhook | undefined> {
+  const [row] = await database.query<StoredWebhook & Row>(sql`
+    select webhook_id, url, types, is_enabled, disabled_reason, secret, previous_secret, previous_secret_until, created_at, updated_at
+    from webhooks
+    where tenant_id = ${tenantId} and webhook_id = ${webhookId}::uuid`);
+  return row;
+}
+
+type NewRow = { webhook_id: string; url: string; types: string[]; secret: string; now: string };
+
+// Behind the event that tells of it, whose transaction holds the tenant's counter: what comes later is sent.
+export async function insertWebhook(
+  tx: Queryable,
+  tenantId: string,
+  { webhook_id, url, types, secret, now }: NewRow,
+): Promise<void> {
+  await tx.query(sql`
+    insert into webhooks (tenant_id, webhook_id, url, types, is_enabled, secret, position, created_at, updated_at)
+    select ${tenantId}, ${webhook_id}, ${url}, ${types}::text[], true, ${secret}, last_event_id, ${now}, ${now}
+    from event_counters
+    where tenant_id = ${tenantId}`);
+}
+
+type Changed = {
+  url: string | null;
+  types: string[] | null;
+  is_enabled: boolean | null;
+  disabled_reason?: string | null;
+  now: string;
+};
+
+// What is null stays. One that is switched on goes on where it was: what waits is sent, and so is what was changed since.
+export async function saveWebhook(tx: Queryable, tenantId: string, webhookId: string, changed: Changed): Promise<boolean> {
+  const rows = await tx.query(sql`
+    update webhooks
+    set url = coalesce(${changed.url}, url),
+      types = coalesce(${changed.types}::text[], types),
+      is_enabled = coalesce(${changed.is_enabled}::boolean, is_enabled),
+      disabled_reason = case when ${changed.is_enabled}::boolean is null then disabled_reason else ${changed.disabled_reason ?? null} end,
+      updated_at = ${changed.now}
+    where tenant_id = ${tenantId} and webhook_id = ${webhookId}::uuid
+    returning 1 as saved`);
+  return rows.length > 0;
+}
+
+type Rotated = { secret: string; previous_until: string; now: string };
+
+export async function saveWebhookSecret(tx: Queryable, tenantId: string, webhookId: string, rotated: Rotated): Promise<boolean> {
+  const rows = await tx.query(sql`
+    update webhooks
+    set previous_secret = secret, previous_secret_until = ${rotated.previous_until}, secret = ${rotated.secret}, updated_at = ${rotated.now}
+    where tenant_id = ${tenantId} and webhook_id = ${webhookId}::uuid
+    returning 1 as saved`);
+  return rows.length > 0;
+}
+
+// With all that waits for it.
+export async function deleteWebhook(tx: Queryable, tenantId: string, webhookId: string): Promise<boolean> {
+  const rows = await tx.query(sql`
+    delete from webhooks
+    where tenant_id = ${tenantId} and webhook_id = ${webhookId}::uuid
+    returning 1 as gone`);
+  return rows.length > 0;
+}

@@ -1,0 +1,122 @@
+import { Type, type Static } from "typebox";
+import { Time, Uuid } from "./field.ts";
+
+export const webhooksMax = 20;
+const urlCharactersMax = 2_000;
+
+// What may be sent. Who people and clients are stays in the feed, which asks for the scopes to read them.
+export const webhookTypes = [
+  "case.opened",
+  "case.evidence_added",
+  "case.closed",
+  "case.reopened",
+  "account.created",
+  "account.updated",
+  "account.erased",
+  "rule.changed",
+] as const;
+
+// Whoever makes one gets to see what it is sent.
+export const webhookReach = ["read:events", "read:case", "read:enduseraccount", "read:rules"] as const;
+
+const Url = Type.String({
+  maxLength: urlCharactersMax,
+  description: "Where messages are posted to. https, unless private addresses are allowed.",
+  examples: ["https://crm.example/casehound"],
+});
+const Types = Type.Array(Type.Enum([...webhookTypes]), {
+  maxItems: webhookTypes.length,
+  description: "Only these types of events; none named: all of them.",
+});
+
+export const Webhook = Type.Object(
+  {
+    webhook_id: Uuid,
+    url: Type.String(),
+    types: Type.Array(Type.String()),
+    is_enabled: Type.Boolean(),
+    disabled_reason: Type.Optional(Type.String({ description: "Where the service has switched it off by itself." })),
+    waiting: Type.Integer({ minimum: 0, description: "Messages on their way." }),
+    dead: Type.Integer({ minimum: 0, description: "Messages that were given up." }),
+    previous_secret_expires_at: Type.Optional(Time),
+    created_at: Time,
+    updated_at: Time,
+  },
+  { additionalProperties: false, $id: "Webhook" },
+);
+export type Webhook = Static<typeof Webhook>;
+
+export const NewWebhook = Type.Object(
+  { url: Url, types: Type.Optional(Types) },
+  { additionalProperties: false, $id: "NewWebhook" },
+);
+export type NewWebhook = Static<typeof NewWebhook>;
+
+export const WebhookChange = Type.Object(
+  { url: Type.Optional(Url), types: Type.Optional(Types), is_enabled: Type.Optional(Type.Boolean()) },
+  { additionalProperties: false, $id: "WebhookChange" },
+);
+export type WebhookChange = Static<typeof WebhookChange>;
+
+export const WebhookSecret = Type.Object(
+  {
+    webhook: Webhook,
+    secret: Type.String({ description: "Signs the messages. Shown this once." }),
+  },
+  { additionalProperties: false, $id: "WebhookSecret" },
+);
+
+export const WebhookTest = Type.Object(
+  {
+    delivered: Type.Boolean(),
+    status: Type.Optional(Type.Integer({ description: "What the receiver answered." })),
+    error: Type.Optional(Type.String({ description: "Why there is no answer, or why it does not count." })),
+    milliseconds: Type.Integer({ minimum: 0 }),
+  },
+  { additionalProperties: false, $id: "WebhookTest" },
+);
+
+export const deliveryStates = ["WAITING", "DELIVERED", "DEAD"] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+export const Delivery = Type.Object(
+  {
+    event_id: Type.Integer(),
+    type: Type.String(),
+    resource: Type.Object({ type: Type.String(), id: Type.String() }, { additionalProperties: false }),
+    state: Type.Enum([...deliveryStates]),
+    attempts: Type.Integer({ minimum: 0 }),
+    created_at: Time,
+    last_attempt_at: Type.Optional(Time),
+    next_attempt_at: Type.Optional(Time),
+    last_status: Type.Optional(Type.Integer()),
+    last_error: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false, $id: "WebhookDelivery" },
+);
+export type Delivery = Static<typeof Delivery>;
+
+// What is wrong with an address, as far as it can be told without asking anybody.
+export function urlFault(text: string, { isPrivateAllowed }: { isPrivateAllowed: boolean }): string | null {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) return "must be an https address";
+  if (url.protocol === "http:" && !isPrivateAllowed) return "must be an https address: plain http is for private addresses";
+  if (url.username !== "" || url.password !== "") return "must not hold a user or password";
+  if (url.hash !== "") return "must not have a fragment";
+  return null;
+}
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const pausesMs = [5 * secondMs, 30 * secondMs, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs, hourMs, 2 * hourMs, 4 * hourMs];
+const longestPauseMs = 8 * hourMs;
+export const givenUpAfterMs = 72 * hourMs;
+
+// How long to wait after so many attempts, or null where it is over. `jitter`: from 0 to 1.
+export function nextPauseMs(attempts: number, sinceFirstMs: number, jitter: number): number | null {
+  if (sinceFirstMs >= givenUpAfterMs) return null;
+  const pause = (pausesMs[attempts - 1] ?? longestPauseMs) * (0.8 + 0.4 * jitter);
+  // The last attempt is at the end of the time, not long before.
+  return Math.min(pause, givenUpAfterMs - sinceFirstMs);
+}

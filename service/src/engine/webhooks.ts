@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Database } from "../db/database.ts";
+import {
+  claimDeliveries,
+  fanOut,
+  listWebhooksBehind,
+  listWebhooksDue,
+  saveAttempt,
+  type Claimed,
+  type Ended,
+  type WebhookKey,
+} from "../db/deliveries.ts";
+import { readFullEvents } from "../db/full-events.ts";
+import { findWebhook, saveWebhook, type StoredWebhook } from "../db/webhooks.ts";
+import { nextPauseMs, webhookReach, webhookTypes } from "../domain/webhook.ts";
+import { messageOf } from "../webhook/message.ts";
+import { post, type PostSettings, type Posted } from "../webhook/post.ts";
+import { Worker } from "./worker.ts";
+
+const restMs = 250;
+const faultMs = 2_000;
+// Longer than an attempt may take.
+const leaseMs = 60_000;
+const eventsMax = 500;
+const waitingMax = 10_000;
+// To one receiver, and to all.
+const atOnceMax = 4;
+const allAtOnceMax = 64;
+const gone = 410;
+
+type Parts = { database: Database; clock: { now: () => string }; log: Logger; post: PostSettings };
+
+// Makes deliveries of new events, and sends what is due. Each receiver has places of its own, so that a slow one holds up
+// nobody else. No transaction is open while a message is on its way.
+export class WebhookSender extends Worker {
+  readonly #parts: Parts;
+  readonly #underWay = new Map<string, Set<Promise<void>>>();
+  // Those whose last message failed: one at a time, until one comes through.
+  readonly #failing = new Set<string>();
+
+  constructor(parts: Parts) {
+    super();
+    this.#parts = parts;
+  }
+
+  override async stop(): Promise<void> {
+    await super.stop();
+    await Promise.all([...this.#underWay.values()].flatMap((sending) => [...sending]));
+  }
+
+  protected async turn(): Promise<number> {
+    const { database, clock, log } = this.#parts;
+    try {
+      for (const key of await listWebhooksBehind(database))
+        await database.transaction((tx) => fanOut(tx, key, { types: webhookTypes, eventsMax, waitingMax, now: clock.now() }));
+      let taken = 0;
+      for (const key of await listWebhooksDue(database, clock.now())) taken += await this.#take(key);
+      // What was sent makes room for what comes next of the same resource.
+      return taken > 0 ? 20 : restMs;
+    } catch (error) {
+      log.error({ err: error }, "webhooks could not be looked after; it is tried again");
+      return faultMs;
+    }
+  }
+
+  async #take(key: WebhookKey): Promise<number> {
+    const { database, clock } = this.#parts;
+    const id = key.webhook_id;
+    const sending = this.#underWay.get(id) ?? new Set<Promise<void>>();
+    const all = [...this.#underWay.values()].reduce((sum, each) => sum + each.size, 0);
+    const limit = Math.min((this.#failing.has(id) ? 1 : atOnceMax) - sending.size, allAtOnceMax - all);
+    if (limit <= 0) return 0;
+    const now = clock.now();
+    const claimed = await claimDeliveries(database, key, { limit, now, leaseUntil: later(now, leaseMs) });
+    this.#underWay.set(id, sending);
+    for (const each of claimed) {
+      const sent: Promise<void> = this.#send(key, each).finally(() => {
+        sending.delete(sent);
+        if (sending.size === 0) this.#underWay.delete(id);
+      });
+      sending.add(sent);
+    }
+    return claimed.length;
+  }
+
+  async #send(key: WebhookKey, claimed: Claimed): Promise<void> {
+    const { database, clock, log } = this.#parts;
+    try {
+      const webhook = await findWebhook(database, key.tenant_id, key.webhook_id);
+      if (!webhook) return;
+      const posted = await this.#post(key, webhook, claimed.event_id);
+      // Nobody knows whether it arrived: when its lease runs out it is sent again.
+      if (!posted.delivered && this.signal.aborted) return;
+      if (posted.delivered) this.#failing.delete(key.webhook_id);
+      else this.#failing.add(key.webhook_id);
+      await saveAttempt(database, key, claimed, endOf(posted, claimed, clock.now()));
+      if (posted.delivered) return;
+      log.warn(
+        { ...key, event_id: claimed.event_id, attempts: claimed.attempts, error: posted.error },
+        "a webhook message failed",
+      );
+      if (posted.status === gone) await this.#disable(key);
+    } catch (error) {
+      // Its lease runs out, and then it is tried again.
+      log.error({ err: error, ...key, event_id: claimed.event_id }, "a webhook message could not be sent or noted");
+      await sleep(faultMs, undefined, { signal: this.signal }).catch(() => {});
+    }
+  }
+
+  async #post(key: WebhookKey, webhook: StoredWebhook, eventId: number): Promise<Posted> {
+    const { database, clock } = this.#parts;
+    const page = { after: eventId - 1, limit: 1 };
+    const { events } = await readFullEvents(database, key.tenant_id, { ...page, scopes: new Set(webhookReach) });
+    const text = events.find((event) => event.startsWith(`{"event_id":${eventId},`));
+    // Its event was removed meanwhile: there is nothing to tell.
+    if (text === undefined) return { delivered: true };
+    return post(messageOf(webhook, { id: String(eventId), body: text, now: clock.now() }), {
+      ...this.#parts.post,
+      signal: this.signal,
+    });
+  }
+
+  // The receiver says that it is gone for good.
+  async #disable({ tenant_id, webhook_id }: WebhookKey): Promise<void> {
+    const { database, clock, log } = this.#parts;
+    const reason = `The receiver answered ${gone}: it is gone.`;
+    const changed = { url: null, types: null, is_enabled: false, disabled_reason: reason, now: clock.now() };
+    await database.transaction((tx) => saveWebhook(tx, tenant_id, webhook_id, changed));
+    log.warn({ tenant_id, webhook_id }, "a webhook was switched off, for its receiver is gone");
+  }
+}
+
+const later = (now: string, ms: number) => new Date(Date.parse(now) + ms).toISOString();
+
+function endOf({ delivered, status, error }: Posted, { attempts, first_at }: Claimed, now: string): Ended {
+  const common = { status: status ?? null, error: error ?? null, next_at: now };
+  if (delivered) return { ...common, state: "DELIVERED" };
+  const pause = nextPauseMs(attempts, Date.parse(now) - Date.parse(first_at), Math.random());
+  return pause === null ? { ...common, state: "DEAD" } : { ...common, state: "WAITING", next_at: later(now, pause) };
+}

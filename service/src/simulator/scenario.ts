@@ -1,0 +1,28 @@
+import { startAttack } from "./attackers.ts";
+import type { AttackKind, Delivery } from "./delivery.ts";
+import { live } from "./life.ts";
+import { openShop } from "./simulate.ts";
+
+const dayMs = 86_400_000;
+const historyDays = 30;
+const users = 40;
+const visitsPerDay = 1.2;
+// What an attack takes at most; the slow ones take what there is.
+const attackMs: Partial<Record<AttackKind, number>> = { stuffing_slow: 2 * dayMs, friendly_fraud: 2 * dayMs };
+const usualMs = 20 * 60_000;
+
+export type ScenarioOptions = { kind: AttackKind; seed: string; nowMs: number; appKey: string; origin: string };
+
+// A month of a shop's members, as its servers would hand it in, and one attack that ends about now, browsers and all.
+export function* scenarioDeliveries({ kind, seed, nowMs, appKey, origin }: ScenarioOptions): Generator<Delivery> {
+  const attackFromMs = nowMs - (attackMs[kind] ?? usualMs);
+  const fromMs = attackFromMs - historyDays * dayMs;
+  const { shop, random } = openShop({ seed, startMs: fromMs, days: historyDays, users, visitsPerDay, appKey, origin });
+  shop.hasBrowsers = false;
+  for (const person of shop.people) shop.enter(live(shop, person, { fromMs, toMs: attackFromMs, haste: 1, hasNights: true }));
+  for (const delivery of shop.run({ untilMs: attackFromMs, batchMs: dayMs })) if (delivery.kind === "server") yield delivery;
+  shop.hasBrowsers = true;
+  const attack = { id: `${kind}-0`, kind, random: random.fork(kind), haste: 4, isShow: true, loginsMin: 12 };
+  shop.enter(startAttack(shop, attack, attackFromMs));
+  for (const delivery of shop.run({ untilMs: nowMs, batchMs: 1_000 })) if (delivery.at_ms <= nowMs) yield delivery;
+}

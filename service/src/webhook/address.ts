@@ -1,0 +1,71 @@
+// Which addresses a message may go to. A tenant must not reach through the service what only the service can reach.
+import { lookup, type LookupAddress, type LookupOptions } from "node:dns";
+import { BlockList, isIP } from "node:net";
+
+// Apart, for one list would take an IPv4 address for the IPv6 one that it can be written as.
+const closed = { ipv4: new BlockList(), ipv6: new BlockList() };
+for (const [network, bits] of [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 3],
+] as const)
+  closed.ipv4.addSubnet(network, bits, "ipv4");
+// All but the global unicast addresses; and of these the ones that lead elsewhere or nowhere.
+for (const [network, bits] of [
+  ["::", 3],
+  ["4000::", 2],
+  ["8000::", 1],
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["3fff::", 20],
+] as const)
+  closed.ipv6.addSubnet(network, bits, "ipv6");
+
+export class PrivateAddress extends Error {
+  override readonly name = "PrivateAddress";
+
+  constructor(address: string) {
+    super(`${address} is a private address, and those are not allowed`);
+  }
+}
+
+const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+
+export function isPrivate(address: string): boolean {
+  const plain = mapped.exec(address)?.[1] ?? address;
+  const family = ({ 4: "ipv4", 6: "ipv6" } as const)[isIP(plain)];
+  return family === undefined || closed[family].check(plain, family);
+}
+
+// As far as it can be told of an address without asking anybody: a name may still turn out to be one.
+export function isPrivateHost(url: string): boolean {
+  const host = (URL.parse(url)?.hostname ?? "").replace(/^\[|\]$/g, "");
+  return host === "localhost" || host.endsWith(".localhost") || (isIP(host) !== 0 && isPrivate(host));
+}
+
+type Found = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+
+// For a request: what is looked up is what is connected to, so that a name cannot mean something else a moment later.
+export function publicLookup(hostname: string, options: LookupOptions, found: Found): void {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return found(error, []);
+    const wrong = addresses.find(({ address }) => isPrivate(address));
+    if (wrong) return found(new PrivateAddress(wrong.address), []);
+    const [first] = addresses;
+    if (!first) return found(new Error(`${hostname} has no address`), []);
+    if (options.all === true) found(null, addresses);
+    else found(null, first.address, first.family);
+  });
+}

@@ -1,0 +1,167 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test, vi } from "vitest";
+import { attackKinds } from "../src/simulator/delivery.ts";
+import { launchCli, runCli, type Ended } from "./backup-lab.ts";
+import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
+import { Receiver } from "./webhook-receiver.ts";
+
+// Of its own: other services would not send to this machine.
+const databaseUrl = useOwnDatabase("cli_api");
+const service = useService({ databaseUrl, hasPrivateWebhooks: true });
+const envOf = () => ({ DATABASE_URL: databaseUrl, PUBLIC_URL: service.current.url });
+const folder = mkdtempSync(join(tmpdir(), "casehound-cli-"));
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function run(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  return runCli(args, { ...envOf(), ...env });
+}
+
+async function json(args: string[]): Promise<Record<string, unknown>> {
+  const { code, out, err } = await run([...args, "--json"]);
+  expect(code, err).toBe(0);
+  return JSON.parse(out) as Record<string, unknown>;
+}
+
+test("cli: cases are listed, shown and closed", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const of = ["--tenant", tenant.slug];
+  const opened = await tenant.openCase("some\u001b[31mone");
+  const { out } = await run(["cases", "list", "--status", "OPEN", ...of]);
+  expect(out).toMatch(/^case +status +version +score/);
+  expect(out).toContain(opened.case_id);
+  expect(out).not.toContain("\u001b");
+  expect((await run(["cases", "show", opened.case_id, ...of])).out).toContain(opened.details.summary);
+  const late = await run(["cases", "close", opened.case_id, "--version", "7", ...of]);
+  expect(late).toMatchObject({ code: 1, out: "" });
+  expect(late.err).toMatch(/version/);
+  const closed = await json(["cases", "close", opened.case_id, "--disposition", "FALSE_POSITIVE", "--reason", "known", ...of]);
+  expect(closed).toMatchObject({
+    status: "CLOSED",
+    case_version: 2,
+    current_state: { disposition: "FALSE_POSITIVE", reason: "known" },
+  });
+  expect((await run(["cases", "close", opened.case_id, ...of])).out).toContain("was closed already, version 2");
+});
+
+test("cli: accounts are listed, shown and changed", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const of = ["--tenant", tenant.slug];
+  await tenant.openCase("someone");
+  expect(await json(["accounts", "set", "someone", "--blocked", "true", "--crm", "C-1", ...of])).toMatchObject({
+    is_blocked: true,
+    crm_account_id: "C-1",
+  });
+  expect((await run(["accounts", "list", "--blocked", "true", ...of])).out).toMatch(/someone +blocked +C-1/);
+  expect((await run(["accounts", "list", "--blocked", "false", ...of])).out).toBe("no accounts\n");
+  expect(await json(["accounts", "set", "someone", "--crm", "", "--blocked", "false", ...of])).not.toHaveProperty(
+    "crm_account_id",
+  );
+  expect((await run(["accounts", "show", "someone", ...of])).out).toMatch(/flags +none/);
+  expect(await run(["accounts", "set", "someone", ...of])).toMatchObject({ code: 2 });
+});
+
+test("cli: a rule is tested without a database, and tried on the past", async () => {
+  const nowhere = { DATABASE_URL: "", DATA_DIR: join(folder, "none") };
+  const { code, out } = await run(["rules", "test", 'event.type == "login"'], nowhere);
+  expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("event.type") });
+  const wrong = await run(["rules", "test", "event.nothing > 1"], nowhere);
+  expect(wrong).toMatchObject({ code: 1, out: "" });
+  expect(wrong.err).toContain("the expression is no rule");
+  const file = join(folder, "rule.json");
+  writeFileSync(file, JSON.stringify({ expression: 'event.type == "fraud_report"' }));
+  const tenant = await TestTenant.create(service.current);
+  await tenant.openCase("someone");
+  const done = await json(["rules", "backtest", `@${file}`, "--days", "2", "--tenant", tenant.slug]);
+  expect(done).toMatchObject({ status: "DONE", result: { hits: 1 } });
+  expect((await run(["rules", "list", "--tenant", tenant.slug])).out).toMatch(/^rule +state +version/);
+  expect(await run(["rules", "test", "@/nowhere/at/all"], nowhere)).toMatchObject({ code: 2 });
+});
+
+test("cli: a webhook is made, tested, looked at and deleted", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const of = ["--tenant", tenant.slug];
+  const receiver = await Receiver.start();
+  try {
+    const made = (await json(["webhooks", "create", receiver.url, "--types", "case.opened", ...of])) as {
+      webhook: { webhook_id: string };
+      secret: string;
+    };
+    const id = made.webhook.webhook_id;
+    expect((await run(["webhooks", "test", id, ...of])).out).toContain("delivered: the receiver answered 204");
+    Receiver.verify(receiver.at(0), made.secret);
+    await tenant.openCase();
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(2), { timeout: 20_000 });
+    await vi.waitFor(async () => expect((await run(["webhooks", "deliveries", id, ...of])).out).toContain("DELIVERED"), {
+      timeout: 20_000,
+    });
+    expect(await json(["webhooks", "resend", id, ...of])).toEqual({ resent: 0 });
+    expect((await run(["webhooks", "set", id, "--enabled", "false", ...of])).out).toMatch(/ off /);
+    expect(await json(["webhooks", "rotate", id, ...of])).not.toMatchObject({ secret: made.secret });
+    receiver.stop();
+    expect(await run(["webhooks", "test", id, ...of])).toMatchObject({ code: 1, out: expect.stringContaining("not delivered") });
+    await json(["webhooks", "delete", id, ...of]);
+    expect((await run(["webhooks", "list", ...of])).out).toBe("no webhooks\n");
+  } finally {
+    receiver.stop();
+  }
+});
+
+test("cli: events tail prints what happens, until it is stopped", async () => {
+  const tenant = await TestTenant.create(service.current);
+  await tenant.openCase("before");
+  const args = ["events", "tail", "--after", "0", "--types", "case.opened", "--tenant", tenant.slug];
+  const { child, ended } = launchCli(args, envOf());
+  let out = "";
+  child.stdout?.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  await vi.waitFor(() => expect(out.split("\n").filter((line) => line.includes("case.opened"))).toHaveLength(1), {
+    timeout: 30_000,
+  });
+  await tenant.openCase("after");
+  await vi.waitFor(() => expect(out.split("\n").filter((line) => line.includes("case.opened"))).toHaveLength(2), {
+    timeout: 30_000,
+  });
+  child.kill("SIGINT");
+  expect((await ended).code).toBe(0);
+  expect(out).toMatch(/2 events; go on with --after \d+\n$/);
+});
+
+test("cli: events send plays a scenario that becomes a case", async () => {
+  const made = await json(["tenant", "create", `scenario-${Date.now()}`, "--origin", "https://shop.example"]);
+  const of = ["--tenant", String(made["tenant"])];
+  const sent = await json(["events", "send", "--scenario", "stuffing_burst", "--seed", "one", ...of]);
+  expect(sent).toMatchObject({ scenario: "stuffing_burst", refused: 0, dropped: 0 });
+  await vi.waitFor(async () => expect((await run(["cases", "list", ...of])).out).toContain("OPEN"), {
+    timeout: 60_000,
+    interval: 500,
+  });
+  const wrong = await run(["events", "send", "--scenario", "nothing", ...of]);
+  expect(wrong.code).toBe(2);
+  for (const kind of attackKinds) expect(wrong.err).toContain(kind);
+});
+
+test("cli: ./casehound works from anywhere", () => {
+  const program = join(import.meta.dirname, "../../casehound");
+  const { status, stdout, stderr } = spawnSync(program, ["--help"], { cwd: folder, encoding: "utf8" });
+  expect(status, stderr).toBe(0);
+  expect(stdout).toContain("Usage: ./casehound <command>");
+});
+
+test("cli: completion offers commands, their second words and their options, in a real bash", async () => {
+  const { out: script } = await run(["completion", "bash"]);
+  const complete = (words: string[]) => {
+    const line = `${script}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _casehound; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { status, stdout, stderr } = spawnSync("bash", ["-c", line], { encoding: "utf8" });
+    expect(status, stderr).toBe(0);
+    return stdout.trim().split("\n");
+  };
+  expect(complete(["casehound", "web"])).toEqual(["webhooks"]);
+  expect(complete(["casehound", "cases", "c"])).toEqual(["close"]);
+  expect(complete(["casehound", "cases", "close", "--d"])).toEqual(["--disposition"]);
+  expect(complete(["casehound", "doctor", "--j"])).toEqual(["--json"]);
+  expect((await run(["completion", "zsh"])).out).toContain("bashcompinit");
+  expect((await run(["completion", "fish"])).code).toBe(2);
+});

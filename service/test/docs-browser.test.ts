@@ -1,0 +1,101 @@
+import axe from "axe-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchBrowser } from "./browser.ts";
+import { useService } from "./harness.ts";
+
+const service = useService();
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+async function open(path: string, options: Parameters<Browser["newPage"]>[0] = {}): Promise<{ page: Page; faults: string[] }> {
+  const page = await browser.newPage(options);
+  const faults: string[] = [];
+  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(service.current.url)) faults.push(`asked ${request.url()}`);
+  });
+  await page.goto(`${service.current.url}${path}`);
+  return { page, faults };
+}
+
+test("docs: the search is worked by keyboard alone, and finds a page by a word of its text", async () => {
+  const { page, faults } = await open("/docs");
+  await page.keyboard.press("/");
+  await page.keyboard.type("dead letters");
+  const first = page.locator("#search-found [aria-selected=true]");
+  await first.waitFor();
+  expect(await first.textContent()).toContain("Webhooks: Retries and dead letters");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/docs/webhooks#retries-and-dead-letters");
+  await page.keyboard.press("/");
+  // A word that stands in no heading.
+  await page.keyboard.type("email_verified");
+  await page.locator("#search-found [role=option]").first().waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/docs/keycloak#people");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("docs: the search goes down and up its list, says that there is nothing, and takes any signs", async () => {
+  const { page, faults } = await open("/docs/tutorial");
+  await page.keyboard.press("/");
+  await page.keyboard.type("case");
+  const options = page.locator("#search-found [role=option]");
+  await options.nth(1).waitFor();
+  const selected = () => options.evaluateAll((all) => all.findIndex((each) => each.getAttribute("aria-selected") === "true"));
+  expect(await selected()).toBe(0);
+  await page.keyboard.press("ArrowDown");
+  expect(await selected()).toBe(1);
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowUp");
+  expect(await selected()).toBe((await options.count()) - 1);
+  await page.locator("#search-words").fill("([*+?.\\ xyzzy-nothing");
+  await page.getByText("Nothing found.").waitFor();
+  await page.keyboard.press("Escape");
+  expect(await page.locator("#search-found").isVisible()).toBe(false);
+  // In the field it is a letter like any other.
+  await page.locator("#search-words").fill("");
+  await page.keyboard.type("/docs");
+  expect(await page.locator("#search-words").inputValue()).toBe("/docs");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("docs: an operation that an address names is unfolded", async () => {
+  const { page } = await open("/docs/api#updateCase");
+  expect(await page.locator("details#updateCase").getAttribute("open")).toBe("");
+  expect(await page.locator("details#getCase").getAttribute("open")).toBeNull();
+  await page.close();
+});
+
+test("docs: without script all is there to read and to follow, but for the search", async () => {
+  const { page } = await open("/docs", { javaScriptEnabled: false });
+  expect(await page.locator("#search-box").isVisible()).toBe(false);
+  await page.getByRole("navigation").getByRole("link", { name: "Versions and keys" }).click();
+  await page.waitForURL("**/docs/versions-and-keys");
+  expect(await page.getByRole("main").textContent()).toContain("after a version conflict, a new key");
+  await page.close();
+});
+
+test.each(["light", "dark"] as const)("docs: axe finds nothing, %s", async (colorScheme) => {
+  // The reference is long, and has the same colours.
+  const paths = ["/docs", "/docs/tutorial", "/docs/errors-and-retries", ...(colorScheme === "light" ? ["/docs/api"] : [])];
+  for (const path of paths) {
+    const { page, faults } = await open(path, { colorScheme });
+    await page.evaluate(axe.source);
+    const found = await page.evaluate<string[]>(
+      "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`))",
+    );
+    expect({ path, found, faults }).toEqual({ path, found: [], faults: [] });
+    await page.close();
+  }
+});

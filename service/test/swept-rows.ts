@@ -1,0 +1,42 @@
+const buckets = "level, total_events, session_starts, sessions, identified, ids";
+
+// Every table that is swept, with its column of time and a row: $1 is the tenant, $2 an id, $3 the time.
+export const sweptRows: Record<string, { column: string; into: string; values: string }> = {
+  activity_ids: { column: "received_on", into: "id_key, content", values: "$2, 0" },
+  unscorable: { column: "received_at", into: "id_key, activity, fault, failed_at", values: "$2, '{}', 'x', '2020-01-01'" },
+  sessions: { column: "last_at", into: "session_id, started_at, facts", values: "$2, '2020-01-01', '{}'" },
+  links: { column: "last_seen", into: "kind, a, b, first_seen", values: "'account-ip', $2, 'b', '2020-01-01'" },
+  rule_subjects: {
+    column: "last_at",
+    into: "rule_id, is_shadow, subject, hits, first_at, last_activity",
+    values: "'rule', false, $2, 1, '2020-01-01', '{}'",
+  },
+  rule_hits: { column: "day", into: "rule_id, is_shadow, hits", values: "$2, false, 1" },
+  entity_states: { column: "touched_on", into: "kind, key, ring, facts", values: "'account', $2, '', '{}'" },
+  minute: { column: "bucket", into: buckets, values: "'minute', 1, 0, '', '', $2::text::bytea" },
+  hour: { column: "bucket", into: buckets, values: "'hour', 1, 0, '', '', $2::text::bytea" },
+  quarantine: { column: "received_at", into: "quarantine_id, reason, detail, excerpt", values: "$2, 'x', 'x', 'x'" },
+  quarantine_counts: { column: "day", into: "reason, count", values: "$2, 1" },
+  backtests: {
+    column: "created_at",
+    into: "backtest_id, status, request, progress, created_by",
+    values: "$2, 'DONE', '{}', '{}', 'x'",
+  },
+  idempotency_keys: { column: "created_at", into: "key, fingerprint", values: "$2, ''" },
+  user_links: {
+    column: "expires_at",
+    into: "token_hash, purpose, created_at",
+    values: "$2::text::bytea, 'set-up', '2020-01-01'",
+  },
+  webhook_deliveries: {
+    column: "next_at",
+    into: "webhook_id, event_id, resource, state, attempts, created_at",
+    values:
+      "(select webhook_id from webhooks where tenant_id = $1), ('x' || substr($2::text, 1, 7))::bit(28)::int, 1, 'DEAD', 1, '2020-01-01'",
+  },
+  web_sessions: {
+    column: "expires_at",
+    into: "token_hash, user_id, created_at, seen_at",
+    values: "$2::text::bytea, (select user_id from users where tenant_id = $1), '2020-01-01', '2020-01-01'",
+  },
+};

@@ -1,0 +1,115 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import type { CaseListItem } from "../src/domain/case.ts";
+import { launchBrowser } from "./browser.ts";
+import { freePort, readDemo } from "./launch.ts";
+import { Caller, eventually, useProcesses } from "./process.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const processes = useProcesses();
+
+function blocksOf(page: string, language: string): string[] {
+  const text = readFileSync(join(root, "docs/guide", `${page}.md`), "utf8");
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, "gm"))].map(([, block = ""]) => block);
+}
+
+type Outcome = { code: number | null; outputs: string[]; err: string };
+
+// All blocks in one shell, as somebody pastes them one after the other; stops at the first command that fails.
+function paste(blocks: string[], env: Record<string, string>): Promise<Outcome> {
+  const mark = "== the next block ==";
+  const script = ["set -eu", ...blocks.map((block) => `${block}\nprintf '\\n${mark}\\n'`)].join("\n");
+  return new Promise((done, reject) => {
+    const child = spawn("sh", ["-c", script], { cwd: root, env });
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+    child.on("error", reject);
+    child.on("close", (code) => done({ code, outputs: out.split(`\n${mark}\n`), err }));
+  });
+}
+
+// What a visitor's browser does with the tutorial's page, at the address that it is allowed to send from.
+async function visit(html: string, port: number): Promise<void> {
+  const server = createServer((_request, response) => void response.setHeader("content-type", "text/html").end(html));
+  await new Promise<void>((done) => server.listen(port, "127.0.0.1", () => done()));
+  const browser = await launchBrowser();
+  try {
+    const page = await browser.newPage();
+    const sent = page.waitForResponse((response) => response.url().includes("/collect/") && response.status() === 200);
+    await page.goto(`http://127.0.0.1:${port}/`);
+    await sent;
+  } finally {
+    await browser.close();
+    server.close();
+  }
+}
+
+test("tutorial: its commands, as they stand and in order, open two cases and close them; its page sends what it says", async () => {
+  const dataDir = processes.folder();
+  const service = await processes.start({ DATA_DIR: dataDir });
+  const blocks = blocksOf("tutorial", "sh");
+  const { PATH = "", HOME = "" } = process.env;
+  const url = `http://127.0.0.1:${service.port}`;
+  const shopPort = await freePort();
+  const shop = `http://127.0.0.1:${shopPort}`;
+  const env = { PATH, HOME, DATA_DIR: dataDir, CASEHOUND_URL: url, SHOP: shop };
+  const { code, outputs, err } = await paste(blocks, env);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(outputs).toHaveLength(blocks.length + 1);
+  const outputOf = (part: string) => outputs[blocks.findIndex((block) => block.includes(part))] ?? "";
+
+  expect(outputOf("oauth/token")).toContain('"tenant_name":"demo"');
+  expect(outputOf("allowed_origins")).toContain(`"allowed_origins":["https://shop.example","${shop}"]`);
+  expect(outputOf("report-1-")).toContain('{"data":{"accepted":1,"duplicates":0}}');
+  const [, opened = ""] = /"case_id":"([^"]+)"/.exec(outputOf("find_case()")) ?? [];
+  expect(outputOf("find_case()")).toMatch(/"status":"OPEN","case_version":1/);
+  expect(outputOf("@casehound/client").trim()).toBe("closed by this call: true; the case is CLOSED, version 2");
+  expect(outputOf('"case_version":7')).toContain('"type":"item-version-conflict"');
+  expect(outputOf('"case_version":7')).toContain('"current_version":1');
+  const closes = outputOf("for _ in once twice");
+  expect(closes.match(/^HTTP\/1\.1 200 OK/gm)).toHaveLength(2);
+  expect(closes.match(/^idempotent-replayed: true/gim)).toHaveLength(1);
+  const bodies = closes.match(/\{"data":.*\}\}/g) ?? [];
+  expect(bodies).toHaveLength(2);
+  expect(bodies[0]).toBe(bodies[1]);
+  const last = JSON.parse(outputs.at(-2) ?? "") as { data: { cases: CaseListItem[] } };
+  expect(last.data.cases.map((each) => each.status)).toEqual(["CLOSED", "CLOSED"]);
+  expect(last.data.cases.map((each) => each.case_id)).toContain(opened);
+
+  const account = last.data.cases[0]?.website_account_id ?? "";
+  await visit(readFileSync(join(dataDir, "tutorial.html"), "utf8"), shopPort);
+  const caller = await Caller.signIn(service.port, readDemo(dataDir));
+  await eventually(async () => {
+    const { text } = await caller.call("GET", `/enduseraccounts/${account}/activities`);
+    expect(text).toContain('"origin":"browser"');
+  });
+});
+
+test("webhooks guide: its receiver takes a test message and a case that opens, and refuses what is not signed", async () => {
+  const dataDir = processes.folder();
+  const service = await processes.start({ DATA_DIR: dataDir, WEBHOOK_ADDRESSES: "any" });
+  const caller = await Caller.signIn(service.port, readDemo(dataDir));
+  const [code = ""] = blocksOf("webhooks", "js");
+  const port = await freePort();
+  const made = await caller.call("POST", "/webhooks", { body: { url: `http://127.0.0.1:${port}/`, types: ["case.opened"] } });
+  const { webhook, secret } = made.json.data as { webhook: { webhook_id: string }; secret: string };
+  const env = { PATH: process.env["PATH"] ?? "", WEBHOOK_SECRET: secret, RECEIVER_PORT: String(port) };
+  const receiver = spawn(process.execPath, ["--input-type=module", "-e", code], { cwd: root, env });
+  let printed = "";
+  receiver.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  try {
+    await eventually(() => expect(printed).toContain("listening"));
+    const tried = await caller.call("POST", `/webhooks/${webhook.webhook_id}/test`);
+    expect(tried.json.data).toMatchObject({ delivered: true, status: 204 });
+    const { case_id } = await caller.openCase("user-42");
+    await eventually(() => expect(printed).toMatch(new RegExp(`^\\d+ case\\.opened ${case_id} OPEN$`, "m")));
+    const forged = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: "{}" });
+    expect(forged.status).toBe(401);
+  } finally {
+    receiver.kill("SIGKILL");
+  }
+});

@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { isPrivate, publicLookup } from "../src/webhook/address.ts";
+import { post } from "../src/webhook/post.ts";
+import { givenUpAfterMs, nextPauseMs } from "../src/domain/webhook.ts";
+import { TestTenant, useService } from "./harness.ts";
+import { Receiver } from "./webhook-receiver.ts";
+
+const service = useService();
+
+test.each([
+  "0.0.0.0",
+  "10.1.2.3",
+  "100.64.0.1",
+  "127.0.0.1",
+  "127.255.255.254",
+  "169.254.169.254",
+  "172.16.0.1",
+  "172.31.255.255",
+  "192.168.1.1",
+  "198.18.0.1",
+  "224.0.0.1",
+  "255.255.255.255",
+  "::",
+  "::1",
+  "::ffff:127.0.0.1",
+  "::ffff:10.0.0.1",
+  "fe80::1",
+  "fc00::1",
+  "fd12:3456::1",
+  "ff02::1",
+  "64:ff9b::7f00:1",
+  "2002:7f00:1::",
+  "2001:db8::1",
+  "not an address",
+])("webhooks: %s is private", (address) => expect(isPrivate(address)).toBe(true));
+
+test.each([
+  "1.1.1.1",
+  "9.255.255.255",
+  "11.0.0.0",
+  "100.128.0.1",
+  "172.32.0.1",
+  "192.169.0.1",
+  "2606:4700::1111",
+  "2a00:1450::1",
+])("webhooks: %s is public", (address) => expect(isPrivate(address)).toBe(false));
+
+const message = { id: "msg_1", body: "{}", secrets: ["whsec_AAAA"], now: "2026-11-15T09:30:00.000Z" };
+
+test.each([
+  "http://127.0.0.1:1/",
+  "https://[::1]:1/",
+  "http://0x7f000001:1/",
+  "http://2130706433:1/",
+  "https://[::ffff:127.0.0.1]:1/",
+  "http://localhost:1/",
+])("webhooks: nothing is sent to %s", async (url) => {
+  const posted = await post({ ...message, url }, { isPrivateAllowed: false });
+  expect(posted).toEqual({ delivered: false, error: expect.stringContaining("is a private address") });
+});
+
+test("webhooks: a name is looked up once, and what it means then is what is connected to", async () => {
+  const receiver = await Receiver.start();
+  try {
+    const url = receiver.url.replace("127.0.0.1", "localhost");
+    expect(await post({ ...message, url }, { isPrivateAllowed: false })).toMatchObject({ delivered: false });
+    expect(receiver.received).toEqual([]);
+    expect(await post({ ...message, url: receiver.url }, { isPrivateAllowed: true })).toMatchObject({ delivered: true });
+  } finally {
+    receiver.stop();
+  }
+  const found = await new Promise((resolve) => publicLookup("localhost", { all: true }, (error) => resolve(error)));
+  expect(found).toMatchObject({ name: "PrivateAddress" });
+});
+
+test("webhooks: who takes too long is given up, also who answers a byte at a time", async () => {
+  const receiver = await Receiver.start();
+  receiver.answer = () => {};
+  try {
+    const posted = await post({ ...message, url: receiver.url }, { isPrivateAllowed: true, timeoutMs: 200 });
+    expect(posted).toEqual({ delivered: false, error: "no answer within 0.2 s" });
+    receiver.answer = (_received, response) => void response.writeHead(200).write("x");
+    expect(await post({ ...message, url: receiver.url }, { isPrivateAllowed: true, timeoutMs: 2_000 })).toMatchObject({
+      delivered: true,
+    });
+  } finally {
+    receiver.stop();
+  }
+});
+
+test.each(["http://crm.example/hook", "https://10.0.0.7/hook", "https://localhost/hook", "https://[fd00::1]/"])(
+  "POST webhooks 422: %s is not public",
+  async (url) => {
+    const tenant = await TestTenant.create(service.current);
+    const answer = await tenant.call("POST", "/webhooks", { body: { url } });
+    expect(answer.json).toMatchObject({ type: "validation-error", errors: [{ field: "url" }] });
+  },
+);
+
+test("webhooks: pauses grow, and end after three days", () => {
+  const hourMs = 3_600_000;
+  let [atMs, attempts] = [0, 0];
+  for (;;) {
+    const pause = nextPauseMs(++attempts, atMs, 0.5);
+    if (pause === null) break;
+    expect(pause).toBeGreaterThan(0);
+    atMs += pause;
+  }
+  expect(atMs).toBe(givenUpAfterMs);
+  expect(givenUpAfterMs).toBe(72 * hourMs);
+  expect(attempts).toBeGreaterThan(10);
+  expect(attempts).toBeLessThan(30);
+});

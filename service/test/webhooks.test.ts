@@ -1,0 +1,288 @@
+import { randomUUID } from "node:crypto";
+import { afterEach, expect, test, vi } from "vitest";
+import { sql } from "../src/db/sql.ts";
+import type { Delivery, Webhook } from "../src/domain/webhook.ts";
+import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
+import { Receiver } from "./webhook-receiver.ts";
+
+// Of its own: other services would take part in the sending, and not to this machine.
+const databaseUrl = useOwnDatabase("webhooks");
+const service = useService({ databaseUrl, hasPrivateWebhooks: true });
+const receivers: Receiver[] = [];
+
+afterEach(() => {
+  for (const receiver of receivers.splice(0)) receiver.stop();
+});
+
+type Kept = { webhook: Webhook; secret: string };
+type Made = Kept & { tenant: TestTenant; receiver: Receiver };
+
+async function make(types: string[] = [], tenant?: TestTenant): Promise<Made> {
+  const owner = tenant ?? (await TestTenant.create(service.current));
+  const receiver = await Receiver.start();
+  receivers.push(receiver);
+  const answer = await owner.call("POST", "/webhooks", { body: { url: receiver.url, types } });
+  expect(answer.status).toBe(201);
+  const made: Kept = answer.json.data;
+  return { tenant: owner, receiver, ...made };
+}
+
+const until = (what: () => void | Promise<void>) => vi.waitFor(what, { timeout: 30_000, interval: 50 });
+
+async function close(tenant: TestTenant, id: string, version = 1, status = "CLOSED"): Promise<void> {
+  const headers = { "idempotency-key": randomUUID() };
+  const answer = await tenant.call("PUT", `/cases/${id}`, { body: { status, case_version: version }, headers });
+  expect(answer.status).toBe(200);
+}
+
+async function deliveriesOf({ tenant, webhook }: Made, query = ""): Promise<Delivery[]> {
+  const answer = await tenant.call("GET", `/webhooks/${webhook.webhook_id}/deliveries${query}`);
+  const { deliveries }: { deliveries: Delivery[] } = answer.json.data;
+  return deliveries;
+}
+
+async function shown({ tenant, webhook }: Made): Promise<Webhook> {
+  return (await tenant.call("GET", `/webhooks/${webhook.webhook_id}`)).json.data;
+}
+
+// What waits for its next attempt, or is held by who was killed, is due now.
+async function hurry({ tenant, webhook }: Made, firstAt: string | null = null): Promise<void> {
+  await service.current.database.query(sql`
+    update webhook_deliveries
+    set next_at = now() - interval '1 second', first_at = coalesce(${firstAt}::timestamptz, first_at)
+    where tenant_id = ${tenant.tenantId} and webhook_id = ${webhook.webhook_id}::uuid and state = 'WAITING'`);
+}
+
+test("webhooks: changes are sent, signed, in the shape of the feed, with the whole resource", async () => {
+  const made = await make();
+  const { tenant, receiver, secret } = made;
+  const opened = await tenant.openCase("someone");
+  await close(tenant, opened.case_id);
+  await until(() => expect(receiver.received.map(({ event }) => event.type)).toContain("case.closed"));
+  for (const each of receiver.received) Receiver.verify(each, secret);
+  const sent = receiver.received.find(({ event }) => event.type === "case.closed");
+  const feed: { events: object[] } = (await tenant.call("GET", "/events")).json.data;
+  expect(feed.events).toContainEqual(sent?.event);
+  expect(sent?.event).toMatchObject({
+    resource: { type: "case", id: opened.case_id, version: 2 },
+    current: { status: "CLOSED" },
+  });
+  expect(sent?.event.current).toEqual(await tenant.read(opened.case_id));
+  expect(sent?.headers["content-type"]).toBe("application/json");
+  expect(() => Receiver.verify({ ...receiver.at(0), text: "{}" }, secret)).toThrow(/signature/i);
+  await until(async () => expect(await shown(made)).toMatchObject({ waiting: 0, dead: 0 }));
+});
+
+test("webhooks: what happened before is not sent, nor what is not asked for, nor who people and clients are", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const before = await tenant.openCase();
+  const { receiver } = await make(["case.closed"], tenant);
+  const all = await make([], tenant);
+  await tenant.call("POST", "/clients", { body: { scopes: ["read:case"] } });
+  await tenant.openCase();
+  await close(tenant, before.case_id);
+  await until(() => expect(all.receiver.received.map(({ event }) => event.type)).toContain("case.closed"));
+  await until(() => expect(receiver.received).toHaveLength(1));
+  expect(receiver.received[0]?.event).toMatchObject({ type: "case.closed", resource: { id: before.case_id } });
+  expect(all.receiver.received.filter(({ event }) => /^(client|user|webhook)\./.test(event.type))).toEqual([]);
+});
+
+test("webhooks: of one case the next message waits for the one before it, and of another it does not", async () => {
+  const made = await make(["case.closed", "case.reopened"]);
+  const { tenant, receiver } = made;
+  const [first, other] = [await tenant.openCase(), await tenant.openCase()];
+  let isDown = true;
+  receiver.answer = ({ event }, response) =>
+    void response.writeHead(isDown && event.resource.id === first.case_id ? 503 : 200).end();
+  await close(tenant, first.case_id);
+  await until(() => expect(receiver.received).toHaveLength(1));
+  await close(tenant, first.case_id, 2, "OPEN");
+  await close(tenant, first.case_id, 3);
+  await close(tenant, other.case_id);
+  await until(() => expect(receiver.received.some(({ event }) => event.resource.id === other.case_id)).toBe(true));
+  const ofFirst = () => receiver.received.filter(({ event }) => event.resource.id === first.case_id);
+  expect(new Set(ofFirst().map(({ id }) => id)).size).toBe(1);
+  isDown = false;
+  await hurry(made);
+  await until(() => expect(new Set(ofFirst().map(({ id }) => id)).size).toBe(3));
+  const delivered = ofFirst().slice(-3);
+  expect(delivered.map(({ event }) => event.type)).toEqual(["case.closed", "case.reopened", "case.closed"]);
+});
+
+test("webhooks: an attempt that fails is made again with the same id, and noted", async () => {
+  const made = await make(["case.opened"]);
+  const { tenant, receiver, secret } = made;
+  receiver.answer = (_received, response, count) => void response.writeHead(count < 3 ? 500 : 200).end();
+  await tenant.openCase();
+  await until(async () => expect(await deliveriesOf(made, "?state=WAITING")).toMatchObject([{ attempts: 1, last_status: 500 }]));
+  await hurry(made);
+  await until(async () => expect(await deliveriesOf(made)).toMatchObject([{ attempts: 2, state: "WAITING" }]));
+  await hurry(made);
+  await until(async () =>
+    expect(await deliveriesOf(made)).toMatchObject([{ attempts: 3, state: "DELIVERED", last_status: 200 }]),
+  );
+  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+  for (const each of receiver.received) Receiver.verify(each, secret);
+});
+
+test("webhooks: after three days a message is given up, is seen, and can be sent again", async () => {
+  const made = await make(["case.opened"]);
+  const { tenant, receiver } = made;
+  let status = 500;
+  receiver.answer = (_received, response) => void response.writeHead(status).end();
+  await tenant.openCase();
+  await until(async () => expect(await deliveriesOf(made)).toMatchObject([{ attempts: 1 }]));
+  await hurry(made, new Date(Date.now() - 72 * 3_600_000).toISOString());
+  await until(async () => expect(await shown(made)).toMatchObject({ waiting: 0, dead: 1 }));
+  const [dead] = await deliveriesOf(made, "?state=DEAD");
+  expect(dead).toMatchObject({ state: "DEAD", last_status: 500, last_error: "the receiver answered 500" });
+  expect(dead).not.toHaveProperty("next_attempt_at");
+  status = 200;
+  const path = `/webhooks/${made.webhook.webhook_id}/resend`;
+  expect((await tenant.call("POST", path)).json.data).toEqual({ resent: 1 });
+  await until(async () => expect(await shown(made)).toMatchObject({ waiting: 0, dead: 0 }));
+  expect((await tenant.call("POST", path)).json.data).toEqual({ resent: 0 });
+  expect((await tenant.call("POST", path, { body: { event_id: dead?.event_id } })).json.data).toEqual({ resent: 1 });
+  await until(() => expect(receiver.received).toHaveLength(4));
+  expect((await tenant.call("POST", path, { body: { event_id: 999_999 } })).status).toBe(404);
+});
+
+test("webhooks: one that never answers holds up nobody else", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const slow = await make(["case.opened"], tenant);
+  slow.receiver.answer = () => {};
+  const quick = await make(["case.opened"], tenant);
+  for (let each = 0; each < 6; each++) await tenant.openCase();
+  await until(() => expect(quick.receiver.received).toHaveLength(6));
+  expect(slow.receiver.received.length).toBeLessThanOrEqual(4);
+  expect(await shown(slow)).toMatchObject({ waiting: 6 });
+});
+
+test("webhooks: a redirect is not followed, and does not count", async () => {
+  const made = await make(["case.opened"]);
+  const { tenant, receiver } = made;
+  const target = await make(["case.closed"], tenant);
+  receiver.answer = (_received, response) => void response.writeHead(307, { location: target.receiver.url }).end();
+  await tenant.openCase();
+  await until(async () => expect(await deliveriesOf(made)).toMatchObject([{ state: "WAITING", last_status: 307 }]));
+  expect(target.receiver.received).toEqual([]);
+});
+
+test("webhooks: a receiver that is gone is switched off, and goes on where it was when it is switched on again", async () => {
+  const made = await make(["case.opened"]);
+  const { tenant, receiver, webhook } = made;
+  let status = 410;
+  receiver.answer = (_received, response) => void response.writeHead(status).end();
+  await tenant.openCase();
+  await until(async () =>
+    expect(await shown(made)).toMatchObject({ is_enabled: false, disabled_reason: expect.stringContaining("410") }),
+  );
+  await tenant.openCase();
+  status = 200;
+  const answer = await tenant.call("PUT", `/webhooks/${webhook.webhook_id}`, { body: { is_enabled: true } });
+  expect(answer.json.data).toMatchObject({ is_enabled: true });
+  expect(answer.json.data).not.toHaveProperty("disabled_reason");
+  await hurry(made);
+  await until(() => expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(2));
+});
+
+test("webhooks: while a secret is replaced, messages are signed with both", async () => {
+  const made = await make(["case.opened"]);
+  const { tenant, receiver, webhook, secret } = made;
+  const rotated: Kept = (await tenant.call("POST", `/webhooks/${webhook.webhook_id}/rotate-secret`)).json.data;
+  expect(rotated.secret).not.toBe(secret);
+  expect(rotated.webhook.previous_secret_expires_at).toBeDefined();
+  await tenant.openCase();
+  await until(() => expect(receiver.received).toHaveLength(1));
+  for (const known of [secret, rotated.secret]) Receiver.verify(receiver.at(0), known);
+  await service.current.database.query(sql`
+    update webhooks set previous_secret_until = now() where tenant_id = ${tenant.tenantId}`);
+  await tenant.openCase();
+  await until(() => expect(receiver.received).toHaveLength(2));
+  Receiver.verify(receiver.at(1), rotated.secret);
+  expect(() => Receiver.verify(receiver.at(1), secret)).toThrow(/signature/i);
+});
+
+test("webhooks: a test message is sent at once, and tells what became of it", async () => {
+  const { tenant, receiver, webhook, secret } = await make();
+  const path = `/webhooks/${webhook.webhook_id}/test`;
+  expect((await tenant.call("POST", path)).json.data).toMatchObject({ delivered: true, status: 204 });
+  expect(receiver.received[0]?.event).toMatchObject({
+    type: "webhook.test",
+    resource: { type: "webhook", id: webhook.webhook_id },
+  });
+  Receiver.verify(receiver.at(0), secret);
+  receiver.answer = (_received, response) => void response.writeHead(500).end("<html>");
+  expect((await tenant.call("POST", path)).json.data).toMatchObject({ delivered: false, status: 500 });
+  receiver.stop();
+  const refused = (await tenant.call("POST", path)).json.data;
+  expect(refused).toMatchObject({ delivered: false, error: expect.stringMatching(/ECONNREFUSED/) });
+  expect(refused).not.toHaveProperty("status");
+});
+
+test("webhooks: list, change and delete", async () => {
+  const made = await make(["case.opened"]);
+  const { tenant, webhook, receiver } = made;
+  expect((await tenant.call("GET", "/webhooks")).json).toEqual({ data: { webhooks: [webhook] } });
+  const path = `/webhooks/${webhook.webhook_id}`;
+  const changed = await tenant.call("PUT", path, { body: { types: ["case.closed"] } });
+  expect(changed.json.data).toMatchObject({ url: receiver.url, types: ["case.closed"], is_enabled: true });
+  expect((await tenant.call("DELETE", path)).status).toBe(204);
+  for (const [method, at] of [
+    ["GET", path],
+    ["DELETE", path],
+    ["PUT", path],
+    ["GET", `${path}/deliveries`],
+    ["POST", `${path}/test`],
+  ] as const)
+    expect((await tenant.call(method, at, method === "PUT" ? { body: {} } : {})).json).toMatchObject({ type: "item-not-found" });
+  expect((await tenant.call("GET", "/webhooks/nothing")).status).toBe(404);
+  const feed: { events: { type: string }[] } = (await tenant.call("GET", "/events")).json.data;
+  expect(feed.events.map(({ type }) => type)).toEqual(
+    expect.arrayContaining(["webhook.created", "webhook.updated", "webhook.deleted"]),
+  );
+  expect(JSON.stringify((await tenant.call("GET", "/events")).json)).not.toContain("whsec_");
+});
+
+test("webhooks: no more than twenty, also when asked for at once", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const url = "https://crm.example/hook";
+  const answers = await Promise.all(Array.from({ length: 24 }, () => tenant.call("POST", "/webhooks", { body: { url } })));
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
+  expect(answers.filter(({ status }) => status === 422)).toHaveLength(4);
+});
+
+test.each([
+  ["no address", "nowhere"],
+  ["another scheme", "ftp://crm.example/"],
+  ["a password", "https://me:secret@crm.example/"],
+  ["a fragment", "https://crm.example/#there"],
+  ["too long", `https://crm.example/${"a".repeat(2_000)}`],
+])("POST webhooks 422: %s, and nothing changes", async (_name, url) => {
+  const tenant = await TestTenant.create(service.current);
+  const answer = await tenant.call("POST", "/webhooks", { body: { url } });
+  expect(answer.json).toMatchObject({ type: "validation-error", errors: [{ field: "url" }] });
+  expect((await tenant.call("GET", "/webhooks")).json).toEqual({ data: { webhooks: [] } });
+});
+
+test("POST webhooks 403: who may not read what would be sent may not have it sent", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const token = await tenant.mint(["manage:webhooks", "read:events"]);
+  const answer = await tenant.call("POST", "/webhooks", { token, body: { url: "https://crm.example/hook" } });
+  expect(answer.json).toMatchObject({ type: "access-denied" });
+});
+
+test("webhooks: another tenant neither sees nor changes them", async () => {
+  const { webhook } = await make();
+  const stranger = await TestTenant.create(service.current);
+  expect((await stranger.call("GET", "/webhooks")).json).toEqual({ data: { webhooks: [] } });
+  const path = `/webhooks/${webhook.webhook_id}`;
+  for (const [method, at] of [
+    ["GET", path],
+    ["DELETE", path],
+    ["POST", `${path}/test`],
+    ["POST", `${path}/resend`],
+    ["POST", `${path}/rotate-secret`],
+  ] as const)
+    expect((await stranger.call(method, at)).status).toBe(404);
+});
