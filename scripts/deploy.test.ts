@@ -36,6 +36,14 @@ test("deploy: containers, unit and npm start the service with the same flags", (
   expect(unit).toBe(`/opt/casehound/node_modules/.bin/node ${wanted?.join(" ")} service/src/main.ts`);
 });
 
+test("deploy: the image has all folders that the service reads, and the build may see them", () => {
+  const [dockerfile, ignored] = [readDeployed("Dockerfile"), readDeployed("../.dockerignore")];
+  for (const folder of ["service/src", "service/migrations", "client/src", "tag/src", "docs/guide", "docs/site"]) {
+    expect(dockerfile).toContain(`\nCOPY ${folder} ${folder}\n`);
+    expect(ignored).toContain(`\n!${folder}\n`);
+  }
+});
+
 test("deploy: no secret has a value, and containers may do no more than they must", () => {
   const all = ["compose.yaml", "kubernetes/secret.yaml.example", "casehound.service"].map(readDeployed).join("\n");
   const given = [...all.matchAll(/^\s*\w*(?:PASSWORD|SECRET)\w*: *"?([^"\n]+)/gm)].map(([, value = ""]) => value);

@@ -3,10 +3,9 @@ import { createServer } from "node:net";
 import { freemem } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
-import { countGivenUp } from "../db/deliveries.ts";
 import { MigrationFault, checkMigrations, findServerVersion, listPendingMigrations } from "../db/migrate.ts";
 import { canLockTenants, isBound } from "../db/tenant-lock.ts";
-import { findOldestUnscored } from "../db/unscorable.ts";
+import { readWaiting } from "../db/waiting.ts";
 import { countTenants, findDatabaseTime } from "../db/tenants.ts";
 import type { Store } from "./store.ts";
 
@@ -136,7 +135,7 @@ export async function checkTenants({ database }: Store): Promise<Check> {
 }
 
 export async function checkEngine({ database }: Store, nowMs = Date.now()): Promise<Check> {
-  const oldest = await findOldestUnscored(database);
+  const { oldest } = await readWaiting(database);
   if (oldest === null) return ok("engine", "nothing waits to be scored");
   const waitedMs = nowMs - Date.parse(oldest);
   const detail = `activity waits to be scored since ${oldest}`;
@@ -146,7 +145,8 @@ export async function checkEngine({ database }: Store, nowMs = Date.now()): Prom
 }
 
 export async function checkWebhooks({ database }: Store): Promise<Check> {
-  const { dead, disabled } = await countGivenUp(database);
+  const { deliveries, disabledWebhooks: disabled } = await readWaiting(database);
+  const { dead } = deliveries;
   if (dead === 0 && disabled === 0) return ok("webhooks", "none has failed for good");
   const detail = `${dead} messages were given up, ${disabled} webhooks were switched off by their receivers`;
   return fail("webhooks", detail, "webhooks list, then webhooks deliveries and webhooks resend");

@@ -39,9 +39,3 @@ export async function setAsideOldest(
     )
     on conflict (tenant_id, id_key) do nothing`);
 }
-
-// Of all that waits to be scored.
-export async function findOldestUnscored(database: Queryable): Promise<string | null> {
-  const [row] = await database.query<{ oldest: string | null }>(sql`select min(received_at) as oldest from inbox`);
-  return row?.oldest ?? null;
-}
