@@ -44,13 +44,11 @@ ${table.join("\n")}
 
 function methodsSource(): string {
   return `// Generated from the service's table of operations by \`npm run generate\`. Do not edit.
-import type { CallOptions, Input, OperationId } from "./call.ts";
-import type { Operations } from "./operations.ts";
+import type { Answer, Body, CallOptions, Input, OperationId, Query } from "./call.ts";
 
 export abstract class OperationMethods {
-  abstract call<Id extends OperationId>(id: Id, input: Input<Id>): Promise<Operations[Id]["data"]>;
-
-${operations.map(methodText).join("\n\n")}
+  abstract call<Id extends OperationId>(id: Id, input: Input<Id>): Answer<Id>;
+${operations.map(methodText).join("\n")}
 }
 `;
 }
@@ -62,8 +60,8 @@ function methodText({ id, method, path, scope, summary, query, body }: Operation
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   const typed = [
     ...params.map((name) => `${name}: string`),
-    ...(body ? [`body: Operations["${id}"]["body"]`] : []),
-    ...(query ? [`query: Operations["${id}"]["query"] = {}`] : []),
+    ...(body ? [`body: Body<"${id}">`] : []),
+    ...(query ? [`query: Query<"${id}"> = {}`] : []),
     "options: CallOptions = {}",
   ];
   const given = [
@@ -73,7 +71,7 @@ function methodText({ id, method, path, scope, summary, query, body }: Operation
     "...options",
   ];
   return `  /** ${summary}. ${method} ${path}, scope ${scope}. */
-  ${id}(${typed.join(", ")}): Promise<Operations["${id}"]["data"]> {
+  ${id}(${typed.join(", ")}): Answer<"${id}"> {
     return this.call("${id}", { ${given.join(", ")} });
   }`;
 }

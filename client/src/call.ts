@@ -1,6 +1,9 @@
 import type { Operations, operations } from "./operations.ts";
 
 export type OperationId = keyof Operations;
+export type Body<Id extends OperationId> = Operations[Id]["body"];
+export type Query<Id extends OperationId> = Operations[Id]["query"];
+export type Answer<Id extends OperationId> = Promise<Operations[Id]["data"]>;
 type Present<T> = { [Name in keyof T as T[Name] extends undefined ? never : Name]: T[Name] };
 
 export type CallOptions = {
@@ -12,7 +15,7 @@ export type CallOptions = {
 };
 
 export type Input<Id extends OperationId> = Present<Pick<Operations[Id], "params" | "body">> & {
-  query?: Operations[Id]["query"];
+  query?: Query<Id>;
 } & CallOptions;
 
 type Table = typeof operations;

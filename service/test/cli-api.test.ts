@@ -129,6 +129,25 @@ test("cli: events tail prints what happens, until it is stopped", async () => {
   expect(out).toMatch(/2 events; go on with --after \d+\n$/);
 });
 
+test("cli: events tail without a place begins now", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const before = await tenant.openCase("before");
+  const { child, ended } = launchCli(["events", "tail", "--types", "case.opened", "--tenant", tenant.slug], envOf());
+  let out = "";
+  child.stdout?.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  // Nobody can tell when it has begun: until then, what is opened is of before.
+  await vi.waitFor(
+    async () => {
+      await tenant.openCase();
+      expect(out).toContain("case.opened");
+    },
+    { timeout: 30_000, interval: 200 },
+  );
+  child.kill("SIGINT");
+  expect((await ended).code).toBe(0);
+  expect(out).not.toContain(before.case_id);
+});
+
 test("cli: events send plays a scenario that becomes a case", async () => {
   const made = await json(["tenant", "create", `scenario-${Date.now()}`, "--origin", "https://shop.example"]);
   const of = ["--tenant", String(made["tenant"])];

@@ -134,7 +134,7 @@ test("doctor 9: a service that does not run", async () => {
 });
 
 test("doctor 10: a port that another program has taken, whether it speaks HTTP or not", async () => {
-  const other = createHttpServer((_request, response) => void response.end("<html>Welcome</html>"));
+  const other = createHttpServer((_request, response) => void response.end('{"status":"ok"}'));
   const mute = createServer((socket) => socket.destroy());
   try {
     expect(await faultOf({ PUBLIC_URL: `http://127.0.0.1:${await listen(other)}` })).toMatch(

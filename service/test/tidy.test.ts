@@ -79,7 +79,7 @@ test(`tidy: no file is longer than ${linesMax} lines`, () => {
   const folders = ["service", "client", "console", "tag", "scripts", "bench"];
   const written = folders
     .flatMap((folder) => filesBelow(join(root, folder)))
-    .filter((file) => !/client\/src\/(operations|methods)\.ts$/.test(file));
+    .filter((file) => !file.endsWith("client/src/operations.ts"));
   const long = written.filter((file) => readFileSync(file, "utf8").split("\n").length > linesMax + 1);
   expect(long.map((file) => relative(root, file))).toEqual([]);
 });

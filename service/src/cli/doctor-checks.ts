@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { MigrationFault, checkMigrations, findServerVersion, listPendingMigrations } from "../db/migrate.ts";
 import { canLockTenants, isBound } from "../db/tenant-lock.ts";
-import { readWaiting } from "../db/waiting.ts";
+import type { Waiting } from "../db/waiting.ts";
 import { countTenants, findDatabaseTime } from "../db/tenants.ts";
 import type { Store } from "./store.ts";
 
@@ -134,19 +134,16 @@ export async function checkTenants({ database }: Store): Promise<Check> {
   return count > 0 ? ok("tenants", String(count)) : fail("tenants", "there is none", "tenant create <slug>");
 }
 
-export async function checkEngine({ database }: Store, nowMs = Date.now()): Promise<Check> {
-  const { oldest } = await readWaiting(database);
+export function checkEngine({ oldest }: Waiting): Check {
   if (oldest === null) return ok("engine", "nothing waits to be scored");
-  const waitedMs = nowMs - Date.parse(oldest);
+  const waitedMs = Date.now() - Date.parse(oldest);
   const detail = `activity waits to be scored since ${oldest}`;
   return waitedMs <= waitingMaxMs
     ? ok("engine", detail)
     : fail("engine", detail, "start a process whose ROLES have engine; its log says what is wrong");
 }
 
-export async function checkWebhooks({ database }: Store): Promise<Check> {
-  const { deliveries, disabledWebhooks: disabled } = await readWaiting(database);
-  const { dead } = deliveries;
+export function checkWebhooks({ deliveries: { dead }, disabledWebhooks: disabled }: Waiting): Check {
   if (dead === 0 && disabled === 0) return ok("webhooks", "none has failed for good");
   const detail = `${dead} messages were given up, ${disabled} webhooks were switched off by their receivers`;
   return fail("webhooks", detail, "webhooks list, then webhooks deliveries and webhooks resend");
@@ -182,10 +179,13 @@ export async function checkService(url: string): Promise<Check[]> {
   return [ready, ...clocks];
 }
 
+// What /readyz says, or a problem of ours.
 function isOurs(body: string): boolean {
   try {
     const answer: unknown = JSON.parse(body);
-    return typeof answer === "object" && answer !== null && ("data" in answer || "type" in answer || "status" in answer);
+    return (
+      typeof answer === "object" && answer !== null && ("address_data" in answer || ("type" in answer && "detail" in answer))
+    );
   } catch {
     return false;
   }

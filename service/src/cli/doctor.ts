@@ -1,4 +1,5 @@
 import { ConfigFault, readConfig, type Config } from "../config.ts";
+import { readWaiting } from "../db/waiting.ts";
 import type { Command } from "./command.ts";
 import {
   checkDatabase,
@@ -70,7 +71,10 @@ async function* examineStore(store: Store): AsyncGenerator<Check> {
   const schema = await checkSchema(store);
   yield schema;
   if (!schema.isOk) return;
-  for (const check of [checkLock, checkTenants, checkEngine, checkWebhooks]) yield await check(store);
+  for (const check of [checkLock, checkTenants]) yield await check(store);
+  const waiting = await readWaiting(store.database);
+  yield checkEngine(waiting);
+  yield checkWebhooks(waiting);
   yield* await checkService(await store.publicUrl());
 }
 

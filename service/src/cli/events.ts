@@ -1,4 +1,4 @@
-import { findTenant } from "../db/tenants.ts";
+import type { FollowedEvent } from "@casehound/client";
 import { Failure } from "../domain/failure.ts";
 import { deliver } from "../simulator/courier.ts";
 import { attackKinds } from "../simulator/delivery.ts";
@@ -8,38 +8,34 @@ import { UsageFault, textOption, type Command, type Outcome } from "./command.ts
 import { Progress } from "./progress.ts";
 import { cellText } from "./table.ts";
 
-// Until Ctrl+C, or until there is nothing more where that is asked for. Each line is written as it comes.
+// Until Ctrl+C. Each line is written as it comes. Without a place to go on from it begins now, by the stream.
 async function tail({ client, options }: ApiCall): Promise<Outcome> {
   const types = textOption(options, "types")?.split(",");
   const after = readWhole(options, "after", { least: 0, most: Number.MAX_SAFE_INTEGER, fallback: 0 });
-  const isJson = options["json"] === true;
-  let last = textOption(options, "after") === undefined ? await findEnd(client) : after;
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
+  const wanted = { signal: stopping.signal, ...(types && { types }) };
+  const isFromNow = textOption(options, "after") === undefined;
+  let last = after;
   let count = 0;
-  for await (const event of client.events({ after: last, signal: stopping.signal, ...(types && { types }) })) {
-    const { event_id, type, occurred_at, actor, resource } = event;
-    const line = `${event_id}  ${occurred_at}  ${type}  ${cellText(resource.type)} ${cellText(resource.id)}  by ${cellText(actor)}`;
-    process.stdout.write(`${isJson ? JSON.stringify(event) : line}\n`);
-    last = event_id;
+  for await (const event of isFromNow ? client.follow(wanted) : client.events({ ...wanted, after })) {
+    process.stdout.write(`${options["json"] === true ? JSON.stringify(event) : eventLine(event)}\n`);
+    last = "event_id" in event ? event.event_id : event.last_event_id;
     count++;
   }
-  return { result: { events: count, last_event_id: last }, text: `${count} events; go on with --after ${last}` };
+  const next = last === 0 ? "" : `; go on with --after ${last}`;
+  return { result: { events: count, last_event_id: last }, text: `${count} events${next}` };
 }
 
-// The number of the last event, without reading all of them.
-async function findEnd(client: ApiCall["client"]): Promise<number> {
-  const stopping = AbortSignal.timeout(10_000);
-  for await (const first of client.follow({ after: 0, types: ["nothing.ever"], signal: stopping }))
-    if (first.type === "reset" && "last_event_id" in first) return first.last_event_id;
-  return 0;
+function eventLine(event: FollowedEvent): string {
+  if (!("event_id" in event)) return `too much was missed to be told; it goes on behind event ${event.last_event_id}`;
+  const { event_id, type, occurred_at, actor, resource } = event;
+  return `${event_id}  ${occurred_at}  ${type}  ${cellText(resource.type)} ${cellText(resource.id)}  by ${cellText(actor)}`;
 }
 
-async function send({ store, client, baseUrl, slug, token, options }: ApiCall): Promise<Outcome> {
+async function send({ client, baseUrl, slug, token, options }: ApiCall): Promise<Outcome> {
   const kind = readOneOf(options, "scenario", attackKinds);
   if (kind === undefined) throw new UsageFault(`--scenario is needed: one of ${attackKinds.join(", ")}`);
-  const tenant = await findTenant(store.database, slug);
-  if (!tenant) throw new Failure("item-not-found", `there is no tenant ${slug}`);
   const { clickstream_app_id: appKey, allowed_origins: origins } = await client.getTenant();
   const [origin] = origins;
   if (origin === undefined)
