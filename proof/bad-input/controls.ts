@@ -30,10 +30,9 @@ function toAsked(operation: DocumentOperation, request: Request): Asked {
   return { bytes: bytesOf(request), about: operation.id, judge };
 }
 
-// A conflict comes after every look at the request itself; few backtests may wait at once, and webhooks are few.
-function isTaken({ id, success }: DocumentOperation, status: number): boolean {
-  if (id === "createWebhook" && status === 422) return true;
-  return status === success || status === 409 || (id === "createBacktest" && status === 429);
+// A conflict comes after every look at the request itself; few backtests may wait at once.
+function isTaken(operation: DocumentOperation, status: number): boolean {
+  return status === operation.success || status === 409 || (operation.id === "createBacktest" && status === 429);
 }
 
 // Texts that must mean something, and numbers that hang on one another, have no other valid value that a schema could tell.

@@ -63,15 +63,18 @@ async function findPending(client: Client, migrations: Migration[]): Promise<Mig
 
 // Throws where the database is not one that these migrations made.
 export async function checkMigrations(database: Database, migrations = readMigrations()): Promise<void> {
+  for (const each of await listApplied(database)) checkApplied(each, migrations);
+}
+
+// None where the database is empty.
+async function listApplied(database: Database): Promise<AppliedMigration[]> {
   const [table] = await database.query<{ name: string | null }>(sql`select to_regclass('migrations')::text as name`);
-  if (table?.name === null) return;
-  const applied = await database.query<AppliedMigration>(sql`select version, name, hash from migrations order by version`);
-  for (const each of applied) checkApplied(each, migrations);
+  if (table?.name === null) return [];
+  return database.query<AppliedMigration>(sql`select version, name, hash from migrations order by version`);
 }
 
 export async function listPendingMigrations(database: Database, migrations = readMigrations()): Promise<string[]> {
-  const [table] = await database.query<{ name: string | null }>(sql`select to_regclass('migrations')::text as name`);
-  const applied = table?.name === null ? [] : await database.query<{ version: number }>(sql`select version from migrations`);
+  const applied = await listApplied(database);
   return migrations.filter(({ version }) => !applied.some((row) => row.version === version)).map((migration) => migration.name);
 }
 
