@@ -150,7 +150,7 @@ function fill(path: string, params: Record<string, string>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
     // Else it would be the path of something else.
-    if (value === undefined || value === "") throw new TypeError(`${name} is missing`);
+    if (value === undefined || value === "") throw new RangeError(`${name} is missing`);
     return encodeURIComponent(value);
   });
 }
