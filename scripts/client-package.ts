@@ -8,12 +8,12 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const client = join(root, "client");
 
-export function packClient(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
+// The package as a folder, and beside it the file that npm makes of it, whose path is given back.
+export function packClient(into: string): { folder: string; file: string } {
+  const folder = join(into, "package");
+  rmSync(into, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const tsc = join(root, "node_modules/.bin/tsc");
-  const built = spawnSync(tsc, ["--project", client, "--outDir", join(folder, "lib")], { encoding: "utf8" });
-  if (built.status !== 0) throw new Error(`the client does not compile: ${built.stdout}${built.stderr}`);
+  run(join(root, "node_modules/.bin/tsc"), ["--project", client, "--outDir", join(folder, "lib")]);
   const {
     private: _private,
     exports: _exports,
@@ -29,10 +29,17 @@ export function packClient(folder: string): void {
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
   copyFileSync(join(client, "README.md"), join(folder, "README.md"));
   copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+  const name = run("npm", ["pack", folder, "--pack-destination", into, "--silent"]).trim();
+  return { folder, file: join(into, name) };
+}
+
+function run(command: string, args: string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? `${stdout}${stderr}`}`);
+  return stdout;
 }
 
 if (import.meta.main) {
-  const folder = join(client, "dist");
-  packClient(folder);
-  console.log(`written to ${folder}: npm publish ${folder}`);
+  const { file } = packClient(join(client, "dist"));
+  console.log(`The client's package is made. In the project that is to use it:\n\n  npm install ${file}`);
 }

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,15 +13,14 @@ import { TestTenant, useService } from "../../service/test/harness.ts";
 const service = useService();
 const tsc = fileURLToPath(new URL("../../node_modules/.bin/tsc", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "casehound-client-"));
-const packed = join(folder, "packed");
+const { folder: packed, file } = packClient(join(folder, "packed"));
 const gzipBytesMax = 12_000;
 
 // A project that has it installed.
 beforeAll(() => {
-  packClient(packed);
-  mkdirSync(join(folder, "node_modules/@casehound"), { recursive: true });
-  symlinkSync(packed, join(folder, "node_modules/@casehound/client"));
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  const { status, stderr } = spawnSync("npm", ["install", "--offline", "--no-audit", file], { cwd: folder, encoding: "utf8" });
+  if (status !== 0) throw new Error(stderr);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

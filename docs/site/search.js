@@ -8,9 +8,10 @@
   let index = null;
   let chosen = -1;
 
-  // Fetched with the first use, and once.
+  // Fetched with the first use, and once; anew where that failed.
   async function readIndex() {
-    index ??= fetch(new URL("search.json", here)).then((answer) => answer.json());
+    index ??= fetch(new URL("search.json", here)).then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)));
+    index.catch(() => (index = null));
     return index;
   }
 
@@ -27,14 +28,17 @@
       .map((entry) => ({ entry, weights: patterns.map((pattern) => weigh(entry, pattern)) }))
       .filter(({ weights }) => weights.every((weight) => weight > 0))
       .map(({ entry, weights }) => ({ entry, weight: weights.reduce((sum, each) => sum + each, 0) }))
-      .toSorted((a, b) => b.weight - a.weight)
+      .toSorted((a, b) => b.weight - a.weight || a.entry.heading.length - b.entry.heading.length)
       .slice(0, shownMax)
       .map(({ entry }) => entry);
   }
 
+  // Of whole words.
   function excerpt({ text }, [word = ""]) {
-    const at = Math.max(0, text.toLowerCase().indexOf(word.toLowerCase()) - 40);
-    return `${at > 0 ? "…" : ""}${text.slice(at, at + 120)}`;
+    const found = Math.max(0, text.toLowerCase().indexOf(word.toLowerCase()));
+    const from = found <= 40 ? 0 : text.indexOf(" ", found - 40) + 1;
+    const end = from + 120 >= text.length ? text.length : text.lastIndexOf(" ", from + 120);
+    return `${from > 0 ? "…" : ""}${text.slice(from, Math.max(end, found + word.length))}${end < text.length ? "…" : ""}`;
   }
 
   function item(entry, words, number) {
@@ -64,16 +68,21 @@
     line.scrollIntoView({ block: "nearest" });
   }
 
+  function note(words) {
+    const line = document.createElement("li");
+    line.textContent = words;
+    return line;
+  }
+
   async function search() {
     const words = input.value.split(/\s+/).filter((word) => word !== "");
     if (words.length === 0) return close();
-    const entries = await readIndex();
+    const entries = await readIndex().catch(() => null);
     // Typed on meanwhile: a later call shows what is found.
     if (words.join(" ") !== input.value.trim().replaceAll(/\s+/g, " ")) return;
-    const lines = rank(entries, words).map((entry, number) => item(entry, words, number));
-    const nothing = document.createElement("li");
-    nothing.textContent = "Nothing found.";
-    found.replaceChildren(...(lines.length > 0 ? lines : [nothing]));
+    const lines = rank(entries ?? [], words).map((entry, number) => item(entry, words, number));
+    const instead = entries === null ? "The search could not be loaded. Type on to try again." : "Nothing found.";
+    found.replaceChildren(...(lines.length > 0 ? lines : [note(instead)]));
     found.hidden = false;
     input.ariaExpanded = "true";
     choose(lines.length > 0 ? 0 : -1);

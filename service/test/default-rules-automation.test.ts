@@ -97,7 +97,7 @@ test("rule bot_past_login: an account in use by a head-less browser is a Bot cas
       overall_risk_score: 3,
       primary_fraud_label: "Bot",
       recommended_action: "MONITOR",
-      summary: "An account is in use by a program: bot user agent: yes, driven browser: no.",
+      summary: "An account is in use by a program: bot user agent: yes, said by the browser itself: no.",
     },
   });
   expect(shownValues(found, "bot_past_login")).toMatchObject({ "event.is_bot_agent": true, "session.is_webdriver": false });

@@ -70,6 +70,25 @@ test("docs: the search goes down and up its list, says that there is nothing, an
   await page.close();
 });
 
+test("docs: where the search's file could not be read the search says so, and works once it can be", async () => {
+  const { page } = await open("/docs");
+  await page.route("**/search.json", (route) => route.abort(), { times: 1 });
+  await page.locator("#search-words").pressSequentially("w");
+  await page.getByText("The search could not be loaded.").waitFor();
+  await page.locator("#search-words").pressSequentially("ebhooks");
+  await expect.poll(() => page.locator("#search-found [role=option]").count()).toBeGreaterThan(0);
+  await page.close();
+});
+
+test("docs: on a phone the pages are one touch away", async () => {
+  const { page } = await open("/docs/tutorial", { viewport: { width: 390, height: 800 } });
+  const pages = page.getByRole("navigation").getByRole("link", { name: "Webhooks" });
+  await expect.poll(() => pages.evaluate((each) => each.getBoundingClientRect().top)).toBeGreaterThan(800);
+  await page.getByRole("link", { name: "Pages", exact: true }).click();
+  await expect.poll(() => pages.evaluate((each) => each.getBoundingClientRect().top)).toBeLessThan(800);
+  await page.close();
+});
+
 test("docs: an operation that an address names is unfolded", async () => {
   const { page } = await open("/docs/api#updateCase");
   expect(await page.locator("details#updateCase").getAttribute("open")).toBe("");

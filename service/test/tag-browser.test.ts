@@ -81,6 +81,6 @@ test("tag: an account that a driven browser signs in to becomes an open case of 
   await visit.page.goto(`${customer.shop.origin}/login`);
   await visit.signIn("ann");
   await visit.page.close({ runBeforeUnload: true });
-  const opened = await customer.expectCase(/driven browser: yes/);
+  const opened = await customer.expectCase(/said by the browser itself: yes/);
   expect(opened).toMatchObject({ website_account_id: "ann", details: { primary_fraud_label: "Bot" } });
 });

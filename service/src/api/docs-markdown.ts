@@ -50,7 +50,8 @@ function fillSections(sections: Section[], tokens: Token[]): void {
   let at = -1;
   for (const token of tokens) {
     const section = token.type === "heading" ? sections[++at] : sections[at];
-    if (section && token.type !== "heading") section.text += ` ${plainText(token.raw)}`;
+    if (section && token.type !== "heading")
+      section.text += ` ${token.type === "code" ? token["text"].replaceAll(/\s+/g, " ") : plainText(token.raw)}`;
   }
 }
 
@@ -71,9 +72,10 @@ function freeAnchor(wanted: string, taken: Set<string>): string {
 
 function plainText(markdown: string): string {
   return markdown
-    .replaceAll(/\]\([^)]*\)/g, "]")
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replaceAll(/^[\s|:-]+$/gm, " ")
-    .replaceAll(/```\w*|[`*|[\]]/g, " ")
+    .replaceAll(/(?<!\w)_([^_]+)_(?!\w)/g, "$1")
+    .replaceAll(/\\?\||[`*]/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim();
 }

@@ -122,9 +122,9 @@ function frame(page: Page, pages: Page[], { link }: Layout): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title><link rel="stylesheet" href="${to("style.css")}"><script defer src="${to("search.js")}"></script></head>
 <body><a class="skip" href="#main-text">Skip to the text</a>
-<header><a class="home" href="${to("")}">Casehound</a>
+<header><a class="home" href="${to("")}">Casehound</a><a class="to-pages" href="#pages">Pages</a>
 <div id="search-box" role="search" hidden><input id="search-words" type="search" autocomplete="off" spellcheck="false" placeholder="Search  /" role="combobox" aria-label="Search the documentation" aria-autocomplete="list" aria-expanded="false" aria-controls="search-found"><ul id="search-found" role="listbox" aria-label="Found" hidden></ul></div></header>
-<div class="columns"><nav aria-label="Pages">${groups.map((group) => navigation(group, page, { pages, to })).join("")}</nav>
+<div class="columns"><nav id="pages" aria-label="Pages">${groups.map((group) => navigation(group, page, { pages, to })).join("")}</nav>
 <main id="main-text" tabindex="-1">${page.html}</main></div>
 </body></html>`;
 }

@@ -181,7 +181,8 @@ const automation: DefaultRule[] = [
     rule_id: "bot_past_login",
     name: "Automated browser past the log-in",
     expression: `account.is_known && event.type != "login_failed" && (event.is_bot_agent || session.is_webdriver)`,
-    sentence: "An account is in use by a program: bot user agent: {event.is_bot_agent}, driven browser: {session.is_webdriver}.",
+    sentence:
+      "An account is in use by a program: bot user agent: {event.is_bot_agent}, said by the browser itself: {session.is_webdriver}.",
     label: "Bot",
     weight: 2.8,
     about: "account",
