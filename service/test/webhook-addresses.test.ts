@@ -1,3 +1,4 @@
+import { createServer, type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { isPrivate, publicLookup } from "../src/webhook/address.ts";
 import { post } from "../src/webhook/post.ts";
@@ -88,14 +89,43 @@ test("webhooks: who takes too long is given up, also who answers a byte at a tim
   }
 });
 
-test.each(["http://crm.example/hook", "https://10.0.0.7/hook", "https://localhost/hook", "https://[fd00::1]/"])(
-  "POST webhooks 422: %s is not public",
-  async (url) => {
-    const tenant = await TestTenant.create(service.current);
-    const answer = await tenant.call("POST", "/webhooks", { body: { url } });
-    expect(answer.json).toMatchObject({ type: "validation-error", errors: [{ field: "url" }] });
-  },
-);
+// Node tells of the first neither an answer nor an error, unless it is asked.
+test.each([
+  ["HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", "the receiver answered 101"],
+  ["HTTP/1.1 100 Continue\r\n\r\n", "no answer within 0.2 s"],
+  ["HTTP/1.1 20", "no answer within 0.2 s"],
+])("webhooks: who answers %j is done with in time", async (bytes, error) => {
+  const server = createServer((socket) => socket.on("error", () => {}).once("data", () => socket.write(bytes)));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const posted = await post({ ...message, url }, { isPrivateAllowed: true, timeoutMs: 200 });
+  expect(posted).toMatchObject({ delivered: false, error });
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test.each([
+  " https://crm.example/",
+  "https://crm\n.example/",
+  "https://crm.example/\u001b[31m",
+  "https:crm.example",
+  "https:///crm",
+])("POST webhooks 422: %j is not where messages would go", async (url) => {
+  const tenant = await TestTenant.create(service.current);
+  const answer = await tenant.call("POST", "/webhooks", { body: { url } });
+  expect(answer.json).toMatchObject({ type: "validation-error", errors: [{ field: "url" }] });
+});
+
+test.each([
+  "http://crm.example/hook",
+  "https://10.0.0.7/hook",
+  "https://localhost/hook",
+  "https://localhost./",
+  "https://[fd00::1]/",
+])("POST webhooks 422: %s is not public", async (url) => {
+  const tenant = await TestTenant.create(service.current);
+  const answer = await tenant.call("POST", "/webhooks", { body: { url } });
+  expect(answer.json).toMatchObject({ type: "validation-error", errors: [{ field: "url" }] });
+});
 
 test("webhooks: pauses grow, and end after three days", () => {
   const hourMs = 3_600_000;

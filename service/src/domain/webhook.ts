@@ -98,7 +98,9 @@ export type Delivery = Static<typeof Delivery>;
 
 // What is wrong with an address, as far as it can be told without asking anybody.
 export function urlFault(text: string, { isPrivateAllowed }: { isPrivateAllowed: boolean }): string | null {
-  const url = URL.parse(text);
+  // Parsers drop or mend these, and then what is shown is not where messages go.
+  if (/[\s\p{Cc}\p{Cf}\\]/u.test(text)) return "must not hold spaces, control characters or backslashes";
+  const url = /^https?:\/\/[^/]/i.test(text) ? URL.parse(text) : null;
   if (!url || !/^https?:$/.test(url.protocol)) return "must be an https address";
   if (url.protocol === "http:" && !isPrivateAllowed) return "must be an https address: plain http is for private addresses";
   if (url.username !== "" || url.password !== "") return "must not hold a user or password";

@@ -51,7 +51,7 @@ export function isPrivate(address: string): boolean {
 
 // As far as it can be told of an address without asking anybody: a name may still turn out to be one.
 export function isPrivateHost(url: string): boolean {
-  const host = (URL.parse(url)?.hostname ?? "").replace(/^\[|\]$/g, "");
+  const host = (URL.parse(url)?.hostname ?? "").replace(/^\[|\]$|\.$/g, "");
   return host === "localhost" || host.endsWith(".localhost") || (isIP(host) !== 0 && isPrivate(host));
 }
 

@@ -63,6 +63,13 @@ function send(
       // Nobody reads what else it says, however long it goes on.
       answer.destroy();
     });
+    // Node keeps an answer that would change the protocol from whoever does not ask for it, and breaks off without an error.
+    sent.on("upgrade", (answer, socket) => {
+      resolve(answer.statusCode ?? 0);
+      socket.destroy();
+    });
+    // Whatever else a receiver does, the place that a message takes is given back.
+    sent.on("close", () => reject(new Error("the receiver broke off without an answer")));
     sent.on("error", (error) =>
       reject(limit.aborted ? new Error(`no answer within ${timeoutMs / 1000} s`, { cause: error }) : error),
     );
