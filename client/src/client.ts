@@ -149,7 +149,8 @@ const isContended = (error: unknown): error is ProblemError =>
 function fill(path: string, params: Record<string, string>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
-    // Else it would be the path of something else.
+    // Else it would be the path of something else. Dots are steps in a path, also when they are escaped.
+    if (value === "." || value === "..") throw new RangeError(`${name} must not be ${value}`);
     if (value === undefined || value === "") throw new RangeError(`${name} is missing`);
     return encodeURIComponent(value);
   });

@@ -25,10 +25,13 @@ export type Request = {
   timeoutMs: number;
 };
 
+type Limits = Pick<Request, "signal" | "timeoutMs">;
 type Options = { baseUrl: string; tenant: string; credentials: Credentials; hooks?: Hooks; fetch?: typeof fetch };
 
 const tokenMarginMs = 60_000;
 const tokenTimeoutMs = 30_000;
+// The service never redirects. Followed, one would carry the client's secret, or a change, to whatever host it names.
+const redirect = "manual";
 
 // One request, with a token that counts, and its answer.
 export class Transport {
@@ -42,7 +45,9 @@ export class Transport {
   constructor(options: Options) {
     this.#options = options;
     this.#base = options.baseUrl.replace(/\/+$/, "");
-    if (this.#base !== "" && !/^https?:\/\//.test(this.#base)) throw new TypeError("baseUrl must begin with http:// or https://");
+    const fault = baseFault(this.#base);
+    if (fault !== null) throw new TypeError(`baseUrl ${fault}`);
+    if (/^\.{0,2}$/.test(options.tenant)) throw new TypeError("tenant must be a tenant's slug");
     // Bound to nothing, as browsers want it.
     this.#fetch = options.fetch ?? ((...given) => fetch(...given));
     const { credentials } = options;
@@ -79,15 +84,22 @@ export class Transport {
       }
       if (response.status === 204) return undefined;
       const answer = readJson(response, text);
-      return typeof answer === "object" && answer !== null && "data" in answer ? answer.data : undefined;
+      if (typeof answer === "object" && answer !== null && "data" in answer) return answer.data;
+      throw new WrongBaseAddress(response.status, `${url} did not answer with data: is the base address right?`);
     }
   }
 
   // For a stream, which has no end that could be waited for.
   async open(path: string, signal: AbortSignal | null): Promise<Response> {
     const url = this.#urlOf(path);
-    const response = await this.#fetch(url, { headers: await this.#proof("GET"), signal });
-    if (response.ok) return response;
+    const headers = await this.#proof("GET", { signal, timeoutMs: tokenTimeoutMs });
+    const response = await this.#fetch(url, { headers, signal, redirect });
+    if (response.ok && (response.headers.get("content-type") ?? "").startsWith("text/event-stream")) return response;
+    if (response.ok) {
+      // It may have no end.
+      await response.body?.cancel();
+      throw new WrongBaseAddress(response.status, `${url} did not answer with a stream: is the base address right?`);
+    }
     const failure = failureOf(response, await response.text());
     if (response.status !== 401 || !this.#isRenewable) throw failure;
     // A passing trouble: the next attempt has a fresh token.
@@ -104,26 +116,26 @@ export class Transport {
     return `${this.#base}/v2/${encodeURIComponent(this.#options.tenant)}${path}`;
   }
 
-  async #headersOf({ method, body, key }: Request): Promise<Record<string, string>> {
+  async #headersOf({ method, body, key, ...limits }: Request): Promise<Record<string, string>> {
     return {
       ...(body !== null && { "content-type": "application/json" }),
       ...(key !== null && { "idempotency-key": key }),
-      ...(await this.#proof(method)),
+      ...(await this.#proof(method, limits)),
     };
   }
 
-  async #proof(method: string): Promise<Record<string, string>> {
+  async #proof(method: string, limits: Limits): Promise<Record<string, string>> {
     const { credentials } = this.#options;
-    if (!("session" in credentials)) return { authorization: `Bearer ${await this.#accessToken()}` };
+    if (!("session" in credentials)) return { authorization: `Bearer ${await this.#accessToken(limits)}` };
     return method === "GET" ? {} : { "x-csrf-token": credentials.session.csrfToken() };
   }
 
-  #accessToken(): Promise<string> | string {
+  #accessToken(limits: Limits): Promise<string> | string {
     if (this.#token && this.#token.freshUntilMs > Date.now()) return this.#token.text;
     this.#fetching ??= this.#fetchToken().finally(() => {
       this.#fetching = null;
     });
-    return this.#fetching;
+    return within(this.#fetching, limits);
   }
 
   async #fetchToken(): Promise<string> {
@@ -148,16 +160,43 @@ export class Transport {
   }
 
   // The time limit is on the body too.
-  async #fetchText(url: string, init: RequestInit, { signal, timeoutMs }: Pick<Request, "signal" | "timeoutMs">) {
+  async #fetchText(url: string, init: RequestInit, { signal, timeoutMs }: Limits) {
     const limit = AbortSignal.timeout(timeoutMs);
     try {
-      const response = await this.#fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, limit]) : limit });
+      const response = await this.#fetch(url, { ...init, redirect, signal: signal ? AbortSignal.any([signal, limit]) : limit });
       return { response, text: await response.text() };
     } catch (cause) {
       if (signal?.aborted === true) throw new Aborted(signal.reason);
       if (limit.aborted) throw new TimedOut(`${url} did not answer within ${timeoutMs} ms`, { cause });
       throw cause;
     }
+  }
+}
+
+function baseFault(base: string): string | null {
+  // The page's own.
+  if (base === "") return null;
+  if (!/^https?:\/\//i.test(base)) return "must begin with http:// or https://";
+  const url = URL.canParse(base) ? new URL(base) : null;
+  if (url === null || url.search !== "" || url.hash !== "") return "must be an address without a query or fragment";
+  return url.username === "" && url.password === "" ? null : "must not hold a user or password";
+}
+
+// A token is fetched once for all who need it, but each waits for it only as long as for anything else.
+async function within<T>(work: Promise<T>, { signal, timeoutMs }: Limits): Promise<T> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  const either = signal ? AbortSignal.any([signal, limit]) : limit;
+  let leave = () => {};
+  const left = new Promise<never>((_, reject) => {
+    leave = () =>
+      reject(signal?.aborted === true ? new Aborted(signal.reason) : new TimedOut(`no token came within ${timeoutMs} ms`));
+    if (either.aborted) leave();
+    else either.addEventListener("abort", leave, { once: true });
+  });
+  try {
+    return await Promise.race([work, left]);
+  } finally {
+    either.removeEventListener("abort", leave);
   }
 }
 
@@ -176,6 +215,11 @@ function parse(response: Response, text: string): unknown {
 }
 
 function failureOf(response: Response, text: string): Error {
+  // Browsers do not tell its status.
+  if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
+    const words = `${response.url} answered with a redirect, which is not followed: is the base address right?`;
+    return new WrongBaseAddress(response.status, words);
+  }
   let answer: unknown;
   try {
     answer = parse(response, text);
