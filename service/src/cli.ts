@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { ProblemError } from "@casehound/client";
+import { ProblemError, WrongBaseAddress } from "@casehound/client";
 import { ConfigFault, readConfig } from "./config.ts";
 import { EmbeddedFault } from "./db/cluster.ts";
 import { BackupFault } from "./db/dump-file.ts";
@@ -14,6 +14,7 @@ import { doctor } from "./cli/doctor.ts";
 import { eventCommands } from "./cli/events.ts";
 import { ruleCommands } from "./cli/rules.ts";
 import { openStore, type Store } from "./cli/store.ts";
+import { printable } from "./cli/table.ts";
 import { tenantCommands } from "./cli/tenants.ts";
 import { tokenCommands } from "./cli/tokens.ts";
 import { userCommands } from "./cli/users.ts";
@@ -91,7 +92,8 @@ function parseCommand(command: Command, rest: string[]) {
       options: { ...types, json: { type: "boolean" }, help: { type: "boolean" } },
     });
   } catch (error) {
-    throw new UsageFault(error instanceof Error ? (error.message.split(". ")[0] ?? "") : String(error));
+    const [words = "", hint] = String(error instanceof Error ? error.message : error).split(". ");
+    throw new UsageFault(hint === undefined ? words : `${words}; what begins with a dash stands last, behind --`);
   }
 }
 
@@ -110,7 +112,7 @@ async function run(args: string[]): Promise<void> {
   const store = command.wants === null ? null : await openStore(readConfig(), command.wants);
   try {
     const { result, text, isFailure } = await command.run({ store: store ?? noStore, positionals, options: values });
-    if (command !== serve) print(values["json"] === true ? JSON.stringify(result) : text);
+    if (command !== serve) print(values["json"] === true ? JSON.stringify(result) : printable(text));
     if (isFailure) process.exitCode = exitFailed;
   } finally {
     await store?.close();
@@ -135,9 +137,10 @@ function isOperators(error: unknown): boolean {
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  const isKnown = isOperators(error) || [BackupFault, Failure, ProblemError].some((kind) => error instanceof kind);
+  const isKnown =
+    isOperators(error) || [BackupFault, Failure, ProblemError, WrongBaseAddress].some((kind) => error instanceof kind);
   const text = error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error);
-  process.stderr.write(`casehound: ${text}\n`);
+  process.stderr.write(`casehound: ${printable(text)}\n`);
   if (error instanceof UsageFault) process.stderr.write("casehound: --help lists the commands\n");
   process.exitCode = isOperators(error) ? exitUsage : exitFailed;
 }

@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
@@ -45,6 +47,30 @@ test("cli: cases are listed, shown and closed", async () => {
     current_state: { disposition: "FALSE_POSITIVE", reason: "known" },
   });
   expect((await run(["cases", "close", opened.case_id, ...of])).out).toContain("was closed already, version 2");
+});
+
+test("cli: a terminal obeys nothing that a service says, and a wrong address is told in a line", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const hostile = createServer((request, response) => {
+    const words = "\u001b]0;owned\u0007";
+    const problem = { type: "item-not-found", title: words, status: 404, detail: words, errors: null };
+    const secret = { webhook: { previous_secret_expires_at: words }, secret: words };
+    if (request.url?.includes("/cases/") === true) response.writeHead(404).end(JSON.stringify(problem));
+    else response.end(request.method === "POST" ? JSON.stringify({ data: secret }) : "<html>");
+  });
+  await new Promise<void>((resolve) => hostile.listen(0, "127.0.0.1", () => resolve()));
+  const of = ["--tenant", tenant.slug, "--url", `http://127.0.0.1:${(hostile.address() as AddressInfo).port}`];
+  const refused = await run(["cases", "show", "a-case", ...of]);
+  expect(refused).toMatchObject({ code: 1, err: "casehound: �]0;owned�\n" });
+  expect((await run(["webhooks", "rotate", "a-webhook", ...of])).out).not.toContain("\u001b");
+  expect((await run(["rules", "list", ...of])).err).toMatch(/^casehound: \S+ did not answer with JSON.*\n$/);
+  hostile.close();
+});
+
+test("cli: what begins with a dash, or is dots, is said to be in the wrong place", async () => {
+  expect(await run(["accounts", "show", "-someone"])).toMatchObject({ code: 2, err: expect.stringContaining("behind --") });
+  const dots = await run(["accounts", "show", "..", "--tenant", (await TestTenant.create(service.current)).slug]);
+  expect(dots).toMatchObject({ code: 2, err: expect.stringContaining("must not be ..") });
 });
 
 test("cli: accounts are listed, shown and changed", async () => {

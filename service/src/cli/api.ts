@@ -31,6 +31,8 @@ export function overApi(run: (call: ApiCall) => Promise<Outcome>): Command["run"
     try {
       return await run({ ...call, client, baseUrl, slug, token });
     } catch (error) {
+      // An id that cannot be part of a path.
+      if (error instanceof RangeError) throw new UsageFault(error.message, { cause: error });
       if (!(error instanceof TypeError) && !(error instanceof TimedOut)) throw error;
       const words = `no service answers at ${baseUrl}: start it with npm start, or name it with --url`;
       throw new Failure("bad-gateway", words, { cause: error });

@@ -19,7 +19,7 @@ async function tail({ client, options }: ApiCall): Promise<Outcome> {
   let last = after;
   let count = 0;
   for await (const event of isFromNow ? client.follow(wanted) : client.events({ ...wanted, after })) {
-    process.stdout.write(`${options["json"] === true ? JSON.stringify(event) : eventLine(event)}\n`);
+    process.stdout.write(`${options["json"] === true ? JSON.stringify(event) : cellText(eventLine(event))}\n`);
     last = "event_id" in event ? event.event_id : event.last_event_id;
     count++;
   }
@@ -30,7 +30,7 @@ async function tail({ client, options }: ApiCall): Promise<Outcome> {
 function eventLine(event: FollowedEvent): string {
   if (!("event_id" in event)) return `too much was missed to be told; it goes on behind event ${event.last_event_id}`;
   const { event_id, type, occurred_at, actor, resource } = event;
-  return `${event_id}  ${occurred_at}  ${type}  ${cellText(resource.type)} ${cellText(resource.id)}  by ${cellText(actor)}`;
+  return `${event_id}  ${occurred_at}  ${type}  ${resource.type} ${resource.id}  by ${actor}`;
 }
 
 async function send({ client, baseUrl, slug, token, options }: ApiCall): Promise<Outcome> {

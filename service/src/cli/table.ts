@@ -1,3 +1,5 @@
+const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
 // Columns in line, for people. Numbers to the right.
 type Cell = Parameters<typeof cellText>[0];
 
@@ -17,6 +19,10 @@ export function table(columns: string[], lines: Cell[][]): string {
 
 // What comes from outside may hold anything, and a terminal would obey it.
 export function cellText(value: string | number | boolean | null | undefined): string {
-  const text = String(value ?? "-");
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "�");
+  return String(value ?? "-").replaceAll(unseen, "�");
+}
+
+// The same for a text of several lines.
+export function printable(text: string): string {
+  return text.replaceAll(unseen, (each) => (each === "\n" || each === "\t" ? each : "�"));
 }
