@@ -24,18 +24,20 @@ const faultMs = 2_000;
 const leaseMs = 60_000;
 const eventsMax = 500;
 const waitingMax = 10_000;
-// To one receiver, and to all.
+// To one receiver, for one tenant, and to all.
 const atOnceMax = 4;
-const allAtOnceMax = 64;
+const tenantAtOnceMax = 32;
+const allAtOnceMax = 128;
 const gone = 410;
 
 type Parts = { database: Database; clock: { now: () => string }; log: Logger; post: PostSettings };
 
-// Makes deliveries of new events, and sends what is due. Each receiver has places of its own, so that a slow one holds up
-// nobody else. No transaction is open while a message is on its way.
+// Makes deliveries of new events, and sends what is due. Each receiver has places of its own, and each tenant only so many of
+// all, so that slow ones hold up nobody else. No transaction is open while a message is on its way.
 export class WebhookSender extends Worker {
   readonly #parts: Parts;
   readonly #underWay = new Map<string, Set<Promise<void>>>();
+  readonly #ofTenants = new Map<string, number>();
   // Those whose last message failed: one at a time, until one comes through.
   readonly #failing = new Set<string>();
 
@@ -55,7 +57,9 @@ export class WebhookSender extends Worker {
       for (const key of await listWebhooksBehind(database))
         await database.transaction((tx) => fanOut(tx, key, { types: webhookTypes, eventsMax, waitingMax, now: clock.now() }));
       let taken = 0;
-      for (const key of await listWebhooksDue(database, clock.now())) taken += await this.#take(key);
+      // Who has the fewest places is first for one that became free.
+      const due = (await listWebhooksDue(database, clock.now())).toSorted((a, b) => this.#placesOf(a) - this.#placesOf(b));
+      for (const key of due) taken += await this.#take(key);
       // What was sent makes room for what comes next of the same resource.
       return taken > 0 ? 20 : restMs;
     } catch (error) {
@@ -64,18 +68,31 @@ export class WebhookSender extends Worker {
     }
   }
 
+  #placesOf({ tenant_id }: WebhookKey): number {
+    return this.#ofTenants.get(tenant_id) ?? 0;
+  }
+
+  #addPlaces(key: WebhookKey, places: number): void {
+    const all = this.#placesOf(key) + places;
+    if (all > 0) this.#ofTenants.set(key.tenant_id, all);
+    else this.#ofTenants.delete(key.tenant_id);
+  }
+
   async #take(key: WebhookKey): Promise<number> {
     const { database, clock } = this.#parts;
     const id = key.webhook_id;
     const sending = this.#underWay.get(id) ?? new Set<Promise<void>>();
-    const all = [...this.#underWay.values()].reduce((sum, each) => sum + each.size, 0);
-    const limit = Math.min((this.#failing.has(id) ? 1 : atOnceMax) - sending.size, allAtOnceMax - all);
+    const all = [...this.#ofTenants.values()].reduce((sum, each) => sum + each, 0);
+    const own = (this.#failing.has(id) ? 1 : atOnceMax) - sending.size;
+    const limit = Math.min(own, tenantAtOnceMax - this.#placesOf(key), allAtOnceMax - all);
     if (limit <= 0) return 0;
     const now = clock.now();
     const claimed = await claimDeliveries(database, key, { limit, now, leaseUntil: later(now, leaseMs) });
     this.#underWay.set(id, sending);
     for (const each of claimed) {
+      this.#addPlaces(key, 1);
       const sent: Promise<void> = this.#send(key, each).finally(() => {
+        this.#addPlaces(key, -1);
         sending.delete(sent);
         if (sending.size === 0) this.#underWay.delete(id);
       });
