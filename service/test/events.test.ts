@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { EventFeed } from "../src/api/event-feed.ts";
 import { appendEvents, listEventsAfter } from "../src/db/events.ts";
 import type { DomainEvent, LoggedEvent } from "../src/domain/event.ts";
@@ -54,6 +54,19 @@ test("GET events 200: with wait it answers as soon as there is something", async
   const waiting = read(tenant, "wait=30");
   await service.current.database.transaction((tx) => appendEvents(tx, tenant.tenantId, [made("user-1")]));
   expect((await waiting).next_after).toBe(1);
+});
+
+test("GET events 200: who waited and has gone has given its place back", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const leaving = new AbortController();
+  const url = `${service.current.url}/v2/${tenant.slug}/events?wait=30&after=900000`;
+  const headers = { authorization: `Bearer ${tenant.token}` };
+  // More than one client may have waiting.
+  const waiting = Array.from({ length: 31 }, () => fetch(url, { headers, signal: leaving.signal }).then(({ status }) => status));
+  expect(await Promise.race(waiting)).toBe(429);
+  leaving.abort();
+  await Promise.allSettled(waiting);
+  await vi.waitFor(async () => expect((await tenant.call("GET", "/events?wait=1&after=900000")).status).toBe(200), 5_000);
 });
 
 test("GET events, stream 200: what happens to people and clients is told to those who may read them alone", async () => {

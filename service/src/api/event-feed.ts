@@ -2,6 +2,7 @@ import type { Database } from "../db/database.ts";
 import { findLastEventIds, listEventsAfter } from "../db/events.ts";
 import type { LoggedEvent } from "../domain/event.ts";
 import { Failure } from "../domain/failure.ts";
+import type { Hold } from "./operation.ts";
 
 // What is told of an event, made once for all who listen.
 export type Told = { event: LoggedEvent; text: string };
@@ -14,6 +15,7 @@ export type FeedLimits = {
   replayMax: number;
 };
 type Entrant = { tenantId: string; reader: string };
+type Waiting = { after: number; timeoutMs: number; onLeave: Hold["onLeave"] };
 type Listener = { position: number; tell: (told: Told[]) => void };
 type Tenant = { head: number; listeners: Set<Listener> };
 // Where a reader stands, and where the log ends. `isReset`: too much was missed to tell it all.
@@ -93,18 +95,20 @@ export class EventFeed {
     this.#schedule(0);
   }
 
-  // Until there is something after the position, or the time is over, or the service stops.
-  async wait({ tenantId, reader }: Entrant, after: number, timeoutMs: number): Promise<void> {
+  // Until there is something after the position, or the time is over, or the reader has left, or the service stops.
+  async wait({ tenantId, reader }: Entrant, { after, timeoutMs, onLeave }: Waiting): Promise<void> {
     const ending = new AbortController();
     const end = () => ending.abort();
     const { leave } = this.enter({ tenantId, reader }, end);
     const timer = setTimeout(end, timeoutMs);
+    const ended = new Promise<void>((resolve) => ending.signal.addEventListener("abort", () => resolve()));
+    const listenNoLonger = onLeave(end);
     try {
-      const ended = new Promise<void>((resolve) => ending.signal.addEventListener("abort", () => resolve()));
       this.follow(tenantId, { position: after, tell: end }, ending.signal);
       await ended;
     } finally {
       clearTimeout(timer);
+      listenNoLonger();
       ending.abort();
       leave();
     }

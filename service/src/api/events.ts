@@ -26,13 +26,14 @@ function readerOf({ actor, tenant_id: tenantId }: Caller): { tenantId: string; r
   return { tenantId, reader: actor };
 }
 
-async function list(services: Services, { caller, query }: Call): Promise<Reply> {
+async function list(services: Services, { caller, query, hold }: Call): Promise<Reply> {
+  if (!hold) throw new Error("a caller that is held by nothing");
   const { after = 0, limit = 1000, wait = 0 } = query as { after?: number; limit?: number; wait?: number };
   const asked = { after, limit, scopes: caller.scopes, isWanted: mayRead(caller) };
-  const read = () => readFullEvents(services.database, caller.tenant_id, asked);
+  const read = () => hold.inTurn(() => readFullEvents(services.database, caller.tenant_id, asked));
   let page = await read();
   if (page.next_after === after && wait > 0) {
-    await services.feed.wait(readerOf(caller), after, wait * 1000);
+    await services.feed.wait(readerOf(caller), { after, timeoutMs: wait * 1000, onLeave: hold.onLeave });
     page = await read();
   }
   const body = `{"data":{"events":[${page.events.join(",")}],"next_after":${page.next_after}}}`;

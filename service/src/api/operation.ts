@@ -35,6 +35,12 @@ export type Services = {
 
 export type Audit = (what: string, about: Record<string, unknown>) => void;
 
+export type Hold = {
+  inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  // Tells when the caller has gone, or has ended its half and so may have. Returns how to listen no longer.
+  onLeave: (tell: () => void) => () => void;
+};
+
 export type Caller = { tenant_id: string; slug: string; actor: string; scopes: ReadonlySet<string> };
 
 export type Call<B = unknown, Q = Record<string, unknown>> = {
@@ -46,6 +52,8 @@ export type Call<B = unknown, Q = Record<string, unknown>> = {
   key: string;
   // For operations that go on after they have answered.
   visit?: Visit;
+  // For operations that hold their caller.
+  hold?: Hold;
 };
 
 // `isStillAllowed`: asks again, for a token may be revoked while its reader stays.
@@ -69,7 +77,8 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
   wantsKey?: boolean;
   // The member whose absence is 428 and not 422.
   precondition?: "case_version";
-  // Holds its caller until something happens. It takes a place among those who wait for events, and so no turn.
+  // Holds its caller until something happens. While it waits it has a place among those who wait for events, and so no turn: it
+  // takes turns by itself for what it reads.
   isLongPoll?: boolean;
   // Answers with server-sent events instead of JSON.
   isStream?: boolean;

@@ -7,7 +7,7 @@ import { unauthorized, type Authenticator, type Identity } from "./auth.ts";
 import { admitBody, hasBody, readBody, requireMediaType } from "./body.ts";
 import { headerLines } from "./headers.ts";
 import { parseJson } from "./json.ts";
-import { jsonMediaType, type Call, type Caller, type Operation, type Services, type Visit } from "./operation.ts";
+import { jsonMediaType, type Call, type Caller, type Hold, type Operation, type Services, type Visit } from "./operation.ts";
 import { decodeSegment, parseQuery } from "./path.ts";
 import type { Reply } from "./problem.ts";
 import type { RateLimiter } from "./rate-limits.ts";
@@ -68,6 +68,7 @@ export async function runOperation(
     if (operation.method !== "GET") await readBody(request, bodyBytesDefault, onBody);
     const call: Call = { caller, params, query, body: undefined, key: "" };
     if (operation.isStream) call.visit = visitOf(runtime, request, operation, identity);
+    if (operation.isLongPoll) call.hold = { inTurn: (work) => limiter.inTurn(identity, work), onLeave: onLeaveOf(request) };
     return await handle(call);
   }
   return admitBody(request, operation.bodyBytesMax ?? bodyBytesDefault, async () => {
@@ -100,6 +101,16 @@ function callerOf(identity: Identity, tenant: { tenant_id: string; slug: string 
 function servicesOf({ services }: Runtime, tenantId: string): Services {
   const database = services.database.of(tenantId);
   return database === services.database ? services : { ...services, database };
+}
+
+function onLeaveOf({ socket }: IncomingMessage): Hold["onLeave"] {
+  return (tell) => {
+    for (const name of ["end", "close"]) socket.once(name, tell);
+    if (socket.readableEnded || socket.destroyed) tell();
+    return () => {
+      for (const name of ["end", "close"]) socket.off(name, tell);
+    };
+  };
 }
 
 function visitOf(runtime: Runtime, request: IncomingMessage, { scope }: Operation, identity: Identity): Visit {
