@@ -186,17 +186,17 @@ function baseFault(base: string): string | null {
 async function within<T>(work: Promise<T>, { signal, timeoutMs }: Limits): Promise<T> {
   const limit = AbortSignal.timeout(timeoutMs);
   const either = signal ? AbortSignal.any([signal, limit]) : limit;
-  let leave = () => {};
+  const over = new AbortController();
   const left = new Promise<never>((_, reject) => {
-    leave = () =>
+    const leave = () =>
       reject(signal?.aborted === true ? new Aborted(signal.reason) : new TimedOut(`no token came within ${timeoutMs} ms`));
     if (either.aborted) leave();
-    else either.addEventListener("abort", leave, { once: true });
+    else either.addEventListener("abort", leave, { once: true, signal: over.signal });
   });
   try {
     return await Promise.race([work, left]);
   } finally {
-    either.removeEventListener("abort", leave);
+    over.abort();
   }
 }
 
