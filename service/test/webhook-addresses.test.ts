@@ -1,3 +1,5 @@
+import { createSocket } from "node:dgram";
+import { lookup } from "node:dns/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { isPrivate, publicLookup } from "../src/webhook/address.ts";
@@ -87,6 +89,49 @@ test("webhooks: who takes too long is given up, also who answers a byte at a tim
   } finally {
     receiver.stop();
   }
+});
+
+// A name server, as a tenant may have one: it answers with the address, or never.
+async function nameServer(address?: number[]): Promise<{ servers: string[]; stop: () => void }> {
+  const socket = createSocket("udp4");
+  socket.on("message", (asked, { port }) => {
+    if (!address) return;
+    const end = asked.indexOf(0, 12) + 5;
+    const isFour = asked.readUInt16BE(end - 4) === 1;
+    const head = Buffer.from([...asked.subarray(0, 2), 0x81, 0x80, 0, 1, 0, isFour ? 1 : 0, 0, 0, 0, 0]);
+    const answer = isFour ? [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address] : [];
+    socket.send(Buffer.concat([head, asked.subarray(12, end), Buffer.from(answer)]), port, "127.0.0.1");
+  });
+  await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
+  return { servers: [`127.0.0.1:${socket.address().port}`], stop: () => socket.close() };
+}
+
+type Sought = { error: Error | null; addresses: unknown };
+
+function seek(hostname: string, servers: string[]): Promise<Sought> {
+  return new Promise((resolve) =>
+    publicLookup(hostname, { all: true, servers }, (error, addresses) => resolve({ error, addresses })),
+  );
+}
+
+test("webhooks: a name of a private address is refused, and one of a public address is not", async () => {
+  const [inside, outside] = [await nameServer([10, 0, 0, 7]), await nameServer([1, 1, 1, 1])];
+  expect((await seek("crm.example", inside.servers)).error).toMatchObject({ name: "PrivateAddress" });
+  expect(await seek("crm.example", outside.servers)).toEqual({ error: null, addresses: [{ address: "1.1.1.1", family: 4 }] });
+  inside.stop();
+  outside.stop();
+});
+
+test("webhooks: names that nobody answers for hold up no other name", async () => {
+  const [silent, prompt] = [await nameServer(), await nameServer([1, 1, 1, 1])];
+  const waiting = Array.from({ length: 20 }, (_, place) => seek(`crm${place}.example`, silent.servers));
+  const startMs = performance.now();
+  await lookup("localhost");
+  expect((await seek("crm.example", prompt.servers)).error).toBeNull();
+  expect(performance.now() - startMs).toBeLessThan(1_500);
+  for (const { error } of await Promise.all(waiting)) expect(error).toBeInstanceOf(Error);
+  silent.stop();
+  prompt.stop();
 });
 
 // Node tells of the first neither an answer nor an error, unless it is asked.

@@ -1,5 +1,6 @@
 // Which addresses a message may go to. A tenant must not reach through the service what only the service can reach.
-import { lookup, type LookupAddress, type LookupOptions } from "node:dns";
+import type { LookupAddress, LookupOptions } from "node:dns";
+import { Resolver } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
 // Apart, for one list would take an IPv4 address for the IPv6 one that it can be written as.
@@ -55,17 +56,35 @@ export function isPrivateHost(url: string): boolean {
   return host === "localhost" || host.endsWith(".localhost") || (isIP(host) !== 0 && isPrivate(host));
 }
 
+// Not by the system's own lookup: it has two threads for all of the process, and one tenant's name servers that never answer
+// would hold up the names of everybody else, and of the database. `servers`: the machine's, unless others are named.
+async function addressesOf(hostname: string, servers?: string[]): Promise<LookupAddress[]> {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  if (servers) resolver.setServers(servers);
+  const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  const found = [
+    ...(four.status === "fulfilled" ? four.value.map((address) => ({ address, family: 4 })) : []),
+    ...(six.status === "fulfilled" ? six.value.map((address) => ({ address, family: 6 })) : []),
+  ];
+  if (found.length === 0 && four.status === "rejected") throw four.reason;
+  return found;
+}
+
+async function publicAddressesOf(hostname: string, servers?: string[]): Promise<[LookupAddress, ...LookupAddress[]]> {
+  if (isPrivateHost(`https://${hostname}/`)) throw new PrivateAddress(hostname);
+  const [first, ...more] = await addressesOf(hostname, servers);
+  if (!first) throw new Error(`${hostname} has no address`);
+  const wrong = [first, ...more].find(({ address }) => isPrivate(address));
+  if (wrong) throw new PrivateAddress(wrong.address);
+  return [first, ...more];
+}
+
 type Found = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 // For a request: what is looked up is what is connected to, so that a name cannot mean something else a moment later.
-export function publicLookup(hostname: string, options: LookupOptions, found: Found): void {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return found(error, []);
-    const wrong = addresses.find(({ address }) => isPrivate(address));
-    if (wrong) return found(new PrivateAddress(wrong.address), []);
-    const [first] = addresses;
-    if (!first) return found(new Error(`${hostname} has no address`), []);
-    if (options.all === true) found(null, addresses);
-    else found(null, first.address, first.family);
-  });
+export function publicLookup(hostname: string, options: LookupOptions & { servers?: string[] }, found: Found): void {
+  publicAddressesOf(hostname, options.servers).then(
+    ([first, ...more]) => (options.all === true ? found(null, [first, ...more]) : found(null, first.address, first.family)),
+    (error: Error) => found(error, []),
+  );
 }
