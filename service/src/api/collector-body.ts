@@ -93,6 +93,8 @@ function shapeFault(bytes: Buffer): "too-deep" | "too-many-members" | null {
       members++;
       if (++depth > depthMax) return "too-deep";
     } else if (byte === closeBrace || byte === closeBracket) depth--;
+    // What comes behind is not looked at any more.
+    if (members > membersInBodyMax) return "too-many-members";
   }
-  return members > membersInBodyMax ? "too-many-members" : null;
+  return null;
 }

@@ -38,8 +38,10 @@ export class Collector {
   readonly #parts: Parts;
   readonly #intake: Intake;
   readonly #large = { bytes: 0 };
-  // One at a time: what is packed small may be large once it is unpacked.
+  // One at a time: what is packed small may be large once it is unpacked. Each tenant has a line of its own before it, so that
+  // a flood under one key, which anybody can read in a page, holds up no other.
   #unpacking: Promise<unknown> = Promise.resolve();
+  readonly #lines = new Map<string, Promise<unknown>>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -68,7 +70,7 @@ export class Collector {
       const take = async () => {
         const body = await readBody(request, bodyBytesMax, onBody);
         const query = new URLSearchParams(call.query);
-        const unpacked = await this.#unpack(body, query);
+        const unpacked = await this.#unpack(tenant.tenant_id, body, query);
         await this.#intake.add(tenant.tenant_id, this.#parcelOf(unpacked, { request, tenant, query }));
       };
       await admitBody(request, bodyBytesMax, take, this.#large);
@@ -84,11 +86,21 @@ export class Collector {
     return tenant;
   }
 
-  #unpack(body: Buffer, query: URLSearchParams): Promise<Unpacked> {
+  async #unpack(tenantId: string, body: Buffer, query: URLSearchParams): Promise<Unpacked> {
     if (query.get("compression") !== "gzip") return readEvents(body, query);
-    const unpacked = this.#unpacking.then(() => readEvents(body, query));
-    this.#unpacking = unpacked.catch(() => {});
-    return unpacked;
+    const before = this.#lines.get(tenantId) ?? Promise.resolve();
+    const unpacked = before.then(() => {
+      const own = this.#unpacking.then(() => readEvents(body, query));
+      this.#unpacking = own.catch(() => {});
+      return own;
+    });
+    const line = unpacked.catch(() => {});
+    this.#lines.set(tenantId, line);
+    try {
+      return await unpacked;
+    } finally {
+      if (this.#lines.get(tenantId) === line) this.#lines.delete(tenantId);
+    }
   }
 
   #parcelOf(unpacked: Unpacked, from: { request: IncomingMessage; tenant: KeyedTenant; query: URLSearchParams }): Parcel {
