@@ -114,13 +114,11 @@ test("webhooks: an attempt that fails is made again with the same id, and noted"
   const { tenant, receiver, secret } = made;
   receiver.answer = (_received, response, count) => void response.writeHead(count < 3 ? 500 : 200).end();
   await tenant.openCase();
-  await until(async () => expect(await deliveriesOf(made, "?state=WAITING")).toMatchObject([{ attempts: 1, last_status: 500 }]));
-  await hurry(made);
-  await until(async () => expect(await deliveriesOf(made)).toMatchObject([{ attempts: 2, state: "WAITING" }]));
-  await hurry(made);
-  await until(async () =>
-    expect(await deliveriesOf(made)).toMatchObject([{ attempts: 3, state: "DELIVERED", last_status: 200 }]),
-  );
+  await until(async () => expect(await deliveriesOf(made, "?state=WAITING")).toMatchObject([{ last_status: 500 }]));
+  await until(async () => {
+    await hurry(made);
+    expect(await deliveriesOf(made)).toMatchObject([{ attempts: 3, state: "DELIVERED", last_status: 200 }]);
+  });
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
   for (const each of receiver.received) Receiver.verify(each, secret);
 });
