@@ -59,14 +59,14 @@ test("GET events 200: with wait it answers as soon as there is something", async
 test("GET events 200: who waited and has gone has given its place back", async () => {
   const tenant = await TestTenant.create(service.current);
   const leaving = new AbortController();
-  const url = `${service.current.url}/v2/${tenant.slug}/events?wait=30&after=900000`;
+  const url = `${service.current.url}/v2/${tenant.slug}/events?wait=30&after=0`;
   const headers = { authorization: `Bearer ${tenant.token}` };
   // More than one client may have waiting.
   const waiting = Array.from({ length: 31 }, () => fetch(url, { headers, signal: leaving.signal }).then(({ status }) => status));
   expect(await Promise.race(waiting)).toBe(429);
   leaving.abort();
   await Promise.allSettled(waiting);
-  await vi.waitFor(async () => expect((await tenant.call("GET", "/events?wait=1&after=900000")).status).toBe(200), 5_000);
+  await vi.waitFor(async () => expect((await tenant.call("GET", "/events?wait=1&after=0")).status).toBe(200), 5_000);
 });
 
 test("GET events, stream 200: what happens to people and clients is told to those who may read them alone", async () => {
@@ -89,6 +89,20 @@ test("GET events, stream 200: what happens to people and clients is told to thos
   expect(await typesFor()).toEqual(["account.created"]);
   expect(await typesFor("read:users")).toEqual(["user.invited", "account.created"]);
   expect(await typesFor("read:users", "read:clients")).toEqual(["user.invited", "client.created", "account.created"]);
+});
+
+test("GET events 400: a place that the log has not reached yet is told, for who waited there would miss what comes", async () => {
+  const tenant = await TestTenant.create(service.current);
+  await tenant.openCase();
+  const { next_after: last } = await read(tenant);
+  expect((await tenant.call("GET", `/events?after=${last}`)).status).toBe(200);
+  for (const query of [`after=${last + 1}`, `after=${last + 1}&wait=30`]) {
+    const { status, json } = await tenant.call("GET", `/events?${query}`);
+    expect({ status, detail: json.detail }).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining(`ends at event ${last}`),
+    });
+  }
 });
 
 test("GET events 400: a place, a limit or a wait out of range", async () => {

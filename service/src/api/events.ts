@@ -1,8 +1,8 @@
 import { Type } from "typebox";
-import { listEventsOf } from "../db/events.ts";
+import { findLastEventIds, listEventsOf } from "../db/events.ts";
 import { readFullEvents } from "../db/full-events.ts";
 import { LoggedEvent } from "../domain/event.ts";
-import { notFound } from "../domain/failure.ts";
+import { Failure, notFound } from "../domain/failure.ts";
 import { accountId, accountNoun } from "./accounts.ts";
 import { openStream, readPosition } from "./event-stream.ts";
 import { jsonMediaType, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
@@ -32,12 +32,22 @@ async function list(services: Services, { caller, query, hold }: Call): Promise<
   const asked = { after, limit, scopes: caller.scopes, isWanted: mayRead(caller) };
   const read = () => hold.inTurn(() => readFullEvents(services.database, caller.tenant_id, asked));
   let page = await read();
+  if (page.next_after === after && after > 0) await requireReached(services, caller, after);
   if (page.next_after === after && wait > 0) {
     await services.feed.wait(readerOf(caller), { after, timeoutMs: wait * 1000, onLeave: hold.onLeave });
     page = await read();
   }
   const body = `{"data":{"events":[${page.events.join(",")}],"next_after":${page.next_after}}}`;
   return { status: 200, body, headers: { "content-type": jsonMediaType } };
+}
+
+// Numbers that were given out once and are not there come from before a restore. Who waited behind them would miss what is
+// numbered alike next.
+async function requireReached({ database }: Services, { tenant_id: tenantId }: Caller, after: number): Promise<void> {
+  const last = (await findLastEventIds(database, [tenantId])).get(tenantId) ?? 0;
+  if (after <= last) return;
+  const words = `The log ends at event ${last}, before ${after}: was it restored? Read what you keep again, then go on from there.`;
+  throw new Failure("bad-request", words);
 }
 
 async function stream(services: Services, { caller, query, visit }: Call): Promise<Reply> {
@@ -110,7 +120,7 @@ export const eventOperations: Operation[] = [
     tag: "Events",
     summary: "Read the feed of changes",
     description:
-      "Every change of the tenant's cases, accounts, rules and settings, in the order of commits, none skipped. Each comes with the whole case, account or rule as it is now, for who may read it. Ask again with `after` = `next_after`; a page may be shorter than `limit` where there is more, for its length is limited too. Events of users, clients and webhooks are shown with the scopes `read:users`, `read:clients` and `manage:webhooks`, and left out without.",
+      "Every change of the tenant's cases, accounts, rules and settings, in the order of commits, none skipped. Each comes with the whole case, account or rule as it is now, for who may read it. Ask again with `after` = `next_after`; a page may be shorter than `limit` where there is more, for its length is limited too. An `after` that the log has not reached is refused: the service was restored from a backup that is older. Events of users, clients and webhooks are shown with the scopes `read:users`, `read:clients` and `manage:webhooks`, and left out without.",
     query: Type.Object({
       after: After,
       limit: Limit,
