@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { LoggedEvent } from "./event.ts";
 import { Time, Uuid } from "./field.ts";
 
 export const webhooksMax = 20;
@@ -75,6 +76,20 @@ export const WebhookTest = Type.Object(
   },
   { additionalProperties: false, $id: "WebhookTest" },
 );
+
+// What is posted: an event as the feed has it.
+export const WebhookMessage = Type.Object(
+  {
+    ...LoggedEvent.properties,
+    event_id: Type.Integer({ minimum: 0, description: "As in the feed; 0 in a test message." }),
+    type: Type.String({
+      description: [...webhookTypes, "webhook.test"].map((type) => `\`${type}\``).join(", "),
+      examples: ["case.closed"],
+    }),
+  },
+  { additionalProperties: false, $id: "WebhookMessage" },
+);
+export type WebhookMessage = Static<typeof WebhookMessage>;
 
 export const deliveryStates = ["WAITING", "DELIVERED", "DEAD"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
