@@ -104,6 +104,9 @@ export const Delivery = Type.Object(
     created_at: Time,
     last_attempt_at: Type.Optional(Time),
     next_attempt_at: Type.Optional(Time),
+    waits_for: Type.Optional(
+      Type.Integer({ description: "The event of the same case, account or rule whose message must be through first." }),
+    ),
     last_status: Type.Optional(Type.Integer()),
     last_error: Type.Optional(Type.String()),
   },
@@ -111,11 +114,13 @@ export const Delivery = Type.Object(
 );
 export type Delivery = Static<typeof Delivery>;
 
+export const unlessAny = "plain http and private addresses are allowed where the service is started with WEBHOOK_ADDRESSES=any";
+
 // What is wrong with an address, as far as it can be told without asking anybody.
 export function urlFault(text: string, { isPrivateAllowed }: { isPrivateAllowed: boolean }): string | null {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) return "must be an https address";
-  if (url.protocol === "http:" && !isPrivateAllowed) return "must be an https address: plain http is for private addresses";
+  if (url.protocol === "http:" && !isPrivateAllowed) return `must be an https address; ${unlessAny}`;
   if (url.username !== "" || url.password !== "") return "must not hold a user or password";
   if (url.hash !== "") return "must not have a fragment";
   return null;
