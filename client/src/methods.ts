@@ -255,7 +255,7 @@ export abstract class OperationMethods {
   listWebhookDeliveries(webhook_id: string, query: Query<"listWebhookDeliveries"> = {}, options: CallOptions = {}): Answer<"listWebhookDeliveries"> {
     return this.call("listWebhookDeliveries", { params: { webhook_id }, query, ...options });
   }
-  /** Send again what was given up. POST /webhooks/{webhook_id}/resend, scope manage:webhooks. */
+  /** Send again what was given up, and now what waits. POST /webhooks/{webhook_id}/resend, scope manage:webhooks. */
   resendWebhookDeliveries(webhook_id: string, body: Body<"resendWebhookDeliveries">, options: CallOptions = {}): Answer<"resendWebhookDeliveries"> {
     return this.call("resendWebhookDeliveries", { params: { webhook_id }, body, ...options });
   }

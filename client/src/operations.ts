@@ -124,7 +124,7 @@ export type WebhookChange = { url?: string; types?: ("case.opened" | "case.evide
 
 export type WebhookTest = { delivered: boolean; status?: number; error?: string; milliseconds: number };
 
-export type WebhookDelivery = { event_id: number; type: string; resource: { type: string; id: string }; state: "WAITING" | "DELIVERED" | "DEAD"; attempts: number; created_at: string; last_attempt_at?: string; next_attempt_at?: string; last_status?: number; last_error?: string };
+export type WebhookDelivery = { event_id: number; type: string; resource: { type: string; id: string }; state: "WAITING" | "DELIVERED" | "DEAD"; attempts: number; created_at: string; last_attempt_at?: string; next_attempt_at?: string; waits_for?: number; last_status?: number; last_error?: string };
 
 export type ResendWebhook = { event_id?: number };
 

@@ -21,7 +21,7 @@ test("developers: a webhook is made, tested, seen to deliver, resent, switched o
     await page.getByRole("button", { name: "New webhook" }).click();
     await page.getByLabel("Address", { exact: true }).fill("ftp://nowhere");
     await page.getByRole("button", { name: "Make it" }).click();
-    await page.getByRole("alert").getByText("must be an https address").waitFor();
+    await page.getByRole("alert").getByText("Address must be an https address").waitFor();
     await page.getByLabel("Address", { exact: true }).fill(receiver.url);
     await page.getByLabel("A case is opened").check();
     await page.getByRole("button", { name: "Make it" }).click();
@@ -58,6 +58,62 @@ test("developers: a webhook is made, tested, seen to deliver, resent, switched o
   } finally {
     receiver.stop();
   }
+});
+
+// On a telephone too.
+test("developers: a receiver that fails is told as it is, its messages too, and the webhook can be mended", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const guest = await Guest.signedIn(browser.current, await makePerson(tenant, "admin"), { width: 390 });
+  const { page } = guest;
+  const receiver = await Receiver.start();
+  receiver.answer = (_received, response) => void response.writeHead(302, { location: "/" }).end();
+  try {
+    const made = await tenant.call("POST", "/webhooks", { body: { url: `${receiver.url}/old`, types: ["case.opened"] } });
+    const { webhook }: { webhook: { webhook_id: string } } = made.json.data;
+    await guest.goto("/developers");
+    expect(await page.getByLabel("Webhook id", { exact: true }).inputValue()).toBe(webhook.webhook_id);
+    expect(await page.getByRole("link", { name: "Guide" }).getAttribute("href")).toBe("/docs/webhooks");
+    await page.getByRole("button", { name: `Send a test message to ${receiver.url}/old` }).click();
+    const words = page.getByText("The test message did not arrive: the receiver answered 302.");
+    await words.waitFor();
+    expect((await words.boundingBox())?.width).toBeGreaterThan(200);
+
+    const { case_id } = await tenant.openCase("someone");
+    await page.getByRole("button", { name: /^Deliveries/ }).click();
+    await page.getByText("the next in").waitFor();
+    await page.getByRole("button", { name: "Send again all that waits or was given up" }).waitFor();
+    const inner = page.getByRole("region", { name: "Webhooks" });
+    expect(await inner.evaluate((section) => section.scrollWidth - section.clientWidth)).toBe(0);
+    expect((await inner.boundingBox())?.width).toBeLessThan(390 - 56);
+    receiver.answer = (_received, response) => void response.writeHead(204).end();
+    await page.getByRole("button", { name: `Change ${receiver.url}/old` }).click();
+    await page.getByLabel("Address", { exact: true }).fill(receiver.url);
+    await page.getByLabel("A case is closed").check();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("case.opened, case.closed").waitFor();
+    await page.getByRole("button", { name: /^Send again: event \d+$/ }).click();
+    await page.getByText("Delivered", { exact: true }).waitFor();
+    expect(receiver.received.at(-1)?.event.resource.id).toBe(case_id);
+    expect(guest.complaints).toEqual([]);
+  } finally {
+    receiver.stop();
+  }
+});
+
+test("developers: one webhook too many is refused in a sentence", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const url = "https://crm.example/hook";
+  for (let made = 0; made < 20; made++) await tenant.call("POST", "/webhooks", { body: { url } });
+  const guest = await Guest.signedIn(browser.current, await makePerson(tenant, "admin"));
+  await guest.goto("/developers");
+  await guest.page.getByRole("button", { name: "New webhook" }).click();
+  await guest.page.getByLabel("Address", { exact: true }).fill(url);
+  await guest.page.getByRole("button", { name: "Make it" }).click();
+  await guest.page
+    .getByRole("alert")
+    .getByText("A tenant has at most 20 webhooks, and this one has them. Delete one first.")
+    .waitFor();
+  expect(guest.complaints).toEqual([]);
 });
 
 test("developers: who may not manage webhooks is told so, and asks for nothing", async () => {

@@ -1,20 +1,15 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CaseListItem } from "../src/domain/case.ts";
 import { launchBrowser } from "./browser.ts";
+import { blocksOf, repository } from "./guide.ts";
 import { freePort, readDemo } from "./launch.ts";
 import { Caller, eventually, useProcesses } from "./process.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 const processes = useProcesses();
-
-function blocksOf(page: string, language: string): string[] {
-  const text = readFileSync(join(root, "docs/guide", `${page}.md`), "utf8");
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, "gm"))].map(([, block = ""]) => block);
-}
 
 type Outcome = { code: number | null; outputs: string[]; err: string };
 
@@ -23,7 +18,7 @@ function paste(blocks: string[], env: Record<string, string>): Promise<Outcome> 
   const mark = "== the next block ==";
   const script = ["set -eu", ...blocks.map((block) => `${block}\nprintf '\\n${mark}\\n'`)].join("\n");
   return new Promise((done, reject) => {
-    const child = spawn("sh", ["-c", script], { cwd: root, env });
+    const child = spawn("sh", ["-c", script], { cwd: repository, env });
     let [out, err] = ["", ""];
     child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
     child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
@@ -87,29 +82,4 @@ test("tutorial: its commands, as they stand and in order, open two cases and clo
     const { text } = await caller.call("GET", `/enduseraccounts/${account}/activities`);
     expect(text).toContain('"origin":"browser"');
   });
-});
-
-test("webhooks guide: its receiver takes a test message and a case that opens, and refuses what is not signed", async () => {
-  const dataDir = processes.folder();
-  const service = await processes.start({ DATA_DIR: dataDir, WEBHOOK_ADDRESSES: "any" });
-  const caller = await Caller.signIn(service.port, readDemo(dataDir));
-  const [code = ""] = blocksOf("webhooks", "js");
-  const port = await freePort();
-  const made = await caller.call("POST", "/webhooks", { body: { url: `http://127.0.0.1:${port}/`, types: ["case.opened"] } });
-  const { webhook, secret } = made.json.data as { webhook: { webhook_id: string }; secret: string };
-  const env = { PATH: process.env["PATH"] ?? "", WEBHOOK_SECRET: secret, RECEIVER_PORT: String(port) };
-  const receiver = spawn(process.execPath, ["--input-type=module", "-e", code], { cwd: root, env });
-  let printed = "";
-  receiver.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
-  try {
-    await eventually(() => expect(printed).toContain("listening"));
-    const tried = await caller.call("POST", `/webhooks/${webhook.webhook_id}/test`);
-    expect(tried.json.data).toMatchObject({ delivered: true, status: 204 });
-    const { case_id } = await caller.openCase("user-42");
-    await eventually(() => expect(printed).toMatch(new RegExp(`^\\d+ case\\.opened ${case_id} OPEN$`, "m")));
-    const forged = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: "{}" });
-    expect(forged.status).toBe(401);
-  } finally {
-    receiver.kill("SIGKILL");
-  }
 });

@@ -125,10 +125,11 @@ test("webhooks: a name of a private address is refused, and one of a public addr
 test("webhooks: names that nobody answers for hold up no other name", async () => {
   const [silent, prompt] = [await nameServer(), await nameServer([1, 1, 1, 1])];
   const waiting = Array.from({ length: 20 }, (_, place) => seek(`crm${place}.example`, silent.servers));
-  const startMs = performance.now();
+  let over = 0;
+  for (const each of waiting) void each.then(() => over++);
   await lookup("localhost");
   expect((await seek("crm.example", prompt.servers)).error).toBeNull();
-  expect(performance.now() - startMs).toBeLessThan(1_500);
+  expect(over).toBe(0);
   for (const { error } of await Promise.all(waiting)) expect(error).toBeInstanceOf(Error);
   silent.stop();
   prompt.stop();
@@ -169,7 +170,10 @@ test.each([
 ])("POST webhooks 422: %s is not public", async (url) => {
   const tenant = await TestTenant.create(service.current);
   const answer = await tenant.call("POST", "/webhooks", { body: { url } });
-  expect(answer.json).toMatchObject({ type: "validation-error", errors: [{ field: "url" }] });
+  expect(answer.json).toMatchObject({
+    type: "validation-error",
+    errors: [{ field: "url", message: expect.stringContaining("WEBHOOK_ADDRESSES=any") }],
+  });
 });
 
 test("webhooks: pauses grow, and end after three days", () => {

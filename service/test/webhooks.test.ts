@@ -1,57 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { sql } from "../src/db/sql.ts";
-import type { Delivery, Webhook } from "../src/domain/webhook.ts";
-import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
+import { TestTenant } from "./harness.ts";
 import { Receiver } from "./webhook-receiver.ts";
+import { close, deliveriesOf, shown, until, useWebhooks, type Kept } from "./webhook-rig.ts";
 
-// Of its own: other services would take part in the sending, and not to this machine.
-const databaseUrl = useOwnDatabase("webhooks");
-const service = useService({ databaseUrl, hasPrivateWebhooks: true });
-const receivers: Receiver[] = [];
-
-afterEach(() => {
-  for (const receiver of receivers.splice(0)) receiver.stop();
-});
-
-type Kept = { webhook: Webhook; secret: string };
-type Made = Kept & { tenant: TestTenant; receiver: Receiver };
-
-async function make(types: string[] = [], tenant?: TestTenant): Promise<Made> {
-  const owner = tenant ?? (await TestTenant.create(service.current));
-  const receiver = await Receiver.start();
-  receivers.push(receiver);
-  const answer = await owner.call("POST", "/webhooks", { body: { url: receiver.url, types } });
-  expect(answer.status).toBe(201);
-  const made: Kept = answer.json.data;
-  return { tenant: owner, receiver, ...made };
-}
-
-const until = (what: () => void | Promise<void>) => vi.waitFor(what, { timeout: 30_000, interval: 50 });
-
-async function close(tenant: TestTenant, id: string, version = 1, status = "CLOSED"): Promise<void> {
-  const headers = { "idempotency-key": randomUUID() };
-  const answer = await tenant.call("PUT", `/cases/${id}`, { body: { status, case_version: version }, headers });
-  expect(answer.status).toBe(200);
-}
-
-async function deliveriesOf({ tenant, webhook }: Made, query = ""): Promise<Delivery[]> {
-  const answer = await tenant.call("GET", `/webhooks/${webhook.webhook_id}/deliveries${query}`);
-  const { deliveries }: { deliveries: Delivery[] } = answer.json.data;
-  return deliveries;
-}
-
-async function shown({ tenant, webhook }: Made): Promise<Webhook> {
-  return (await tenant.call("GET", `/webhooks/${webhook.webhook_id}`)).json.data;
-}
-
-// What waits for its next attempt, or is held by who was killed, is due now.
-async function hurry({ tenant, webhook }: Made, firstAt: string | null = null): Promise<void> {
-  await service.current.database.query(sql`
-    update webhook_deliveries
-    set next_at = now() - interval '1 second', first_at = coalesce(${firstAt}::timestamptz, first_at)
-    where tenant_id = ${tenant.tenantId} and webhook_id = ${webhook.webhook_id}::uuid and state = 'WAITING'`);
-}
+const { service, make, hurry } = useWebhooks("webhooks");
 
 test("webhooks: changes are sent, signed, in the shape of the feed, with the whole resource", async () => {
   const made = await make();
@@ -247,7 +200,13 @@ test("webhooks: no more than twenty, also when asked for at once", async () => {
   const url = "https://crm.example/hook";
   const answers = await Promise.all(Array.from({ length: 24 }, () => tenant.call("POST", "/webhooks", { body: { url } })));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
-  expect(answers.filter(({ status }) => status === 422)).toHaveLength(4);
+  const refused = answers.filter(({ status }) => status === 422);
+  expect(refused).toHaveLength(4);
+  for (const { json } of refused)
+    expect(json).toMatchObject({
+      detail: "A tenant has at most 20 webhooks, and this one has them. Delete one first.",
+      errors: [{ field: "body" }],
+    });
 });
 
 test.each([

@@ -60,14 +60,22 @@ export function Stale({ read }: { read: Read }) {
 
 // A refusal's own words; anything else is told as what it means for the person.
 export function wordsOf(error: unknown): string {
-  if (error instanceof ProblemError) return error.errors === null ? error.detail : faultWords(error.errors);
+  if (error instanceof ProblemError) return isOfWhole(error) ? error.detail : faultWords(error.errors ?? []);
   if (error instanceof TypeError) return "The service cannot be reached.";
   return "Something went wrong in the console.";
 }
 
+// Where no field of it is wrong, the sentence is the answer's own.
+function isOfWhole({ errors }: ProblemError): boolean {
+  return errors === null || errors.some(({ field }) => field === "body");
+}
+
+// What a form calls otherwise than the API.
+const labels: Record<string, string> = { url: "address" };
+
 // `is_disabled` and `must stay` read as a sentence.
 function faultWords(errors: readonly { field: string; message: string }[]): string {
-  return errors.map(({ field, message }) => `${capital(field.replaceAll("_", " "))} ${message}.`).join(" ");
+  return errors.map(({ field, message }) => `${capital(labels[field] ?? field.replaceAll("_", " "))} ${message}.`).join(" ");
 }
 
 function capital(text: string): string {

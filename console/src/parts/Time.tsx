@@ -45,6 +45,16 @@ export function Age({ at, suffix = "" }: { at: string; suffix?: string }) {
   );
 }
 
+// How long from now.
+export function Until({ at }: { at: string }) {
+  const now = useNow();
+  return (
+    <time dateTime={at} title={exact.format(new Date(at))} className="age">
+      in {ageWords(new Date(now).toISOString(), Date.parse(at))}
+    </time>
+  );
+}
+
 export function Moment({ at }: { at: string }) {
   return <time dateTime={at}>{exact.format(new Date(at))}</time>;
 }

@@ -45,8 +45,9 @@ const icons = {
   problem: <CircleAlert size={17} className="mt-1.5 shrink-0 text-bad" aria-hidden />,
 };
 
-// Between the navigation and where the queue has its peek pane, above its footer: there are no buttons to cover.
-const place = "fixed right-88 bottom-14 left-46 z-40 max-xl:right-74 max-xl:left-14";
+// Between the navigation and where the queue has its peek pane, above its footer: there are no buttons to cover. A narrow
+// screen has no room beside that pane.
+const place = "fixed right-88 bottom-14 left-46 z-40 max-xl:right-74 max-xl:left-14 max-md:right-0";
 
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts);

@@ -2,6 +2,7 @@ import type { FailureCode } from "../domain/failure.ts";
 import { idCharactersMax } from "../domain/field.ts";
 import { scopeMeanings } from "../domain/scope.ts";
 import { slugCharacters, slugPattern } from "../domain/tenant.ts";
+import { WebhookMessage } from "../domain/webhook.ts";
 import { streamMediaType } from "./event-stream.ts";
 import { tokenPath } from "./issuer.ts";
 import { Problem, headerOf, problemResponses, rateLimitHeaders, requestIdHeader, type Json } from "./openapi-responses.ts";
@@ -127,6 +128,37 @@ function describe(operation: Operation, named: Map<string, unknown>): Json {
   };
 }
 
+// What a receiver is sent, and what it may answer.
+function describeMessage(named: Map<string, unknown>): Json {
+  const headers = {
+    "webhook-id": "The same at every attempt of a message.",
+    "webhook-timestamp": "When this attempt was made, in seconds since 1970.",
+    "webhook-signature":
+      "`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`; two of them, with a space between, while a secret is replaced. The key is the base64 behind `whsec_`.",
+  };
+  return {
+    operationId: "webhookMessage",
+    summary: "A change, as it is posted to the address of a webhook",
+    tags: ["Webhooks"],
+    security: [],
+    parameters: Object.entries(headers).map(([name, description]) => ({
+      name,
+      in: "header",
+      required: true,
+      description,
+      schema: { type: "string" },
+    })),
+    requestBody: { required: true, content: { "application/json": { schema: refer(WebhookMessage, named) } } },
+    responses: {
+      "2XX": { description: "Delivered. The body is not read." },
+      default: {
+        description:
+          "Not delivered: it is tried again, with growing pauses, for three days. After 410 the webhook is switched off.",
+      },
+    },
+  };
+}
+
 // The whole document, made from the table of operations.
 export function openapiDocument(publicUrl: string): Json {
   const named = new Map<string, unknown>();
@@ -135,6 +167,7 @@ export function openapiDocument(publicUrl: string): Json {
     const path = `/v2/{tenant_slug}${operation.path}`;
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, named) };
   }
+  const webhooks = { message: { post: describeMessage(named) } };
   const flows = { clientCredentials: { tokenUrl: `${publicUrl}${tokenPath}`, scopes: scopeMeanings } };
   return {
     openapi: "3.1.0",
@@ -149,6 +182,7 @@ export function openapiDocument(publicUrl: string): Json {
     servers: [{ url: publicUrl }],
     tags,
     paths: { ...paths, ...servicePaths() },
+    webhooks,
     components: {
       schemas: { Problem, ...Object.fromEntries(named) },
       securitySchemes: { oauth2: { type: "oauth2", flows }, basic: { type: "http", scheme: "basic" } },

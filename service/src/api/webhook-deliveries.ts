@@ -85,8 +85,9 @@ export const deliveryOperations: Operation[] = [
     id: "resendWebhookDeliveries",
     method: "POST",
     path: "/webhooks/{webhook_id}/resend",
-    summary: "Send again what was given up",
-    description: "All that was given up, or the one event that is named, whatever became of it before.",
+    summary: "Send again what was given up, and now what waits",
+    description:
+      "All that was given up or waits for a later attempt, as after an outage of the receiver; or the one event that is named, whatever became of it before. Each has three days anew. While the webhook is off, they wait until it is on.",
     body: Type.Object(
       { event_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })) },
       { additionalProperties: false, $id: "ResendWebhook" },

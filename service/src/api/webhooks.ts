@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { appendEvents } from "../db/events.ts";
 import { countWebhooks, deleteWebhook, insertWebhook, listWebhooks, saveWebhook, saveWebhookSecret } from "../db/webhooks.ts";
 import type { EventType } from "../domain/event.ts";
-import { notFound } from "../domain/failure.ts";
+import { Failure, notFound } from "../domain/failure.ts";
 import { requireReach } from "../domain/role.ts";
 import { previousSecretMs } from "../domain/tenant.ts";
 import {
@@ -10,6 +10,7 @@ import {
   Webhook,
   WebhookChange,
   WebhookSecret,
+  unlessAny,
   urlFault,
   webhookReach,
   webhookTypes,
@@ -25,9 +26,15 @@ import { deliveryOperations } from "./webhook-deliveries.ts";
 
 function requireUrl({ webhooks: { isPrivateAllowed } }: Services, url: string): void {
   const isRefused = !isPrivateAllowed && isPrivateHost(url);
-  const fault = urlFault(url, { isPrivateAllowed }) ?? (isRefused ? "must not be a private address" : null);
+  const fault = urlFault(url, { isPrivateAllowed }) ?? (isRefused ? `must not be a private address; ${unlessAny}` : null);
   if (fault !== null) throw invalid([{ field: "url", message: fault }]);
 }
+
+// No member is wrong with it, so it is told of the whole.
+const tooMany = () =>
+  new Failure("validation-error", `A tenant has at most ${webhooksMax} webhooks, and this one has them. Delete one first.`, {
+    errors: [{ field: "body", message: `must not make one webhook more: a tenant has at most ${webhooksMax}` }],
+  });
 
 function eventOf(type: EventType, { caller }: Call, about: { id: string; now: string; data?: Record<string, unknown> }) {
   const resource = { type: "webhook" as const, id: about.id };
@@ -51,8 +58,7 @@ async function create(services: Services, call: Call<NewWebhook>): Promise<Reply
   await services.database.transaction(async (tx) => {
     // First, for it holds the tenant's counter, and so the count of webhooks too.
     await appendEvents(tx, caller.tenant_id, [eventOf("webhook.created", call, { id, now, data: { url: body.url, types } })]);
-    if ((await countWebhooks(tx, caller.tenant_id)) >= webhooksMax)
-      throw invalid([{ field: "url", message: `must not be of a further webhook: a tenant has at most ${webhooksMax}` }]);
+    if ((await countWebhooks(tx, caller.tenant_id)) >= webhooksMax) throw tooMany();
     await insertWebhook(tx, caller.tenant_id, { webhook_id: id, url: body.url, types, secret, now });
   });
   services.audit("webhook created", { tenant: caller.slug, actor: caller.actor, webhook_id: id });
@@ -65,10 +71,11 @@ async function update(services: Services, call: Call<WebhookChange>): Promise<Re
   requireReach(caller, webhookReach);
   if (body.url !== undefined) requireUrl(services, body.url);
   const now = services.now();
-  const { url = null, types = null, is_enabled = null } = body;
+  const change = { ...body, ...(body.types && { types: [...new Set(body.types)] }) };
+  const { url = null, types = null, is_enabled = null } = change;
   await services.database.transaction(async (tx) => {
     if (!(await saveWebhook(tx, caller.tenant_id, id, { url, types, is_enabled, now }))) throw notFound(noun, id);
-    await appendEvents(tx, caller.tenant_id, [eventOf("webhook.updated", call, { id, now, data: { ...body } })]);
+    await appendEvents(tx, caller.tenant_id, [eventOf("webhook.updated", call, { id, now, data: change })]);
   });
   services.audit("webhook updated", { tenant: caller.slug, actor: caller.actor, webhook_id: id });
   return dataReply(await showWebhook(services, call, id));

@@ -1,4 +1,4 @@
-import type { Webhook } from "@casehound/client";
+import type { Webhook, WebhookDelivery } from "@casehound/client";
 import { deliveryStates } from "../domain/webhook.ts";
 import { apiOptions, overApi, readFlag, readOneOf, readWhole, wants, type ApiCall } from "./api.ts";
 import { UsageFault, textOption, type Command, type Outcome } from "./command.ts";
@@ -68,9 +68,11 @@ async function remove(call: ApiCall): Promise<Outcome> {
   return { result: { webhook_id: idOf(call) }, text: `${idOf(call)} is deleted` };
 }
 
+const limitMax = 1000;
+
 async function deliveries(call: ApiCall): Promise<Outcome> {
   const state = readOneOf(call.options, "state", deliveryStates);
-  const limit = readWhole(call.options, "limit", { least: 1, most: 1000, fallback: 20 });
+  const limit = readWhole(call.options, "limit", { least: 1, most: limitMax, fallback: 20 });
   const result = await call.client.listWebhookDeliveries(idOf(call), { limit, ...(state !== undefined && { state }) });
   const lines = result.deliveries.map((each) => [
     each.event_id,
@@ -78,21 +80,31 @@ async function deliveries(call: ApiCall): Promise<Outcome> {
     each.attempts,
     each.type,
     `${each.resource.type} ${each.resource.id}`,
-    each.next_attempt_at ?? each.last_attempt_at,
+    whenOf(each),
     each.last_error ?? each.last_status,
   ]);
   const columns = ["event", "state", "attempts", "type", "about", "next or last", "answer"];
-  return { result, text: lines.length === 0 ? "no deliveries" : table(columns, lines) };
+  const more = `\n\nThe newest ${limit}. There are more: --limit ${limitMax}, or --state.`;
+  const text = `${table(columns, lines)}${result.next_cursor === null ? "" : more}`;
+  return { result, text: lines.length === 0 ? "no deliveries" : text };
+}
+
+function whenOf({ state, waits_for, next_attempt_at, last_attempt_at }: WebhookDelivery): string | undefined {
+  if (waits_for !== undefined) return `after event ${waits_for}`;
+  if (next_attempt_at === undefined && state === "WAITING") return "when it is on";
+  return next_attempt_at ?? last_attempt_at;
 }
 
 async function resend(call: ApiCall): Promise<Outcome> {
   const hasOne = textOption(call.options, "event") !== undefined;
   const event_id = readWhole(call.options, "event", { least: 1, most: Number.MAX_SAFE_INTEGER, fallback: 1 });
   const result = await call.client.resendWebhookDeliveries(idOf(call), hasOne ? { event_id } : {});
-  return { result, text: `${result.resent} sent again` };
+  const { is_enabled: isOn } = await call.client.getWebhook(idOf(call));
+  const condition = isOn ? "" : ` when the webhook is on: webhooks set ${idOf(call)} --enabled true`;
+  return { result, text: `${result.resent} ${result.resent === 1 ? "is" : "are"} sent again${condition}` };
 }
 
-const typesOption = { type: "string" as const, describe: "types of events, by commas (default all)" };
+const typesOption = (leftOut: string) => ({ type: "string" as const, describe: `types of events, by commas (${leftOut})` });
 const one = { positionals: { min: 1, max: 1 }, wants };
 
 export const webhookCommands: Command[] = [
@@ -110,7 +122,7 @@ export const webhookCommands: Command[] = [
     name: "webhooks create",
     usage: "webhooks create <url> [--types <types>]",
     summary: "has changes sent to an address, and prints the secret that signs them",
-    options: { ...apiOptions, types: typesOption },
+    options: { ...apiOptions, types: typesOption("default all") },
     run: overApi(create),
   },
   {
@@ -121,7 +133,7 @@ export const webhookCommands: Command[] = [
     options: {
       ...apiOptions,
       to: { type: "string", describe: "another address" },
-      types: typesOption,
+      types: typesOption("left out, they stay; empty, all"),
       enabled: { type: "string", describe: "true or false" },
     },
     run: overApi(set),
@@ -150,7 +162,7 @@ export const webhookCommands: Command[] = [
     options: {
       ...apiOptions,
       state: { type: "string", describe: deliveryStates.join(", ") },
-      limit: { type: "string", describe: "how many, 1 to 1000 (default 20)" },
+      limit: { type: "string", describe: `how many, 1 to ${limitMax} (default 20)` },
     },
     run: overApi(deliveries),
   },
@@ -158,7 +170,7 @@ export const webhookCommands: Command[] = [
     ...one,
     name: "webhooks resend",
     usage: "webhooks resend <webhook_id> [--event <event_id>]",
-    summary: "sends again what was given up, or one event",
+    summary: "sends again what was given up, and now what waits; or one event",
     options: { ...apiOptions, event: { type: "string", describe: "the one event" } },
     run: overApi(resend),
   },

@@ -128,18 +128,29 @@ type DeliveryRow = Row & {
   state: DeliveryState;
   attempts: number;
   created_at: string;
-  next_at: string;
+  next_at: string | null;
+  waits_for: number | null;
   last_at: string | null;
   last_status: number | null;
   last_error: string | null;
 };
 
-function toDelivery({ resource_type, resource_id, next_at, last_at, last_status, last_error, ...row }: DeliveryRow): Delivery {
+function toDelivery({
+  resource_type,
+  resource_id,
+  next_at,
+  waits_for,
+  last_at,
+  last_status,
+  last_error,
+  ...row
+}: DeliveryRow): Delivery {
   return {
     ...row,
     resource: { type: resource_type, id: resource_id },
     ...(last_at !== null && { last_attempt_at: last_at }),
-    ...(row.state === "WAITING" && { next_attempt_at: next_at }),
+    ...(next_at !== null && { next_attempt_at: next_at }),
+    ...(waits_for !== null && { waits_for }),
     ...(last_status !== null && { last_status }),
     ...(last_error !== null && { last_error }),
   };
@@ -147,12 +158,22 @@ function toDelivery({ resource_type, resource_id, next_at, last_at, last_status,
 
 type DeliveryPage = { webhook_id: string; state?: DeliveryState; before: number | null; limit: number };
 
-// Newest first.
+// Newest first. Only what can be sent has a time: not what waits for an earlier one, nor what waits for its webhook to be on.
 export async function listDeliveries(database: Queryable, tenantId: string, page: DeliveryPage): Promise<Delivery[]> {
   const rows = await database.query<DeliveryRow>(sql`
-    select d.event_id, e.type, e.resource_type, e.resource_id, d.state, d.attempts, d.created_at, d.next_at, d.last_at, d.last_status, d.last_error
+    select d.event_id, e.type, e.resource_type, e.resource_id, d.state, d.attempts, d.created_at, d.last_at, d.last_status, d.last_error,
+      case when d.state = 'WAITING' and w.is_enabled and first.waits_for is null then d.next_at end as next_at, first.waits_for
     from webhook_deliveries as d
+    join webhooks as w using (tenant_id, webhook_id)
     join events as e using (tenant_id, event_id)
+    left join lateral (
+      select f.event_id as waits_for
+      from webhook_deliveries as f
+      where f.tenant_id = d.tenant_id and f.webhook_id = d.webhook_id and f.state = 'WAITING'
+        and f.resource = d.resource and f.event_id < d.event_id and d.state = 'WAITING'
+      order by f.event_id
+      limit 1
+    ) as first on true
     where d.tenant_id = ${tenantId} and d.webhook_id = ${page.webhook_id}::uuid
       and d.event_id < ${page.before ?? Number.MAX_SAFE_INTEGER}
       and (${page.state ?? null}::text is null or d.state = ${page.state ?? null})
@@ -161,7 +182,8 @@ export async function listDeliveries(database: Queryable, tenantId: string, page
   return rows.map(toDelivery);
 }
 
-// Anew, with all of its time: those that were given up, or the one that is named, whatever became of it. Returns how many.
+// At once and anew, with all of its time: those that were given up or wait for a later attempt, or the one that is named,
+// whatever became of it. Returns how many.
 export async function resendDeliveries(
   tx: Queryable,
   tenantId: string,
@@ -171,7 +193,9 @@ export async function resendDeliveries(
     update webhook_deliveries
     set state = 'WAITING', attempts = 0, first_at = null, next_at = ${now}::timestamptz
     where tenant_id = ${tenantId} and webhook_id = ${webhook_id}::uuid
-      and (event_id = ${event_id}::bigint or (${event_id}::bigint is null and state = 'DEAD'))
+      and (event_id = ${event_id}::bigint or (
+        ${event_id}::bigint is null and (state = 'DEAD' or (state = 'WAITING' and next_at > ${now}::timestamptz))
+      ))
     returning 1 as sent`);
   return rows.length;
 }

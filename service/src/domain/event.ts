@@ -53,9 +53,11 @@ export const LoggedEvent = Type.Object(
     actor: Type.String({ description: "`system` for detection, else who did it." }),
     resource: Type.Object(
       {
-        type: Type.String({ description: "`case`, `end_user_account`, `rule` or `tenant`." }),
+        type: Type.String({ description: "`case`, `end_user_account`, `rule`, `tenant`, `user`, `client` or `webhook`." }),
         id: Type.String(),
-        version: Type.Optional(Type.Integer({ description: "Of the resource, after the change." })),
+        version: Type.Optional(
+          Type.Integer({ description: "Of a case, a rule or the thresholds, after the change. Others have none." }),
+        ),
       },
       { additionalProperties: false },
     ),

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { LoggedEvent } from "./event.ts";
 import { Time, Uuid } from "./field.ts";
 
 export const webhooksMax = 20;
@@ -76,6 +77,20 @@ export const WebhookTest = Type.Object(
   { additionalProperties: false, $id: "WebhookTest" },
 );
 
+// What is posted: an event as the feed has it.
+export const WebhookMessage = Type.Object(
+  {
+    ...LoggedEvent.properties,
+    event_id: Type.Integer({ minimum: 0, description: "As in the feed; 0 in a test message." }),
+    type: Type.String({
+      description: [...webhookTypes, "webhook.test"].map((type) => `\`${type}\``).join(", "),
+      examples: ["case.closed"],
+    }),
+  },
+  { additionalProperties: false, $id: "WebhookMessage" },
+);
+export type WebhookMessage = Static<typeof WebhookMessage>;
+
 export const deliveryStates = ["WAITING", "DELIVERED", "DEAD"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
@@ -89,6 +104,9 @@ export const Delivery = Type.Object(
     created_at: Time,
     last_attempt_at: Type.Optional(Time),
     next_attempt_at: Type.Optional(Time),
+    waits_for: Type.Optional(
+      Type.Integer({ description: "The event of the same case, account or rule whose message must be through first." }),
+    ),
     last_status: Type.Optional(Type.Integer()),
     last_error: Type.Optional(Type.String()),
   },
@@ -96,13 +114,15 @@ export const Delivery = Type.Object(
 );
 export type Delivery = Static<typeof Delivery>;
 
+export const unlessAny = "plain http and private addresses are allowed where the service is started with WEBHOOK_ADDRESSES=any";
+
 // What is wrong with an address, as far as it can be told without asking anybody.
 export function urlFault(text: string, { isPrivateAllowed }: { isPrivateAllowed: boolean }): string | null {
   // Parsers drop or mend these, and then what is shown is not where messages go.
   if (/[\s\p{Cc}\p{Cf}\\]/u.test(text)) return "must not hold spaces, control characters or backslashes";
   const url = /^https?:\/\/[^/]/i.test(text) ? URL.parse(text) : null;
   if (!url || !/^https?:$/.test(url.protocol)) return "must be an https address";
-  if (url.protocol === "http:" && !isPrivateAllowed) return "must be an https address: plain http is for private addresses";
+  if (url.protocol === "http:" && !isPrivateAllowed) return `must be an https address; ${unlessAny}`;
   if (url.username !== "" || url.password !== "") return "must not hold a user or password";
   if (url.hash !== "") return "must not have a fragment";
   return null;

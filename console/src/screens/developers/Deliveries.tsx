@@ -2,7 +2,7 @@ import type { Webhook, WebhookDelivery } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Button } from "../../parts/Button.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
-import { Age } from "../../parts/Time.tsx";
+import { Age, Until } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { deliveriesShown, readsOf } from "./reads.ts";
 
@@ -23,9 +23,9 @@ export function Deliveries({ of, onResend }: Props) {
       {read.isLoading && <Loading lines={3} name="Loading the deliveries" />}
       {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
       {read.data?.deliveries.length === 0 && <p className="text-sm text-soft">Nothing has been sent yet.</p>}
-      {of.dead > 0 && (
-        <Button className="justify-self-start" onClick={() => onResend({})}>
-          Send all that was given up again
+      {of.dead + of.waiting > 0 && (
+        <Button className="!h-auto justify-self-start py-1.5 !whitespace-normal" onClick={() => onResend({})}>
+          Send again all that waits or was given up
         </Button>
       )}
       <ul className="divide-y divide-line" aria-label={`Deliveries to ${of.url}`}>
@@ -43,11 +43,11 @@ export function Deliveries({ of, onResend }: Props) {
 function DeliveryRow({ of, onResend }: { of: WebhookDelivery; onResend: () => void }) {
   const { event_id, type, resource, state, attempts, last_error: error, last_attempt_at: lastAt } = of;
   return (
-    <li className="flex items-start gap-3 py-1.5 text-sm">
+    <li className="flex flex-wrap items-start gap-x-3 gap-y-1 py-1.5 text-sm">
       <span className={`w-20 shrink-0 rounded px-1.5 text-center text-xs leading-5 font-medium ${looks[state].look}`}>
         {looks[state].words}
       </span>
-      <div className="min-w-0 flex-1">
+      <div className="min-w-48 flex-1">
         <p>
           <span className="font-mono text-xs">{type}</span>{" "}
           <span className="font-mono text-xs break-all text-soft">{resource.id}</span>
@@ -59,14 +59,25 @@ function DeliveryRow({ of, onResend }: { of: WebhookDelivery; onResend: () => vo
               , the last <Age at={lastAt} suffix=" ago" />
             </>
           )}
+          {state === "WAITING" && <NextAttempt of={of} isFirst={attempts === 0} />}
           {error !== undefined && <span className="text-bad"> · {error}</span>}
         </p>
       </div>
-      {state !== "WAITING" && (
+      {of.waits_for === undefined && (
         <Button look="quiet" onClick={onResend} aria-label={`Send again: event ${event_id}`}>
           Send again
         </Button>
       )}
     </li>
+  );
+}
+
+function NextAttempt({ of: { next_attempt_at: at, waits_for: before }, isFirst }: { of: WebhookDelivery; isFirst: boolean }) {
+  if (before !== undefined) return <>, sent after event {before}</>;
+  if (at === undefined) return <>, sent when the webhook is on</>;
+  return (
+    <>
+      , {isFirst ? "the first" : "the next"} <Until at={at} />
+    </>
   );
 }

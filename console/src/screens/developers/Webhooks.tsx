@@ -1,8 +1,9 @@
 import type { Webhook } from "@casehound/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Plus } from "lucide-react";
+import { BookOpen, Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
+import { CopyLine } from "../../parts/Copy.tsx";
 import { PartNotAvailable } from "../../parts/NotAvailable.tsx";
 import { Loading, Trouble, wordsOf } from "../../parts/States.tsx";
 import { SureDialog } from "../../parts/SureDialog.tsx";
@@ -11,13 +12,14 @@ import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
 import { Deliveries } from "./Deliveries.tsx";
-import { NewWebhookDialog } from "./NewWebhookDialog.tsx";
+import { WebhookDialog } from "./WebhookDialog.tsx";
 import { WebhookSecretDialog } from "./WebhookSecretDialog.tsx";
 import { readsOf } from "./reads.ts";
 
+type Asked = "change" | "rotate" | "delete";
 type Open =
   | { kind: "new" }
-  | { kind: "rotate" | "delete"; of: Webhook }
+  | { kind: Asked; of: Webhook }
   | { kind: "secret"; secret: string; previousUntil: string | undefined };
 
 // Where changes are sent, and what became of it.
@@ -36,22 +38,16 @@ export function Webhooks() {
     const made = await client.call("rotateWebhookSecret", { params: { webhook_id } });
     show(made.secret, made.webhook.previous_secret_expires_at);
   };
-  const remove = async ({ webhook_id }: Webhook) => {
-    await client.call("deleteWebhook", { params: { webhook_id } });
+  const closeChanged = () => {
     refresh();
     close();
   };
+  const remove = async ({ webhook_id }: Webhook) => {
+    await client.call("deleteWebhook", { params: { webhook_id } });
+    closeChanged();
+  };
   return (
-    <Section
-      title="Webhooks"
-      aside={
-        may("manage:webhooks") && (
-          <Button onClick={() => setOpen({ kind: "new" })}>
-            <Plus size={15} aria-hidden /> New webhook
-          </Button>
-        )
-      }
-    >
+    <Section title="Webhooks" aside={may("manage:webhooks") && <Aside onNew={() => setOpen({ kind: "new" })} />}>
       {!may("manage:webhooks") && <PartNotAvailable scope="manage:webhooks" what="The list of webhooks" />}
       {read.isLoading && <Loading lines={2} name="Loading the webhooks" />}
       {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
@@ -65,15 +61,11 @@ export function Webhooks() {
           <WebhookRow key={each.webhook_id} of={each} onAsk={(kind) => setOpen({ kind, of: each })} />
         ))}
       </ul>
-      {open?.kind === "new" && <NewWebhookDialog onClose={close} onMade={show} />}
-      {open?.kind === "secret" && <WebhookSecretDialog secret={open.secret} previousUntil={open.previousUntil} onClose={close} />}
-      {open?.kind === "rotate" && (
-        <SureDialog title="A new secret?" act="Make a new secret" onClose={close} run={() => rotate(open.of)}>
-          <p>
-            For 24 hours messages are signed with the new secret and with the one before it, so that the receiver can change over.
-          </p>
-        </SureDialog>
+      {(open?.kind === "new" || open?.kind === "change") && (
+        <WebhookDialog of={open.kind === "new" ? null : open.of} onClose={close} onMade={show} onChanged={closeChanged} />
       )}
+      {open?.kind === "secret" && <WebhookSecretDialog secret={open.secret} previousUntil={open.previousUntil} onClose={close} />}
+      {open?.kind === "rotate" && <RotateDialog onClose={close} run={() => rotate(open.of)} />}
       {open?.kind === "delete" && (
         <SureDialog title="Delete this webhook?" act="Delete it" isHarsh onClose={close} run={() => remove(open.of)}>
           <p className="font-mono break-all">{open.of.url}</p>
@@ -84,15 +76,41 @@ export function Webhooks() {
   );
 }
 
-function WebhookRow({ of, onAsk }: { of: Webhook; onAsk: (kind: "rotate" | "delete") => void }) {
+function Aside({ onNew }: { onNew: () => void }) {
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <a href="/docs/webhooks" target="_blank" rel="noreferrer" className="flex items-center gap-1.5 text-sm hover:underline">
+        <BookOpen size={15} aria-hidden /> Guide
+      </a>
+      <Button onClick={onNew}>
+        <Plus size={15} aria-hidden /> New webhook
+      </Button>
+    </div>
+  );
+}
+
+function RotateDialog({ onClose, run }: { onClose: () => void; run: () => Promise<void> }) {
+  return (
+    <SureDialog title="A new secret?" act="Make a new secret" onClose={onClose} run={run}>
+      <p>
+        For 24 hours messages are signed with the new secret and with the one before it, so that the receiver can change over.
+      </p>
+      <p>Never with more than two: a secret that was replaced within the last 24 hours ends at once.</p>
+    </SureDialog>
+  );
+}
+
+type Said = Pick<Parameters<typeof toast>[0], "kind" | "words">;
+
+function WebhookRow({ of, onAsk }: { of: Webhook; onAsk: (kind: Asked) => void }) {
   const { client } = useWorkspace();
   const cache = useQueryClient();
   const [isOpen, setOpen] = useState(false);
   const { webhook_id, url, types, is_enabled: isOn, waiting, dead, created_at, previous_secret_expires_at: until } = of;
   const params = { webhook_id };
-  const act = async (work: () => Promise<string>) => {
+  const act = async (work: () => Promise<Said>) => {
     try {
-      toast({ kind: "done", words: await work() });
+      toast(await work());
     } catch (error) {
       toast({ kind: "problem", words: wordsOf(error) });
     }
@@ -101,18 +119,24 @@ function WebhookRow({ of, onAsk }: { of: Webhook; onAsk: (kind: "rotate" | "dele
   const test = () =>
     act(async () => {
       const { delivered, status, error, milliseconds } = await client.call("testWebhook", { params });
-      if (!delivered) throw new Error(`The test message did not arrive: ${error ?? "no reason was given"}`);
-      return `The receiver answered ${status} after ${milliseconds} ms.`;
+      if (delivered) return done(`The receiver answered ${status} after ${milliseconds} ms.`);
+      return { kind: "problem", words: `The test message did not arrive: ${error ?? "no reason was given"}.` };
     });
   const toggle = () =>
     act(async () => {
       await client.call("updateWebhook", { params, body: { is_enabled: !isOn } });
-      return isOn ? "The webhook is off. What happens is kept for it." : "The webhook is on, and goes on where it was.";
+      return done(isOn ? "The webhook is off. What happens is kept for it." : "The webhook is on, and goes on where it was.");
+    });
+  const resend = (body: { event_id?: number }) =>
+    act(async () => {
+      const { resent } = await client.call("resendWebhookDeliveries", { params, body });
+      const many = resent === 1 ? "1 message is sent again" : `${resent} messages are sent again`;
+      return done(isOn ? `${many}.` : `${many} when the webhook is switched on.`);
     });
   return (
     <li className="grid gap-2 py-2.5 first:pt-0">
       <div className="flex flex-wrap items-start gap-3">
-        <div className="min-w-0 flex-1">
+        <div className="min-w-48 flex-1">
           <p className="flex flex-wrap items-center gap-x-2">
             <span className="font-mono text-sm break-all">{url}</span>
             {!isOn && <span className="rounded bg-warn-soft px-1.5 text-xs font-medium text-warn">Off</span>}
@@ -129,26 +153,21 @@ function WebhookRow({ of, onAsk }: { of: Webhook; onAsk: (kind: "rotate" | "dele
         </div>
         <WebhookButtons of={of} onTest={() => void test()} onToggle={() => void toggle()} onAsk={onAsk} />
       </div>
+      <div className="max-w-md">
+        <CopyLine label="Webhook id" text={webhook_id} />
+      </div>
       <Button look="quiet" className="-ml-3 justify-self-start" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {`Deliveries: ${waiting} waiting, `}
         <span className={dead > 0 ? "text-bad" : ""}>{dead} given up</span>
       </Button>
-      {isOpen && (
-        <Deliveries
-          of={of}
-          onResend={(body) =>
-            void act(async () => {
-              const { resent } = await client.call("resendWebhookDeliveries", { params, body });
-              return resent === 1 ? "1 message is sent again." : `${resent} messages are sent again.`;
-            })
-          }
-        />
-      )}
+      {isOpen && <Deliveries of={of} onResend={(body) => void resend(body)} />}
     </li>
   );
 }
 
-type ButtonProps = { of: Webhook; onTest: () => void; onToggle: () => void; onAsk: (kind: "rotate" | "delete") => void };
+const done = (words: string): Said => ({ kind: "done", words });
+
+type ButtonProps = { of: Webhook; onTest: () => void; onToggle: () => void; onAsk: (kind: Asked) => void };
 
 function WebhookButtons({ of: { url, is_enabled: isOn }, onTest, onToggle, onAsk }: ButtonProps) {
   return (
@@ -158,6 +177,9 @@ function WebhookButtons({ of: { url, is_enabled: isOn }, onTest, onToggle, onAsk
       </Button>
       <Button look="quiet" onClick={onToggle} aria-label={`Switch ${isOn ? "off" : "on"} ${url}`}>
         {isOn ? "Switch off" : "Switch on"}
+      </Button>
+      <Button look="quiet" onClick={() => onAsk("change")} aria-label={`Change ${url}`}>
+        Change…
       </Button>
       <Button look="quiet" onClick={() => onAsk("rotate")} aria-label={`Rotate the secret of ${url}`}>
         Rotate…

@@ -1,4 +1,4 @@
-import type { NewWebhook } from "@casehound/client";
+import type { NewWebhook, Webhook } from "@casehound/client";
 import { useState } from "react";
 import { Field } from "../../parts/Field.tsx";
 import { FormDialog } from "../../parts/FormDialog.tsx";
@@ -17,33 +17,43 @@ const words: Record<Type, string> = {
   "rule.changed": "A rule changes",
 };
 
-type Props = { onClose: () => void; onMade: (secret: string) => void };
+const allTypes = Object.keys(words) as Type[];
 
-export function NewWebhookDialog({ onClose, onMade }: Props) {
+// `of`: the one to change, or null for a new one, whose secret is told.
+type Props = { of: Webhook | null; onClose: () => void; onMade: (secret: string) => void; onChanged: () => void };
+
+export function WebhookDialog({ of, onClose, onMade, onChanged }: Props) {
   const { client } = useWorkspace();
-  const [chosen, setChosen] = useState<ReadonlySet<Type>>(new Set());
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(of?.types));
   const toggle = (type: Type) => {
     const next = new Set(chosen);
     if (!next.delete(type)) next.add(type);
     setChosen(next);
   };
-  const make = async (typed: (name: string) => string) => {
-    const made = await client.call("createWebhook", { body: { url: typed("url").trim(), types: [...chosen] } });
-    onMade(made.secret);
+  const save = async (typed: (name: string) => string) => {
+    const body = { url: typed("url").trim(), types: allTypes.filter((type) => chosen.has(type)) };
+    if (of === null) return onMade((await client.call("createWebhook", { body })).secret);
+    await client.call("updateWebhook", { params: { webhook_id: of.webhook_id }, body });
+    onChanged();
   };
+  const texts =
+    of === null
+      ? { title: "New webhook", act: "Make it", actBusy: "Making it…" }
+      : { title: "Change the webhook", act: "Save", actBusy: "Saving…" };
   return (
-    <FormDialog title="New webhook" act="Make it" actBusy="Making it…" onClose={onClose} run={make}>
+    <FormDialog {...texts} onClose={onClose} run={save}>
       <Field
         name="url"
         label="Address"
         required
+        defaultValue={of?.url}
         placeholder="https://crm.example/casehound"
         hint="It is posted to. https; private addresses only where the operator allows them."
         data-first-focus=""
       />
       <fieldset className="grid gap-1">
         <legend className="mb-1 text-sm font-medium">What is sent (nothing chosen: all of it)</legend>
-        {(Object.keys(words) as Type[]).map((type) => (
+        {allTypes.map((type) => (
           <label key={type} className="flex items-center gap-2 rounded px-1 py-0.5 hover:bg-hover">
             <input type="checkbox" className="size-4 accent-accent" checked={chosen.has(type)} onChange={() => toggle(type)} />
             <span className="text-sm">{words[type]}</span>

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { runCli } from "./backup-lab.ts";
+import { close, deliveriesOf, until, useWebhooks } from "./webhook-rig.ts";
+
+const { service, databaseUrl, make } = useWebhooks("cli_webhooks");
+
+test("cli: what waits for another, what is not shown and what an off webhook does not send is said", async () => {
+  const made = await make();
+  const { tenant, receiver, webhook } = made;
+  const env = { DATABASE_URL: databaseUrl, PUBLIC_URL: service.current.url };
+  const say = async (command: string, ...args: string[]) =>
+    (await runCli(["webhooks", command, webhook.webhook_id, ...args, "--tenant", tenant.slug], env)).out;
+  receiver.answer = (_received, response) => void response.writeHead(500).end();
+  const { case_id } = await tenant.openCase();
+  await close(tenant, case_id);
+  await until(async () => expect(await deliveriesOf(made)).toHaveLength(3));
+  const [closed, opened] = await deliveriesOf(made);
+  expect(await say("deliveries")).toMatch(new RegExp(`^ *${closed?.event_id} .* after event ${opened?.event_id} `, "m"));
+  expect(await say("deliveries")).not.toContain("--limit");
+  expect(await say("deliveries", "--limit", "2")).toMatch(/\nThe newest 2\. There are more: --limit 1000, or --state\.\n$/);
+  expect(await say("resend", "--event", String(opened?.event_id))).toBe("1 is sent again\n");
+  await say("set", "--enabled", "false");
+  expect(await say("deliveries", "--limit", "1")).toContain(" after event ");
+  expect(await say("deliveries")).toContain(" when it is on ");
+  expect(await say("resend", "--event", String(opened?.event_id))).toBe(
+    `1 is sent again when the webhook is on: webhooks set ${webhook.webhook_id} --enabled true\n`,
+  );
+});
+
+test("cli: webhooks set says that types stay where none are named", async () => {
+  expect((await runCli(["webhooks", "set", "--help"], {})).out).toContain("left out, they stay");
+  expect((await runCli(["webhooks", "create", "--help"], {})).out).toContain("(default all)");
+});
