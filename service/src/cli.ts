@@ -1,10 +1,9 @@
 import { parseArgs } from "node:util";
-import { ProblemError } from "@casehound/client";
-import { ConfigFault, readConfig } from "./config.ts";
-import { EmbeddedFault } from "./db/cluster.ts";
+import { ProblemError, WrongBaseAddress } from "@casehound/client";
+import { readConfig } from "./config.ts";
 import { BackupFault } from "./db/dump-file.ts";
-import { MigrationFault } from "./db/migrate.ts";
 import { Failure } from "./domain/failure.ts";
+import { databaseFault, isDatabaseTrouble, isOperators } from "./operator.ts";
 import { backupCommands } from "./cli/backup.ts";
 import { accountCommands } from "./cli/accounts.ts";
 import { caseCommands } from "./cli/cases.ts";
@@ -112,6 +111,8 @@ async function run(args: string[]): Promise<void> {
     const { result, text, isFailure } = await command.run({ store: store ?? noStore, positionals, options: values });
     if (command !== serve) print(values["json"] === true ? JSON.stringify(result) : text);
     if (isFailure) process.exitCode = exitFailed;
+  } catch (error) {
+    throw store !== null && isDatabaseTrouble(error) ? databaseFault(error, store.config.databaseUrl) : error;
   } finally {
     await store?.close();
   }
@@ -128,16 +129,13 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-function isOperators(error: unknown): boolean {
-  return [UsageFault, ConfigFault, EmbeddedFault, MigrationFault].some((kind) => error instanceof kind);
-}
-
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  const isKnown = isOperators(error) || [BackupFault, Failure, ProblemError].some((kind) => error instanceof kind);
+  const isMendable = isOperators(error) || error instanceof UsageFault;
+  const isKnown = isMendable || [BackupFault, Failure, ProblemError, WrongBaseAddress].some((kind) => error instanceof kind);
   const text = error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error);
   process.stderr.write(`casehound: ${text}\n`);
   if (error instanceof UsageFault) process.stderr.write("casehound: --help lists the commands\n");
-  process.exitCode = isOperators(error) ? exitUsage : exitFailed;
+  process.exitCode = isMendable ? exitUsage : exitFailed;
 }

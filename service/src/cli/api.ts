@@ -1,4 +1,4 @@
-import { CasehoundClient, TimedOut } from "@casehound/client";
+import { CasehoundClient } from "@casehound/client";
 import { Failure } from "../domain/failure.ts";
 import {
   UsageFault,
@@ -10,6 +10,8 @@ import {
   type Options,
   type Outcome,
 } from "./command.ts";
+import { isTimeout, tellUnreached } from "./reach.ts";
+import type { Wants } from "./store.ts";
 import { mintToken } from "./tokens.ts";
 
 export const apiOptions: Command["options"] = {
@@ -25,15 +27,18 @@ export function overApi(run: (call: ApiCall) => Promise<Outcome>): Command["run"
     const slug = readSlug(textOption(call.options, "tenant") ?? "demo");
     // When it is first needed: what is wrong with the options is told before.
     const token = async () => (await mintToken({ ...call, options: { tenant: slug } })).text;
-    const baseUrl = (textOption(call.options, "url") ?? (await call.store.publicUrl())).replace(/\/+$/, "");
+    const baseUrl = (textOption(call.options, "url") ?? (await call.store.address()))?.replace(/\/+$/, "");
+    if (baseUrl === undefined)
+      throw new Failure("service-unavailable", "no service was started on this database yet: npm start, or name one with --url");
     if (!/^https?:\/\//.test(baseUrl)) throw new UsageFault("--url takes an address that begins with http:// or https://");
     const client = new CasehoundClient({ baseUrl, tenant: slug, credentials: { token } });
     try {
       return await run({ ...call, client, baseUrl, slug, token });
     } catch (error) {
-      if (!(error instanceof TypeError) && !(error instanceof TimedOut)) throw error;
-      const words = `no service answers at ${baseUrl}: start it with npm start, or name it with --url`;
-      throw new Failure("bad-gateway", words, { cause: error });
+      // A TypeError without a cause is a bug, not a request that failed.
+      if (!isTimeout(error) && !(error instanceof TypeError && error.cause !== undefined)) throw error;
+      const { detail, next } = await tellUnreached(baseUrl, error);
+      throw new Failure("service-unavailable", `${detail}: ${next}, or name another service with --url`, { cause: error });
     }
   };
 }
@@ -60,4 +65,4 @@ export function readFlag(options: Options, name: string): boolean | undefined {
   return given === undefined ? undefined : given === "true";
 }
 
-export const wants = { migrations: true, newDatabase: false };
+export const wants: Wants = { schema: "current", newDatabase: false };

@@ -79,7 +79,7 @@ export const tenantCommands: Command[] = [
       "client-id": { type: "string", describe: "the client's id (default: made up)" },
       origin: originOption,
     },
-    wants: { migrations: true, newDatabase: true },
+    wants: { schema: "migrated", newDatabase: true },
     run: create,
   },
   {
@@ -92,7 +92,7 @@ export const tenantCommands: Command[] = [
       "ip-policy": { type: "string", describe: "what is kept of addresses: full, truncate or hash" },
       "url-parameter": { type: "string", multiple: true, describe: "a parameter of page addresses to keep; may be given again" },
     },
-    wants: { migrations: true, newDatabase: false },
+    wants: { schema: "current", newDatabase: false },
     run: update,
   },
 ];

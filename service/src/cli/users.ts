@@ -8,6 +8,7 @@ import { Failure } from "../domain/failure.ts";
 import { isRole, roles } from "../domain/role.ts";
 import { NewUser, normalEmail, type User } from "../domain/user.ts";
 import { UsageFault, readSlug, rows, tenantOption, textOption, type Call, type Command, type Outcome } from "./command.ts";
+import type { Wants } from "./store.ts";
 
 // Who the tenant's events say it was.
 const actor = "command line";
@@ -77,7 +78,7 @@ async function disable(call: Call): Promise<Outcome> {
   return { result: user, text: `${email} is disabled, and signed out everywhere` };
 }
 
-const wants = { migrations: true, newDatabase: false };
+const wants: Wants = { schema: "current", newDatabase: false };
 
 export const userCommands: Command[] = [
   {
