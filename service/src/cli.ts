@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { ProblemError, WrongBaseAddress } from "@casehound/client";
 import { readConfig } from "./config.ts";
+import { codeOf } from "./db/database.ts";
 import { BackupFault } from "./db/dump-file.ts";
 import { Failure } from "./domain/failure.ts";
 import { databaseFault, isDatabaseTrouble, isOperators } from "./operator.ts";
@@ -13,6 +15,7 @@ import { doctor } from "./cli/doctor.ts";
 import { eventCommands } from "./cli/events.ts";
 import { ruleCommands } from "./cli/rules.ts";
 import { openStore, type Store } from "./cli/store.ts";
+import { cellText } from "./cli/table.ts";
 import { tenantCommands } from "./cli/tenants.ts";
 import { tokenCommands } from "./cli/tokens.ts";
 import { userCommands } from "./cli/users.ts";
@@ -49,16 +52,21 @@ const commands: Command[] = [
 const exitFailed = 1;
 const exitUsage = 2;
 
-function help(): string {
-  const width = Math.max(...commands.map((command) => command.usage.length));
-  const lines = commands.map((command) => `  ${command.usage.padEnd(width)}  ${command.summary}`);
+// All commands, or those that begin with a word.
+function help(word?: string): string {
+  const told = commands.filter(({ name }) => word === undefined || name.split(" ")[0] === word);
+  const width = Math.max(...told.map((command) => command.usage.length));
+  const lines = told.map((command) => `  ${command.usage.padEnd(width)}  ${command.summary}`);
+  if (word !== undefined)
+    return [`Usage: ./casehound ${word} ...`, "", ...lines, "", "Each has options: --help behind it lists them."].join("\n");
   return [
     "Usage: ./casehound <command> [--json], or npm run -s cli -- <command> [--json]",
     "",
     ...lines,
     "",
-    "  --json   the result as one JSON object on standard output",
-    "  --help   this text, or a command's own",
+    "  --json     the result as one JSON object on standard output",
+    "  --help     this text, or a command's own",
+    "  --version  the version of casehound",
     "",
     "The database is the one that the service uses: DATA_DIR (default ./data) or DATABASE_URL. It works while the service runs.",
     "Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.",
@@ -95,10 +103,12 @@ function parseCommand(command: Command, rest: string[]) {
 }
 
 async function run(args: string[]): Promise<void> {
-  // Also behind half a command, as in "tenant --help".
-  const isHalf = args.length === 2 && commands.some(({ name }) => name.startsWith(`${args[0]} `)) && args[1] === "--help";
-  const isHelp = args.length === 0 || ["--help", "-h", "help"].includes(args[0] ?? "") || isHalf;
-  if (isHelp) return print(help());
+  const [first = "", second = ""] = args;
+  if (["", "--help", "-h", "help"].includes(first)) return print(help());
+  if (first === "--version") return print(`casehound ${version()}`);
+  // Behind half a command, as in "tenant --help".
+  const isHalf = args.length === 2 && commands.some(({ name }) => name.startsWith(`${first} `)) && second === "--help";
+  if (isHalf) return print(help(first));
   const { command, rest } = findCommand(args);
   const { values, positionals } = parseCommand(command, rest);
   if (values["help"] === true) return print(commandHelp(command));
@@ -125,6 +135,16 @@ const noStore = new Proxy({} as Store, {
   },
 });
 
+function version(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+// Whoever read standard output may have gone, as head does: that is no failure.
+process.stdout.on("error", (error) => {
+  if (codeOf(error) !== "EPIPE") throw error;
+});
+
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
@@ -136,6 +156,9 @@ try {
   const isKnown = isMendable || [BackupFault, Failure, ProblemError, WrongBaseAddress].some((kind) => error instanceof kind);
   const text = error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error);
   process.stderr.write(`casehound: ${text}\n`);
+  if (error instanceof ProblemError)
+    for (const { field, message } of error.errors ?? [])
+      process.stderr.write(`casehound:   ${cellText(field)} ${cellText(message)}\n`);
   if (error instanceof UsageFault) process.stderr.write("casehound: --help lists the commands\n");
   process.exitCode = isMendable ? exitUsage : exitFailed;
 }

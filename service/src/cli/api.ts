@@ -19,6 +19,21 @@ export const apiOptions: Command["options"] = {
   url: { type: "string", describe: "where the service answers (default: where it says that it does)" },
 };
 
+const readTimeoutMs = 15_000;
+
+// A read that hangs is given up, and not tried again: the one who asked is waiting. A read that waits for events by itself may.
+const limitedFetch: typeof fetch = (input, init) => {
+  const isRead = init?.method === "GET" && typeof input === "string" && !/[?&]wait=/.test(input);
+  if (!isRead) return fetch(input, init);
+  const limit = AbortSignal.timeout(readTimeoutMs);
+  return fetch(input, { ...init, signal: init.signal ? AbortSignal.any([init.signal, limit]) : limit });
+};
+
+// A change is tried again under the same key, which takes long where the service hangs.
+function tellRetry({ error, attempt }: { error: unknown; attempt: number }): void {
+  if (isTimeout(error)) process.stderr.write(`casehound: no answer yet after ${attempt} attempts, trying again\n`);
+}
+
 export type ApiCall = Call & { client: CasehoundClient; baseUrl: string; slug: string; token: () => Promise<string> };
 
 // A command that asks the running service, with a token that it makes for itself.
@@ -31,7 +46,8 @@ export function overApi(run: (call: ApiCall) => Promise<Outcome>): Command["run"
     if (baseUrl === undefined)
       throw new Failure("service-unavailable", "no service was started on this database yet: npm start, or name one with --url");
     if (!/^https?:\/\//.test(baseUrl)) throw new UsageFault("--url takes an address that begins with http:// or https://");
-    const client = new CasehoundClient({ baseUrl, tenant: slug, credentials: { token } });
+    const told = { fetch: limitedFetch, hooks: { onRetry: tellRetry } };
+    const client = new CasehoundClient({ baseUrl, tenant: slug, credentials: { token }, ...told });
     try {
       return await run({ ...call, client, baseUrl, slug, token });
     } catch (error) {
