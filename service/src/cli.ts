@@ -112,9 +112,9 @@ async function run(args: string[]): Promise<void> {
   const { command, rest } = findCommand(args);
   const { values, positionals } = parseCommand(command, rest);
   if (values["help"] === true) return print(commandHelp(command));
-  if (positionals.length < command.positionals.min || positionals.length > command.positionals.max) {
+  const { min, max } = command.positionals;
+  if (positionals.length < min || positionals.length > max || positionals.includes(""))
     throw new UsageFault(`usage: ${command.usage}`);
-  }
   await command.check?.({ positionals, options: values });
   const store = command.wants === null ? null : await openStore(readConfig(), command.wants);
   try {

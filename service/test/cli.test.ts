@@ -178,6 +178,7 @@ test.each([
   [["cases", "--limit", "1001"], "--limit takes"],
   [["cases", "--status", "open"], "--status takes"],
   [["user", "create", "notmail", "--role", "lead"], "notmail is no e-mail address"],
+  [["cases", "show", ""], "usage: cases show"],
   [["backup"], "usage: backup <file>"],
   [["restore", "one", "two"], "usage: restore <file>"],
 ])("cli: wrong usage is a line and exit code 2: %j", async (args, words) => {
