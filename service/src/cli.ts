@@ -1,10 +1,11 @@
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { ProblemError, WrongBaseAddress } from "@casehound/client";
-import { ConfigFault, readConfig } from "./config.ts";
-import { EmbeddedFault } from "./db/cluster.ts";
+import { readConfig } from "./config.ts";
+import { codeOf } from "./db/database.ts";
 import { BackupFault } from "./db/dump-file.ts";
-import { MigrationFault } from "./db/migrate.ts";
 import { Failure } from "./domain/failure.ts";
+import { databaseFault, isDatabaseTrouble, isOperators } from "./operator.ts";
 import { backupCommands } from "./cli/backup.ts";
 import { accountCommands } from "./cli/accounts.ts";
 import { caseCommands } from "./cli/cases.ts";
@@ -14,7 +15,7 @@ import { doctor } from "./cli/doctor.ts";
 import { eventCommands } from "./cli/events.ts";
 import { ruleCommands } from "./cli/rules.ts";
 import { openStore, type Store } from "./cli/store.ts";
-import { printable } from "./cli/table.ts";
+import { cellText, printable } from "./cli/table.ts";
 import { tenantCommands } from "./cli/tenants.ts";
 import { tokenCommands } from "./cli/tokens.ts";
 import { userCommands } from "./cli/users.ts";
@@ -51,16 +52,21 @@ const commands: Command[] = [
 const exitFailed = 1;
 const exitUsage = 2;
 
-function help(): string {
-  const width = Math.max(...commands.map((command) => command.usage.length));
-  const lines = commands.map((command) => `  ${command.usage.padEnd(width)}  ${command.summary}`);
+// All commands, or those that begin with a word.
+function help(word?: string): string {
+  const told = commands.filter(({ name }) => word === undefined || name.split(" ")[0] === word);
+  const width = Math.max(...told.map((command) => command.usage.length));
+  const lines = told.map((command) => `  ${command.usage.padEnd(width)}  ${command.summary}`);
+  if (word !== undefined)
+    return [`Usage: ./casehound ${word} ...`, "", ...lines, "", "Each has options: --help behind it lists them."].join("\n");
   return [
     "Usage: ./casehound <command> [--json], or npm run -s cli -- <command> [--json]",
     "",
     ...lines,
     "",
-    "  --json   the result as one JSON object on standard output",
-    "  --help   this text, or a command's own",
+    "  --json     the result as one JSON object on standard output",
+    "  --help     this text, or a command's own",
+    "  --version  the version of casehound",
     "",
     "The database is the one that the service uses: DATA_DIR (default ./data) or DATABASE_URL. It works while the service runs.",
     "Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.",
@@ -98,22 +104,26 @@ function parseCommand(command: Command, rest: string[]) {
 }
 
 async function run(args: string[]): Promise<void> {
-  // Also behind half a command, as in "tenant --help".
-  const isHalf = args.length === 2 && commands.some(({ name }) => name.startsWith(`${args[0]} `)) && args[1] === "--help";
-  const isHelp = args.length === 0 || ["--help", "-h", "help"].includes(args[0] ?? "") || isHalf;
-  if (isHelp) return print(help());
+  const [first = "", second = ""] = args;
+  if (["", "--help", "-h", "help"].includes(first)) return print(help());
+  if (first === "--version") return print(`casehound ${version()}`);
+  // Behind half a command, as in "tenant --help".
+  const isHalf = args.length === 2 && commands.some(({ name }) => name.startsWith(`${first} `)) && second === "--help";
+  if (isHalf) return print(help(first));
   const { command, rest } = findCommand(args);
   const { values, positionals } = parseCommand(command, rest);
   if (values["help"] === true) return print(commandHelp(command));
-  if (positionals.length < command.positionals.min || positionals.length > command.positionals.max) {
+  const { min, max } = command.positionals;
+  if (positionals.length < min || positionals.length > max || positionals.includes(""))
     throw new UsageFault(`usage: ${command.usage}`);
-  }
   await command.check?.({ positionals, options: values });
   const store = command.wants === null ? null : await openStore(readConfig(), command.wants);
   try {
     const { result, text, isFailure } = await command.run({ store: store ?? noStore, positionals, options: values });
     if (command !== serve) print(values["json"] === true ? JSON.stringify(result) : printable(text));
     if (isFailure) process.exitCode = exitFailed;
+  } catch (error) {
+    throw store !== null && isDatabaseTrouble(error) ? databaseFault(error, store.config.databaseUrl) : error;
   } finally {
     await store?.close();
   }
@@ -126,21 +136,30 @@ const noStore = new Proxy({} as Store, {
   },
 });
 
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+function version(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
 }
 
-function isOperators(error: unknown): boolean {
-  return [UsageFault, ConfigFault, EmbeddedFault, MigrationFault].some((kind) => error instanceof kind);
+// Whoever read standard output may have gone, as head does: that is no failure.
+process.stdout.on("error", (error) => {
+  if (codeOf(error) !== "EPIPE") throw error;
+});
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
 }
 
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  const isKnown =
-    isOperators(error) || [BackupFault, Failure, ProblemError, WrongBaseAddress].some((kind) => error instanceof kind);
+  const isMendable = isOperators(error) || error instanceof UsageFault;
+  const isKnown = isMendable || [BackupFault, Failure, ProblemError, WrongBaseAddress].some((kind) => error instanceof kind);
   const text = error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error);
   process.stderr.write(`casehound: ${printable(text)}\n`);
+  if (error instanceof ProblemError)
+    for (const { field, message } of error.errors ?? [])
+      process.stderr.write(`casehound:   ${cellText(field)} ${cellText(message)}\n`);
   if (error instanceof UsageFault) process.stderr.write("casehound: --help lists the commands\n");
-  process.exitCode = isOperators(error) ? exitUsage : exitFailed;
+  process.exitCode = isMendable ? exitUsage : exitFailed;
 }

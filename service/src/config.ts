@@ -25,6 +25,8 @@ type RowSecurity = (typeof rowSecurities)[number];
 export type Config = {
   host: string;
   port: number;
+  // Whether HOST or PORT names a place where the service can be called.
+  isAddressGiven: boolean;
   publicUrl: string | null;
   databaseUrl: string | null;
   dataDir: string;
@@ -61,6 +63,7 @@ export function readConfig(env: Environment = process.env): Config {
   return {
     host: text(env, "HOST") ?? "127.0.0.1",
     port: port(env, "PORT", 8080),
+    isAddressGiven: isAddressGiven(env),
     publicUrl: baseUrl(text(env, "PUBLIC_URL"), "PUBLIC_URL"),
     databaseUrl,
     dataDir: resolve(text(env, "DATA_DIR") ?? "data"),
@@ -83,6 +86,17 @@ export function readConfig(env: Environment = process.env): Config {
     hasPrivateWebhooks: oneOf(env, "WEBHOOK_ADDRESSES", ["public", "any"], "public") === "any",
     trustedProxies: readProxies(text(env, "TRUSTED_PROXIES") ?? loopback),
   };
+}
+
+// Where a service of these settings answers, seen from its own machine.
+export function localUrl({ host, port }: Pick<Config, "host" | "port">): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+// All addresses are no place to call, and neither is any free port.
+function isAddressGiven(env: Environment): boolean {
+  const [host, port] = [text(env, "HOST"), text(env, "PORT")];
+  return port === null ? host !== null && !/^(0\.0\.0\.0|::)$/.test(host) : Number(port) !== 0;
 }
 
 // An empty variable counts as one that is not set, as in most shells' scripts.

@@ -1,19 +1,14 @@
-import { ConfigFault, readConfig, type Config } from "./config.ts";
-import { EmbeddedFault } from "./db/cluster.ts";
-import { MigrationFault } from "./db/migrate.ts";
-import { Failure } from "./domain/failure.ts";
+import { readConfig, type Config } from "./config.ts";
 import { openLog } from "./log.ts";
+import { databaseFault, isDatabaseTrouble, isOperators } from "./operator.ts";
 import { startService, type Service } from "./service.ts";
 import type { DemoCredentials } from "./tenancy.ts";
 
 const began = performance.now();
 
-// What the operator can mend is one line and exit code 2. Anything else is a bug, and is shown whole.
 function stopWith(error: unknown): never {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const isOperators = error instanceof ConfigFault || error instanceof EmbeddedFault || error instanceof MigrationFault;
-  const isPlain =
-    isOperators || (error instanceof Failure && error.code === "bad-gateway") || /^(E[A-Z]+|3D000|28\w{3})$/.test(code);
+  const isPlain = isOperators(error) || /^E[A-Z]+$/.test(code);
   const text = error instanceof Error ? (isPlain ? error.message : error.stack) : String(error);
   process.stderr.write(`casehound: ${text || code}\n`);
   process.exit(isPlain ? 2 : 1);
@@ -56,7 +51,9 @@ async function run(): Promise<void> {
   // Node would write warnings of libraries between the log's lines as plain text.
   process.removeAllListeners("warning");
   process.on("warning", (warning) => log.warn({ err: warning }, "warning"));
-  const starting = startService(config, log);
+  const starting = startService(config, log).catch((error: unknown) => {
+    throw isDatabaseTrouble(error) ? databaseFault(error, config.databaseUrl) : error;
+  });
   let isStopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {

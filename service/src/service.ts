@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { readConsole } from "@casehound/console/files";
 import { tagScript } from "@casehound/tag";
+import { openAddressData } from "./address-data.ts";
 import { Authenticator } from "./api/auth.ts";
 import { closeTogether } from "./api/case-update.ts";
 import { Collector } from "./api/collector.ts";
@@ -25,21 +26,22 @@ import { ApiServer } from "./api/server.ts";
 import { Sessions } from "./api/web-sessions.ts";
 import { systemOperations } from "./api/system.ts";
 import { clock as realClock } from "./clock.ts";
-import { ConfigFault, type Config } from "./config.ts";
+import { ConfigFault, localUrl, type Config } from "./config.ts";
 import { findAccounts } from "./db/accounts.ts";
 import { findCases } from "./db/cases.ts";
 import { Database } from "./db/database.ts";
 import { EmbeddedPostgres } from "./db/embedded.ts";
 import { gatherReads, gatherWrites } from "./db/gather.ts";
 import { insertBatches } from "./db/inbox.ts";
-import { MigrationFault, migrate } from "./db/migrate.ts";
+import { migrate } from "./db/migrate.ts";
 import { findOrMakeSecret, savePublicUrl } from "./db/settings.ts";
 import { isBound, openTenantLock } from "./db/tenant-lock.ts";
 import { findTenantsByKeys } from "./db/tenants.ts";
 import { demoEnrichment, demoOrigin, startDemo } from "./demo.ts";
 import type { Clock } from "./engine/cases.ts";
-import { Enrichment } from "./engine/enrichment.ts";
+import type { Enrichment } from "./engine/enrichment.ts";
 import { openLog } from "./log.ts";
+import { databaseFault } from "./operator.ts";
 import { startWorkers } from "./workers.ts";
 import { allowOrigin, bootstrap, demoCredentials, seedRules, type DemoCredentials } from "./tenancy.ts";
 
@@ -88,7 +90,7 @@ async function start(
   const database = new Database(embedded ? embedded.address : { connectionString: config.databaseUrl ?? "" });
   stops.push(() => database.end());
   const applied = await migrate(database).catch((error: unknown) => {
-    throw embedded ? error : databaseFault(error);
+    throw databaseFault(error, config.databaseUrl);
   });
   if (applied.length > 0) log.info({ applied }, "migrations applied");
   await lockTenants(database, config, log);
@@ -109,13 +111,13 @@ async function start(
     );
   }
   const limiter = new RateLimiter(config.rateLimits);
-  const { url, localUrl, port, issuer } = await startApi(config, { database, clock, enrichment, limiter, log, metrics, stops });
+  const { url, ownUrl, port, issuer } = await startApi(config, { database, clock, enrichment, limiter, log, metrics, stops });
   if (config.bootstrap) await bootstrap(database, config.bootstrap, clock);
   const demo = embedded ? await demoCredentials(database, join(config.dataDir, "demo-credentials.json"), clock) : null;
   if (demo && demo.client_secret !== null && hasDemo(config)) {
     const { tenant, client_id: clientId, client_secret: clientSecret } = demo;
     const appKey = await allowOrigin(database, tenant, demoOrigin);
-    stops.push(startDemo({ url: localUrl, tenant, clientId, clientSecret, appKey }, log));
+    stops.push(startDemo({ url: ownUrl, tenant, clientId, clientSecret, appKey }, log));
   }
   if (config.metricsPort !== null) {
     await metrics.listen(config.metricsPort).catch(asConfigFault("METRICS_PORT"));
@@ -144,11 +146,7 @@ function hasDemo({ databaseUrl, hasDemo, roles }: Config): boolean {
 
 function openEnrichment(config: Config, clock: Clock): Enrichment {
   if (config.mmdbFiles.length === 0 && hasDemo(config)) return demoEnrichment(Date.parse(clock.now()));
-  try {
-    return Enrichment.open(config.mmdbFiles);
-  } catch (error) {
-    throw new ConfigFault(`MMDB_FILES: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
+  return openAddressData(config.mmdbFiles);
 }
 
 type Shared = {
@@ -164,14 +162,13 @@ type Shared = {
 async function startApi(
   config: Config,
   { database, clock, enrichment, limiter, log, metrics, stops }: Shared,
-): Promise<{ url: string; localUrl: string; port: number; issuer: Issuer }> {
+): Promise<{ url: string; ownUrl: string; port: number; issuer: Issuer }> {
   const server = new ApiServer(log, metrics);
   const isApi = config.roles.has("api");
   const isServing = isApi || config.roles.has("collector");
   const { port } = isServing ? await server.listen(config.host, config.port).catch(asConfigFault("HOST and PORT")) : config;
-  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
-  const localUrl = `http://${host}:${port}`;
-  const publicUrl = config.publicUrl ?? localUrl;
+  const ownUrl = localUrl({ host: config.host, port });
+  const publicUrl = config.publicUrl ?? ownUrl;
   const issuer = await Issuer.open(database, publicUrl, (client) => void limiter.admit(client));
   const authenticator = new Authenticator(database, issuer, config.trustedIssuers);
   await authenticator.start();
@@ -228,7 +225,7 @@ async function startApi(
   if (isServing) stops.push(() => server.stop());
   // Before the server waits for what is under way, for a stream never ends by itself.
   stops.push(async () => feed.stop());
-  return { url: publicUrl, localUrl, port, issuer };
+  return { url: publicUrl, ownUrl, port, issuer };
 }
 
 const webhooksOf = ({ hasPrivateWebhooks }: Config) => ({ isPrivateAllowed: hasPrivateWebhooks });
@@ -247,13 +244,6 @@ function gathered(
     ),
     closeTogether: gatherWrites((tenantId, updates) => closeTogether(database.of(tenantId), tenantId, { updates, newId })),
   };
-}
-
-// A database that was named to us, and what is wrong with it, is the operator's to mend.
-function databaseFault(cause: unknown): unknown {
-  if (!(cause instanceof Error) || cause instanceof MigrationFault) return cause;
-  const causes = cause instanceof AggregateError ? cause.errors.map((each: Error) => each.message).join(", ") : cause.message;
-  return new ConfigFault(`DATABASE_URL: ${causes.replaceAll("\n", " ")}`, { cause });
 }
 
 function asConfigFault(name: string): (error: Error) => never {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer as createHttpServer } from "node:http";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
@@ -51,7 +51,7 @@ test("cli: cases are listed, shown and closed", async () => {
 
 test("cli: a terminal obeys nothing that a service says, and a wrong address is told in a line", async () => {
   const tenant = await TestTenant.create(service.current);
-  const hostile = createServer((request, response) => {
+  const hostile = createHttpServer((request, response) => {
     const words = "\u001b]0;owned\u0007";
     const problem = { type: "item-not-found", title: words, status: 404, detail: words, errors: null };
     const secret = { webhook: { previous_secret_expires_at: words }, secret: words };
@@ -103,6 +103,9 @@ test("cli: a rule is tested without a database, and tried on the past", async ()
   await tenant.openCase("someone");
   const done = await json(["rules", "backtest", `@${file}`, "--days", "2", "--tenant", tenant.slug]);
   expect(done).toMatchObject({ status: "DONE", result: { hits: 1 } });
+  const { out: figures } = await run(["rules", "backtest", `@${file}`, "--days", "2", "--tenant", tenant.slug]);
+  expect(figures).toMatch(/^hits +1$/m);
+  expect(figures).not.toMatch(/\.\d{6}/);
   expect((await run(["rules", "list", "--tenant", tenant.slug])).out).toMatch(/^rule +state +version/);
   expect(await run(["rules", "test", "@/nowhere/at/all"], nowhere)).toMatchObject({ code: 2 });
 });
@@ -134,6 +137,43 @@ test("cli: a webhook is made, tested, looked at and deleted", async () => {
   } finally {
     receiver.stop();
   }
+});
+
+test("cli: what is wrong with each field is told", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const wrong = ["webhooks", "create", "https://shop.example/", "--types", "case.nothing,case.opened,rule.nothing"];
+  const { code, out, err } = await run([...wrong, "--tenant", tenant.slug]);
+  expect({ code, out }).toEqual({ code: 1, out: "" });
+  const [first, ...fields] = err.trimEnd().split("\n");
+  expect(first).toMatch(/^casehound: The body failed validation/);
+  expect(fields).toEqual([
+    expect.stringMatching(/^casehound: {3}types\[0\] must be one of/),
+    expect.stringMatching(/^casehound: {3}types\[2\] must be one of/),
+  ]);
+});
+
+test("cli: a read from a service that hangs is given up within 20 s, and says so", async () => {
+  const hung = createServer(() => {});
+  await new Promise<void>((resolve) => hung.listen(0, "127.0.0.1", () => resolve()));
+  const url = `http://127.0.0.1:${(hung.address() as AddressInfo).port}`;
+  const tenant = await TestTenant.create(service.current);
+  const began = Date.now();
+  const { code, out, err } = await run(["cases", "--url", url, "--tenant", tenant.slug]);
+  hung.close();
+  expect({ code, out }).toEqual({ code: 1, out: "" });
+  expect(err).toContain(`${url} does not answer in time`);
+  expect(Date.now() - began).toBeLessThan(25_000);
+});
+
+test("cli: events tail ends quietly when nobody reads on", async () => {
+  const tenant = await TestTenant.create(service.current);
+  await tenant.openCase("before");
+  const { child, ended } = launchCli(["events", "tail", "--after", "0", "--tenant", tenant.slug], envOf());
+  await new Promise((resolve) => child.stdout?.once("data", resolve));
+  child.stdout?.destroy();
+  await tenant.openCase("after");
+  const { code, err } = await ended;
+  expect({ code, err }).toEqual({ code: 0, err: "" });
 });
 
 test("cli: events tail prints what happens, until it is stopped", async () => {
@@ -207,6 +247,8 @@ test("cli: completion offers commands, their second words and their options, in 
   expect(complete(["casehound", "cases", "c"])).toEqual(["close"]);
   expect(complete(["casehound", "cases", "close", "--d"])).toEqual(["--disposition"]);
   expect(complete(["casehound", "doctor", "--j"])).toEqual(["--json"]);
+  expect(complete(["casehound", "events", "send", "--scenario", "spr"])).toEqual(["spraying"]);
+  expect(script).toMatch(/^complete -o default -F _casehound casehound \.\/casehound$/m);
   expect((await run(["completion", "zsh"])).out).toContain("bashcompinit");
   expect((await run(["completion", "fish"])).code).toBe(2);
 });

@@ -36,7 +36,7 @@ async function json(args: string[], env?: Record<string, string>): Promise<Recor
 }
 
 test("cli: --help lists every command and exit code", async () => {
-  for (const args of [[], ["--help"], ["help"], ["tenant", "--help"]]) {
+  for (const args of [[], ["--help"], ["help"]]) {
     const { code, out } = await run(args);
     expect(code).toBe(0);
     for (const word of [
@@ -61,6 +61,31 @@ test("cli: --help lists every command and exit code", async () => {
   }
   const own = await run(["token", "--help"]);
   expect(own.out).toContain("--expires-in");
+});
+
+test("cli: --version is the program's, and half a command's --help lists its own commands alone", async () => {
+  expect((await run(["--version"])).out).toMatch(/^casehound \d+\.\d+\.\d+\n$/);
+  for (const [word, own] of [
+    ["cases", "cases close"],
+    ["events", "events tail"],
+    ["tenant", "tenant list"],
+  ] as const) {
+    const { code, out } = await run([word, "--help"]);
+    expect(code).toBe(0);
+    expect(out).toContain(own);
+    expect(out).not.toMatch(/doctor|webhooks/);
+  }
+});
+
+test("cli: tenant list and user list are tables with a header", async () => {
+  const tenant = await TestTenant.create(service.current);
+  expect((await run(["tenant", "list"])).out).toMatch(/^tenant +app key +addresses +created/);
+  const { tenants } = await json(["tenant", "list"]);
+  expect((tenants as { slug: string }[]).map(({ slug }) => slug)).toContain(tenant.slug);
+  await json(["user", "create", "ada@shop.example", "--role", "lead", "--tenant", tenant.slug]);
+  expect((await run(["user", "list", "--tenant", tenant.slug])).out).toMatch(
+    /^email +role +state +name\nada@shop\.example +lead +invited +ada\n$/,
+  );
 });
 
 test("cli: tenant create gives credentials that work, and refuses the same slug again", async () => {
@@ -152,6 +177,8 @@ test.each([
   [["token", "--unknown"], "Unknown option"],
   [["cases", "--limit", "1001"], "--limit takes"],
   [["cases", "--status", "open"], "--status takes"],
+  [["user", "create", "notmail", "--role", "lead"], "notmail is no e-mail address"],
+  [["cases", "show", ""], "usage: cases show"],
   [["backup"], "usage: backup <file>"],
   [["restore", "one", "two"], "usage: restore <file>"],
 ])("cli: wrong usage is a line and exit code 2: %j", async (args, words) => {

@@ -9,7 +9,7 @@ const linesMax = 300;
 
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.parentPath.includes("node_modules"))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !/\/(node_modules|dist)(\/|$)/.test(entry.parentPath))
     .map((entry) => join(entry.parentPath, entry.name));
 }
 

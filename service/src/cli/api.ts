@@ -1,4 +1,4 @@
-import { CasehoundClient, TimedOut } from "@casehound/client";
+import { CasehoundClient } from "@casehound/client";
 import { Failure } from "../domain/failure.ts";
 import {
   UsageFault,
@@ -10,12 +10,29 @@ import {
   type Options,
   type Outcome,
 } from "./command.ts";
+import { isTimeout, tellUnreached } from "./reach.ts";
+import type { Wants } from "./store.ts";
 import { mintToken } from "./tokens.ts";
 
 export const apiOptions: Command["options"] = {
   tenant: tenantOption,
   url: { type: "string", describe: "where the service answers (default: where it says that it does)" },
 };
+
+const readTimeoutMs = 15_000;
+
+// A read that hangs is given up, and not tried again: the one who asked is waiting. A read that waits for events by itself may.
+const limitedFetch: typeof fetch = (input, init) => {
+  const isRead = init?.method === "GET" && typeof input === "string" && !/[?&]wait=/.test(input);
+  if (!isRead) return fetch(input, init);
+  const limit = AbortSignal.timeout(readTimeoutMs);
+  return fetch(input, { ...init, signal: init.signal ? AbortSignal.any([init.signal, limit]) : limit });
+};
+
+// A change is tried again under the same key, which takes long where the service hangs.
+function tellRetry({ error, attempt }: { error: unknown; attempt: number }): void {
+  if (isTimeout(error)) process.stderr.write(`casehound: no answer yet after ${attempt} attempts, trying again\n`);
+}
 
 export type ApiCall = Call & { client: CasehoundClient; baseUrl: string; slug: string; token: () => Promise<string> };
 
@@ -25,17 +42,21 @@ export function overApi(run: (call: ApiCall) => Promise<Outcome>): Command["run"
     const slug = readSlug(textOption(call.options, "tenant") ?? "demo");
     // When it is first needed: what is wrong with the options is told before.
     const token = async () => (await mintToken({ ...call, options: { tenant: slug } })).text;
-    const baseUrl = (textOption(call.options, "url") ?? (await call.store.publicUrl())).replace(/\/+$/, "");
+    const baseUrl = (textOption(call.options, "url") ?? (await call.store.address()))?.replace(/\/+$/, "");
+    if (baseUrl === undefined)
+      throw new Failure("service-unavailable", "no service was started on this database yet: npm start, or name one with --url");
     if (!/^https?:\/\//.test(baseUrl)) throw new UsageFault("--url takes an address that begins with http:// or https://");
-    const client = new CasehoundClient({ baseUrl, tenant: slug, credentials: { token } });
+    const told = { fetch: limitedFetch, hooks: { onRetry: tellRetry } };
+    const client = new CasehoundClient({ baseUrl, tenant: slug, credentials: { token }, ...told });
     try {
       return await run({ ...call, client, baseUrl, slug, token });
     } catch (error) {
       // An id that cannot be part of a path.
       if (error instanceof RangeError) throw new UsageFault(error.message, { cause: error });
-      if (!(error instanceof TypeError) && !(error instanceof TimedOut)) throw error;
-      const words = `no service answers at ${baseUrl}: start it with npm start, or name it with --url`;
-      throw new Failure("bad-gateway", words, { cause: error });
+      // A TypeError without a cause is a bug, not a request that failed.
+      if (!isTimeout(error) && !(error instanceof TypeError && error.cause !== undefined)) throw error;
+      const { detail, next } = await tellUnreached(baseUrl, error);
+      throw new Failure("service-unavailable", `${detail}: ${next}, or name another service with --url`, { cause: error });
     }
   };
 }
@@ -62,4 +83,4 @@ export function readFlag(options: Options, name: string): boolean | undefined {
   return given === undefined ? undefined : given === "true";
 }
 
-export const wants = { migrations: true, newDatabase: false };
+export const wants: Wants = { schema: "current", newDatabase: false };

@@ -3,10 +3,12 @@ import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, statSync
 import { dirname, resolve } from "node:path";
 import { DatabaseError } from "pg";
 import { clock } from "../clock.ts";
+import { ConfigFault } from "../config.ts";
 import { BackupFault, FileFault, readDump, writeDump, type DumpHeader, type Piece } from "../db/dump-file.ts";
 import { dumpDatabase } from "../db/dump.ts";
 import { migrationsOf, restoreDatabase } from "../db/dump-restore.ts";
 import { readMigrations } from "../db/migrate.ts";
+import { tellDatabase } from "../operator.ts";
 import { megabytes, progressLine } from "./backup-progress.ts";
 import type { Call, Command, Outcome } from "./command.ts";
 import { Progress } from "./progress.ts";
@@ -47,7 +49,7 @@ async function backup(call: Call): Promise<Outcome> {
     const result = { file, tables: made.tables, rows: made.rows, bytes, seconds };
     return { result, text: `${summary(result)} in ${file}` };
   } catch (error) {
-    throw asFault(error, { file, isInterrupted: interrupted.signal.aborted, left: "no backup was made" });
+    throw asFault(error, { call, file, isInterrupted: interrupted.signal.aborted, left: "no backup was made" });
   } finally {
     interrupted.forget();
     progress.clear();
@@ -123,7 +125,7 @@ async function restore(call: Call): Promise<Outcome> {
     const next = "Start the service on it as ever; DEMO=off keeps the simulated shop away.";
     return { result, text: `${summary(result)} of ${new Date(header.made_at).toISOString()} from ${file}${others}\n${next}` };
   } catch (error) {
-    throw asFault(error, { file, isInterrupted: interrupted.signal.aborted, left: "nothing was changed" });
+    throw asFault(error, { call, file, isInterrupted: interrupted.signal.aborted, left: "nothing was changed" });
   } finally {
     interrupted.forget();
     progress.clear();
@@ -164,15 +166,19 @@ function onInterrupt(): { signal: AbortSignal; forget: () => void } {
   return { signal: stopping.signal, forget: () => signals.forEach((name) => process.off(name, stop)) };
 }
 
-type Ended = { file: string; isInterrupted: boolean; left: string };
+type Ended = { call?: Call; file: string; isInterrupted: boolean; left: string };
 
 // What an operator can act on, in a line. Anything else is a bug, and is shown whole.
-function asFault(error: unknown, { file, isInterrupted, left }: Ended): unknown {
+function asFault(error: unknown, { call, file, isInterrupted, left }: Ended): unknown {
   if (isInterrupted) return new BackupFault(`interrupted: ${left}`, { cause: error });
   if (!(error instanceof Error)) return error;
   if (error instanceof BackupFault)
     return new BackupFault(`${error instanceof FileFault ? `${file}: ` : ""}${error.message}; ${left}`, { cause: error });
-  if (error instanceof DatabaseError) return new BackupFault(`the database refused: ${error.message}; ${left}`, { cause: error });
+  if (error instanceof DatabaseError) {
+    const words = `the database refused: ${error.message}; ${left}`;
+    if (call === undefined || error.code !== "42501") return new BackupFault(words, { cause: error });
+    return new ConfigFault(`${words}; ${tellDatabase(error, call.store.config.databaseUrl).next}`, { cause: error });
+  }
   const code = "code" in error ? String(error.code) : "";
   return /^E[A-Z]+$/.test(code) ? new BackupFault(`${error.message}; ${left}`, { cause: error }) : error;
 }
@@ -184,7 +190,7 @@ export const backupCommands: Command[] = [
     summary: "everything into one file, while the service runs; keep it safe: it holds signing keys and hashes of secrets",
     positionals: { min: 1, max: 1 },
     options: { force: { type: "boolean", describe: "write over a file that exists, once the new one is complete" } },
-    wants: { migrations: false, newDatabase: false },
+    wants: { schema: "any", newDatabase: false },
     check: checkTarget,
     run: backup,
   },
@@ -194,7 +200,7 @@ export const backupCommands: Command[] = [
     summary: "a backup into an empty place: a new or empty DATA_DIR, or a database without tenants",
     positionals: { min: 1, max: 1 },
     options: {},
-    wants: { migrations: false, newDatabase: true, isAlone: true },
+    wants: { schema: "any", newDatabase: true, isAlone: true },
     check: checkSource,
     run: restore,
   },

@@ -7,7 +7,7 @@ const dispositions = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as co
 
 const listOptions: Command["options"] = {
   ...apiOptions,
-  status: { type: "string", describe: "OPEN or CLOSED" },
+  status: { type: "string", describe: "OPEN or CLOSED", values: ["OPEN", "CLOSED"] },
   account: { type: "string", describe: "of one account" },
   limit: { type: "string", describe: "how many, 1 to 1000 (default 20)" },
 };
@@ -114,7 +114,7 @@ export const caseCommands: Command[] = [
     positionals: { min: 1, max: 1 },
     options: {
       ...apiOptions,
-      disposition: { type: "string", describe: dispositions.join(", ") },
+      disposition: { type: "string", describe: dispositions.join(", "), values: dispositions },
       reason: { type: "string", describe: "why, in words" },
       version: { type: "string", describe: "only if this is still its version" },
     },

@@ -4,7 +4,8 @@ import type { Store, Wants } from "./store.ts";
 
 export class UsageFault extends Error {}
 
-export type Option = { type: "string" | "boolean"; multiple?: boolean; describe: string };
+// Values: those that a shell offers.
+export type Option = { type: "string" | "boolean"; multiple?: boolean; describe: string; values?: readonly string[] };
 export type Options = Record<string, string | boolean | (string | boolean)[] | undefined>;
 export type Call = { store: Store; positionals: string[]; options: Options };
 export type Outcome = { result: unknown; text: string; isFailure?: boolean };

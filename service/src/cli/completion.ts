@@ -2,23 +2,26 @@ import { UsageFault, type Command, type Outcome } from "./command.ts";
 
 const shells = ["bash", "zsh"] as const;
 
-type Words = { commands: string[]; options: Map<string, string[]> };
+type Words = { commands: string[]; options: Map<string, string[]>; values: Map<string, readonly string[]> };
 
 function wordsOf(commands: Command[]): Words {
   const options = new Map(
     commands.map(({ name, options: own }) => [name, [...Object.keys(own), "json", "help"].map((each) => `--${each}`)]),
   );
-  return { commands: commands.map(({ name }) => name), options };
+  const all = commands.flatMap(({ options: own }) => Object.entries(own));
+  const values = new Map(all.flatMap(([name, option]) => (option.values ? [[`--${name}`, option.values] as const] : [])));
+  return { commands: commands.map(({ name }) => name), options, values };
 }
 
-// The first word, the second where there is one, then the command's options.
-function bashScript({ commands, options }: Words): string {
+// The first word, the second where there is one, then the command's options and their values; for all else, names of files.
+function bashScript({ commands, options, values }: Words): string {
   const first = [...new Set(commands.map((name) => name.split(" ")[0] ?? ""))];
   const seconds = first.flatMap((word) => {
     const further = commands.flatMap((name) => (name.startsWith(`${word} `) ? [name.slice(word.length + 1)] : []));
     return further.length === 0 ? [] : [`    ${word}) words="${further.join(" ")}" ;;`];
   });
   const cases = [...options].map(([name, own]) => `    "${name}") words="${own.join(" ")}" ;;`);
+  const known = [...values].map(([name, given]) => `    ${name}) words="${given.join(" ")}" ;;`);
   return `# casehound completion for bash: eval "$(casehound completion bash)"
 _casehound() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words=""
@@ -36,9 +39,12 @@ ${cases.filter((line) => /^ {4}"\S+"\)/.test(line)).join("\n")}
     esac ;;
     esac
   fi
+  case "\${COMP_WORDS[COMP_CWORD-1]}" in
+${known.join("\n")}
+  esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
-complete -F _casehound casehound
+complete -o default -F _casehound casehound ./casehound
 `;
 }
 

@@ -1,9 +1,11 @@
 import { accessSync, constants, existsSync, readFileSync, statSync, statfsSync } from "node:fs";
-import { createServer } from "node:net";
 import { freemem } from "node:os";
-import { join } from "node:path";
-import type { Config } from "../config.ts";
-import { MigrationFault, checkMigrations, findServerVersion, listPendingMigrations } from "../db/migrate.ts";
+import { dirname, join } from "node:path";
+import { openAddressData } from "../address-data.ts";
+import { ConfigFault, type Config } from "../config.ts";
+import { ownerFault } from "../db/cluster.ts";
+import { codeOf } from "../db/database.ts";
+import { MigrationFault, checkMigrations, findServer, listPendingMigrations, serverFault } from "../db/migrate.ts";
 import { canLockTenants, isBound } from "../db/tenant-lock.ts";
 import type { Waiting } from "../db/waiting.ts";
 import { countTenants, findDatabaseTime } from "../db/tenants.ts";
@@ -14,12 +16,12 @@ export type Check = { name: string; isOk: boolean; detail: string; next?: string
 
 const gigabyte = 1024 ** 3;
 const diskFreeMin = gigabyte;
+const inodesFreeMin = 1_000;
 const memoryFreeMin = 256 * 1024 ** 2;
 const filesMin = 1_024;
 const nodeMin = 24;
 const clockOffMaxMs = 5_000;
 const waitingMaxMs = 60_000;
-const answerTimeoutMs = 3_000;
 
 export function ok(name: string, detail: string): Check {
   return { name, isOk: true, detail };
@@ -51,28 +53,46 @@ function readLimits(): string {
   return existsSync("/proc/self/limits") ? readFileSync("/proc/self/limits", "utf8") : "";
 }
 
-// Of the embedded database. What is not there yet is no fault of the folder.
+// Of the embedded database. What is not there yet is no fault of the folder, unless it cannot be made there.
 export function checkFolder({ dataDir }: Config): Check {
   const name = "data folder";
-  if (!existsSync(join(dataDir, "postgres")))
-    return fail(name, `there is no database in ${dataDir}`, "npm start makes one; or set DATA_DIR");
+  let there = dataDir;
+  while (!existsSync(there)) there = dirname(there);
+  if (!statSync(there).isDirectory()) return fail(name, `${there} is a file, and DATA_DIR a folder`, "set DATA_DIR to another");
   try {
-    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch {
-    return fail(name, `${dataDir} may not be read and written by this user`, "run it as the user that owns it, or chown it");
+    accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (codeOf(error) === "EROFS") return fail(name, `${there} is mounted read-only`, "mount it for writing, or set DATA_DIR");
+    return fail(name, `${there} may not be read and written by this user`, "run it as the user that owns it, or chown it");
   }
-  const { mode, uid } = statSync(join(dataDir, "postgres"));
-  const own = process.getuid?.() ?? uid;
-  if (own !== 0 && uid !== own)
-    return fail(name, `${dataDir}/postgres belongs to user ${uid}, and this is user ${own}`, "run it as the user that made it");
+  const folder = join(dataDir, "postgres");
+  if (!existsSync(folder)) return fail(name, `there is no database in ${dataDir}`, "npm start makes one; or set DATA_DIR");
+  const { mode } = statSync(folder);
   if ((mode & 0o077) !== 0)
-    return fail(name, `${dataDir}/postgres is open to others (${(mode & 0o777).toString(8)})`, `chmod 700 ${dataDir}/postgres`);
-  return ok(name, dataDir);
+    return fail(name, `${folder} is open to others (${(mode & 0o777).toString(8)})`, `chmod 700 ${folder}`);
+  const fault = ownerFault(folder);
+  return fault === null ? ok(name, dataDir) : fail(name, fault.detail, fault.next);
+}
+
+// What the start reads, it reads here as well.
+export function checkAddressData({ mmdbFiles }: Config): Check[] {
+  const name = "address data";
+  if (mmdbFiles.length === 0) return [];
+  try {
+    openAddressData(mmdbFiles);
+  } catch (error) {
+    if (!(error instanceof ConfigFault)) throw error;
+    return [fail(name, error.message, "it takes files in the MaxMind format, by commas; or leave it out")];
+  }
+  return [ok(name, mmdbFiles.join(", "))];
 }
 
 export function checkDisk(folder: string, freeMin = diskFreeMin): Check {
-  const { bavail, bsize } = statfsSync(folder);
+  const { bavail, bsize, files, ffree } = statfsSync(folder);
   const free = bavail * bsize;
+  // Some filesystems have no fixed number, and say 0 of 0.
+  if (files > 0 && ffree < inodesFreeMin)
+    return fail("disk", `${ffree} inodes are free at ${folder}`, "PostgreSQL cannot make files: remove many small ones there");
   const detail = `${(free / gigabyte).toFixed(1)} GiB free at ${folder}`;
   return free >= freeMin
     ? ok("disk", detail)
@@ -80,8 +100,14 @@ export function checkDisk(folder: string, freeMin = diskFreeMin): Check {
 }
 
 export async function checkDatabase({ database, config }: Store): Promise<Check> {
+  const name = "database";
+  const server = await findServer(database);
   const where = config.databaseUrl === null ? `embedded in ${config.dataDir}` : "by DATABASE_URL";
-  return ok("database", `PostgreSQL ${await findServerVersion(database)}, ${where}`);
+  const fault = serverFault(server);
+  if (fault !== null)
+    return fail(name, fault, "create database ... encoding 'UTF8' template template0, on PostgreSQL 15 or newer");
+  if (server.is_read_only) return fail(name, "it is read-only, as a standby is", "name the primary in DATABASE_URL");
+  return ok(name, `PostgreSQL ${server.version}, ${where}`);
 }
 
 export async function checkSchema({ database }: Store): Promise<Check> {
@@ -95,11 +121,11 @@ export async function checkSchema({ database }: Store): Promise<Check> {
   const pending = await listPendingMigrations(database);
   return pending.length === 0
     ? ok(name, "up to date")
-    : fail(name, `pending: ${pending.join(", ")}`, "migrate, or start the service");
+    : fail(name, `pending: ${pending.join(", ")}`, "casehound migrate, or start the service");
 }
 
 // Tokens, cursors and times of cases are by the clock.
-function checkClock(here: number, there: number, whose: string): Check {
+export function checkClock(here: number, there: number, whose: string): Check {
   const off = here - there;
   const detail = `${Math.abs(off / 1000).toFixed(1)} s ${off < 0 ? "behind" : "ahead of"} ${whose}`;
   return Math.abs(off) <= clockOffMaxMs
@@ -143,58 +169,20 @@ export function checkEngine({ oldest }: Waiting): Check {
     : fail("engine", detail, "start a process whose ROLES have engine; its log says what is wrong");
 }
 
-export function checkWebhooks({ deliveries: { dead }, disabledWebhooks: disabled }: Waiting): Check {
-  if (dead === 0 && disabled === 0) return ok("webhooks", "none has failed for good");
-  const detail = `${dead} messages were given up, ${disabled} webhooks were switched off by their receivers`;
-  return fail("webhooks", detail, "webhooks list, then webhooks deliveries and webhooks resend");
-}
-
-// Whether the service answers where it says that it does, and if not, what is there instead.
-export async function checkService(url: string): Promise<Check[]> {
-  const name = "service";
-  let response: Response;
-  try {
-    response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(answerTimeoutMs) });
-  } catch {
-    const { hostname, port, protocol } = new URL(url);
-    const number = Number(port || (protocol === "https:" ? 443 : 80));
-    if (await isTaken(hostname, number))
-      return [fail(name, `port ${number} is taken by something that does not answer HTTP`, "stop that, or set PORT to another")];
-    return [fail(name, `nothing answers at ${url}`, "npm start; or set PUBLIC_URL to where it answers")];
-  }
-  const body = await response.text().catch(() => "");
-  if (!isOurs(body))
-    return [
+export function checkWebhooks({ deliveries: { dead }, disabledWebhooks: disabled }: Waiting): Check[] {
+  const [name, find] = ["webhooks", "webhooks list names it"];
+  const checks = [
+    dead > 0 && fail(name, `${counted(dead, "message was", "messages were")} given up`, `webhooks resend <webhook_id>; ${find}`),
+    disabled > 0 &&
       fail(
         name,
-        `${url} is answered by something else (${response.status})`,
-        "set PORT to another, or PUBLIC_URL to where it answers",
+        `${counted(disabled, "webhook was", "webhooks were")} switched off, for the receiver answered 410`,
+        `webhooks set <webhook_id> --enabled true; ${find}`,
       ),
-    ];
-  const there = Date.parse(response.headers.get("date") ?? "");
-  const clocks = Number.isNaN(there) ? [] : [checkClock(Math.floor(Date.now() / 1000) * 1000, there, "the service")];
-  const ready = response.ok
-    ? ok(name, `${url} answers ${response.status}`)
-    : fail(name, `${url} answers ${response.status}: ${body.slice(0, 200)}`, "its log says why");
-  return [ready, ...clocks];
+  ].filter((check) => check !== false);
+  return checks.length > 0 ? checks : [ok(name, "none has failed for good")];
 }
 
-// What /readyz says, or a problem of ours.
-function isOurs(body: string): boolean {
-  try {
-    const answer: unknown = JSON.parse(body);
-    return (
-      typeof answer === "object" && answer !== null && ("address_data" in answer || ("type" in answer && "detail" in answer))
-    );
-  } catch {
-    return false;
-  }
-}
-
-function isTaken(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", (error) => resolve("code" in error && error.code === "EADDRINUSE"));
-    server.listen(port, host.replace(/^\[|\]$/g, ""), () => server.close(() => resolve(false)));
-  });
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
 }

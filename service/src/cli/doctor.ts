@@ -1,7 +1,9 @@
 import { ConfigFault, readConfig, type Config } from "../config.ts";
-import { readWaiting } from "../db/waiting.ts";
+import { readWaiting, type Waiting } from "../db/waiting.ts";
+import { isDatabaseTrouble, tellDatabase } from "../operator.ts";
 import type { Command } from "./command.ts";
 import {
+  checkAddressData,
   checkDatabase,
   checkDatabaseClock,
   checkDisk,
@@ -11,19 +13,19 @@ import {
   checkMachine,
   checkNode,
   checkSchema,
-  checkService,
   checkTenants,
   checkWebhooks,
   fail,
   ok,
   type Check,
 } from "./doctor-checks.ts";
+import { checkService } from "./doctor-service.ts";
 import { openStore, type Store } from "./store.ts";
 
 // One after the other: each counts on those before it, so the first that fails for good ends it.
 async function* examine(): AsyncGenerator<Check> {
   yield checkNode();
-  yield* checkMachine();
+  yield* await tried("memory", null, checkMachine);
   let config: Config;
   try {
     config = readConfig();
@@ -33,49 +35,59 @@ async function* examine(): AsyncGenerator<Check> {
     return;
   }
   yield ok("configuration", "the environment's variables are well formed");
+  yield* await tried("address data", null, () => checkAddressData(config));
   if (config.databaseUrl === null) {
-    const folder = checkFolder(config);
-    yield folder;
-    if (!folder.isOk) return;
-    yield checkDisk(config.dataDir);
+    const folder = await tried("data folder", null, () => checkFolder(config));
+    yield* folder;
+    if (folder.some(({ isOk }) => !isOk)) return;
+    yield* await tried("disk", null, () => checkDisk(config.dataDir));
   }
   let store: Store;
   try {
-    store = await openStore(config, { migrations: false, newDatabase: false });
-    await store.database.ping();
+    store = await openStore(config, { schema: "any", newDatabase: false });
   } catch (error) {
-    yield unreachable(config, error);
+    const { detail, next } = tellDatabase(error, config.databaseUrl);
+    yield fail("database", detail, next);
     return;
   }
   try {
     yield* examineStore(store);
   } finally {
-    await store.close();
+    // It may have gone away meanwhile, which was told.
+    await store.close().catch(() => {});
   }
 }
 
-function unreachable({ databaseUrl }: Config, error: unknown): Check {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const reasons = cause instanceof AggregateError ? cause.errors : [cause];
-  const words = reasons.map((each) => (each instanceof Error ? each.message : String(each))).join(", ");
-  const next =
-    databaseUrl === null
-      ? "the file postgres.log in DATA_DIR says why"
-      : "is it up, and are host, port, user, password and name in DATABASE_URL right?";
-  return fail("database", words, next);
+type Examination = () => Check | Check[] | Promise<Check | Check[]>;
+
+// Whatever a check throws is what it has found.
+async function tried(name: string, databaseUrl: string | null, check: Examination): Promise<Check[]> {
+  try {
+    return [await check()].flat();
+  } catch (error) {
+    if (isDatabaseTrouble(error)) {
+      const { detail, next } = tellDatabase(error, databaseUrl);
+      return [fail(name, detail, next)];
+    }
+    const detail = error instanceof Error ? error.message : String(error);
+    return [fail(name, detail.replaceAll("\n", " "), "this could not be checked: mend what it says, and run doctor again")];
+  }
 }
 
 async function* examineStore(store: Store): AsyncGenerator<Check> {
-  yield await checkDatabase(store);
-  yield await checkDatabaseClock(store);
-  const schema = await checkSchema(store);
-  yield schema;
-  if (!schema.isOk) return;
-  for (const check of [checkLock, checkTenants]) yield await check(store);
-  const waiting = await readWaiting(store.database);
-  yield checkEngine(waiting);
-  yield checkWebhooks(waiting);
-  yield* await checkService(await store.publicUrl());
+  const look = (name: string, check: Examination) => tried(name, store.config.databaseUrl, check);
+  yield* await look("database", () => checkDatabase(store));
+  yield* await look("clock", () => checkDatabaseClock(store));
+  const schema = await look("migrations", () => checkSchema(store));
+  yield* schema;
+  if (schema.some(({ isOk }) => !isOk)) return;
+  yield* await look("tenant lock", () => checkLock(store));
+  yield* await look("tenants", () => checkTenants(store));
+  const waiting: { current?: Waiting } = {};
+  yield* await look("engine", async () => checkEngine((waiting.current = await readWaiting(store.database))));
+  const { current } = waiting;
+  if (current) yield* checkWebhooks(current);
+  yield* await look("service", () => checkService(store));
 }
 
 function line({ name, isOk, detail, next }: Check): string {

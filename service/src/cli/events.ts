@@ -14,6 +14,8 @@ async function tail({ client, options }: ApiCall): Promise<Outcome> {
   const after = readWhole(options, "after", { least: 0, most: Number.MAX_SAFE_INTEGER, fallback: 0 });
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
+  // Whoever read the lines has gone, as head does.
+  process.stdout.once("error", () => stopping.abort());
   const wanted = { signal: stopping.signal, ...(types && { types }) };
   const isFromNow = textOption(options, "after") === undefined;
   let last = after;
@@ -81,7 +83,7 @@ export const eventCommands: Command[] = [
     positionals: { min: 0, max: 0 },
     options: {
       ...apiOptions,
-      scenario: { type: "string", describe: attackKinds.join(", ") },
+      scenario: { type: "string", describe: attackKinds.join(", "), values: attackKinds },
       seed: { type: "string", describe: "the same seed is the same shop (default: a new one)" },
     },
     wants,

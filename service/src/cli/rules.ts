@@ -65,9 +65,16 @@ async function backtest({ client, positionals, options }: ApiCall): Promise<Outc
   }
   progress.clear();
   if (found.status !== "DONE") throw new Failure("internal-error", `the backtest is ${found.status}: ${cellText(found.fault)}`);
-  const facts = Object.entries(found.result ?? {}).flatMap(([name, value]) => (typeof value === "number" ? [[name, value]] : []));
+  const facts = Object.entries(found.result ?? {}).flatMap(([name, value]) =>
+    typeof value === "number" ? [[name, rounded(value)]] : [],
+  );
   const text = [`${found.backtest_id} over ${days} days`, table(["figure", "value"], facts)].join("\n");
   return { result: found, text };
+}
+
+// For people; --json has every digit.
+function rounded(value: number): number {
+  return Number.isInteger(value) ? value : Number(value.toPrecision(3));
 }
 
 export const ruleCommands: Command[] = [

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { saveTenantChange, shownTenant } from "../api/tenants.ts";
 import { validate } from "../api/validate.ts";
 import { clock } from "../clock.ts";
-import { findPrimaryClientId } from "../db/tenants.ts";
+import { findPrimaryClientId, listTenants } from "../db/tenants.ts";
 import { Failure } from "../domain/failure.ts";
 import { TenantChange, tenantChangeFaults } from "../domain/tenant.ts";
 import { createTenant } from "../tenancy.ts";
@@ -17,6 +17,7 @@ import {
   type Options,
   type Outcome,
 } from "./command.ts";
+import { table } from "./table.ts";
 
 const originOption = {
   type: "string",
@@ -69,6 +70,13 @@ async function update({ store, positionals, options }: Call): Promise<Outcome> {
   return { result, text: rows(result) };
 }
 
+async function list({ store }: Call): Promise<Outcome> {
+  const tenants = await listTenants(store.database);
+  const lines = tenants.map((each) => [each.slug, each.app_key, each.ip_policy, each.created_at, each.allowed_origins.join(" ")]);
+  const text = tenants.length === 0 ? "no tenants" : table(["tenant", "app key", "addresses", "created", "origins"], lines);
+  return { result: { tenants }, text };
+}
+
 export const tenantCommands: Command[] = [
   {
     name: "tenant create",
@@ -79,8 +87,17 @@ export const tenantCommands: Command[] = [
       "client-id": { type: "string", describe: "the client's id (default: made up)" },
       origin: originOption,
     },
-    wants: { migrations: true, newDatabase: true },
+    wants: { schema: "migrated", newDatabase: true },
     run: create,
+  },
+  {
+    name: "tenant list",
+    usage: "tenant list",
+    summary: "the tenants of this database, a thousand at the most",
+    positionals: { min: 0, max: 0 },
+    options: {},
+    wants: { schema: "current", newDatabase: false },
+    run: list,
   },
   {
     name: "tenant update",
@@ -92,7 +109,7 @@ export const tenantCommands: Command[] = [
       "ip-policy": { type: "string", describe: "what is kept of addresses: full, truncate or hash" },
       "url-parameter": { type: "string", multiple: true, describe: "a parameter of page addresses to keep; may be given again" },
     },
-    wants: { migrations: true, newDatabase: false },
+    wants: { schema: "current", newDatabase: false },
     run: update,
   },
 ];

@@ -70,7 +70,7 @@ export const tokenCommands: Command[] = [
       scope: scopeOption,
       "client-id": { type: "string", describe: "the client's id (default: made up)" },
     },
-    wants: { migrations: true, newDatabase: false },
+    wants: { schema: "current", newDatabase: false },
     run: async ({ store, options }) => {
       const slug = readSlug(textOption(options, "tenant") ?? "demo");
       const result = await createClient(store.database, { slug, scopes: readScopes(options), ...readClientId(options) }, clock);
@@ -83,7 +83,7 @@ export const tokenCommands: Command[] = [
     summary: "ends a client: no new tokens, and those it has stop working",
     positionals: { min: 1, max: 1 },
     options: {},
-    wants: { migrations: true, newDatabase: false },
+    wants: { schema: "current", newDatabase: false },
     run: async ({ store, positionals }) => {
       const client = { client_id: positionals[0] ?? "", now: clock.now() };
       const isRevoked = await store.database.transaction((tx) => saveRevoked(tx, client));
@@ -102,7 +102,7 @@ export const tokenCommands: Command[] = [
       "client-id": { type: "string", describe: "the client it is for (default: the tenant's first)" },
       "expires-in": { type: "string", describe: `seconds, 1 to ${tokenLifeSeconds} (default ${tokenLifeSeconds})` },
     },
-    wants: { migrations: true, newDatabase: false },
+    wants: { schema: "current", newDatabase: false },
     run: mintToken,
   },
   {
@@ -111,7 +111,7 @@ export const tokenCommands: Command[] = [
     summary: "a new key signs tokens from now on; tokens of the old ones stay good",
     positionals: { min: 0, max: 0 },
     options: {},
-    wants: { migrations: true, newDatabase: false },
+    wants: { schema: "current", newDatabase: false },
     run: async ({ store }) => {
       const kid = await (await Issuer.open(store.database, await store.publicUrl())).rotate();
       return { result: { kid }, text: `tokens are signed with ${kid} now` };
@@ -123,7 +123,7 @@ export const tokenCommands: Command[] = [
     summary: "brings the database's tables up to date, as a start of the service does",
     positionals: { min: 0, max: 0 },
     options: {},
-    wants: { migrations: false, newDatabase: true },
+    wants: { schema: "any", newDatabase: true },
     run: async ({ store }) => {
       const applied = await migrate(store.database);
       return {

@@ -8,6 +8,8 @@ import { Failure } from "../domain/failure.ts";
 import { isRole, roles } from "../domain/role.ts";
 import { NewUser, normalEmail, type User } from "../domain/user.ts";
 import { UsageFault, readSlug, rows, tenantOption, textOption, type Call, type Command, type Outcome } from "./command.ts";
+import type { Wants } from "./store.ts";
+import { cellText, table } from "./table.ts";
 
 // Who the tenant's events say it was.
 const actor = "command line";
@@ -29,6 +31,7 @@ function readNewUser({ positionals, options }: Call): NewUser {
     validate(schema, wanted);
   } catch (error) {
     const [fault] = (error instanceof Failure && error.errors) || [];
+    if (fault?.field === "email") throw new UsageFault(`${cellText(email)} is no e-mail address`);
     throw fault ? new UsageFault(`${fault.field} ${fault.message}`) : error;
   }
   return wanted;
@@ -53,15 +56,15 @@ async function create(call: Call): Promise<Outcome> {
   return { result, text: `${rows(result)}\nThe link works once, and is shown this once.` };
 }
 
-function userLine({ email, role, name, is_disabled, has_password, has_external_sign_in }: User): string {
+function userCells({ email, role, name, is_disabled, has_password, has_external_sign_in }: User): string[] {
   const hasJoined = has_password || has_external_sign_in;
-  const state = is_disabled ? "disabled" : hasJoined ? "active" : "invited";
-  return `${email}  ${role.padEnd(12)}  ${state.padEnd(8)}  ${name}`;
+  return [email, role, is_disabled ? "disabled" : hasJoined ? "active" : "invited", name];
 }
 
 async function list(call: Call): Promise<Outcome> {
   const users = await listUsers(call.store.database, (await requireTenant(call)).tenant_id);
-  return { result: { users }, text: users.length === 0 ? "no users" : users.map(userLine).join("\n") };
+  const text = users.length === 0 ? "no users" : table(["email", "role", "state", "name"], users.map(userCells));
+  return { result: { users }, text };
 }
 
 async function disable(call: Call): Promise<Outcome> {
@@ -77,7 +80,7 @@ async function disable(call: Call): Promise<Outcome> {
   return { result: user, text: `${email} is disabled, and signed out everywhere` };
 }
 
-const wants = { migrations: true, newDatabase: false };
+const wants: Wants = { schema: "current", newDatabase: false };
 
 export const userCommands: Command[] = [
   {
@@ -87,7 +90,7 @@ export const userCommands: Command[] = [
     positionals: { min: 1, max: 1 },
     options: {
       tenant: tenantOption,
-      role: { type: "string", describe: roles.join(", ") },
+      role: { type: "string", describe: roles.join(", "), values: roles },
       name: { type: "string", describe: "the person's name (default: the e-mail's first part)" },
     },
     wants,

@@ -4,7 +4,7 @@ import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync,
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { isRunning, type Launcher, type User } from "./privilege.ts";
+import { isRunning, serverUser, type Launcher, type User } from "./privilege.ts";
 
 // The files of the embedded PostgreSQL: where they are, and how they are made.
 export class EmbeddedFault extends Error {}
@@ -16,11 +16,26 @@ const socketPathMax = 100;
 export function makeCluster(folder: string, launcher: Launcher, superuser: string): void {
   if (existsSync(join(folder, "PG_VERSION"))) {
     const major = readFileSync(join(folder, "PG_VERSION"), "utf8").trim();
-    if (major === postgresMajor) return;
-    throw new EmbeddedFault(`DATA_DIR ${dirname(folder)} was made by PostgreSQL ${major}; this is PostgreSQL ${postgresMajor}`);
+    if (major !== postgresMajor)
+      throw new EmbeddedFault(`DATA_DIR ${dirname(folder)} was made by PostgreSQL ${major}; this is PostgreSQL ${postgresMajor}`);
+    const fault = ownerFault(folder);
+    if (fault !== null) throw new EmbeddedFault(`${fault.detail}: ${fault.next}`);
+    return;
   }
   if (existsSync(folder)) throw new EmbeddedFault(`${folder} is there but holds no database`);
   initialise(folder, launcher, superuser);
+}
+
+// PostgreSQL must own its folder and what is in it. As root, it runs as the folder's owner, or as nobody where that is root.
+export function ownerFault(folder: string): { detail: string; next: string } | null {
+  const { uid } = statSync(folder);
+  const runner = serverUser(folder)?.uid ?? process.getuid?.() ?? uid;
+  const file = join(folder, "PG_VERSION");
+  const other =
+    uid === runner ? [file].find((path) => (statSync(path, { throwIfNoEntry: false })?.uid ?? runner) !== runner) : folder;
+  if (other === undefined) return null;
+  const detail = `${other} belongs to user ${statSync(other).uid}, and PostgreSQL would run as user ${runner}`;
+  return { detail, next: process.getuid?.() === 0 ? `chown -R ${runner} ${folder}` : "run it as the user that owns it" };
 }
 
 // Made beside its place and renamed into it, so that a kill half-way leaves no half of a database.
@@ -84,9 +99,10 @@ export function makeSocketFolder(dataDir: string, user: User | null): string {
   const folder = Buffer.byteLength(near) > socketPathMax - ".s.PGSQL.5432".length ? far : near;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);
-  if (!found.isDirectory() || ![process.getuid?.(), user?.uid].includes(found.uid)) {
-    throw new EmbeddedFault(`${folder} is not ours: remove it, or choose a shorter DATA_DIR`);
-  }
+  if (!found.isDirectory()) throw new EmbeddedFault(`${folder} is no folder, and PostgreSQL's socket has to be in it`);
+  // It may be in use: whoever removed it would cut off a PostgreSQL that runs.
+  if (![process.getuid?.(), user?.uid].includes(found.uid))
+    throw new EmbeddedFault(`${folder} belongs to user ${found.uid}: run it as that user, or choose another DATA_DIR`);
   if (user !== null) chownSync(folder, user.uid, user.gid);
   return folder;
 }

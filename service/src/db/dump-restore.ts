@@ -7,6 +7,7 @@ import type { Database, Queryable } from "./database.ts";
 import { BackupFault, FileFault, type DumpHeader, type DumpedSequence, type DumpedTable, type Piece } from "./dump-file.ts";
 import { countLines, hasMigrations, listTables, plain, queryableOf, quoted, seeEveryRow } from "./dump.ts";
 import { MigrationFault, checkApplied, migrateInside, readMigrations, tryMigrationLock, type Migration } from "./migrate.ts";
+import { deletePublicUrl } from "./settings.ts";
 import { sql } from "./sql.ts";
 
 // What has just stopped takes a moment to be gone from the database.
@@ -36,6 +37,7 @@ export async function restoreDatabase(
     await migrateInside(client, migrationsOf(source.header, migrations));
     const loaded = await load(place, source, onProgress);
     const applied = await migrateInside(client, migrations);
+    await deletePublicUrl(place.held);
     await client.query("commit");
     // So that the first lists are planned well. PostgreSQL would get to it by itself a little later.
     await client.query("analyze").catch(() => {});

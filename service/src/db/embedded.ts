@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, existsSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
@@ -32,6 +32,8 @@ export class EmbeddedPostgres {
   readonly #folder: string;
   readonly #log: string;
   readonly #launcher: Launcher;
+  // Where this start's lines begin: what older ones said explains nothing.
+  #logBegin: number;
   #server: ChildProcess | null = null;
   #guard: Client | null = null;
   #isStopping = false;
@@ -39,6 +41,7 @@ export class EmbeddedPostgres {
   private constructor(dataDir: string) {
     this.#folder = join(dataDir, "postgres");
     this.#log = join(dataDir, "postgres.log");
+    this.#logBegin = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
     makeFolder(dataDir);
     const user = serverUser(this.#folder);
     const host = makeSocketFolder(dataDir, user);
@@ -116,6 +119,7 @@ export class EmbeddedPostgres {
     const run = this.#launcher.command(binary("postgres"), ["-D", this.#folder, ...flags]);
     // To a file, not to a pipe: it must not die of a broken pipe when the service is killed.
     const log = openSync(this.#log, "a", 0o600);
+    this.#logBegin = fstatSync(log).size;
     // A group of its own, so that Ctrl+C reaches the service alone, which then stops it in good order.
     this.#server = spawn(run.file, run.args, { ...run.options, stdio: ["ignore", log, log], detached: true });
     this.#server.on("error", () => {});
@@ -218,13 +222,16 @@ export class EmbeddedPostgres {
 
   // By processes of a PostgreSQL that was killed, which leave when they notice, or by another one that is just giving up.
   #isBlocked(): boolean {
-    return existsSync(this.#log) && /still in use|Is another postmaster/.test(readFileSync(this.#log, "utf8").slice(-500));
+    return /still in use|Is another postmaster/.test(this.#ownLog());
   }
 
   #lastLog(): string {
-    if (!existsSync(this.#log)) return "no log was written";
-    const lines = readFileSync(this.#log, "utf8").slice(-4000).trim().split("\n");
-    return lines.findLast((line) => /FATAL|PANIC/.test(line)) ?? lines.at(-1) ?? "";
+    const lines = this.#ownLog().trim().split("\n");
+    return lines.findLast((line) => /FATAL|PANIC/.test(line)) ?? (lines.at(-1) || "it wrote nothing to postgres.log");
+  }
+
+  #ownLog(): string {
+    return existsSync(this.#log) ? readFileSync(this.#log).subarray(this.#logBegin).toString() : "";
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import type { Client } from "pg";
 import type { Database } from "./database.ts";
-import { sql } from "./sql.ts";
+import { sql, statement } from "./sql.ts";
 
 const folder = new URL("../../migrations/", import.meta.url);
 // Any number, the same in every process: one of ten that start at once migrates, nine wait.
@@ -78,18 +78,28 @@ export async function listPendingMigrations(database: Database, migrations = rea
   return migrations.filter(({ version }) => !applied.some((row) => row.version === version)).map((migration) => migration.name);
 }
 
-export async function findServerVersion(database: Database): Promise<string> {
-  const [row] = await database.query<{ version: string }>(sql`select current_setting('server_version') as version`);
-  return row?.version ?? "unknown";
+export type Server = { version: string; number: number; encoding: string; is_read_only: boolean };
+
+const serverText = `
+  select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+    current_setting('server_encoding') as encoding, current_setting('transaction_read_only') = 'on' as is_read_only`;
+
+export async function findServer(database: Database): Promise<Server> {
+  const [server] = await database.query<Server>(statement(serverText, []));
+  if (!server) throw new Error("the database did not tell what it is");
+  return server;
 }
 
 async function checkServer(client: Client): Promise<void> {
-  const { rows } = await client.query<{ version: number; encoding: string }>(
-    "select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding",
-  );
-  const server = rows[0];
-  if (!server || server.version < postgresVersionMin) throw new MigrationFault("the database must be PostgreSQL 15 or newer");
-  if (server.encoding !== "UTF8") throw new MigrationFault(`the database's encoding must be UTF8, not ${server.encoding}`);
+  const { rows } = await client.query<Server>(serverText);
+  const fault = rows[0] && serverFault(rows[0]);
+  if (fault) throw new MigrationFault(fault);
+}
+
+// What no table of ours can be made in.
+export function serverFault({ number, encoding }: Server): string | null {
+  if (number < postgresVersionMin) return "the database must be PostgreSQL 15 or newer";
+  return encoding === "UTF8" ? null : `the database's encoding must be UTF8, not ${encoding}`;
 }
 
 export function checkApplied(applied: AppliedMigration, migrations: Migration[]): void {

@@ -20,6 +20,11 @@ export async function savePublicUrl(tx: Queryable, url: string): Promise<void> {
     on conflict (name) do update set value = excluded.value`);
 }
 
+// Data that was moved elsewhere would else have its commands call where it came from.
+export async function deletePublicUrl(tx: Queryable): Promise<void> {
+  await tx.query(sql`delete from service_settings where name = 'public_url'`);
+}
+
 export async function findPublicUrl(database: Queryable): Promise<string | undefined> {
   const [row] = await database.query<{ value: Buffer }>(sql`
     select value

@@ -45,6 +45,16 @@ export async function findTenant(database: Queryable, slug: string): Promise<Ten
   return row;
 }
 
+const tenantsListedMax = 1_000;
+
+export async function listTenants(database: Queryable): Promise<TenantRow[]> {
+  return database.query<TenantRow>(sql`
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, created_at
+    from tenants
+    order by slug
+    limit ${tenantsListedMax}`);
+}
+
 export async function hasTenants(database: Queryable): Promise<boolean> {
   return (await database.query(sql`select 1 as found from tenants limit 1`)).length > 0;
 }

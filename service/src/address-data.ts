@@ -1,0 +1,11 @@
+import { ConfigFault } from "./config.ts";
+import { Enrichment } from "./engine/enrichment.ts";
+
+// The databases of addresses that MMDB_FILES names.
+export function openAddressData(files: string[]): Enrichment {
+  try {
+    return Enrichment.open(files);
+  } catch (error) {
+    throw new ConfigFault(`MMDB_FILES: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,68 @@
+import { Client, DatabaseError } from "pg";
+import { ConfigFault } from "./config.ts";
+import { EmbeddedFault } from "./db/cluster.ts";
+import { codeOf } from "./db/database.ts";
+import { MigrationFault } from "./db/migrate.ts";
+import { Failure } from "./domain/failure.ts";
+
+// What is wrong, and what to do about it.
+export type Trouble = { detail: string; next: string };
+
+// What the operator can mend is one line and exit code 2, whichever command meets it. Anything else is a bug, and is shown whole.
+export function isOperators(error: unknown): boolean {
+  return [ConfigFault, EmbeddedFault, MigrationFault].some((kind) => error instanceof kind);
+}
+
+// SQLSTATE, and what the operator can do; `role` is the one that DATABASE_URL logs in as.
+const steps: [code: RegExp, next: (role: string) => string][] = [
+  [
+    /^42501$/,
+    (role) =>
+      `the role ${role} needs the rights of the tables' owner: grant <owner> to ${role}, or name the owner in DATABASE_URL`,
+  ],
+  [/^28/, (role) => `are the user ${role} and the password right, and does pg_hba.conf let them in?`],
+  [/^3D000$/, () => "create that database, or name another"],
+  [
+    /^53300$/,
+    () => "every connection is taken: raise max_connections (or the limit of the role or the database), or close what holds them",
+  ],
+  [/^(53100|58030|ENOSPC)$/, () => "make room on the database's disk"],
+  [/^25006$/, () => "it is read-only, as a standby is: name the primary"],
+  [/^57P/, () => "it is starting or stopping: try again in a moment"],
+];
+
+// Of an error that came from opening or asking the database.
+export function tellDatabase(error: unknown, databaseUrl: string | null): Trouble {
+  const root = rootOf(error);
+  const parts = root instanceof AggregateError ? root.errors : [root];
+  const detail = parts.map((each) => (each instanceof Error ? each.message : String(each)).replaceAll("\n", " ")).join(", ");
+  const known = steps.find(([code]) => code.test(codeOf(root)));
+  if (known) return { detail, next: known[1](roleOf(databaseUrl)) };
+  if (databaseUrl === null) return { detail, next: "the file postgres.log in DATA_DIR says why" };
+  return { detail, next: "is it up, and are host, port, user, password and name in DATABASE_URL right?" };
+}
+
+// Whether it is the database's doing, and the operator's to mend: it is away, or refuses us.
+export function isDatabaseTrouble(error: unknown): boolean {
+  if (error instanceof Failure) return error.code === "bad-gateway" && error.cause instanceof Error;
+  if (error instanceof DatabaseError) return steps.some(([code]) => code.test(codeOf(error)));
+  const parts: unknown[] = error instanceof AggregateError ? error.errors : [error];
+  return parts.some((each) => each instanceof Error && "syscall" in each && /^(connect|getaddrinfo)$/.test(String(each.syscall)));
+}
+
+// The same as one line.
+export function databaseFault(error: unknown, databaseUrl: string | null): unknown {
+  if (isOperators(error)) return error;
+  const { detail, next } = tellDatabase(error, databaseUrl);
+  const where = databaseUrl === null ? "the embedded database" : "DATABASE_URL";
+  return new ConfigFault(`${where}: ${detail}; ${next}`, { cause: error });
+}
+
+function rootOf(error: unknown): unknown {
+  const isWrapped = (error instanceof Failure || error instanceof ConfigFault) && error.cause instanceof Error;
+  return isWrapped ? rootOf(error.cause) : error;
+}
+
+function roleOf(databaseUrl: string | null): string {
+  return (databaseUrl === null ? undefined : new Client({ connectionString: databaseUrl }).user) ?? "casehound";
+}

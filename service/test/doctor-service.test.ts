@@ -1,0 +1,105 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { checkWebhooks } from "../src/cli/doctor-checks.ts";
+import { runCli } from "./backup-lab.ts";
+import { TestTenant, testConfig } from "./harness.ts";
+import { createDatabase } from "./launch.ts";
+import { useOwnService, useProcesses } from "./process.ts";
+import { startService } from "../src/service.ts";
+
+const processes = useProcesses();
+const service = useOwnService({});
+const opened: Server[] = [];
+let databaseUrl = "";
+
+beforeAll(async () => {
+  // A database with a tenant, whose service is wherever PUBLIC_URL says.
+  databaseUrl = await createDatabase(inject("databaseUrl"));
+  const once = await startService(testConfig({ databaseUrl }));
+  await TestTenant.create(once);
+  await once.stop();
+});
+
+afterAll(() => opened.forEach((server) => server.close()));
+
+async function listen(server: Server): Promise<number> {
+  opened.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  return (server.address() as AddressInfo).port;
+}
+
+async function failing(env: Record<string, string>): Promise<string[]> {
+  const { code, out } = await runCli(["doctor"], { DATABASE_URL: databaseUrl, PORT: "0", METRICS_PORT: "off", ...env });
+  const found = [...out.matchAll(/^FAIL {2}.*\n +what to do: \S.*$/gm)].map(([text]) => text);
+  expect(code, out).toBe(found.length === 0 ? 0 : 1);
+  return found;
+}
+
+async function faultAt(url: string): Promise<string> {
+  const found = await failing({ PUBLIC_URL: url });
+  expect(found).toHaveLength(1);
+  return found.join();
+}
+
+test("doctor: https where no TLS is spoken", async () => {
+  const fault = await faultAt(`https://127.0.0.1:${service.current.port}`);
+  expect(fault).toMatch(/is answered without TLS\n.*a proxy has to end TLS/);
+});
+
+test("doctor: a certificate that nobody here trusts", async () => {
+  // Its own issuer, made for this test alone.
+  const pem = readFileSync(new URL("untrusted.pem", import.meta.url));
+  const server = createTlsServer({ key: pem, cert: pem }, (_request, response) => void response.end());
+  expect(await faultAt(`https://127.0.0.1:${await listen(server)}`)).toMatch(/is not trusted here[^]*NODE_EXTRA_CA_CERTS/);
+});
+
+test("doctor: an address that redirects, one that hangs, and a name that nobody knows", async () => {
+  const away = createHttpServer((_request, response) => void response.writeHead(301, { location: "https://x.example/" }).end());
+  expect(await faultAt(`http://127.0.0.1:${await listen(away)}`)).toMatch(/redirects to https:\/\/x\.example\//);
+  const hung = createServer(() => {});
+  expect(await faultAt(`http://127.0.0.1:${await listen(hung)}`)).toMatch(/does not answer in time/);
+  expect(await faultAt("http://nowhere.invalid")).toMatch(/the name nowhere\.invalid cannot be resolved/);
+});
+
+test("doctor: a service that goes by another name than the one configured here", async () => {
+  const { port, url } = service.current;
+  const named = `http://localhost:${port}`;
+  const fault = await faultAt(named);
+  expect(fault).toMatch(/^FAIL {2}public url/);
+  expect(fault).toContain(`calls itself ${url}, and here it is called ${named}`);
+  expect(await failing({ PUBLIC_URL: url })).toEqual([]);
+});
+
+test("doctor: ports that are taken, where a service is yet to start", async () => {
+  const [port, metrics] = [await listen(createServer()), await listen(createServer())];
+  const found = await failing({ PUBLIC_URL: "http://127.0.0.1:1", PORT: String(port), METRICS_PORT: String(metrics) });
+  expect(found).toHaveLength(3);
+  expect(found.join("\n")).toMatch(new RegExp(`PORT ${port} is taken[^]*METRICS_PORT ${metrics} is taken`));
+});
+
+test("doctor: files of addresses that are not there, or are none; a DATA_DIR that is a file", async () => {
+  const file = join(processes.folder(), "some.mmdb");
+  const missing = await failing({ PUBLIC_URL: service.current.url, MMDB_FILES: file });
+  expect(missing.join()).toMatch(/address data +MMDB_FILES: ENOENT/);
+  writeFileSync(file, "not one");
+  const wrong = await failing({ PUBLIC_URL: service.current.url, MMDB_FILES: file });
+  expect(wrong.join()).toMatch(/address data +MMDB_FILES: /);
+  const folder = await failing({ DATABASE_URL: "", DATA_DIR: file });
+  expect(folder.join()).toMatch(/data folder +\S+ is a file/);
+});
+
+test("doctor: webhooks that were switched off, and messages that were given up, each with its own command", () => {
+  const waiting = { unscored: 0, oldest: null };
+  expect(checkWebhooks({ ...waiting, deliveries: { waiting: 0, dead: 2 }, disabledWebhooks: 1 })).toMatchObject([
+    { detail: "2 messages were given up", next: expect.stringContaining("webhooks resend <webhook_id>") },
+    {
+      detail: expect.stringMatching(/^1 webhook was switched off/),
+      next: expect.stringContaining("webhooks set <webhook_id> --enabled true"),
+    },
+  ]);
+  expect(checkWebhooks({ ...waiting, deliveries: { waiting: 3, dead: 0 }, disabledWebhooks: 0 })).toMatchObject([{ isOk: true }]);
+});
