@@ -82,7 +82,9 @@ async function settle(tenant: TestTenant): Promise<void> {
     const running = await tenant.service.database.query(
       statement("select 1 from backtests where status in ('QUEUED', 'RUNNING') limit 1", []),
     );
+    const messages = await tenant.service.database.query(statement("select 1 from webhook_deliveries limit 1", []));
     expect([...waiting, ...running]).toEqual([]);
+    expect(messages).not.toEqual([]);
   });
 }
 
