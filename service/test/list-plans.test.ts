@@ -1,5 +1,6 @@
 import { escapeLiteral } from "pg";
 import { beforeAll, expect, test } from "vitest";
+import { lockFreshCases } from "../src/db/cases.ts";
 import type { Queryable, Row } from "../src/db/database.ts";
 import { caseSorts, listCases, type CaseFilter, type CasePage, type CaseSort } from "../src/db/lists.ts";
 import { statement, type Statement } from "../src/db/sql.ts";
@@ -265,4 +266,17 @@ test.each(["-created_at", "-updated_at"])("GET cases 200: %s walks through twent
     if (next.next_cursor !== null) next = await getPage(`sort=${sort}&cursor=${next.next_cursor}`);
   }
   expect(next.next_cursor).toBeNull();
+});
+
+test("plans: a close that was prepared while there were no keys does not walk over those that come", async () => {
+  const { database } = service.current;
+  await database.query({ ...statement("vacuum analyze idempotency_keys", []), name: "" });
+  const sent: Statement[] = [];
+  const recorder: Queryable = { query: (asked) => (sent.push(asked), Promise.resolve([])) };
+  await lockFreshCases(recorder, tenant.tenantId, [{ case_id: uuidV7Floor(baseMs), key: "k" }]);
+  const [locking] = sent;
+  if (!locking) throw new Error("nothing was asked");
+  const scans = flatten(await explain(locking, "force_generic_plan")).filter((node) => node["Relation Name"] !== undefined);
+  expect(scans.map((node) => node["Node Type"]).filter((type) => type === "Seq Scan")).toEqual([]);
+  expect(scans.map((node) => node["Relation Name"])).toContain("idempotency_keys");
 });

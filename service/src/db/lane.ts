@@ -109,6 +109,10 @@ function makePool(options: ClientConfig, max: number, lock_timeout: number): Poo
   return pool;
 }
 
+// A prepared statement keeps its plan until statistics change. One that was planned while a table was all but empty would walk
+// over all of it, and be used for a minute while thousands of rows come in. Everything asked often has an index, so that is taken.
+const planning = "-c enable_seqscan=off -c jit=off";
+
 export function clientOptions(address: DatabaseAddress, role?: string): ClientConfig {
   return {
     ...address,
@@ -121,7 +125,7 @@ export function clientOptions(address: DatabaseAddress, role?: string): ClientCo
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
-    options: `-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning${role === undefined ? "" : ` -c role=${role}`}`,
+    options: `-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning ${planning}${role === undefined ? "" : ` -c role=${role}`}`,
     types: { getTypeParser },
   };
 }
