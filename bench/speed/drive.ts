@@ -15,8 +15,6 @@ export type Drive = {
   // Requests a second, whatever the answers do: latency counts from the time at which a request should have gone out. Without
   // it every connection asks again as soon as it is answered.
   rate?: number;
-  // By every connection once, before the clock runs: the server has then taken it in.
-  first?: Shot;
   // In turns, in an order that jumps about.
   shots: Shot[];
   // Each at most once: the run ends when they are used up, and `seconds` tells how long it was.

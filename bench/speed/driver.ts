@@ -161,7 +161,6 @@ class Run {
   #startMs = 0;
   #endMs = 0;
   #lastMs = 0;
-  #greeting = { left: 0, resolve: () => {} };
   #timer: NodeJS.Timeout | undefined;
   #finish: (error?: unknown) => void = () => {};
   isOver = false;
@@ -179,7 +178,6 @@ class Run {
   async run(): Promise<{ driven: Driven; failure: string | null }> {
     if (this.#shots.length === 0) throw new Error("there is nothing to send");
     await Promise.all(this.#lines.map((line) => line.open()));
-    if (this.drive.first) await this.#greet(prepare(this.drive.first, this.drive, ""));
     const before = process.cpuUsage();
     const finished = new Promise<void>((resolve, reject) => {
       this.#finish = (error) => (error === undefined ? resolve() : reject(error));
@@ -205,18 +203,7 @@ class Run {
     return { driven: { ...driven, cpuSeconds: (user + system) / 1e6 }, failure: this.#failure };
   }
 
-  #greet(first: Prepared): Promise<void> {
-    return new Promise((resolve) => {
-      this.#greeting = { left: this.#lines.length, resolve };
-      for (const line of this.#lines) line.send(first, performance.now());
-    });
-  }
-
   answered(line: Line, sentAt: number): void {
-    if (this.#greeting.left > 0) {
-      if (--this.#greeting.left === 0) this.#greeting.resolve();
-      return;
-    }
     const now = performance.now();
     this.#latencies.add(now - sentAt);
     this.#done++;

@@ -10,8 +10,6 @@ const connections = 100;
 const p99MaxMs = 25;
 const memoryMaxMb = 250;
 
-const first = { method: "GET", path: "/livez" };
-
 type Work = { name: string; asked: (stand: Stand) => Pick<Drive, "shots" | "once" | "key"> };
 
 const works: Work[] = [
@@ -26,8 +24,7 @@ const whole = (value: number) => Math.round(value).toLocaleString("en");
 type Halves = { work: string; tops: number[]; halves: Sample[] };
 
 // The top is what 100 connections get that ask again at once. Then half of that, sent at a fixed rate whatever the answers do:
-// what has to wait for a connection waits, and its wait counts. The connections are there before: to take in a hundred at once
-// holds up the service for longer than any of their requests.
+// what has to wait for a connection waits, and its wait counts.
 async function measure(context: Context, stand: Stand, { name, asked }: Work): Promise<Halves> {
   const { seconds, rounds } = scales[context.scale];
   const found: Halves = { work: name, tops: [], halves: [] };
@@ -38,8 +35,7 @@ async function measure(context: Context, stand: Stand, { name, asked }: Work): P
     await stand.reset();
     const rate = top.perSecond / 2;
     found.tops.push(top.perSecond);
-    const half = { connections, seconds, rate, first, ...asked(stand) };
-    found.halves.push(await drive(context.driver, stand, stand.ours, half));
+    found.halves.push(await drive(context.driver, stand, stand.ours, { connections, seconds, rate, ...asked(stand) }));
   }
   return found;
 }
