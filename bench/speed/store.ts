@@ -4,12 +4,16 @@ import { spawnSync } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CasehoundClient } from "@casehound/client";
 import { Issuer } from "../../service/src/api/issuer.ts";
 import { clock } from "../../service/src/clock.ts";
 import { Database } from "../../service/src/db/database.ts";
+import { countUnscored } from "../../service/src/db/inbox.ts";
 import { migrate } from "../../service/src/db/migrate.ts";
 import { sql, statement } from "../../service/src/db/sql.ts";
 import { insertClient, insertTenant } from "../../service/src/db/tenants.ts";
+import { unknownAccount } from "../../service/src/domain/account.ts";
 import type { CaseDocument } from "../../service/src/domain/case.ts";
 import { scopes } from "../../service/src/domain/scope.ts";
 import { clientTokens } from "../../service/src/simulator/courier.ts";
@@ -34,6 +38,7 @@ export type Store = {
 export const origin = "https://shop.example";
 // One name for all processes on a store, so that a token is good at each of them.
 const publicUrl = "http://bench.example";
+const reported = 6;
 const templatesOf = new WeakMap<Bench, Promise<Template[]>>();
 const storesOf = new WeakMap<Bench, Map<string, Promise<Store>>>();
 
@@ -96,6 +101,10 @@ async function detectCases(bench: Bench): Promise<Template[]> {
     const made = await createTenant(bench.database, { slug, allowedOrigins: [origin] }, clock);
     const token = clientTokens({ baseUrl: service.url, clientId: made.client_id, clientSecret: made.client_secret });
     await openDemoCases(bench, { target: { baseUrl: service.url, tenant: slug, token }, appKey: made.app_key, origin });
+    await reportSome(
+      bench,
+      new CasehoundClient({ baseUrl: service.url, tenant: slug, credentials: { token: await token(false) } }),
+    );
     const rows = await bench.database.query<{ document: string }>(
       sql`select document from cases where tenant_id = ${made.tenant_id} and subject like 'account:%' order by case_id`,
     );
@@ -104,6 +113,20 @@ async function detectCases(bench: Bench): Promise<Template[]> {
   } finally {
     await service.stop();
   }
+}
+
+// So that some have new evidence, whatever the shop's last minute brought.
+async function reportSome(bench: Bench, client: CasehoundClient): Promise<void> {
+  const { cases } = await client.listCases({ status: "OPEN", limit: 100 });
+  const known = cases.map((each) => each.website_account_id).filter((account) => account !== unknownAccount);
+  const activities = known.slice(0, reported).map((website_account_id) => ({
+    activity_id: randomUUID(),
+    type: "fraud_report" as const,
+    occurred_at: clock.now(),
+    website_account_id,
+  }));
+  await client.createActivities({ activities });
+  while ((await countUnscored(bench.database)) > 0) await sleep(100);
 }
 
 // Nobody asks for its secret: tokens are made without.
