@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { claimDeliveries, saveAttempt } from "../src/db/deliveries.ts";
 import { sql } from "../src/db/sql.ts";
 import { Receiver } from "./webhook-receiver.ts";
 import { close, deliveriesOf, shown, until, useWebhooks, type Kept, type Made } from "./webhook-rig.ts";
@@ -105,4 +106,31 @@ test("webhooks: a type that is named twice counts once, and fewer types drop not
   expect(await change(made, { types: ["case.closed", "case.closed"] })).toMatchObject({ types: ["case.closed"] });
   await resend(made);
   await until(async () => expect(await deliveriesOf(made)).toMatchObject([{ type: "case.opened", state: "DELIVERED" }]));
+});
+
+test("webhooks: an attempt that was under way when its message was sent again has no say over the new one", async () => {
+  const made = await make(["case.opened"]);
+  const { tenant, webhook } = made;
+  await tenant.openCase();
+  await until(async () => expect(await deliveriesOf(made)).toMatchObject([{ state: "DELIVERED" }]));
+  // Off, so that nobody but this test takes it up.
+  await change(made, { is_enabled: false });
+  const { database } = service.current;
+  const key = { tenant_id: tenant.tenantId, webhook_id: webhook.webhook_id };
+  const [{ event_id } = { event_id: 0 }] = await deliveriesOf(made);
+  const take = async (seconds: number) => {
+    const [now, leaseUntil] = [seconds, seconds + 60].map((each) => new Date(Date.now() + each * 1000).toISOString());
+    const [claimed] = await claimDeliveries(database, key, { limit: 1, now: now ?? "", leaseUntil: leaseUntil ?? "" });
+    if (!claimed) throw new Error("nothing was due");
+    return claimed;
+  };
+  await resend(made, { event_id });
+  const old = await take(1);
+  await resend(made);
+  const fresh = await take(2);
+  const ended = { next_at: new Date().toISOString(), status: 500, error: "the receiver answered 500" };
+  await saveAttempt(database, key, old, { ...ended, state: "DEAD" });
+  expect(await deliveriesOf(made)).toMatchObject([{ state: "WAITING" }]);
+  await saveAttempt(database, key, fresh, { ...ended, state: "DELIVERED", status: 200, error: null });
+  expect(await deliveriesOf(made)).toMatchObject([{ state: "DELIVERED", last_status: 200 }]);
 });

@@ -63,7 +63,8 @@ export async function listWebhooksDue(database: Queryable, now: string): Promise
       )`);
 }
 
-export type Claimed = { event_id: number; attempts: number; first_at: string };
+// `last_at`: when it was claimed, by which one claim is told from another. A resend counts attempts anew.
+export type Claimed = { event_id: number; attempts: number; first_at: string; last_at: string };
 
 // What is due, oldest first, and of each resource only what comes first. It is held until the lease ends.
 export async function claimDeliveries(
@@ -93,23 +94,24 @@ export async function claimDeliveries(
       last_at = ${now}::timestamptz
     from due
     where d.tenant_id = ${tenant_id} and d.webhook_id = ${webhook_id} and d.event_id = due.event_id
-    returning d.event_id, d.attempts, d.first_at`);
+    returning d.event_id, d.attempts, d.first_at, d.last_at`);
 }
 
 export type Ended = { state: DeliveryState; next_at: string; status: number | null; error: string | null };
 
-// Where the lease ran out and another has taken it up meanwhile, that one has the say; but what was delivered is delivered.
+// Where another has taken it up meanwhile, for the lease ran out or it was sent again, that one has the say; but what was
+// delivered is delivered.
 export async function saveAttempt(
   database: Queryable,
   { tenant_id, webhook_id }: WebhookKey,
-  { event_id, attempts }: Claimed,
+  { event_id, last_at }: Claimed,
   { state, next_at, status, error }: Ended,
 ): Promise<void> {
   await database.query(sql`
     update webhook_deliveries
     set state = ${state}, next_at = ${next_at}, last_status = ${status}::smallint, last_error = ${error}
     where tenant_id = ${tenant_id} and webhook_id = ${webhook_id} and event_id = ${event_id}
-      and state = 'WAITING' and (attempts = ${attempts}::int or ${state} = 'DELIVERED')`);
+      and state = 'WAITING' and (last_at = ${last_at}::timestamptz or ${state} = 'DELIVERED')`);
 }
 
 // Of all tenants.
