@@ -17,7 +17,7 @@ test("cli: what waits for another, what is not shown and what an off webhook doe
   const [closed, opened] = await deliveriesOf(made);
   expect(await say("deliveries")).toMatch(new RegExp(`^ *${closed?.event_id} .* after event ${opened?.event_id} `, "m"));
   expect(await say("deliveries")).not.toContain("--limit");
-  expect(await say("deliveries", "--limit", "2")).toMatch(/\nThe newest 2\. There are more: --limit 1000, or --state\.\n$/);
+  expect(await say("deliveries", "--limit", "2")).toMatch(/\n\.\.\. and more: --limit, to 1000, shows them\n$/);
   expect(await say("resend", "--event", String(opened?.event_id))).toBe("1 is sent again\n");
   await say("set", "--enabled", "false");
   expect(await say("deliveries", "--limit", "1")).toContain(" after event ");

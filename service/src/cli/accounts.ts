@@ -1,7 +1,7 @@
 import type { EndUserAccount, EndUserAccountChange } from "@casehound/client";
 import { apiOptions, overApi, readFlag, readWhole, wants, type ApiCall } from "./api.ts";
 import { UsageFault, textOption, type Command, type Outcome } from "./command.ts";
-import { cellText, table } from "./table.ts";
+import { listText, rows, table } from "./table.ts";
 
 const flagOptions: Command["options"] = {
   blocked: { type: "string", describe: "true or false" },
@@ -37,20 +37,13 @@ async function list(call: ApiCall): Promise<Outcome> {
     each.crm_account_id,
     each.updated_at,
   ]);
-  const more = result.next_cursor === null ? [] : ["... and more: --limit, to 1000, shows them"];
-  const text = lines.length === 0 ? "no accounts" : [table(["account", "flags", "crm id", "updated"], lines), ...more].join("\n");
-  return { result, text };
+  const columns = ["account", "flags", "crm id", "updated"];
+  return { result, text: lines.length === 0 ? "no accounts" : listText(table(columns, lines), result) };
 }
 
 function accountText(account: EndUserAccount): string {
   const { website_account_id: id, crm_account_id: crm, created_at, updated_at } = account;
-  return [
-    `account  ${cellText(id)}`,
-    `flags    ${flagsOf(account)}`,
-    `crm id   ${cellText(crm)}`,
-    `created  ${created_at}`,
-    `updated  ${updated_at}`,
-  ].join("\n");
+  return rows({ account: id, flags: flagsOf(account), "crm id": crm, created: created_at, updated: updated_at });
 }
 
 async function show({ client, positionals }: ApiCall): Promise<Outcome> {

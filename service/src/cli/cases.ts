@@ -1,9 +1,8 @@
 import type { Case, CaseListItem } from "@casehound/client";
 import { apiOptions, overApi, readOneOf, readWhole, wants, type ApiCall } from "./api.ts";
 import { textOption, type Command, type Outcome } from "./command.ts";
-import { cellText, table } from "./table.ts";
-
-const dispositions = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as const;
+import { dispositions } from "../domain/case.ts";
+import { cellText, listText, rows, table } from "./table.ts";
 
 const listOptions: Command["options"] = {
   ...apiOptions,
@@ -21,9 +20,7 @@ async function list({ client, options }: ApiCall): Promise<Outcome> {
     ...(status !== undefined && { status }),
     ...(account !== undefined && { website_account_id: account }),
   });
-  const more = result.next_cursor === null ? [] : ["... and more: --limit, to 1000, shows them"];
-  const text = result.cases.length === 0 ? "no cases" : [caseTable(result.cases), ...more].join("\n");
-  return { result, text };
+  return { result, text: result.cases.length === 0 ? "no cases" : listText(caseTable(result.cases), result) };
 }
 
 function caseTable(cases: CaseListItem[]): string {
@@ -47,20 +44,18 @@ async function show({ client, positionals }: ApiCall): Promise<Outcome> {
 
 function caseText(found: Case): string {
   const { details, current_state: state } = found;
-  const facts = [
-    ["case", found.case_id],
-    ["status", `${found.status}, version ${found.case_version}`],
-    ["account", `${found.website_account_id}${found.end_user_is_blocked ? " (blocked)" : ""}`],
-    ["score", `${details.overall_risk_score} of 5, ${details.fraud_labels.join(", ")}`],
-    ["recommended", `${details.recommended_action} (not enforced)`],
-    ["created", found.created_at],
-    ["last change", `${state.changed_at} by ${state.changed_by}: ${state.reason}`],
-    ...(state.disposition === undefined ? [] : [["disposition", state.disposition]]),
-    ["occurrences", Object.keys(found.fraud_occurrences).length],
-  ];
-  const width = Math.max(...facts.map(([name]) => String(name).length));
-  const lines = facts.map(([name, value]) => `${String(name).padEnd(width)}  ${cellText(value)}`);
-  return [...lines, "", cellText(details.summary), ...details.highlights.map((each) => `- ${cellText(each)}`)].join("\n");
+  const facts = rows({
+    case: found.case_id,
+    status: `${found.status}, version ${found.case_version}`,
+    account: `${found.website_account_id}${found.end_user_is_blocked ? " (blocked)" : ""}`,
+    score: `${details.overall_risk_score} of 5, ${details.fraud_labels.join(", ")}`,
+    recommended: `${details.recommended_action} (not enforced)`,
+    created: found.created_at,
+    "last change": `${state.changed_at} by ${state.changed_by}: ${state.reason}`,
+    ...(state.disposition !== undefined && { disposition: state.disposition }),
+    occurrences: Object.keys(found.fraud_occurrences).length,
+  });
+  return [facts, "", cellText(details.summary), ...details.highlights.map((each) => `- ${cellText(each)}`)].join("\n");
 }
 
 // With --version it is closed only as it was seen then; without it, as it is now.

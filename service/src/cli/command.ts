@@ -42,10 +42,3 @@ export function readClientId(options: Options): { clientId?: string } {
   if (fault !== null) throw new UsageFault(fault);
   return clientId === undefined ? {} : { clientId };
 }
-
-export function rows(result: Record<string, unknown>): string {
-  const width = Math.max(...Object.keys(result).map((name) => name.length));
-  return Object.entries(result)
-    .map(([name, value]) => `${name.padEnd(width)}  ${String(value)}`)
-    .join("\n");
-}

@@ -17,6 +17,19 @@ export function table(columns: string[], lines: Cell[][]): string {
     .join("\n");
 }
 
+// Names and what they are, a line each.
+export function rows(facts: Record<string, Cell | string[]>): string {
+  const width = Math.max(...Object.keys(facts).map((name) => name.length));
+  return Object.entries(facts)
+    .map(([name, value]) => `${name.padEnd(width)}  ${cellText(Array.isArray(value) ? value.join(",") : value)}`)
+    .join("\n");
+}
+
+// A page of a list, which says where it is not all.
+export function listText(page: string, { next_cursor }: { next_cursor: string | null }): string {
+  return next_cursor === null ? page : `${page}\n... and more: --limit, to 1000, shows them`;
+}
+
 // What comes from outside may hold anything, and a terminal would obey it.
 export function cellText(value: string | number | boolean | null | undefined): string {
   return String(value ?? "-").replaceAll(unseen, "�");

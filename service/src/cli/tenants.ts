@@ -10,14 +10,13 @@ import {
   UsageFault,
   readClientId,
   readSlug,
-  rows,
   textOption,
   type Call,
   type Command,
   type Options,
   type Outcome,
 } from "./command.ts";
-import { table } from "./table.ts";
+import { rows, table } from "./table.ts";
 
 const originOption = {
   type: "string",

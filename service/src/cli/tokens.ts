@@ -9,7 +9,6 @@ import {
   UsageFault,
   readClientId,
   readSlug,
-  rows,
   tenantOption,
   textOption,
   type Call,
@@ -18,6 +17,7 @@ import {
   type Options,
   type Outcome,
 } from "./command.ts";
+import { rows } from "./table.ts";
 
 const scopeOption: Option = { type: "string", describe: "scopes, separated by spaces (default all)" };
 

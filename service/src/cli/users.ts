@@ -7,9 +7,9 @@ import { listUsers } from "../db/users.ts";
 import { Failure } from "../domain/failure.ts";
 import { isRole, roles } from "../domain/role.ts";
 import { NewUser, normalEmail, type User } from "../domain/user.ts";
-import { UsageFault, readSlug, rows, tenantOption, textOption, type Call, type Command, type Outcome } from "./command.ts";
+import { UsageFault, readSlug, tenantOption, textOption, type Call, type Command, type Outcome } from "./command.ts";
 import type { Wants } from "./store.ts";
-import { cellText, table } from "./table.ts";
+import { cellText, rows, table } from "./table.ts";
 
 // Who the tenant's events say it was.
 const actor = "command line";

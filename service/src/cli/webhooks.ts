@@ -2,7 +2,7 @@ import type { Webhook, WebhookDelivery } from "@casehound/client";
 import { deliveryStates } from "../domain/webhook.ts";
 import { apiOptions, overApi, readFlag, readOneOf, readWhole, wants, type ApiCall } from "./api.ts";
 import { UsageFault, textOption, type Command, type Outcome } from "./command.ts";
-import { cellText, table } from "./table.ts";
+import { cellText, listText, table } from "./table.ts";
 
 function readTypes({ options }: ApiCall): { types?: Webhook["types"] } {
   const given = textOption(options, "types");
@@ -68,11 +68,9 @@ async function remove(call: ApiCall): Promise<Outcome> {
   return { result: { webhook_id: idOf(call) }, text: `${idOf(call)} is deleted` };
 }
 
-const limitMax = 1000;
-
 async function deliveries(call: ApiCall): Promise<Outcome> {
   const state = readOneOf(call.options, "state", deliveryStates);
-  const limit = readWhole(call.options, "limit", { least: 1, most: limitMax, fallback: 20 });
+  const limit = readWhole(call.options, "limit", { least: 1, most: 1000, fallback: 20 });
   const result = await call.client.listWebhookDeliveries(idOf(call), { limit, ...(state !== undefined && { state }) });
   const lines = result.deliveries.map((each) => [
     each.event_id,
@@ -84,9 +82,7 @@ async function deliveries(call: ApiCall): Promise<Outcome> {
     each.last_error ?? each.last_status,
   ]);
   const columns = ["event", "state", "attempts", "type", "about", "next or last", "answer"];
-  const more = `\n\nThe newest ${limit}. There are more: --limit ${limitMax}, or --state.`;
-  const text = `${table(columns, lines)}${result.next_cursor === null ? "" : more}`;
-  return { result, text: lines.length === 0 ? "no deliveries" : text };
+  return { result, text: lines.length === 0 ? "no deliveries" : listText(table(columns, lines), result) };
 }
 
 function whenOf({ state, waits_for, next_attempt_at, last_attempt_at }: WebhookDelivery): string | undefined {
@@ -162,7 +158,7 @@ export const webhookCommands: Command[] = [
     options: {
       ...apiOptions,
       state: { type: "string", describe: deliveryStates.join(", ") },
-      limit: { type: "string", describe: `how many, 1 to ${limitMax} (default 20)` },
+      limit: { type: "string", describe: "how many, 1 to 1000 (default 20)" },
     },
     run: overApi(deliveries),
   },

@@ -10,7 +10,7 @@ export const occurrencesShownMax = 200;
 const highlightsMax = 20;
 
 const CaseStatus = Type.Enum(["OPEN", "CLOSED"]);
-const dispositions = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as const;
+export const dispositions = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as const;
 const Disposition = Type.Enum([...dispositions]);
 const Version = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 const Reason = Type.String({ minLength: 1, maxLength: 1000 });
