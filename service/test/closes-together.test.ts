@@ -171,21 +171,36 @@ test("closes together: a database that is away is told to all, and none is tried
   await expect(tried).rejects.toMatchObject({ code: "bad-gateway" });
 });
 
-test("gather: two transactions of a tenant are under way at once, and what comes in meanwhile waits for the first of them", async () => {
+test("gather: a second transaction of a tenant begins where enough are waiting, and never a third", async () => {
   const under: { writes: number[]; end: () => void }[] = [];
-  const write = gatherWrites((_tenantId: string, writes: number[]) => {
-    return new Promise<number[]>((resolve) => under.push({ writes, end: () => resolve(writes) }));
-  });
+  const write = gatherWrites(
+    (_tenantId: string, writes: number[]) => {
+      return new Promise<number[]>((resolve) => under.push({ writes, end: () => resolve(writes) }));
+    },
+    { togetherMax: 10 },
+  );
   const outcomes: Promise<number>[] = [];
-  for (const each of [1, 2, 3, 4]) {
+  const ran = () => under.map(({ writes }) => writes);
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const come = async (each: number) => {
     outcomes.push(write("a", each));
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  expect(under.map(({ writes }) => writes)).toEqual([[1], [2]]);
+    await turn();
+  };
+  await come(1);
+  await come(2);
+  expect(ran()).toEqual([[1]]);
+  for (const each of [3, 4, 5]) await come(each);
+  expect(ran()).toEqual([[1], [2, 3]]);
   under[1]?.end();
-  await vi.waitFor(() => expect(under.map(({ writes }) => writes)).toEqual([[1], [2], [3, 4]]));
-  for (const each of under) each.end();
-  expect(await Promise.all(outcomes)).toEqual([1, 2, 3, 4]);
+  await vi.waitFor(() => expect(ran()).toEqual([[1], [2, 3], [4, 5]]));
+  under[2]?.end();
+  await turn();
+  await come(6);
+  expect(ran()).toEqual([[1], [2, 3], [4, 5]]);
+  under[0]?.end();
+  await vi.waitFor(() => expect(ran()).toEqual([[1], [2, 3], [4, 5], [6]]));
+  under[3]?.end();
+  expect(await Promise.all(outcomes)).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
 test("gather: writes that come in while one is under way are the next one, tenant by tenant, in parts of the most at once", async () => {

@@ -1,7 +1,8 @@
 import { Client, DatabaseError, type Pool, type PoolClient, type QueryResult } from "pg";
 import { Failure } from "../domain/failure.ts";
 import { Lane, clientOptions, givenUp, type DatabaseAddress } from "./lane.ts";
-import { sql, type Statement } from "./sql.ts";
+import { sql, unprepared, type Statement } from "./sql.ts";
+import { send, silenceMessage } from "./wire.ts";
 
 export type Row = Record<string, unknown>;
 
@@ -28,7 +29,6 @@ const statementTimeoutCode = "57014";
 const awayCodes = /^(08|53|57P|58|25P03)/;
 // Without a code: of connections that were closed, or could not be had.
 const awayMessages = /connection|timeout expired|client was closed|not queryable/i;
-const silenceMessage = "Query read timeout";
 
 // By itself it is the service's own: it sees every tenant, for the engine, the collector, signing in and the command line.
 // What is done for one tenant goes through `of`.
@@ -123,6 +123,7 @@ export class Database implements TenantDatabase {
   // long as they take, unless they are given a limit, at which the connection ends.
   async connect({ role, silenceMs }: { role?: string; silenceMs?: number } = {}): Promise<Client> {
     const patient = { lock_timeout: 0, statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
+    // On a pipelined connection the driver's limit ends the connection too.
     const own = { ...patient, query_timeout: silenceMs ?? 0, pipeline: silenceMs !== undefined };
     const client = new Client({ ...clientOptions(this.#address, role), ...own });
     client.on("error", () => {});
@@ -141,7 +142,7 @@ export class Database implements TenantDatabase {
     const tx = new Inside(client, isPatient);
     try {
       // Waited for: behind a BEGIN that failed, each statement would be a transaction of its own.
-      await client.query(begin);
+      await send(client, unprepared(begin));
       const result = await work(tx);
       tx.end();
       await commit(client);
@@ -150,7 +151,7 @@ export class Database implements TenantDatabase {
     } catch (error) {
       tx.end();
       // A rollback that succeeds shows that the connection lives; one that fails ends it, which rolls back too.
-      isBroken = !(await client.query("rollback").then(
+      isBroken = !(await send(client, unprepared("rollback")).then(
         () => true,
         () => false,
       ));
@@ -185,7 +186,7 @@ class Inside implements Transaction {
 
   async query<R extends Row>(statement: Statement): Promise<R[]> {
     if (this.#hasEnded) throw new Error("The transaction has ended.");
-    return (await this.#client.query<R>(statement)).rows;
+    return (await send<R>(this.#client, statement)).rows;
   }
 
   end(): void {
@@ -196,7 +197,7 @@ class Inside implements Transaction {
 async function commit(client: PoolClient): Promise<void> {
   let done: QueryResult;
   try {
-    done = await client.query("commit");
+    done = await send(client, unprepared("commit"));
   } catch (cause) {
     if (contendedCodes.has(codeOf(cause))) throw cause;
     // The server may or may not have committed before the connection went: the one answer that does not lie is 500.

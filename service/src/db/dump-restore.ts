@@ -5,10 +5,10 @@ import { from as copyFrom } from "pg-copy-streams";
 import { makePartition } from "./activities.ts";
 import type { Database, Queryable } from "./database.ts";
 import { BackupFault, FileFault, type DumpHeader, type DumpedSequence, type DumpedTable, type Piece } from "./dump-file.ts";
-import { countLines, hasMigrations, listTables, plain, queryableOf, quoted, seeEveryRow } from "./dump.ts";
+import { countLines, hasMigrations, listTables, queryableOf, quoted, seeEveryRow } from "./dump.ts";
 import { MigrationFault, checkApplied, migrateInside, readMigrations, tryMigrationLock, type Migration } from "./migrate.ts";
 import { deletePublicUrl } from "./settings.ts";
-import { sql } from "./sql.ts";
+import { sql, unprepared } from "./sql.ts";
 
 // What has just stopped takes a moment to be gone from the database.
 const looksMax = 10;
@@ -135,10 +135,10 @@ async function dropReferences({ held }: Place): Promise<() => Promise<void>> {
       and c.connamespace = (select relnamespace from pg_class where oid = 'migrations'::regclass)
     order by 1, 2`);
   for (const { table, name } of references)
-    await held.query(plain(`alter table ${quoted(table)} drop constraint ${quoted(name)}`));
+    await held.query(unprepared(`alter table ${quoted(table)} drop constraint ${quoted(name)}`));
   return async () => {
     for (const { table, name, definition } of references)
-      await held.query(plain(`alter table ${quoted(table)} add constraint ${quoted(name)} ${definition}`));
+      await held.query(unprepared(`alter table ${quoted(table)} add constraint ${quoted(name)} ${definition}`));
   };
 }
 
@@ -161,5 +161,5 @@ async function copyIn(client: Client, { name, columns, rows }: DumpedTable, chun
 
 async function setSequences(held: Queryable, sequences: DumpedSequence[]): Promise<void> {
   for (const { name, last_value, is_called } of sequences)
-    await held.query(plain("select setval($1::regclass, $2::bigint, $3)", [quoted(name), last_value, is_called]));
+    await held.query(unprepared("select setval($1::regclass, $2::bigint, $3)", [quoted(name), last_value, is_called]));
 }

@@ -4,7 +4,7 @@ import { listPartitions } from "./activities.ts";
 import type { Database, Queryable, Row } from "./database.ts";
 import { BackupFault, type DumpHeader, type DumpedSequence, type DumpedTable, type Piece } from "./dump-file.ts";
 import type { AppliedMigration } from "./migrate.ts";
-import { sql, type Statement } from "./sql.ts";
+import { sql, unprepared, type Statement } from "./sql.ts";
 
 export type DumpProgress = { table: string; rows: number; rowsTotal: number; bytes: number };
 
@@ -61,7 +61,7 @@ async function readHeader(snapshot: Queryable, madeAt: string): Promise<DumpHead
   const tables = await listTables(snapshot);
   const counted: DumpedTable[] = [];
   for (const { name, columns } of tables) {
-    const [row] = await snapshot.query<{ rows: number }>(plain(`select count(*) as rows from ${quoted(name)}`));
+    const [row] = await snapshot.query<{ rows: number }>(unprepared(`select count(*) as rows from ${quoted(name)}`));
     counted.push({ name, columns, rows: row?.rows ?? 0 });
   }
   return { made_at: madeAt, migrations, days: await listPartitions(snapshot), tables: counted };
@@ -127,7 +127,7 @@ async function readSequences(snapshot: Queryable): Promise<DumpedSequence[]> {
     order by relname`);
   const read = names.map(async ({ name }) => {
     const [row] = await snapshot.query<Omit<DumpedSequence, "name">>(
-      plain(`select last_value::text, is_called from ${quoted(name)}`),
+      unprepared(`select last_value::text, is_called from ${quoted(name)}`),
     );
     if (!row) throw new Error(`the sequence ${name} has no row`);
     return { name, ...row };
@@ -137,8 +137,4 @@ async function readSequences(snapshot: Queryable): Promise<DumpedSequence[]> {
 
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
-}
-
-export function plain(text: string, values: unknown[] = []): Statement {
-  return { name: "", text, values };
 }

@@ -38,23 +38,27 @@ export function gatherReads<T>(load: (tenantId: string, ids: string[]) => Promis
 type GatheringOptions<W> = { togetherMax?: number; atOnceMax?: number; weightOf?: (write: W) => number };
 
 // Writes of one tenant share transactions: those that come in while the last ones are under way are the next. Each gets its own
-// outcome. Two at a time, so that the database works on one while the other is made.
+// outcome. Where enough are waiting there are two at a time, so that the database works on one while the other is made; with few
+// each would be small, and cost as much as a large one.
 export function gatherWrites<W, R>(
   run: (tenantId: string, together: W[]) => Promise<R[]>,
   { togetherMax = 50, atOnceMax = 2, weightOf = () => 1 }: GatheringOptions<W> = {},
 ) {
   type Submitted = { write: W; resolve: (outcome: R) => void; reject: (error: unknown) => void };
-  type Line = { waiting: Submitted[]; underWay: number };
+  type Line = { waiting: Submitted[]; weight: number; underWay: number };
+  const worthOne = togetherMax / 5;
   const lines = new Map<string, Line>();
 
-  function take({ waiting }: Line): Submitted[] {
+  function take(line: Line): Submitted[] {
     let [count, weight] = [0, 0];
-    for (const { write } of waiting) {
-      weight += weightOf(write);
-      if (count > 0 && weight > togetherMax) break;
+    for (const { write } of line.waiting) {
+      const more = weightOf(write);
+      if (count > 0 && weight + more > togetherMax) break;
+      weight += more;
       count++;
     }
-    return waiting.splice(0, count);
+    line.weight -= weight;
+    return line.waiting.splice(0, count);
   }
 
   async function work(tenantId: string, line: Line): Promise<void> {
@@ -76,10 +80,11 @@ export function gatherWrites<W, R>(
 
   return (tenantId: string, write: W): Promise<R> =>
     new Promise((resolve, reject) => {
-      const line = lines.get(tenantId) ?? { waiting: [], underWay: 0 };
+      const line = lines.get(tenantId) ?? { waiting: [], weight: 0, underWay: 0 };
       lines.set(tenantId, line);
       line.waiting.push({ write, resolve, reject });
-      if (line.underWay === atOnceMax) return;
+      line.weight += weightOf(write);
+      if (line.underWay === atOnceMax || (line.underWay > 0 && line.weight < worthOne)) return;
       line.underWay++;
       setImmediate(() => void work(tenantId, line));
     });

@@ -3,14 +3,12 @@ import { Client, Pool, types, type ClientConfig } from "pg";
 import { shownTime } from "../domain/field.ts";
 import type { Row } from "./database.ts";
 import { sql, type Statement } from "./sql.ts";
+import { TurnSocket, send, statementTimeoutMs } from "./wire.ts";
 
 export type DatabaseAddress = { connectionString: string } | { host: string; user: string; database: string };
 
 const lockTimeoutMs = 2_000;
 const briefLockTimeoutMs = 50;
-const statementTimeoutMs = 10_000;
-// The database ends a statement by itself before that: one that has said nothing then is out of reach, though nobody closed anything.
-const silenceTimeoutMs = statementTimeoutMs + 2_000;
 const connectTimeoutMs = 3_000;
 const keepAliveMs = 10_000;
 const goodbyeTimeoutMs = 3_000;
@@ -76,13 +74,13 @@ export class Reader {
   async ask<R extends Row>(statement: Statement, tenantId: string | null): Promise<R[]> {
     if (tenantId !== this.#tenantId) this.#name(tenantId);
     // Where the tenant could not be named, what comes back may be of the one before, and is not given to anybody.
-    const [, answer] = await Promise.all([this.#named, this.#client.query<R>(statement)]);
+    const [, answer] = await Promise.all([this.#named, send<R>(this.#client, statement)]);
     return answer.rows;
   }
 
   #name(tenantId: string | null): void {
     this.#tenantId = tenantId;
-    this.#named = this.#client.query(sql`select set_config('casehound.tenant', ${tenantId ?? ""}, false)`);
+    this.#named = send(this.#client, sql`select set_config('casehound.tenant', ${tenantId ?? ""}, false)`);
     this.#named.catch(() => {
       this.#tenantId = null;
       void this.#client.end().catch(() => {});
@@ -120,9 +118,8 @@ export function clientOptions(address: DatabaseAddress, role?: string): ClientCo
     connectionTimeoutMillis: connectTimeoutMs,
     lock_timeout: lockTimeoutMs,
     statement_timeout: statementTimeoutMs,
-    // On a pipelined connection it ends the connection too, and with it whatever else waits there.
-    query_timeout: silenceTimeoutMs,
     idle_in_transaction_session_timeout: 30_000,
+    stream: () => new TurnSocket(),
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
     options: `-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning ${planning}${role === undefined ? "" : ` -c role=${role}`}`,

@@ -23,6 +23,11 @@ export function statement(text: string, values: unknown[]): Statement {
   return { name, text, values };
 }
 
+// For what is sent once to a connection, and for what cannot be prepared.
+export function unprepared(text: string, values: unknown[] = []): Statement {
+  return { name: "", text, values };
+}
+
 // Arrays of ids, numbers and times, whose texts hold nothing that an array literal would have to quote. The driver's own way
 // looks at every character: it was a tenth of the engine's time.
 export function plainArray(values: readonly (string | number | boolean | null)[]): string {
