@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { closeTogether, fingerprint, type CaseUpdate } from "../src/api/case-update.ts";
 import { clock } from "../src/clock.ts";
@@ -181,10 +182,9 @@ test("gather: a second transaction of a tenant begins where enough are waiting, 
   );
   const outcomes: Promise<number>[] = [];
   const ran = () => under.map(({ writes }) => writes);
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
   const come = async (each: number) => {
     outcomes.push(write("a", each));
-    await turn();
+    await setImmediate();
   };
   await come(1);
   await come(2);
@@ -194,7 +194,7 @@ test("gather: a second transaction of a tenant begins where enough are waiting, 
   under[1]?.end();
   await vi.waitFor(() => expect(ran()).toEqual([[1], [2, 3], [4, 5]]));
   under[2]?.end();
-  await turn();
+  await setImmediate();
   await come(6);
   expect(ran()).toEqual([[1], [2, 3], [4, 5]]);
   under[0]?.end();
@@ -208,14 +208,14 @@ test("gather: writes that come in while one is under way are the next one, tenan
   const write = gatherWrites(
     async (tenantId: string, writes: number[]) => {
       ran.push([tenantId, writes]);
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
       if (writes.includes(13)) throw new Error("unlucky");
       return writes.map((each) => each * 2);
     },
     { togetherMax: 3, atOnceMax: 1 },
   );
   const outcomes = [write("a", 1), write("a", 2), write("b", 1)];
-  await new Promise((resolve) => setImmediate(resolve));
+  await setImmediate();
   outcomes.push(...[3, 4, 5, 6].map((each) => write("a", each)));
   expect(await Promise.all(outcomes)).toEqual([2, 4, 2, 6, 8, 10, 12]);
   expect(ran).toEqual([
