@@ -37,24 +37,30 @@ function armedFor(client: Client, text: string): Armed | undefined {
   return batches.get(client);
 }
 
+type Submitted = { text: string; callback: (error: unknown, result: unknown) => void };
 type Query = (this: Client, ...args: unknown[]) => unknown;
 const query = Reflect.get(Client.prototype, "query") as Query;
 
+// As the service sends its statements. Others are its own affair, such as those of migrations.
+function isSubmitted(first: unknown): first is Submitted {
+  return typeof first === "object" && first !== null && "callback" in first && typeof first.callback === "function";
+}
+
 Reflect.set(Client.prototype, "query", function tracked(this: Client, ...args: unknown[]): unknown {
   const [first] = args;
-  const text = typeof first === "string" ? first : ((first as { text?: string }).text ?? "");
-  const armed = armedFor(this, text);
-  const result = Reflect.apply(query, this, args);
-  if (!armed || !(result instanceof Promise)) return result;
-  const name = nameOf(text);
-  // Of a commit it matters whether its answer was heard.
-  if (text === "commit") setImmediate(() => pass(armed, "commit sent"));
-  return result.then((value: unknown) => {
-    pass(armed, name);
+  const armed = isSubmitted(first) ? armedFor(this, first.text) : undefined;
+  if (!armed || !isSubmitted(first)) return Reflect.apply(query, this, args);
+  const { text, callback } = first;
+  const isCommit = text === "commit";
+  first.callback = (error, result) => {
+    if (!error) pass(armed, nameOf(text));
     // The batch is over: what comes on this connection belongs to others.
-    if (text === "commit") batches.delete(this);
-    return value;
-  });
+    if (isCommit) batches.delete(this);
+    callback(error, result);
+  };
+  // Of a commit it matters whether its answer was heard.
+  if (isCommit) setImmediate(() => pass(armed, "commit sent"));
+  return Reflect.apply(query, this, args);
 });
 
 type Emit = (this: Server, event: string, ...args: unknown[]) => boolean;
