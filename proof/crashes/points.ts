@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Random } from "../../service/src/simulator/random.ts";
 import { freePort, type ServiceProcess } from "../../service/test/launch.ts";
@@ -10,6 +11,7 @@ import { Writer, type Kind } from "../writers/writer.ts";
 const preload = fileURLToPath(new URL("fail-points.ts", import.meta.url));
 const main = join(preload, "../../../service/src/main.ts");
 const pointsMax = 80;
+const calmMs = 100;
 
 // Of the engine: a batch in which nothing is found, one that opens a case, one that joins it.
 const batches = { "engine, nothing found": "post", "engine, a case opened": "report", "engine, a case joined": "again" } as const;
@@ -73,6 +75,8 @@ function fail(trial: Trial, service: ServiceProcess, kind: PointKind, at: number
 
 // Whether the service came through. Where it did not, the writer goes on asking until it is back.
 async function failRequest(trial: Trial, service: ServiceProcess, kind: Kind, at: number): Promise<boolean> {
+  // What comes right behind another write may be gathered, and written on behalf of that one.
+  await sleep(calmMs);
   trial.settled = trial.writer.step({ "x-fail-point": String(at) }, kind);
   const isDead = await Promise.race([service.exited.then(() => true), trial.settled.then(() => false)]);
   // Dead as well where the answer came, and the end came right behind it.
