@@ -1,5 +1,5 @@
-// How statements get to the database, and answers back. What the driver does for everybody costs more than a small statement
-// needs: a copy of its text and values, a timer, and promises that keep the answer in memory until the next large collection.
+// How statements get to the database, and answers back. With the driver's own timer and promise for each statement, an answer
+// would stay in memory until the next large collection.
 import { Socket } from "node:net";
 import { Query, type ClientBase, type Connection, type QueryResult } from "pg";
 import type { Row } from "./database.ts";

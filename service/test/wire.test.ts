@@ -1,0 +1,44 @@
+import { expect, inject, test } from "vitest";
+import { Database } from "../src/db/database.ts";
+import { sql, unprepared } from "../src/db/sql.ts";
+import { send } from "../src/db/wire.ts";
+
+const open = () => new Database({ connectionString: inject("databaseUrl") });
+const asked = (value: number) => sql`select ${value}::int as value`;
+
+test.concurrent("wire: a statement is prepared once on a connection, and asked for by its name from then on", async ({
+  onTestFinished,
+}) => {
+  const client = await open().connect();
+  onTestFinished(() => client.end());
+  const answers = await Promise.all([1, 2, 3].map((value) => send(client, asked(value))));
+  expect(answers.flatMap(({ rows }) => rows)).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
+  const { rows } = await send(
+    client,
+    unprepared("select name, generic_plans + custom_plans as times from pg_prepared_statements"),
+  );
+  expect(rows).toEqual([{ name: asked(0).name, times: 3 }]);
+});
+
+test.concurrent("wire: a statement that fails is told to its own caller, and the others of its turn are answered", async ({
+  onTestFinished,
+}) => {
+  const client = await open().connect();
+  onTestFinished(() => client.end());
+  const settled = await Promise.allSettled([1, 0, 2].map((by) => send(client, sql`select 2 / ${by}::int as value`)));
+  expect(settled).toMatchObject([
+    { status: "fulfilled", value: { rows: [{ value: 2 }] } },
+    { status: "rejected", reason: { code: "22012" } },
+    { status: "fulfilled", value: { rows: [{ value: 1 }] } },
+  ]);
+});
+
+test.concurrent("wire: what waits behind others on its connection is not given up for the time that they take", async ({
+  onTestFinished,
+}) => {
+  const database = open();
+  onTestFinished(() => database.end());
+  // Two on each of the two connections for reads: the second of them is answered later than a silent one is given up.
+  const slow = [1, 2, 3, 4].map((each) => database.query<{ each: number }>(sql`select ${each}::int as each from pg_sleep(7)`));
+  expect((await Promise.all(slow)).flat()).toEqual([{ each: 1 }, { each: 2 }, { each: 3 }, { each: 4 }]);
+});
