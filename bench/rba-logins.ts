@@ -51,7 +51,8 @@ export class LoginBench {
       logOdds: verdict.logOdds,
       ratio: history >= 4 ? Number(context.login["ratio"]) : Number.NEGATIVE_INFINITY,
       history: Number(context.account["logins"]),
-      hasFinding: findingsOf(verdict, { activity, at, network, context }, at).length > 0,
+      hasFinding:
+        findingsOf(verdict, { activity, source: "server", claimed: undefined, crowd: null, at, network, context }, at).length > 0,
     });
   }
 

@@ -2,6 +2,7 @@ import {
   newAccountFacts,
   newSessionFacts,
   type AccountFacts,
+  type AddressFacts,
   type DeviceFacts,
   type Entity,
   type SessionFacts,
@@ -23,8 +24,8 @@ export class LocalMemory {
   readonly #set: RuleSet;
   readonly #accounts = new Map<string, Entity<AccountFacts>>();
   readonly #devices = new Map<string, Entity<DeviceFacts>>();
-  readonly #addresses = new Map<string, Entity<null>>();
-  readonly #networks = new Map<string, Entity<null>>();
+  readonly #addresses = new Map<string, Entity<AddressFacts>>();
+  readonly #networks = new Map<string, Entity<AddressFacts>>();
   readonly #sessions = new Map<string, SessionFacts>();
   readonly #pairs = new Set<string>();
   readonly #logins = new Map<string, number>();
@@ -58,8 +59,10 @@ export class LocalMemory {
       ip: ip === undefined ? null : entityOf(this.#addresses, hostOf(ip), () => null),
       network: isLogin && network !== "" ? entityOf(this.#networks, network, () => null) : null,
       session: session === undefined ? null : this.#session(session, at),
+      block: null,
       isNewPair: this.#isNewPair(event),
       tenantHasBrowser: this.tenantHasBrowser,
+      serverTells: 0,
       shares: { total: this.#total, of: (kind, value) => this.#logins.get(`${kind}:${value}`) ?? 0 },
     };
   }

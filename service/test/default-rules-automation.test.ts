@@ -15,7 +15,7 @@ const every = (ms: number, count: number) => Array.from({ length: count }, (_, i
 
 test("rule scripted_rhythm: 8 gaps of the same length are a Bot case of the account", async () => {
   const stage = await Stage.open();
-  const last = await stage.playLast(actions(every(2000, 9), owner));
+  const last = await stage.playLast(actions(every(2000, 9), { ...owner, identity: "signed" }));
   expect(last.rules).toEqual(["scripted_rhythm"]);
   const found = await stage.onlyCase();
   expect(found).toMatchObject({
@@ -128,12 +128,20 @@ test("rule bot_past_login: a person's browser, a bot that is not logged in, or o
   expect(await stage.cases()).toEqual([]);
 });
 
-const somebodyElse: Step = { minute: 0, type: "page_view", origin: "browser", session_id: "other" };
+// Other people's visits, in each of which a browser was heard and the server told of a log-in.
+const othersVisits = Array.from({ length: 16 }, (_, index): Step[] => {
+  const visit = { session_id: `other-${index}` };
+  return [
+    { minute: 0, type: "page_view", origin: "browser", ...visit },
+    { minute: 0, type: "login_succeeded", website_account_id: `other-${index}`, ...visit },
+  ];
+}).flat();
 
 test("rule no_browser: money and changes in a session that no browser told of weigh 1, which makes no case alone", async () => {
   const stage = await Stage.open({}, 2);
+  await stage.play(othersVisits);
   for (const type of ["payment", "transfer", "password_changed", "email_changed", "mfa_changed", "payee_added"]) {
-    const last = await stage.playLast([somebodyElse, { minute: 1, type, ...owner, session_id: `${type}-session` }]);
+    const last = await stage.playLast([{ minute: 1, type, ...owner, session_id: `${type}-session` }]);
     expect(last).toMatchObject({ rules: ["no_browser"], score: 2 });
   }
   expect(await stage.cases()).toEqual([]);
@@ -143,8 +151,8 @@ test("rule no_browser: with another reason it raises the score", async () => {
   const stage = await Stage.open({}, 2);
   const habit = [0, 1, 2].map((minute): Step => ({ minute, type: "payment", ...owner, attributes: { amount: 50 } }));
   const changed: Step = { minute: 60, type: "payee_added", ...owner };
+  await stage.play(othersVisits);
   await stage.play([
-    somebodyElse,
     ...habit,
     changed,
     { minute: 70, type: "transfer", ...owner, session_id: "s9", attributes: { amount: 200 } },
@@ -171,7 +179,8 @@ test("rule no_browser: after a log-in as usual, of somebody whose browser is nev
       { minute: minute + 0.5, type: "payment", ...visit },
     ];
   });
-  const last = await stage.playLast([somebodyElse, ...visits]);
+  await stage.play(othersVisits);
+  const last = await stage.playLast(visits);
   expect(last.features["login.ratio"]).toBeLessThan(0);
   expect(last.rules).toEqual([]);
 });
@@ -180,8 +189,9 @@ test("rule no_browser: a session with a browser, other activity, nobody's, what 
   const silent = await Stage.open({}, 2);
   expect((await silent.playLast([{ minute: 1, type: "payment", ...owner, session_id: "s1" }])).rules).toEqual([]);
   const stage = await Stage.open({}, 2);
+  await stage.play(othersVisits);
   const played = await stage.play([
-    { ...somebodyElse, session_id: "s1" },
+    { minute: 0, type: "page_view", origin: "browser", session_id: "s1" },
     { minute: 1, type: "payment", ...owner, session_id: "s1" },
     { minute: 1, type: "login_succeeded", ...owner, session_id: "s2" },
     { minute: 1, type: "logout", ...owner, session_id: "s3" },
@@ -189,5 +199,6 @@ test("rule no_browser: a session with a browser, other activity, nobody's, what 
   ]);
   expect(played.flatMap(({ rules }) => rules)).toEqual([]);
   const late = await Stage.open({}, 4);
-  expect((await late.playLast([somebodyElse, { minute: 1, type: "payment", ...owner, session_id: "s1" }])).rules).toEqual([]);
+  await late.play(othersVisits);
+  expect((await late.playLast([{ minute: 1, type: "payment", ...owner, session_id: "s1" }])).rules).toEqual([]);
 });

@@ -71,6 +71,7 @@ const bursts = (): Burst[] => [
   burst("scripted_rhythm", "account:robot", 9, 700, () => ({
     type: "custom:click",
     origin: "browser",
+    identity: "signed",
     website_account_id: "robot",
     session_id: "s-robot",
   })),

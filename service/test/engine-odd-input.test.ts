@@ -183,7 +183,7 @@ test("odd texts: whatever ids, agents, addresses and attributes hold, activity i
     await store(lab.current, tenantId, events);
     expect(await drain(labDetector(lab.current.database, { enrichment }), tenantId)).toBe(events.length);
     const rows = await lab.current.database.query<Stored>(sql`
-      select origin, type, activity_id, website_account_id, session_id, device_id, document::jsonb -> 'attributes' as attributes
+      select origin, type, activity_id, coalesce(website_account_id, claimed_account_id) as website_account_id, session_id, device_id, document::jsonb -> 'attributes' as attributes
       from activities
       where tenant_id = ${tenantId}`);
     const wanted = events.map(

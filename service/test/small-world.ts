@@ -8,7 +8,7 @@ import {
 } from "../src/detection/entity.ts";
 import { loginValues, observe, type Observed } from "../src/detection/features.ts";
 import { Ring } from "../src/detection/ring.ts";
-import type { AccountFlags, EnrichedActivity, Scene } from "../src/detection/scene.ts";
+import { kindOf, type AccountFlags, type EnrichedActivity, type Scene } from "../src/detection/scene.ts";
 import { sparse } from "../src/detection/vector.ts";
 import type { BrowserFacts, RecordedActivity } from "../src/domain/activity.ts";
 
@@ -30,12 +30,14 @@ const worldBegan = Date.UTC(2026, 4, 1);
 export class SmallWorld {
   readonly #known = new Map<string, unknown>();
   readonly #logins = new Map<string, number>();
+  #serverTells = 0;
 
   // Everything that is known of the account and of the others changes by it.
   see({ known = {}, ...deed }: Deed): Observed {
     const event = enrich(deed);
+    if (event.source === "server") this.#serverTells |= kindOf(deed.type);
     const observed = observe(this.#scene(event, known));
-    if (deed.type === "login_succeeded") this.#learn(event);
+    if (observed.isLogin) this.#learn(event);
     return observed;
   }
 
@@ -82,8 +84,10 @@ export class SmallWorld {
       ip: ip === undefined ? null : this.#entity(`ip:${ip}`, null),
       network: type.startsWith("login_") && event.network !== "" ? this.#entity(`network:${event.network}`, null) : null,
       session: session === undefined ? null : this.#once<SessionFacts>(`session:${session}`, () => newSessionFacts(event.at)),
+      block: null,
       isNewPair,
       tenantHasBrowser,
+      serverTells: this.#serverTells,
       shares: {
         total: this.#logins.get("total") ?? 0,
         of: (kind, value) => this.#logins.get(`${kind}:${value}`) ?? 0,
@@ -101,11 +105,28 @@ export class SmallWorld {
 
 function enrich({ minute, facts, ...deed }: Omit<Deed, "known">): EnrichedActivity {
   const { country = "", asn = 0, lat = null, lon = null, value = 0, os = "", browser = "", ...rest } = deed;
-  const { isBotAgent = false, isDisposableEmail = false, ...sent } = rest;
+  const { isBotAgent = false, isDisposableEmail = false, source: _source, claimed: _claimed, ...sent } = rest;
   const at = worldBegan + Math.round(minute * 60_000);
   const time = new Date(at).toISOString();
   const told = { activity_id: "any", origin: "server" as const, occurred_at: time, received_at: time, ...sent };
   const activity: RecordedActivity = facts ? { ...told, browser: facts } : told;
   const network = asn !== 0 ? `AS${asn}` : activity.ip === undefined ? "" : `${activity.ip}/24`;
-  return { activity, at, country, asn, lat, lon, network, browser, os, isBotAgent, isDisposableEmail, value };
+  // A browser's user is confirmed here unless the deed says otherwise.
+  const source = deed.source ?? (activity.origin === "server" ? "server" : "verified_session");
+  return {
+    activity,
+    source,
+    ...(deed.claimed !== undefined && { claimed: deed.claimed }),
+    at,
+    country,
+    asn,
+    lat,
+    lon,
+    network,
+    browser,
+    os,
+    isBotAgent,
+    isDisposableEmail,
+    value,
+  };
 }

@@ -68,19 +68,44 @@ export async function deleteAccount(tx: Queryable, tenantId: string, id: string)
     where tenant_id = ${tenantId} and website_account_id = ${id}`);
 }
 
+export type SeenAccount = { id: string; isClaimed: boolean; session_at: string | null };
+
 // Accounts named by activity for the first time. Returns those that were new. Ids are sorted, so that engines lock in one order.
 export async function insertSeenAccounts(
   tx: Queryable,
   tenantId: string,
-  seen: { ids: string[]; now: string },
+  { seen, now }: { seen: SeenAccount[]; now: string },
 ): Promise<string[]> {
+  const sorted = seen.toSorted(byId);
   const rows = await tx.query<{ website_account_id: string }>(sql`
-    insert into accounts (tenant_id, website_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at)
-    select ${tenantId}::uuid, s.id, false, false, false, ${seen.now}::timestamptz, ${seen.now}::timestamptz
-    from unnest(${seen.ids.toSorted()}::text[]) as s (id)
+    insert into accounts (
+      tenant_id, website_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at, is_claimed
+    )
+    select ${tenantId}::uuid, s.id, false, false, false, ${now}::timestamptz, ${now}::timestamptz, s.is_claimed
+    from unnest(${sorted.map(({ id }) => id)}::text[], ${sorted.map(({ isClaimed }) => isClaimed)}::boolean[]) as s (id, is_claimed)
     on conflict (tenant_id, website_account_id) do nothing
     returning website_account_id`);
   return rows.map((row) => row.website_account_id);
+}
+
+function byId(a: SeenAccount, b: SeenAccount): number {
+  return a.id < b.id ? -1 : 1;
+}
+
+// Of these accounts, those that a server or a signed identity has named, or that somebody made by the API.
+export async function findSpokenFor(tx: Queryable, tenantId: string, ids: string[]): Promise<Set<string>> {
+  const rows = await tx.query<{ website_account_id: string }>(sql`
+    select website_account_id
+    from accounts
+    where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[]) and not is_claimed`);
+  return new Set(rows.map((row) => row.website_account_id));
+}
+
+export async function saveSpokenFor(tx: Queryable, tenantId: string, ids: string[]): Promise<void> {
+  await tx.query(sql`
+    update accounts
+    set is_claimed = false
+    where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[])`);
 }
 
 export type Flags = { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean };
@@ -89,14 +114,14 @@ export type Flags = { is_blocked: boolean; is_quarantined: boolean; is_fraudulen
 export async function saveSessionTimes(
   tx: Queryable,
   tenantId: string,
-  times: { id: string; session_at: string | null }[],
-): Promise<Map<string, Flags>> {
-  const sorted = times.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const locked = await tx.query<{ website_account_id: string } & Flags>(sql`
-    select a.website_account_id, a.is_blocked, a.is_quarantined, a.is_fraudulent
+  times: SeenAccount[],
+): Promise<Map<string, Flags & { is_claimed: boolean }>> {
+  const sorted = times.toSorted(byId);
+  const locked = await tx.query<{ website_account_id: string; is_claimed: boolean } & Flags>(sql`
+    select a.website_account_id, a.is_blocked, a.is_quarantined, a.is_fraudulent, a.is_claimed
     from unnest(${sorted.map((each) => each.id)}::text[]) with ordinality as t (id, position)
     cross join lateral (
-      select website_account_id, is_blocked, is_quarantined, is_fraudulent
+      select website_account_id, is_blocked, is_quarantined, is_fraudulent, is_claimed
       from accounts
       where tenant_id = ${tenantId} and website_account_id = t.id
       for update

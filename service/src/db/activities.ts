@@ -1,15 +1,25 @@
 import { hash } from "node:crypto";
-import type { BrowserFacts, RecordedActivity } from "../domain/activity.ts";
+import type { BrowserFacts } from "../domain/activity.ts";
+import type { Source } from "../domain/source.ts";
 import { codeOf, type Queryable } from "./database.ts";
 import type { ClaimedActivity } from "./inbox.ts";
 import { joinJson, plainArray, sql, statement } from "./sql.ts";
 
-export type Turn = { browser_at: string | null; ip_policy: "full" | "truncate" | "hash" };
+export type Turn = {
+  ip_policy: "full" | "truncate" | "hash";
+  identity_verification: "off" | "observe" | "required";
+  // The kinds of activity that the tenant's servers report, each with the last day on which they did.
+  told: Record<string, string>;
+  // Of the latest sessions that servers told of: how many, in how many a browser was heard, and when one was heard last.
+  tied_sessions: number;
+  heard_sessions: number;
+  browser_at: string | null;
+};
 
 // Null where another engine has the tenant now. Held to the end of the transaction.
 export async function claimTurn(tx: Queryable, tenantId: string): Promise<Turn | null> {
   const [row] = await tx.query<Turn>(sql`
-    select e.browser_at, t.ip_policy
+    select t.ip_policy, 'off' as identity_verification, e.told, e.tied_sessions, e.heard_sessions, e.browser_at
     from engine_turns as e
     join tenants as t using (tenant_id)
     where e.tenant_id = ${tenantId}
@@ -26,10 +36,17 @@ export async function lockTurn(tx: Queryable, tenantId: string): Promise<void> {
     for update`);
 }
 
-export async function saveBrowserSeen(tx: Queryable, tenantId: string, at: string): Promise<void> {
+export async function saveTurn(
+  tx: Queryable,
+  tenantId: string,
+  turn: Omit<Turn, "ip_policy" | "identity_verification">,
+): Promise<void> {
   await tx.query(sql`
     update engine_turns
-    set browser_at = ${at}
+    set told = ${JSON.stringify(turn.told)}::jsonb,
+      tied_sessions = ${turn.tied_sessions},
+      heard_sessions = ${turn.heard_sessions},
+      browser_at = ${turn.browser_at}
     where tenant_id = ${tenantId}`);
 }
 
@@ -39,6 +56,9 @@ export async function analyzeActivity(tx: Queryable): Promise<void> {
 }
 
 export type ScoredActivity = ClaimedActivity & {
+  source?: Source;
+  // The account that a page named without proof.
+  claimed_account_id?: string | null;
   ip: string | null;
   score: number;
   prediction_id: string | null;
@@ -55,7 +75,7 @@ export async function appendScored(tx: Queryable, tenantId: string, given: Score
   await tx.query(sql`
     insert into activities (
       tenant_id, received_at, id_key, occurred_at, score, origin, type, activity_id, website_account_id, session_id, device_id,
-      ip, agent_key, prediction_id, case_id, document, decision
+      ip, agent_key, prediction_id, case_id, claimed_account_id, document, decision
     )
     select ${tenantId}::uuid, s.*
     from unnest(
@@ -73,7 +93,8 @@ export async function appendScored(tx: Queryable, tenantId: string, given: Score
       ${plainArray(column((each) => agents.get(each.activity.user_agent ?? "") ?? null))}::bigint[],
       ${plainArray(column((each) => each.prediction_id))}::uuid[],
       ${plainArray(column((each) => each.case_id))}::uuid[],
-      string_to_array(${joinJson(column((each) => documentOf(each.activity)))}, chr(1)),
+      ${column((each) => each.claimed_account_id ?? null)}::text[],
+      string_to_array(${joinJson(column((each) => documentOf(each)))}, chr(1)),
       string_to_array(${joinJson(column((each) => each.decision))}, chr(1))
     ) as s`);
 }
@@ -99,8 +120,14 @@ async function insertAgents(tx: Queryable, tenantId: string, agents: Set<string>
 }
 
 // What has no column of its own. What stays the same for a session is with the session.
-function documentOf({ session_id, attributes, claimed_at, browser }: RecordedActivity): string {
-  return JSON.stringify({ attributes, claimed_at, browser: session_id === undefined ? browser : browser && changing(browser) });
+function documentOf({ activity, source }: ScoredActivity): string {
+  const { session_id, attributes, claimed_at, browser } = activity;
+  return JSON.stringify({
+    attributes,
+    claimed_at,
+    browser: session_id === undefined ? browser : browser && changing(browser),
+    ...(source === "verified_session" && { source }),
+  });
 }
 
 function changing({
@@ -160,4 +187,25 @@ export async function deleteActivitiesOfAccount(tx: Queryable, tenantId: string,
   await tx.query(sql`
     delete from activities
     where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}`);
+  await tx.query(sql`
+    delete from activities
+    where tenant_id = ${tenantId} and claimed_account_id = ${websiteAccountId}`);
+}
+
+// What a page said of an account before its session was tied to that account belongs to the account after all.
+export async function proveClaims(
+  tx: Queryable,
+  tenantId: string,
+  proved: { session_id: string; account: string; heard: number }[],
+): Promise<void> {
+  if (proved.length === 0) return;
+  const since = new Date(Math.min(...proved.map(({ heard }) => heard))).toISOString();
+  await tx.query(sql`
+    update activities as a
+    set website_account_id = p.account, claimed_account_id = null
+    from unnest(${proved.map((each) => each.session_id)}::text[], ${proved.map((each) => each.account)}::text[]) as p (session_id, account)
+    where a.tenant_id = ${tenantId}
+      and a.received_at >= ${since}::timestamptz
+      and a.session_id = p.session_id
+      and a.claimed_account_id = p.account`);
 }

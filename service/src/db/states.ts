@@ -93,3 +93,17 @@ export async function saveSessions(tx: Queryable, tenantId: string, saved: Store
       last_at = excluded.last_at,
       facts = excluded.facts`);
 }
+
+// Takes back everything that was learned of these accounts.
+export async function deleteLearned(tx: Queryable, tenantId: string, accounts: string[]): Promise<void> {
+  await tx.query(sql`
+    delete from entity_states
+    where tenant_id = ${tenantId} and kind = 'account' and key = any(${accounts.map((id) => entityKey("account", id))}::uuid[])`);
+  await tx.query(sql`
+    delete from links
+    where tenant_id = ${tenantId} and kind = any(array['account-device', 'account-ip']) and a = any(${accounts}::text[])`);
+  await tx.query(sql`
+    update sessions
+    set website_account_id = null
+    where tenant_id = ${tenantId} and website_account_id = any(${accounts}::text[])`);
+}

@@ -37,7 +37,11 @@ const eventFields: Field[] = [
 ];
 
 const accountFields: Field[] = [
-  flag("account.is_known", "Account named", "Whether the activity names an account."),
+  flag(
+    "account.is_known",
+    "Account named",
+    "Whether the activity names an account. Of an account that a page names without proof, nothing else is known.",
+  ),
   number("account.age_minutes", "Age of the account", "Minutes since the account was first seen."),
   flag("account.is_blocked", "Account blocked", "The flag."),
   flag("account.is_quarantined", "Account quarantined", "The flag."),
@@ -161,7 +165,12 @@ const otherFields: Field[] = [
     "Log of how much likelier the session's log-in is for a stranger than for the owner; 0 where there was none.",
   ),
   number("login.history", "Log-ins compared with", "How many earlier log-ins the ratio rests on; under 4 it is 0."),
-  flag("tenant.has_browser", "Collector in use", "Whether the tenant's browsers have sent anything in the last day."),
+  flag(
+    "tenant.has_browser",
+    "Collector in use",
+    "Whether a browser is heard in most sessions that the tenant's servers tell of.",
+  ),
+  text("event.source", "Believed as", "`server`, `verified_session` (a page whose user was confirmed) or `page` (anybody)."),
 ];
 
 export const fields: readonly Field[] = [
@@ -179,6 +188,8 @@ export type Features = Record<string, FeatureValue>;
 
 export function zeroOf({ type, name }: Field): FeatureValue {
   if (name === "session.gap_spread") return 9;
+  // Of nearly all decisions, and of all that were stored before there were sources.
+  if (name === "event.source") return "server";
   if (/minutes_since|seconds_to_login/.test(name)) return never;
   return type === "number" ? 0 : type === "string" ? "" : false;
 }

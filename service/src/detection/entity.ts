@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { BrowserFacts } from "../domain/activity.ts";
 import type { Ring } from "./ring.ts";
 
@@ -16,12 +17,25 @@ export type AccountFacts = {
   elsewhere: Place | null;
   values: number[];
   sensitive: number;
-  // Whether the tenant's servers tell of its log-ins, and on which devices: then nobody else is believed.
-  isVouched?: true;
 };
 export type Place = { at: number; country: string; lat: number | null; lon: number | null };
 
-export type DeviceFacts = { first: number; accounts: number };
+// How many names (accounts, devices) a source used in a day. `usual` follows the days before slowly, so that nobody can train it
+// within a few days.
+export type Crowd = { day: number; today: number; usual: number };
+// Of accounts that pages named at a device, an address or a block of addresses, and of devices that pages named at an address.
+export type Crowds = { crowd?: Crowd; fleet?: Crowd };
+
+export type DeviceFacts = Crowds & {
+  first: number;
+  accounts: number;
+  // Accounts that pages named on the device without proof.
+  claimed?: number;
+  // Which accounts a server told of on this device, and when.
+  ties?: [account: string, at: number][];
+};
+// Of an address, a network or a block of addresses. Null if no page named an account there.
+export type AddressFacts = Crowds | null;
 // Of a value that logins share: in how many of all logins it was seen.
 export type ValueFacts = { logins: number };
 
@@ -41,6 +55,15 @@ export type SessionFacts = {
   login: number | null;
   accounts: number[];
   sensitive: number;
+  // When a browser was first heard in it, by our clock: the page cannot choose that. 0 if none was.
+  heard: number;
+  // Accounts that a server, or a signed identity, tied to the session.
+  ties: string[];
+  signed: string[];
+  // Accounts that a page named in it without proof.
+  claims: string[];
+  // Accounts whose log-in was learned from a page in this session. Each counts once.
+  logins: string[];
   isWebdriver: boolean;
   inputs: number | null;
   isNewDevice: boolean;
@@ -72,6 +95,11 @@ export function newSessionFacts(at: number): SessionFacts {
     login: null,
     accounts: [],
     sensitive: 0,
+    heard: 0,
+    ties: [],
+    signed: [],
+    claims: [],
+    logins: [],
     isWebdriver: false,
     inputs: null,
     isNewDevice: false,
@@ -90,4 +118,18 @@ export function addCount(counts: Counts, value: string): void {
   if (names.length <= countsMax) return;
   const rarest = names.filter((name) => name !== value).reduce((a, b) => ((counts[b] ?? 0) < (counts[a] ?? 0) ? b : a));
   delete counts[rarest];
+}
+
+// A key under which a session or a device remembers an account. It is too long to be met by chance or by choice.
+export function tieKey(account: string): string {
+  return hash("sha256", `tie:${account}`, "base64url").slice(0, 22);
+}
+
+const tiesMax = 16;
+
+// The oldest goes if there are too many.
+export function addTie(ties: string[], key: string): void {
+  if (ties.includes(key)) return;
+  ties.push(key);
+  if (ties.length > tiesMax) ties.shift();
 }

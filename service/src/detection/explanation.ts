@@ -4,7 +4,7 @@ import { compileRule } from "./compile.ts";
 import { valuesOf } from "./draft.ts";
 import { RuleFault } from "./fault.ts";
 import { findField } from "./field-name.ts";
-import { scoreOf } from "./score.ts";
+import { scoreOf, sourceIn } from "./score.ts";
 import { compileSentence } from "./sentence.ts";
 import { contextOf, unpack, type Attributes, type RuleContext } from "./vector.ts";
 
@@ -35,7 +35,7 @@ export function explain({ decision, attributes, type, versions }: Stored): Expla
     rules: fired.map((rule) => firedRule(rule, context)),
     shadow_rules: named(decision.s).map((rule) => firedRule(rule, context)),
     contributions: contributions.map(([name, part]) => ({ name, plain_name: plainName(name), log_odds: part })),
-    recomputed: { log_odds: recomputed, score: type === "fraud_report" ? 5 : scoreOf(recomputed, thresholds) },
+    recomputed: { log_odds: recomputed, score: type === "fraud_report" ? 5 : scoreOf(recomputed, thresholds, sourceIn(context)) },
   };
 }
 

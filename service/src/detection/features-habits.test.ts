@@ -76,7 +76,7 @@ test("habits: a page's word of a failed log-in that the servers told of counts n
 });
 
 test("habits: where only pages tell of log-ins, they are believed", () => {
-  const told = { origin: "browser" as const, device_id: "d1" };
+  const told = { origin: "browser" as const, device_id: "d1", session_id: "s1" };
   const vector = new SmallWorld().seeAll([login(0, told), failure(1, told), login(2, { ...told, device_id: "d2" })]);
   expect(vector).toMatchObject({ "account.logins": 1, "account.failed_logins_1h": 1, "account.device_is_new": true });
 });

@@ -46,6 +46,7 @@ const stories: Record<string, Story> = {
       "event.is_bot_agent": true,
       "event.email_is_disposable": true,
       "event.signs": 2,
+      "event.source": "verified_session",
     },
   },
   "windows of an account: the last hour begins after 22:59:30, the last 10 minutes after 23:49:30": {

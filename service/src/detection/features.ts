@@ -1,14 +1,14 @@
 import type { BrowserFacts } from "../domain/activity.ts";
 import { hostOf } from "../domain/address.ts";
 import { never } from "./catalogue.ts";
-import { addCount, type AccountFacts, type LoginRatio, type Place, type SessionFacts } from "./entity.ts";
+import { addCount, addTie, tieKey, type AccountFacts, type LoginRatio, type SessionFacts } from "./entity.ts";
 import { loginRatio, valueKinds, type LoginValues } from "./login-ratio.ts";
 import { countryNumber, hash24, hash32, type RingEntry } from "./ring.ts";
 import { isSensitive, isValue, kindBits, kindOf, type EnrichedActivity, type Scene } from "./scene.ts";
+import { minutes, minutesSinceOther, travelSpeed } from "./travel.ts";
 import { contextOf, type RuleContext } from "./vector.ts";
 import { countWindows, windows } from "./windows.ts";
 
-const minuteMs = 60_000;
 const valuesMax = 16;
 const valuesMin = 3;
 const timesMax = 32;
@@ -17,55 +17,71 @@ const gapsMin = 8;
 const sameActionMs = 50;
 const accountsMax = 1000;
 const sessionAccountsMax = 16;
-const travelKmMin = 200;
-const earthKm = 6371;
 
 type Values = RuleContext["account"];
-export type Observed = { context: RuleContext; ratio: LoginRatio | null };
+// `isLogin`: it is a log-in that the account's and everybody's later log-ins are compared with.
+export type Observed = { context: RuleContext; ratio: LoginRatio | null; isLogin: boolean };
 
 // Enters the activity into its entities' rings and facts, and reads off what rules and scorers may know of it.
 export function observe(scene: Scene): Observed {
   const { event, device, ip, network, session } = scene;
   const { at } = event;
   const context = contextOf({}, event.activity.attributes ?? {});
-  addToRings(scene);
+  // What an unverified page said counts for pages alone.
+  const except = event.source === "page" ? 0 : kindBits.claim;
+  const isLogin = isLearnedLogin(scene);
+  addToRings(scene, isLogin);
   readEvent(context.event, event);
-  if (scene.account) readAccount(context.account, scene, scene.account);
-  if (device) {
-    device.facts.first = Math.min(device.facts.first, at);
-    if (scene.isNewPair) device.facts.accounts = Math.min(device.facts.accounts + 1, accountsMax);
-    const into = context.device;
-    into["is_known"] = true;
-    into["age_minutes"] = minutes(at - device.facts.first);
-    into["accounts_total"] = device.facts.accounts;
-    into["confirmed_frauds"] = device.confirmed;
-    countWindows(into, windows.device, device.ring, at);
-  }
-  if (ip) countWindows(context.ip, windows.ip, ip.ring, at);
-  if (network) countWindows(context.network, windows.network, network.ring, at);
-  const isLoggedIn = event.activity.type === "login_succeeded" && scene.account !== null && !isHearsay(scene);
-  const fresh = isLoggedIn && scene.account ? loginRatio(scene.account.facts, loginValues(event), scene.shares) : null;
+  if (scene.account) readAccount(context.account, scene, scene.account, except);
+  else context.account["is_known"] = event.claimed !== undefined;
+  if (device) readDevice(context.device, scene, device, except);
+  if (ip) countWindows(context.ip, windows.ip, ip.ring, at, except);
+  if (network) countWindows(context.network, windows.network, network.ring, at, except);
+  const fresh = isLogin && scene.account ? loginRatio(scene.account.facts, loginValues(event), scene.shares) : null;
   if (session) readSession(context, event, session, fresh);
-  const ratio = fresh ?? session?.ratio ?? null;
+  // A claim says nothing of the account that the session's log-in was compared with.
+  const ratio = fresh ?? (scene.account ? (session?.ratio ?? null) : null);
   context.login["ratio"] = ratio?.total ?? 0;
   context.login["history"] = ratio?.history ?? 0;
-  if (scene.account) learn(scene.account.facts, event, isHearsay(scene));
+  if (scene.account) learn(scene.account.facts, scene, isLogin);
   context.tenant["has_browser"] = scene.tenantHasBrowser;
-  return { context, ratio };
+  return { context, ratio, isLogin };
 }
 
-// A log-in, or the failure of one, that a page tells of though the servers do: it was counted, or it never was. Anybody can send
-// a page's events, and could make his device a known one before he uses it.
-function isHearsay({ event, account }: Scene): boolean {
+// What a page reports although the tenant's servers report the same kind. It was counted already, or it never happened.
+function isHearsay({ event, serverTells }: Scene): boolean {
   const { type, origin } = event.activity;
-  return origin === "browser" && (type === "login_succeeded" || type === "login_failed") && account?.facts.isVouched === true;
+  return origin === "browser" && (kindOf(type) & serverTells) !== 0;
 }
 
-function addToRings(scene: Scene): void {
-  const { event, account, device, ip, network } = scene;
+// A page teaches one log-in of an account a session, so that whoever is in an account cannot make his device a usual one.
+function isLearnedLogin(scene: Scene): boolean {
+  const { event, account, session } = scene;
+  if (event.activity.type !== "login_succeeded" || isHearsay(scene)) return false;
+  if (event.source === "server") return true;
+  const id = event.activity.website_account_id;
+  if (!account || !session || id === undefined) return false;
+  const key = tieKey(id);
+  if (session.logins.includes(key)) return false;
+  addTie(session.logins, key);
+  return true;
+}
+
+// How an entity's ring counts it. A log-in that is not learned is no success: forged ones would hide the failures around them.
+function ringKind(scene: Scene, isLogin: boolean): number {
+  const { activity, source } = scene.event;
+  const marks = (activity.origin === "browser" ? kindBits.browser : 0) | (source === "page" ? kindBits.claim : 0);
+  const isRepetition = isHearsay(scene) && source !== "page";
+  const isDoubted = isRepetition || (activity.type === "login_succeeded" && !isLogin);
+  return marks | (isDoubted ? kindBits.other : kindOf(activity.type));
+}
+
+function addToRings(scene: Scene, isLogin: boolean): void {
+  const { event, account, device, ip, network, block } = scene;
   const { activity, at } = event;
-  const kind = isHearsay(scene) ? kindBits.other | kindBits.browser : kindOf(activity);
-  const accountHash = activity.website_account_id === undefined ? 0 : hash32(activity.website_account_id);
+  const kind = ringKind(scene, isLogin);
+  const named = activity.website_account_id ?? event.claimed;
+  const accountHash = named === undefined ? 0 : hash32(named);
   const deviceHash = activity.device_id === undefined ? 0 : hash32(activity.device_id);
   const address = activity.ip === undefined ? 0 : hash24(hostOf(activity.ip));
   const base: RingEntry = { at, kind, peer: accountHash, address, country: countryNumber(event.country) };
@@ -73,6 +89,7 @@ function addToRings(scene: Scene): void {
   device?.ring.add(base, kindBits.other);
   ip?.ring.add({ ...base, address: activity.device_id === undefined ? 0 : hash24(activity.device_id) }, kindBits.other);
   network?.ring.add(base, kindBits.other);
+  if (block && block.ring !== network?.ring) block.ring.add(base, kindBits.other);
 }
 
 function readEvent(into: Values, event: EnrichedActivity): void {
@@ -87,9 +104,24 @@ function readEvent(into: Values, event: EnrichedActivity): void {
   into["is_bot_agent"] = event.isBotAgent;
   into["email_is_disposable"] = event.isDisposableEmail;
   into["signs"] = activity.browser?.signs?.length ?? 0;
+  into["source"] = event.source;
 }
 
-function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene["account"]>): void {
+function readDevice(into: Values, scene: Scene, device: NonNullable<Scene["device"]>, except: number): void {
+  const { facts, ring, confirmed } = device;
+  const { at, source, activity } = scene.event;
+  // A page chooses its event's time, but not the time of receipt: nobody can make a device old at once.
+  facts.first = Math.min(facts.first, source === "page" ? Math.max(at, Date.parse(activity.received_at)) : at);
+  if (scene.isNewPair && source === "page") facts.claimed = Math.min((facts.claimed ?? 0) + 1, accountsMax);
+  else if (scene.isNewPair) facts.accounts = Math.min(facts.accounts + 1, accountsMax);
+  into["is_known"] = true;
+  into["age_minutes"] = minutes(Math.max(at - facts.first, 0));
+  into["accounts_total"] = Math.min(facts.accounts + (source === "page" ? (facts.claimed ?? 0) : 0), accountsMax);
+  into["confirmed_frauds"] = confirmed;
+  countWindows(into, windows.device, ring, at, except);
+}
+
+function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene["account"]>, except: number): void {
   const { facts, flags } = account;
   const { at, country, asn, activity } = event;
   facts.first = Math.min(facts.first, at);
@@ -112,7 +144,7 @@ function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene[
   into["reports"] = facts.reports;
   into["confirmed_frauds"] = account.confirmed;
   into["false_positives"] = account.falsePositives;
-  countWindows(into, windows.account, account.ring, at);
+  countWindows(into, windows.account, account.ring, at, except);
 }
 
 // `fresh`: the ratio of the log-in that this very event is. It stands for the rest of the session.
@@ -155,7 +187,8 @@ function readGaps(into: Values, times: number[]): void {
   into["gap_mean_ms"] = Math.round(mean);
 }
 
-function updateSession(session: SessionFacts, { activity, at }: EnrichedActivity): void {
+function updateSession(session: SessionFacts, event: EnrichedActivity): void {
+  const { activity, at } = event;
   const { type, browser, origin } = activity;
   session.started = Math.min(session.started, at);
   session.last = Math.max(session.last, at);
@@ -176,7 +209,8 @@ function updateSession(session: SessionFacts, { activity, at }: EnrichedActivity
     session.times.sort((a, b) => a - b);
     if (session.times.length > timesMax) session.times.shift();
   }
-  const account = activity.website_account_id === undefined ? 0 : hash32(activity.website_account_id);
+  const named = activity.website_account_id ?? event.claimed;
+  const account = named === undefined ? 0 : hash32(named);
   if (account !== 0 && !session.accounts.includes(account) && session.accounts.length < sessionAccountsMax)
     session.accounts.push(account);
 }
@@ -197,19 +231,18 @@ function clientOf(facts: BrowserFacts): SessionFacts["client"] {
   return client;
 }
 
-// What the account does from now on is compared with this. A failed log-in teaches nothing: it may be anybody's.
-function learn(facts: AccountFacts, event: EnrichedActivity, isHearsayLogin: boolean): void {
-  const { activity, at, country, lat, lon, value } = event;
+// What the account does from now on is compared with this. A failed log-in teaches nothing, because it may be anybody's.
+function learn(facts: AccountFacts, scene: Scene, isLogin: boolean): void {
+  const { activity, at, country, lat, lon, value } = scene.event;
   if (activity.type === "fraud_report") facts.reports++;
-  if (isSensitive(activity.type)) facts.sensitive = Math.max(facts.sensitive, at);
-  if (isValue(activity.type) && value > 0) {
+  if (isSensitive(activity.type) && !isHearsay(scene)) facts.sensitive = Math.max(facts.sensitive, at);
+  if (isValue(activity.type) && value > 0 && !isHearsay(scene)) {
     facts.values.push(value);
     if (facts.values.length > valuesMax) facts.values.shift();
   }
-  if (activity.type !== "login_succeeded" || isHearsayLogin) return;
-  if (activity.origin === "server" && activity.device_id !== undefined) facts.isVouched = true;
+  if (!isLogin) return;
   facts.logins++;
-  const values = loginValues(event);
+  const values = loginValues(scene.event);
   for (const kind of valueKinds) if (values[kind] !== "") addCount(facts.seen[kind], values[kind]);
   if (country === "" && lat === null) return;
   if (facts.last && facts.last.at > at) return;
@@ -240,17 +273,6 @@ function shortKey(text: string): string {
   return hash32(text).toString(36);
 }
 
-function minutes(ms: number): number {
-  return Math.round(ms / minuteMs);
-}
-
-function minutesSinceOther({ last, elsewhere }: AccountFacts, { at, country }: EnrichedActivity): number {
-  if (country === "") return never;
-  const other =
-    last && last.country !== "" && last.country !== country ? last : elsewhere?.country === country ? null : elsewhere;
-  return other ? minutes(Math.abs(at - other.at)) : never;
-}
-
 function valueRatio(values: number[], value: number): number {
   if (values.length < valuesMin || value <= 0) return 0;
   const sorted = values.toSorted((a, b) => a - b);
@@ -258,19 +280,4 @@ function valueRatio(values: number[], value: number): number {
   const high = sorted[middle] ?? 0;
   const median = sorted.length % 2 === 1 ? high : ((sorted[middle - 1] ?? 0) + high) / 2;
   return median > 0 ? Math.round((value / median) * 100) / 100 : 0;
-}
-
-// Places within one metropolitan area are often told apart wrongly by address, so short ways do not count.
-function travelSpeed(last: Place | null, { at, lat, lon }: EnrichedActivity): number {
-  if (!last || last.lat === null || last.lon === null || lat === null || lon === null) return 0;
-  const km = distanceKm(last.lat, last.lon, lat, lon);
-  if (km < travelKmMin) return 0;
-  return Math.round(km / Math.max(Math.abs(at - last.at) / 3_600_000, 1 / 60));
-}
-
-function distanceKm(latA: number, lonA: number, latB: number, lonB: number): number {
-  const radians = Math.PI / 180;
-  const half = (degrees: number) => Math.sin((degrees * radians) / 2) ** 2;
-  const chord = half(latB - latA) + Math.cos(latA * radians) * Math.cos(latB * radians) * half(lonB - lonA);
-  return 2 * earthKm * Math.asin(Math.min(Math.sqrt(chord), 1));
 }

@@ -30,7 +30,8 @@ function findAll({ rules, ratio, features, activity, minutesAgo = 0 }: Judged): 
   } as const;
   const context = contextOf({ "event.type": whole.type, "event.value": 7, ...features }, {});
   const verdict = judge(context, ruleSet(...rules), ratio ?? null);
-  return findingsOf(verdict, { activity: whole, at: now - minutesAgo * minuteMs, network: "AS64500", context }, now);
+  const heard = { source: "server" as const, claimed: undefined, crowd: null };
+  return findingsOf(verdict, { activity: whole, ...heard, at: now - minutesAgo * minuteMs, network: "AS64500", context }, now);
 }
 
 function findOne(judged: Judged): Finding {

@@ -2,6 +2,7 @@ import { sessionIdleMs, sourceOf, subjectOf, type RecordedActivity } from "../do
 import { hostOf } from "../domain/address.ts";
 import { firstCharacters } from "../domain/field.ts";
 import { fraudTypeOf, type Finding, type Label } from "../domain/finding.ts";
+import type { Source } from "../domain/source.ts";
 import { fields, never, zeroOf, type Field, type FeatureValue } from "./catalogue.ts";
 import { scoreReport } from "./report.ts";
 import { scoreOf, type ActiveRule, type Part, type Score, type Verdict } from "./score.ts";
@@ -10,7 +11,18 @@ import { findPlace, type RuleContext } from "./vector.ts";
 // A finding, and whose case it belongs to. `account` is null where the case has none.
 export type Found = { finding: Finding; subject: string; account: string | null; activity: RecordedActivity };
 
-type Observed = { activity: RecordedActivity; at: number; network: string; context: RuleContext };
+export type Observed = {
+  // As it is kept: its address by the tenant's policy.
+  activity: RecordedActivity;
+  source: Source;
+  // The account that a page named without proof.
+  claimed: string | undefined;
+  // The source that the finding is about, if it names more accounts than its past explains.
+  crowd: string | null;
+  at: number;
+  network: string;
+  context: RuleContext;
+};
 
 const contributorsMax = 8;
 const sourceCharacters = 100;
@@ -20,14 +32,14 @@ const fraudHistory = new Set(["account.reports", "account.confirmed_frauds", "ac
 // None, one or two. A failed log-in names an account that is not known to be its sender's: what is suspicious of the source is
 // the source's case, what is suspicious of the account is the account's.
 export function findingsOf(verdict: Verdict, observed: Observed, nowMs: number): Found[] {
-  const { activity } = observed;
+  const { activity, crowd } = observed;
   const report = scoreReport(activity, nowMs);
-  const account = activity.website_account_id ?? null;
+  const account = crowd === null ? (activity.website_account_id ?? null) : null;
   if (report) return [{ finding: report, subject: subjectOf(activity), account, activity }];
   if (activity.type !== "login_failed") {
     const finding = verdict.score >= 3 ? makeFinding(verdict, observed, nowMs) : null;
     if (!finding) return [];
-    const subject = subjectOf(activity);
+    const subject = crowd ?? subjectOf(activity);
     return [account === null ? { ...sourced(finding, subject), account, activity } : { finding, subject, account, activity }];
   }
   const ofAccount = partOf(verdict, ({ rule }) => account !== null && rule.about === "account");
@@ -56,7 +68,8 @@ function sourced(finding: Finding, subject: string): { finding: Finding; subject
 
 // The narrowest that a rule speaks of. An attack that uses a fresh device for every try shows only by its address or network,
 // and is one case all the same.
-function sourceSubject({ fired }: Verdict, { activity, network }: Observed): string {
+function sourceSubject({ fired }: Verdict, { activity, network, crowd }: Observed): string {
+  if (crowd !== null) return crowd;
   const about = new Set(fired.map(({ rule }) => rule.about));
   if (about.has("device")) return sourceOf(activity);
   if (about.has("address") && activity.ip !== undefined) return `ip:${hostOf(activity.ip)}`;
@@ -66,10 +79,10 @@ function sourceSubject({ fired }: Verdict, { activity, network }: Observed): str
 function partOf(verdict: Verdict, isIncluded: (active: ActiveRule) => boolean): Verdict {
   const fired = verdict.fired.filter(isIncluded);
   const logOdds = fired.reduce((sum, { rule }) => sum + rule.weight, 0);
-  return { ...verdict, fired, ratio: null, ratioParts: [], logOdds, score: scoreOf(logOdds, verdict.thresholds) };
+  return { ...verdict, fired, ratio: null, ratioParts: [], logOdds, score: scoreOf(logOdds, verdict.thresholds, verdict.source) };
 }
 
-function makeFinding(verdict: Verdict, { activity, at, context }: Observed, nowMs: number): Finding {
+function makeFinding(verdict: Verdict, { activity, at, context, source }: Observed, nowMs: number): Finding {
   const { score } = verdict;
   const rules = verdict.fired.toSorted((a, b) => b.rule.weight - a.rule.weight);
   const label = heaviestLabel(verdict);
@@ -80,11 +93,8 @@ function makeFinding(verdict: Verdict, { activity, at, context }: Observed, nowM
   return {
     score,
     label,
-    action: actionOf(
-      score,
-      label,
-      rules.some(({ compiled }) => compiled.reads.some((name) => isFraudHistory(context, name))),
-    ),
+    // Anybody can say what a page says.
+    action: source === "page" ? "MONITOR" : actionOf(score, label, hasFraudHistory(rules, context)),
     summary: `${first?.sentence ?? ""}${others > 0 ? ` And ${others} more ${others === 1 ? "reason" : "reasons"}.` : ""}`,
     highlights: reasons.map(({ sentence }) => sentence),
     session_id: activity.session_id,
@@ -126,14 +136,18 @@ function ratioOf({ ratioParts }: Verdict): number {
   return ratioParts.reduce((sum, [, part]) => sum + part, 0);
 }
 
+function hasFraudHistory(rules: ActiveRule[], context: RuleContext): boolean {
+  return rules.some(({ compiled }) => compiled.reads.some((name) => isFraudHistory(context, name)));
+}
+
 // A rule may ask for fraud and fire for want of it.
 function isFraudHistory(context: RuleContext, name: string): boolean {
   const value = fraudHistory.has(name) && valueOf(context, name);
   return value === true || (typeof value === "number" && value > 0);
 }
 
-function actionOf(score: Score, label: Label, hasFraudHistory: boolean): Finding["action"] {
-  if (hasFraudHistory) return "ESCALATE";
+function actionOf(score: Score, label: Label, isKnownFraud: boolean): Finding["action"] {
+  if (isKnownFraud) return "ESCALATE";
   if (score === 5) return "BLOCK";
   if (score === 4) return "CHALLENGE";
   return label === "Account Takeover" ? "CHALLENGE" : "MONITOR";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { ringSize } from "./catalogue.ts";
-import { countryNumber, hash24, hash32, Ring, type RingEntry } from "./ring.ts";
+import { claimBit, countryNumber, hash24, hash32, Ring, type RingEntry } from "./ring.ts";
 
 const base = Date.UTC(2026, 4, 1);
 const dayMs = 24 * 60 * 60 * 1000;
@@ -61,6 +61,27 @@ test("ring: a late event that is not one to yield takes the place of one that is
   expect(ring.count(base + 1, dayMs, noise, "peer")).toBe(ringSize);
   ring.add(entry(2, 2), noise);
   expect([ring.length, ring.count(base + 2, 10, 2), ring.count(base + 300, dayMs, noise)]).toEqual([ringSize, 1, ringSize - 1]);
+});
+
+test("ring: claims make room for everything else, and never take the place of anything but a claim", () => {
+  const ring = Ring.empty();
+  for (let at = 0; at < 40; at++) ring.add(entry(at, 2), noise);
+  for (let at = 100; at < 1000; at++) ring.add(entry(at, 2 | claimBit), noise);
+  expect([ring.length, ring.count(base + 1000, dayMs, 2, "peer", claimBit)]).toEqual([ringSize, 40]);
+  for (let at = 1000; at < 1024; at++) ring.add(entry(at, 2), noise);
+  expect(ring.count(base + 1024, dayMs, claimBit)).toBe(0);
+  ring.add(entry(1100, 2 | claimBit), noise);
+  expect([ring.count(base + 1100, dayMs, 2), ring.count(base + 1100, dayMs, claimBit)]).toEqual([ringSize, 0]);
+});
+
+test("ring: claims replace what no window reaches any more, by no clock that runs ahead", () => {
+  const ring = Ring.empty();
+  for (let at = 0; at < ringSize; at++) ring.add(entry(at, 2), noise);
+  const tenMinutes = 10 * 60_000;
+  ring.add(entry(dayMs + tenMinutes, 2 | claimBit), noise);
+  expect(ring.count(base + dayMs + tenMinutes, dayMs, claimBit)).toBe(0);
+  ring.add(entry(dayMs + tenMinutes + 1, 2 | claimBit), noise);
+  expect(ring.count(base + dayMs + tenMinutes + 1, dayMs, claimBit)).toBe(1);
 });
 
 // The same in plain words.

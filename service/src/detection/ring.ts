@@ -1,8 +1,11 @@
+import { clockToleranceMs } from "../domain/activity.ts";
 import { ringSize } from "./catalogue.ts";
 
 // What an entity's ring keeps of an event. `peer`, `address`: hashes, 0 for none. `country`: two letters as a number, 0 for none.
 export type RingEntry = { at: number; kind: number; peer: number; address: number; country: number };
 type RingColumn = "peer" | "address" | "country";
+// The bit of a kind that marks what an unverified page said.
+export const claimBit = 128;
 
 const entryBytes = 15;
 // Times are kept as milliseconds since then, in five bytes: enough until 2054.
@@ -51,8 +54,9 @@ export class Ring {
     return kinds;
   }
 
-  // In order of time. Of a full ring the oldest goes, which may be this one. Kinds in `yielding` (a set of bits) go before others
-  // do, down to half of the ring: a few failed log-ins would else be lost among the pages that everybody loads meanwhile.
+  // In order of time. A full ring drops its oldest entry, which may be this one. Kinds in `yielding` (a set of bits) go before
+  // others, down to half of the ring: otherwise a few failed log-ins would be lost among the pages that everybody loads meanwhile.
+  // Claims make room for everything else and replace only claims, so that nobody can push real evidence out with forged events.
   // What is older than the epoch stands in no window: put at the epoch, years of it would look like one moment.
   add(entry: RingEntry, yielding = 0): void {
     if (entry.at < epochMs) return;
@@ -86,6 +90,12 @@ export class Ring {
   // Which one of a full ring goes for a new one at `index`; -1: the new one. What no window reaches from the newest any more goes
   // first, whatever it is.
   #goneFor(kind: number, time: number, index: number, yielding: number): number {
+    const claim = this.#oldest(claimBit);
+    if ((kind & claimBit) !== 0) {
+      if (claim !== -1) return index <= claim ? -1 : claim;
+      return this.#time(0) < time - longestWindowMs - clockToleranceMs ? 0 : -1;
+    }
+    if (claim !== -1) return claim;
     const oldest = index === 0 ? -1 : 0;
     const oldestTime = index === 0 ? time : this.#time(0);
     const newestTime = index === ringSize ? time : this.#time(ringSize - 1);
@@ -101,6 +111,14 @@ export class Ring {
     return isYielding && index <= first ? -1 : first;
   }
 
+  // Where the oldest entry of these kinds is; -1 if there is none.
+  #oldest(kinds: number): number {
+    for (let index = 0; index < this.#length; index++) {
+      if ((this.#view.getUint8(index * entryBytes + 5) & kinds) !== 0) return index;
+    }
+    return -1;
+  }
+
   #write(entry: RingEntry, time: number, index: number): void {
     const start = index * entryBytes;
     this.#view.setUint8(start, Math.floor(time / 2 ** 32));
@@ -112,18 +130,18 @@ export class Ring {
     this.#view.setUint16(start + 13, entry.country);
   }
 
-  // How many events of `kinds` (a set of bits; all where it is 0), or how many distinct values of `column` among them, stand in a
-  // window of that length that holds the time `at`. For the newest event that is the window up to it. For a late one it is the
-  // fullest window around it, so that whichever event of a burst is scored last sees all of the burst.
-  count(at: number, windowMs: number, kinds: number, column?: RingColumn): number {
+  // How many events of `kinds` (a set of bits; all if it is 0) and of none in `except`, or how many distinct values of `column`
+  // among them, stand in a window of that length that holds the time `at`. For the newest event that is the window up to it. For
+  // a late one it is the fullest window around it, so that whichever event of a burst is scored last sees all of the burst.
+  count(at: number, windowMs: number, kinds: number, column?: RingColumn, except = 0): number {
     if (at < epochMs) return 0;
     const time = Math.min(at - epochMs, timeMax);
     const newest = this.length - 1;
-    let most = this.#countUpTo(newest, time, windowMs, kinds, column);
+    let most = this.#countUpTo(newest, time, windowMs, kinds, column, except);
     for (let last = newest; last >= 0; last--) {
       const end = this.#time(last);
       if (end <= time) break;
-      if (end - windowMs < time) most = Math.max(most, this.#countUpTo(last, end, windowMs, kinds, column));
+      if (end - windowMs < time) most = Math.max(most, this.#countUpTo(last, end, windowMs, kinds, column, except));
     }
     return most;
   }
@@ -133,14 +151,15 @@ export class Ring {
     return this.#view.getUint8(start) * 2 ** 32 + this.#view.getUint32(start + 1);
   }
 
-  #countUpTo(last: number, end: number, windowMs: number, kinds: number, column: RingColumn | undefined): number {
+  #countUpTo(last: number, end: number, windowMs: number, kinds: number, column: RingColumn | undefined, except: number): number {
     let count = 0;
     for (let index = last; index >= 0; index--) {
       const time = this.#time(index);
       if (time > end) continue;
       if (time <= end - windowMs) break;
       const start = index * entryBytes;
-      if (kinds !== 0 && (kinds & this.#view.getUint8(start + 5)) === 0) continue;
+      const kind = this.#view.getUint8(start + 5);
+      if ((kinds !== 0 && (kinds & kind) === 0) || (kind & except) !== 0) continue;
       if (column === undefined) {
         count++;
         continue;

@@ -1,10 +1,18 @@
 import type { RecordedActivity } from "../domain/activity.ts";
-import type { AccountFacts, DeviceFacts, Entity, SessionFacts } from "./entity.ts";
+import type { Source } from "../domain/source.ts";
+import type { AccountFacts, AddressFacts, DeviceFacts, Entity, SessionFacts } from "./entity.ts";
 import type { LoginShares } from "./login-ratio.ts";
+import { claimBit } from "./ring.ts";
 
 // An activity with what its address, user agent and e-mail say.
 export type EnrichedActivity = {
+  // It names an account only if the activity counts for that account.
   activity: RecordedActivity;
+  source: Source;
+  // The account that a page named without proof. The activity then belongs to its source and names no account.
+  claimed?: string;
+  // The page's source, if that names more accounts than its past explains.
+  crowd?: "device" | "ip" | "block";
   // Its time as detection counts it: no later than a tolerance after it was received.
   at: number;
   country: string;
@@ -25,17 +33,31 @@ export type Scene = {
   event: EnrichedActivity;
   account: (Entity<AccountFacts> & { flags: AccountFlags; confirmed: number; falsePositives: number }) | null;
   device: (Entity<DeviceFacts> & { confirmed: number }) | null;
-  ip: Entity<null> | null;
-  network: Entity<null> | null;
+  ip: Entity<AddressFacts> | null;
+  network: Entity<AddressFacts> | null;
+  // The block of addresses, if a page named an account without proof.
+  block: Entity<AddressFacts> | null;
   session: SessionFacts | null;
   // Whether the account was never before active on the device.
   isNewPair: boolean;
   tenantHasBrowser: boolean;
+  // The kinds of activity that the tenant's servers report. A page's report of the same kind is then a repetition.
+  serverTells: number;
   shares: LoginShares;
 };
 export type AccountFlags = { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean };
 
-export const kindBits = { login: 1, failed: 2, signup: 4, sensitive: 8, value: 16, browser: 32, other: 64 } as const;
+// `claim` marks what an unverified page said. Activity of servers and verified sessions is never counted together with it.
+export const kindBits = {
+  login: 1,
+  failed: 2,
+  signup: 4,
+  sensitive: 8,
+  value: 16,
+  browser: 32,
+  other: 64,
+  claim: claimBit,
+} as const;
 
 const sensitiveTypes = new Set(["password_changed", "email_changed", "mfa_changed", "payee_added"]);
 const valueTypes = new Set(["payment", "transfer"]);
@@ -48,12 +70,16 @@ export function isValue(type: string): boolean {
   return valueTypes.has(type);
 }
 
-export function kindOf({ type, origin }: RecordedActivity): number {
-  const origin32 = origin === "browser" ? kindBits.browser : 0;
-  if (type === "login_succeeded") return kindBits.login | origin32;
-  if (type === "login_failed") return kindBits.failed | origin32;
-  if (type === "signup") return kindBits.signup | origin32;
-  if (isSensitive(type)) return kindBits.sensitive | origin32;
-  if (isValue(type)) return kindBits.value | origin32;
-  return kindBits.other | origin32;
+// Ties an account to the session and the device that it names: whoever sent it was signed in. A failed log-in or a report names
+// an account that need not be its sender's.
+export function isTie({ type, origin, website_account_id: account }: RecordedActivity): boolean {
+  return origin === "server" && account !== undefined && type !== "login_failed" && type !== "fraud_report";
+}
+
+export function kindOf(type: string): number {
+  if (type === "login_succeeded") return kindBits.login;
+  if (type === "login_failed") return kindBits.failed;
+  if (type === "signup") return kindBits.signup;
+  if (isSensitive(type)) return kindBits.sensitive;
+  return isValue(type) ? kindBits.value : kindBits.other;
 }

@@ -1,4 +1,5 @@
 import { defaultThresholds, type Rule, type Thresholds } from "../domain/rule.ts";
+import { sources, type Source } from "../domain/source.ts";
 import type { CompiledRule } from "./compile.ts";
 import type { LoginRatio } from "./entity.ts";
 import { isSensitive, isValue } from "./scene.ts";
@@ -11,6 +12,7 @@ export type RuleSet = { revision: number; thresholds: Thresholds; rules: ActiveR
 // Additive: the sum of the parts is the log-odds, so that each part can be shown as what it did.
 export type Part = [name: string, logOdds: number];
 export type Verdict = {
+  source: Source;
   revision: number;
   thresholds: Thresholds;
   fired: ActiveRule[];
@@ -34,6 +36,7 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
     if (active.compiled.test(context)) (active.rule.state === "on" ? fired : shadow).push(active);
   }
   const { type } = context.event;
+  const source = sourceIn(context);
   const counts = ratio !== null && ratio.parts.length > 0 && typeof type === "string" && isRated(type);
   // A usual log-in speaks against a stranger, and not against what the owner himself is suspected of.
   const ofStrangers = sumOf(fired.filter(({ rule }) => rule.label === "Account Takeover").map(({ rule }) => rule.weight));
@@ -42,6 +45,7 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
   const logOdds = rounded(sumOf(fired.map(({ rule }) => rule.weight)) + sumOf(parts.map(([, part]) => part)));
   const { revision, thresholds } = set;
   return {
+    source,
     revision,
     thresholds,
     fired,
@@ -49,8 +53,13 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
     ratio: counts ? ratio : null,
     ratioParts: parts,
     logOdds,
-    score: scoreOf(logOdds, thresholds),
+    score: scoreOf(logOdds, thresholds, source),
   };
+}
+
+// Decisions from before there were sources name none: they stand as they were made.
+export function sourceIn({ event }: RuleContext): Source {
+  return sources.find((each) => each === event["source"]) ?? "server";
 }
 
 // What a stranger would be after. A page view of an unusual log-in's session tells nothing that the log-in did not.
@@ -65,7 +74,11 @@ function scaledParts({ parts }: LoginRatio, least: number): Part[] {
   return rest === 0 ? scaled : [...scaled, ["login.usual", rest]];
 }
 
-export function scoreOf(logOdds: number, thresholds: Thresholds): Score {
+// What anybody can say is never more than worth a look.
+const pageScoreMax = 3;
+
+export function scoreOf(logOdds: number, thresholds: Thresholds, source: Source = "server"): Score {
+  if (source === "page") return logOdds >= thresholds.score_3 ? pageScoreMax : logOdds >= thresholds.score_2 ? 2 : 1;
   if (logOdds >= thresholds.score_5) return 5;
   if (logOdds >= thresholds.score_4) return 4;
   if (logOdds >= thresholds.score_3) return 3;

@@ -55,11 +55,12 @@ const networkWindows: Window[] = [
 
 export const windows = { account: accountWindows, device: deviceWindows, ip: ipWindows, network: networkWindows };
 
-export function countWindows(into: RuleContext["account"], counted: Window[], ring: Ring, at: number): void {
+// `except`: kinds that do not count.
+export function countWindows(into: RuleContext["account"], counted: Window[], ring: Ring, at: number, except: number): void {
   const present = ring.kinds;
-  for (const window of counted) {
-    const kinds = window[2];
-    // Most rings hold no failed log-in and no sign-up: nothing to look for.
-    into[window[0]] = kinds !== 0 && (kinds & present) === 0 ? 0 : ring.count(at, window[1], kinds, window[3]);
+  for (const [name, windowMs, kinds, column] of counted) {
+    // Most rings hold no failed log-in and no sign-up, so there is nothing to look for.
+    const isAbsent = kinds !== 0 && (kinds & present) === 0;
+    into[name] = isAbsent ? 0 : ring.count(at, windowMs, kinds, column, except);
   }
 }

@@ -92,6 +92,8 @@ export type RecordedActivity = Activity & {
   // What the sender's clock said, where occurred_at was shifted.
   claimed_at?: string;
   browser?: BrowserFacts;
+  // Of a browser's event that names an account: whether it carries a valid token for exactly that account, or an invalid token.
+  identity?: "signed" | "bad-token";
 };
 
 // Whom a case from this activity is about. At most one case per subject is OPEN.

@@ -1,30 +1,30 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { insertSeenAccounts, saveSessionTimes, type Flags } from "../db/accounts.ts";
-import { appendScored, claimTurn, isDayMissing, saveBrowserSeen, type Turn } from "../db/activities.ts";
-import { claimActivities, type ClaimedActivity } from "../db/inbox.ts";
+import { findSpokenFor } from "../db/accounts.ts";
+import { appendScored, claimTurn, isDayMissing, proveClaims, saveTurn, type Turn } from "../db/activities.ts";
+import { claimActivities } from "../db/inbox.ts";
 import { isUnscorable, markBefore, returnToMark, setAsideOldest } from "../db/unscorable.ts";
 import { saveCases } from "../db/cases.ts";
 import type { Database, Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { addRuleHits, addRuleSubjects, type RuleSubject } from "../db/rules.ts";
 import { observe } from "../detection/features.ts";
-import { findingsOf, type Found } from "../detection/finding.ts";
+import { findingsOf, type Found, type Observed as Seen } from "../detection/finding.ts";
 import type { EnrichedActivity } from "../detection/scene.ts";
 import { decisionText, judge, type RuleSet, type Verdict } from "../detection/score.ts";
-import type { RuleContext } from "../detection/vector.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
-import type { DomainEvent } from "../domain/event.ts";
+import { blockOf, hostOf } from "../domain/address.ts";
 import { hitSubject } from "../domain/rule.ts";
+import type { Source } from "../domain/source.ts";
+import { seeAccounts } from "./accounts.ts";
 import { openOrJoin, type Batch, type Clock } from "./cases.ts";
 import { keptIp, timeOf, type Enrichment } from "./enrichment.ts";
 import { Memory } from "./memory.ts";
 import type { RuleSets } from "./rule-sets.ts";
+import { Standing } from "./standing.ts";
 import { tallyBatch } from "./tally.ts";
 
 const batchMax = 1_000;
 const sliceMs = 20;
-const browserFreshMs = 24 * 60 * 60 * 1000;
-const browserNotedMs = 60 * 60 * 1000;
 
 export type Pass = { scored: number; opened: number; joined: number };
 export type Detector = { database: Database; clock: Clock; enrichment: Enrichment; ruleSets: RuleSets };
@@ -35,6 +35,8 @@ type Judged = {
   id_key: string;
   // As it is kept: its address by the tenant's policy.
   activity: RecordedActivity;
+  source: Source;
+  claimed_account_id: string | null;
   score: number;
   decision: string;
   hits: Hit[];
@@ -84,15 +86,18 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Old
   const now = clock.now();
   const batch: Batch = { tx, tenantId, clock, now };
   const activities = claimed.map((each) => each.activity);
-  const enriched = inOrder(claimed.map((each) => ({ claimed: each, event: detector.enrichment.enrich(each.activity) })));
-  const { events, flags } = await seeAccounts(batch, enriched);
-  const tenantHasBrowser = await seeBrowsers(batch, activities, turn.browser_at);
+  const told = inOrder(claimed.map((each) => ({ id_key: each.id_key, event: detector.enrichment.enrich(each.activity) })));
+  const events = told.map(({ event }) => event);
+  const standing = new Standing(turn, events, now);
   const set = await detector.ruleSets.current(tx, tenantId);
   const keepIp = (ip: string) => keptIp(ip, turn.ip_policy);
-  const memory = await Memory.load(
-    { tx, tenantId, flags, tenantHasBrowser, keepIp },
-    enriched.map(({ event }) => event),
-  );
+  const { hasBrowser: tenantHasBrowser, serverTells, trust } = standing;
+  const memory = await Memory.open({ tx, tenantId, tenantHasBrowser, serverTells, keepIp }, events);
+  const spokenFor = trust.isSnippetOnly ? await findSpokenFor(tx, tenantId, claimedIn(events)) : new Set<string>();
+  const believed = memory.believe(events, trust, (account) => spokenFor.has(account));
+  const accounts = await seeAccounts(batch, believed);
+  await memory.complete(believed, accounts.flags);
+  const enriched = told.flatMap(({ id_key }, index) => (believed[index] ? [{ id_key, event: believed[index] }] : []));
   const judged: Judged[] = [];
   let sliceBegan = performance.now();
   for (const each of enriched) {
@@ -105,8 +110,9 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Old
   const cases = await openOrJoin(
     batch,
     judged.flatMap((each) => each.found),
-    flags,
+    accounts.flags,
   );
+  const changed = standing.after(memory.countTied());
   // Sent together: the database writes one while the next is being put into words.
   await Promise.all([
     appendScored(
@@ -118,86 +124,63 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Old
     tallyBatch(tx, tenantId, activities, memory.started),
     saveHits(batch, judged),
     saveCases(tx, tenantId, cases.joined),
+    changed && saveTurn(tx, tenantId, changed),
+    proveClaims(tx, tenantId, memory.listProved()),
   ]);
-  await appendEvents(tx, tenantId, [...events, ...cases.events]);
+  await appendEvents(tx, tenantId, [...accounts.events, ...cases.events]);
   return { scored: claimed.length, opened: cases.opened, joined: cases.joinedFindings };
 }
 
-// The first activity that names an account creates it.
-async function seeAccounts(
-  { tx, tenantId, now }: Batch,
-  inOrderOfTime: Enriched[],
-): Promise<{ events: DomainEvent[]; flags: Map<string, Flags> }> {
-  const times = new Map<string, number | null>();
-  for (const { event } of inOrderOfTime) {
-    const { website_account_id: id, session_id: session } = event.activity;
-    if (id !== undefined) times.set(id, session === undefined ? (times.get(id) ?? null) : event.at);
-  }
-  if (times.size === 0) return { events: [], flags: new Map() };
-  const created: string[] = [];
-  const flags = new Map<string, Flags>();
-  // An erasure that commits while we wait for its row takes the account away: then it is made again.
-  for (
-    let missing = [...times].map(([id, at]) => ({ id, session_at: at === null ? null : new Date(at).toISOString() }));
-    missing.length > 0;
-  ) {
-    created.push(...(await insertSeenAccounts(tx, tenantId, { ids: missing.map(({ id }) => id), now })));
-    for (const [id, each] of await saveSessionTimes(tx, tenantId, missing)) flags.set(id, each);
-    missing = missing.filter(({ id }) => !flags.has(id));
-  }
-  const events = created.map((id): DomainEvent => ({
-    type: "account.created",
-    occurred_at: now,
-    actor: "system",
-    resource: { type: "end_user_account", id },
-  }));
-  return { events, flags };
+function claimedIn(events: EnrichedActivity[]): string[] {
+  return [
+    ...new Set(events.flatMap(({ activity }) => (activity.origin === "browser" ? (activity.website_account_id ?? []) : []))),
+  ];
 }
 
-// Whether the tenant's pages send events at all: without, that a session has none means nothing.
-async function seeBrowsers(
-  { tx, tenantId, now }: Batch,
-  activities: RecordedActivity[],
-  lastAt: string | null,
-): Promise<boolean> {
-  const ageMs = lastAt === null ? Infinity : Date.parse(now) - Date.parse(lastAt);
-  const isHere = activities.some((activity) => activity.origin === "browser");
-  if (isHere && ageMs > browserNotedMs) await saveBrowserSeen(tx, tenantId, now);
-  return isHere || ageMs < browserFreshMs;
-}
-
-type Enriched = { claimed: ClaimedActivity; event: EnrichedActivity };
+type Enriched = { id_key: string; event: EnrichedActivity };
 
 // By time, whatever order they came in.
 function inOrder(events: Enriched[]): Enriched[] {
-  return events.toSorted((a, b) => a.event.at - b.event.at || (a.claimed.id_key < b.claimed.id_key ? -1 : 1));
+  return events.toSorted((a, b) => a.event.at - b.event.at || (a.id_key < b.id_key ? -1 : 1));
 }
 
 function judgeOne(
   memory: Memory,
   set: RuleSet,
-  { claimed, event }: Enriched,
+  { id_key, event }: Enriched,
   { keepIp, nowMs }: { keepIp: (ip: string) => string; nowMs: number },
 ): Judged {
-  const { context, ratio } = observe(memory.scene(event));
+  const { context, ratio, isLogin } = observe(memory.scene(event));
   const verdict = judge(context, set, ratio);
-  memory.learnLogin(event);
+  if (isLogin) memory.learnLogin(event);
   const { ip } = event.activity;
   const activity = ip === undefined ? event.activity : { ...event.activity, ip: keepIp(ip) };
-  const found = findingsOf(verdict, { activity, at: event.at, network: event.network, context }, nowMs);
+  const { source, claimed, network, at } = event;
+  const crowd = crowdSubject(event, keepIp);
+  const observed = { activity, source, claimed, crowd, at, network, context };
+  const found = findingsOf(verdict, observed, nowMs);
   return {
-    id_key: claimed.id_key,
+    id_key,
     activity,
+    source,
+    claimed_account_id: activity.website_account_id === undefined ? (claimed ?? null) : null,
     score: found.reduce<number>((most, { finding }) => Math.max(most, finding.score), verdict.score),
     decision: decisionText(verdict, context),
-    hits: hitsOf(verdict, { activity, context, network: event.network }),
+    hits: hitsOf(verdict, observed),
     found,
   };
 }
 
-function hitsOf({ fired, shadow }: Verdict, seen: { activity: RecordedActivity; context: RuleContext; network: string }): Hit[] {
+function crowdSubject({ activity, crowd }: EnrichedActivity, keepIp: (ip: string) => string): string | null {
+  const { device_id: device, ip } = activity;
+  if (crowd === "device" && device !== undefined) return `device:${device}`;
+  if (crowd === "ip" && ip !== undefined) return `ip:${hostOf(keepIp(ip))}`;
+  return crowd === "block" && ip !== undefined ? `network:${keepIp(blockOf(ip))}` : null;
+}
+
+function hitsOf({ fired, shadow }: Verdict, observed: Seen): Hit[] {
   if (fired.length === 0 && shadow.length === 0) return [];
-  const { activity, context, network } = seen;
+  const { activity, context, network } = observed;
   const { activity_id, website_account_id, occurred_at } = activity;
   const at = new Date(timeOf(activity)).toISOString();
   return [...fired, ...shadow].map(({ rule, sentence }, index) => ({
@@ -205,7 +188,7 @@ function hitsOf({ fired, shadow }: Verdict, seen: { activity: RecordedActivity; 
     is_shadow: index >= fired.length,
     // When it happened, not when it was told.
     day: at.slice(0, 10),
-    subject: hitSubject(activity, rule.about, network),
+    subject: observed.crowd ?? hitSubject(activity, rule.about, network),
     at,
     last_activity: {
       activity_id,

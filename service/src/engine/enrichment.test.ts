@@ -73,6 +73,7 @@ test("enrich: without databases, without an address and without a user agent eve
     os: "",
     isBotAgent: false,
     isDisposableEmail: false,
+    source: "server",
   };
   expect(bare.enrich(given)).toEqual({ ...unknown, activity: given, at: Date.parse(received), value: 0 });
   expect(bare.enrich(activity({ user_agent: "" }))).toMatchObject(unknown);

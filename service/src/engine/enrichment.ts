@@ -60,6 +60,8 @@ export class Enrichment {
     const domain = typeof email === "string" ? email.slice(email.lastIndexOf("@") + 1).toLowerCase() : "";
     return {
       activity: address === null || address.ip === activity.ip ? activity : { ...activity, ip: address.ip },
+      // Pages are believed more once their user is confirmed.
+      source: activity.origin === "server" ? "server" : "page",
       at: timeOf(activity),
       ...location,
       network: address === null ? "" : location.asn === 0 ? blockOf(address.ip) : `AS${location.asn}`,

@@ -1,5 +1,4 @@
 import type { Queryable } from "../db/database.ts";
-import { findConfirmedOnDevices, findLinks, findOutcomeCounts, saveLinks, type Link, type SeenLink } from "../db/links.ts";
 import {
   entityKey,
   entityKinds,
@@ -12,36 +11,40 @@ import {
   type StoredSession,
   type StoredState,
 } from "../db/states.ts";
+import { crowdedSource } from "../detection/crowd.ts";
 import {
   newAccountFacts,
   newSessionFacts,
+  tieKey,
   type AccountFacts,
+  type AddressFacts,
   type DeviceFacts,
   type Entity,
   type SessionFacts,
   type ValueFacts,
 } from "../detection/entity.ts";
-import { loginValues } from "../detection/features.ts";
-import { valueKinds, type ValueKind } from "../detection/login-ratio.ts";
 import { Ring } from "../detection/ring.ts";
 import type { AccountFlags, EnrichedActivity, Scene } from "../detection/scene.ts";
-import { accountSubject } from "../domain/activity.ts";
-import { hostOf } from "../domain/address.ts";
+import { blockOf, hostOf } from "../domain/address.ts";
+import { Gathering } from "./gathering.ts";
+import { LinkMemory } from "./link-memory.ts";
+import { hasBlock, hasNetwork, namesIn, sharedNames, sourcesIn, totalName } from "./names.ts";
+import { claimOnly, noteTies, sourced, type Known as Witness, type Trust } from "./vouching.ts";
 
-const linkFreshMs = 60 * 60 * 1000;
 const promptMs = 3 * 60 * 60 * 1000;
-const totalName = "total";
 
 type Known = { id: EntityId; entity: Entity<unknown> };
 type Session = SessionFacts & { account: string | null; device: string | null };
 type Setting = {
   tx: Queryable;
   tenantId: string;
-  flags: Map<string, AccountFlags>;
   tenantHasBrowser: boolean;
+  serverTells: number;
   // The address as the tenant's policy keeps it.
   keepIp: (ip: string) => string;
 };
+// What a session was when it was read.
+type Before = { isTied: boolean; isHeard: boolean; claims: ReadonlySet<string> };
 
 // What is known of everything that a batch touches: read once, changed by each event in turn, written once.
 export class Memory {
@@ -55,31 +58,55 @@ export class Memory {
     value: new Map(),
   };
   readonly #sessions = new Map<string, Session>();
-  readonly #links = new Map<string, SeenLink & { lastMs: number }>();
-  readonly #linksToSave = new Map<string, SeenLink>();
-  readonly #linked = new Map<string, { device_id: string | undefined; ip: string | undefined; at: number }>();
-  #outcomes = new Map<string, { confirmed: number; false_positives: number }>();
-  readonly #confirmed = new Map<string, Set<string>>();
+  readonly #before = new Map<string, Before>();
+  readonly #links: LinkMemory;
+  #flags = new Map<string, AccountFlags>();
   readonly started = new Map<string, string>();
 
   private constructor(setting: Setting) {
     this.#setting = setting;
+    this.#links = new LinkMemory(setting);
   }
 
-  static async load(setting: Setting, events: EnrichedActivity[]): Promise<Memory> {
+  // The sessions and the sources, which tell whom to believe.
+  static async open(setting: Setting, events: EnrichedActivity[]): Promise<Memory> {
     const memory = new Memory(setting);
-    await Promise.all([memory.#loadStates(events), memory.#loadSessions(events), memory.#loadLinks(events)]);
+    await Promise.all([memory.#loadStates(sourcesIn(events)), memory.#loadSessions(events)]);
     return memory;
+  }
+
+  // The events as they count, in the same order.
+  believe(events: EnrichedActivity[], trust: Trust, isSpokenFor: (account: string) => boolean): EnrichedActivity[] {
+    const known: Witness = {
+      session: (event) => this.#session(event),
+      device: (event) => this.#device(event)?.facts ?? null,
+      crowdAround: (event) => crowdedSource({ ...this.#source(event), event, together: gathering.around(event) }),
+      isSpokenFor,
+    };
+    noteTies(events, known);
+    const sourcedEvents = events.map((event) => sourced(event, known, trust));
+    const gathering = new Gathering(sourcedEvents.filter(({ source }) => source === "page"));
+    return sourcedEvents.map((event) => (event.source === "page" ? claimOnly(event, known, trust) : event));
+  }
+
+  // All the rest that is known of what the events name.
+  async complete(events: EnrichedActivity[], flags: Map<string, AccountFlags>): Promise<void> {
+    this.#flags = flags;
+    await Promise.all([this.#loadStates(namesIn(events)), this.#links.load(events)]);
   }
 
   // Everything that is known as this event is scored.
   scene(event: EnrichedActivity): Scene {
     const { activity, at } = event;
-    const { website_account_id: account, device_id: device, ip } = activity;
-    const isLogin = activity.type === "login_succeeded" || activity.type === "login_failed";
-    const isNewPair = this.#seeLinks(event);
-    const outcomes = account === undefined ? undefined : this.#outcomes.get(accountSubject(account));
-    const { flags, tenantHasBrowser } = this.#setting;
+    const { website_account_id: account, device_id: device } = activity;
+    const isNewPair = this.#links.see(event);
+    const { tenantHasBrowser, serverTells } = this.#setting;
+    const session = this.#session(event);
+    const { device: onDevice, ...source } = this.#source(event);
+    if (session) {
+      session.account = account ?? session.account;
+      session.device = device ?? session.device;
+    }
     return {
       event,
       account:
@@ -87,23 +114,17 @@ export class Memory {
           ? null
           : {
               ...this.#entity<AccountFacts>("account", account, () => newAccountFacts(at)),
-              flags: flags.get(account) ?? { is_blocked: false, is_quarantined: false, is_fraudulent: false },
-              confirmed: outcomes?.confirmed ?? 0,
-              falsePositives: outcomes?.false_positives ?? 0,
+              flags: this.#flags.get(account) ?? { is_blocked: false, is_quarantined: false, is_fraudulent: false },
+              ...this.#links.outcomesOf(account),
             },
-      device:
-        device === undefined
-          ? null
-          : {
-              ...this.#entity<DeviceFacts>("device", device, () => ({ first: at, accounts: 0 })),
-              confirmed: confirmedOthers(this.#confirmed.get(device), account),
-            },
-      ip: ip === undefined ? null : this.#entity<null>("ip", hostOf(ip), () => null),
-      network: !isLogin || event.network === "" ? null : this.#entity<null>("network", event.network, () => null),
-      session: activity.session_id === undefined ? null : this.#session(activity.session_id, event),
+      ...source,
+      device: onDevice && { ...onDevice, confirmed: this.#links.confirmedOn(device ?? "", account) },
+      network: hasNetwork(event) ? this.#entity<AddressFacts>("network", event.network, () => null) : null,
+      session,
       isNewPair,
-      // Of what is told long afterwards no browser is heard, whatever the pages send now.
+      // What is told long afterwards says nothing of the browsers that are heard now.
       tenantHasBrowser: tenantHasBrowser && Date.parse(activity.received_at) - at < promptMs,
+      serverTells,
       shares: {
         total: this.#loginsWith(totalName),
         of: (kind, value) => this.#loginsWith(`${kind}:${value}`),
@@ -113,7 +134,6 @@ export class Memory {
 
   // Everybody's log-ins, which an account's own are compared with. After the event was scored: it must not vouch for itself.
   learnLogin(event: EnrichedActivity): void {
-    if (event.activity.type !== "login_succeeded") return;
     this.#value(totalName).logins++;
     for (const name of sharedNames(event)) this.#value(name).logins++;
   }
@@ -126,35 +146,38 @@ export class Memory {
     await Promise.all([
       states.length > 0 && saveStates(tx, tenantId, { states, day: now.slice(0, 10) }),
       this.#sessions.size > 0 && saveSessions(tx, tenantId, [...this.#sessions].map(toStored)),
-      this.#linksToSave.size > 0 && saveLinks(tx, tenantId, [...this.#linksToSave.values()]),
+      this.#links.save(),
     ]);
   }
 
-  async #loadStates(events: EnrichedActivity[]): Promise<void> {
-    const wanted: Record<EntityKind, Set<string>> = {
-      account: new Set(),
-      device: new Set(),
-      ip: new Set(),
-      network: new Set(),
-      value: new Set(),
-    };
-    const want = (kind: EntityKind, name: string | undefined) => {
-      if (name !== undefined && name !== "") wanted[kind].add(name);
-    };
-    for (const event of events) {
-      const { activity, network } = event;
-      want("account", activity.website_account_id);
-      want("device", activity.device_id);
-      want("ip", activity.ip === undefined ? undefined : hostOf(activity.ip));
-      if (activity.type === "login_succeeded" || activity.type === "login_failed") want("network", network);
-      if (activity.type !== "login_succeeded") continue;
-      want("value", totalName);
-      for (const name of sharedNames(event)) want("value", name);
+  // How many sessions were tied to an account in this batch, and in how many tied ones a browser was heard for the first time.
+  countTied(): { tied: number; heard: number } {
+    const counts = { tied: 0, heard: 0 };
+    for (const [id, { ties, heard }] of this.#sessions) {
+      const before = this.#before.get(id);
+      if (ties.length === 0) continue;
+      if (before?.isTied !== true) counts.tied++;
+      if (heard > 0 && !(before?.isTied === true && before.isHeard)) counts.heard++;
     }
+    return counts;
+  }
+
+  // Sessions in which a page had named an account without proof, and which were tied to that account since.
+  listProved(): { session_id: string; account: string; heard: number }[] {
+    return [...this.#sessions].flatMap(([session_id, { account, claims, ties, signed, heard }]) => {
+      if (account === null) return [];
+      const key = tieKey(account);
+      const isProved = this.#before.get(session_id)?.claims.has(key) === true && [...ties, ...signed].includes(key);
+      if (isProved) claims.splice(claims.indexOf(key), 1);
+      return isProved ? [{ session_id, account, heard }] : [];
+    });
+  }
+
+  async #loadStates(wanted: Partial<Record<EntityKind, ReadonlySet<string>>>): Promise<void> {
     // A kind's name is part of what its key is made from, so keys alone tell them apart.
     const names = new Map<string, EntityId & { name: string }>();
     for (const kind of entityKinds) {
-      for (const name of wanted[kind]) {
+      for (const name of wanted[kind] ?? []) {
         const key = entityKey(kind, name);
         names.set(key, { kind, key, name });
       }
@@ -172,69 +195,14 @@ export class Memory {
     for (const row of await findSessions(this.#setting.tx, this.#setting.tenantId, [...ids])) {
       // Written by `save` alone.
       const facts = JSON.parse(row.facts) as Partial<SessionFacts>;
-      this.#sessions.set(row.session_id, {
-        ...newSessionFacts(0),
-        ...facts,
-        account: row.website_account_id,
-        device: row.device_id,
+      const session = { ...newSessionFacts(0), ...facts, account: row.website_account_id, device: row.device_id };
+      this.#sessions.set(row.session_id, session);
+      this.#before.set(row.session_id, {
+        isTied: session.ties.length > 0,
+        isHeard: session.heard > 0,
+        claims: new Set(session.claims),
       });
     }
-  }
-
-  async #loadLinks(events: EnrichedActivity[]): Promise<void> {
-    const { tx, tenantId } = this.#setting;
-    const links = new Map(events.flatMap((event) => this.#linksOf(event)).map((link) => [linkKey(link), link]));
-    const accounts = new Set(events.flatMap(({ activity }) => activity.website_account_id ?? []));
-    const devices = new Set(events.flatMap(({ activity }) => activity.device_id ?? []));
-    const [found, outcomes, confirmed] = await Promise.all([
-      links.size === 0 ? [] : findLinks(tx, tenantId, [...links.values()]),
-      accounts.size === 0 ? this.#outcomes : findOutcomeCounts(tx, tenantId, [...accounts].map(accountSubject)),
-      devices.size === 0 ? [] : findConfirmedOnDevices(tx, tenantId, [...devices]),
-    ]);
-    for (const link of found) this.#links.set(linkKey(link), { ...link, lastMs: Date.parse(link.last_seen) });
-    this.#outcomes = outcomes;
-    for (const { device_id, website_account_id } of confirmed) {
-      const accountsOn = this.#confirmed.get(device_id) ?? new Set();
-      this.#confirmed.set(device_id, accountsOn.add(website_account_id));
-    }
-  }
-
-  // True where the account was never before active on the device. A link is written when it is new or its time is old.
-  #seeLinks(event: EnrichedActivity): boolean {
-    const { website_account_id: account, device_id, ip, type } = event.activity;
-    if (type === "login_failed" || type === "fraud_report") return false;
-    const before = this.#linked.get(account ?? "");
-    // A visit's events come together, and link the same things.
-    if (before && before.device_id === device_id && before.ip === ip && Math.abs(event.at - before.at) < linkFreshMs)
-      return false;
-    let isNewPair = false;
-    for (const link of this.#linksOf(event)) {
-      const key = linkKey(link);
-      const known = this.#links.get(key);
-      if (known && Math.abs(event.at - known.lastMs) < linkFreshMs) continue;
-      isNewPair ||= !known && link.kind === "account-device";
-      const at = new Date(event.at).toISOString();
-      const seen = {
-        ...link,
-        first_seen: known && known.first_seen < at ? known.first_seen : at,
-        last_seen: known && known.last_seen > at ? known.last_seen : at,
-        lastMs: Math.max(known?.lastMs ?? event.at, event.at),
-      };
-      this.#links.set(key, seen);
-      this.#linksToSave.set(key, seen);
-    }
-    if (account !== undefined) this.#linked.set(account, { device_id, ip, at: event.at });
-    return isNewPair;
-  }
-
-  // A failed log-in links nobody to anything.
-  #linksOf({ activity }: EnrichedActivity): Link[] {
-    const { website_account_id: a, device_id: device, ip, type } = activity;
-    if (a === undefined || type === "login_failed" || type === "fraud_report") return [];
-    return [
-      ...(device === undefined ? [] : [{ kind: "account-device" as const, a, b: device }]),
-      ...(ip === undefined ? [] : [{ kind: "account-ip" as const, a, b: this.#setting.keepIp(ip) }]),
-    ];
   }
 
   #entity<F>(kind: EntityKind, name: string, make: () => F): Entity<F> {
@@ -246,6 +214,19 @@ export class Memory {
     return entity;
   }
 
+  #device({ activity: { device_id: device }, at }: EnrichedActivity): Entity<DeviceFacts> | null {
+    return device === undefined ? null : this.#entity<DeviceFacts>("device", device, () => ({ first: at, accounts: 0 }));
+  }
+
+  #source(event: EnrichedActivity) {
+    const { ip } = event.activity;
+    return {
+      device: this.#device(event),
+      ip: ip === undefined ? null : this.#entity<AddressFacts>("ip", hostOf(ip), () => null),
+      block: ip === undefined || !hasBlock(event) ? null : this.#entity<AddressFacts>("network", blockOf(ip), () => null),
+    };
+  }
+
   #value(name: string): ValueFacts {
     return this.#entity<ValueFacts>("value", name, () => ({ logins: 0 })).facts;
   }
@@ -254,33 +235,17 @@ export class Memory {
     return this.#entities.value.has(name) ? this.#value(name).logins : 0;
   }
 
-  #session(id: string, { at, activity }: EnrichedActivity): SessionFacts {
+  #session({ at, activity }: EnrichedActivity): Session | null {
+    const id = activity.session_id;
+    if (id === undefined) return null;
     let session = this.#sessions.get(id);
     if (!session) {
       session = { ...newSessionFacts(at), account: null, device: null };
       this.#sessions.set(id, session);
       this.started.set(id, activity.occurred_at);
     }
-    session.account = activity.website_account_id ?? session.account;
-    session.device = activity.device_id ?? session.device;
     return session;
   }
-}
-
-// A single address or device says little of everybody: only what many share is counted for all.
-const sharedKinds: ReadonlySet<ValueKind> = new Set(["country", "asn", "os", "browser", "agent"]);
-
-function sharedNames(event: EnrichedActivity): string[] {
-  const values = loginValues(event);
-  return valueKinds.filter((kind) => sharedKinds.has(kind) && values[kind] !== "").map((kind) => `${kind}:${values[kind]}`);
-}
-
-function linkKey({ kind, a, b }: Link): string {
-  return `${kind}\0${a}\0${b}`;
-}
-
-function confirmedOthers(accounts: Set<string> | undefined, own: string | undefined): number {
-  return accounts ? accounts.size - (own !== undefined && accounts.has(own) ? 1 : 0) : 0;
 }
 
 function toStored([session_id, { account, device, ...facts }]: [string, Session]): StoredSession {

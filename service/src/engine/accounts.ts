@@ -1,0 +1,53 @@
+import { insertSeenAccounts, saveSessionTimes, saveSpokenFor, type Flags, type SeenAccount } from "../db/accounts.ts";
+import { deleteLearned } from "../db/states.ts";
+import type { EnrichedActivity } from "../detection/scene.ts";
+import type { DomainEvent } from "../domain/event.ts";
+import type { Batch } from "./cases.ts";
+
+// The first activity that counts for an account creates it. An account that only pages had named, and that a server or a
+// signature names now, begins anew: nothing that was learned from pages counts any more.
+export async function seeAccounts(
+  { tx, tenantId, now }: Batch,
+  inOrderOfTime: EnrichedActivity[],
+): Promise<{ events: DomainEvent[]; flags: Map<string, Flags> }> {
+  const seen = accountsIn(inOrderOfTime);
+  const created: string[] = [];
+  const flags = new Map<string, Flags>();
+  const claimed = new Set<string>();
+  // An erasure that commits while we wait for its row removes the account. Then it is made again.
+  for (let missing = [...seen.values()]; missing.length > 0;) {
+    created.push(...(await insertSeenAccounts(tx, tenantId, { seen: missing, now })));
+    for (const [id, { is_claimed, ...each }] of await saveSessionTimes(tx, tenantId, missing)) {
+      flags.set(id, each);
+      if (is_claimed) claimed.add(id);
+    }
+    missing = missing.filter(({ id }) => !flags.has(id));
+  }
+  const proved = [...claimed].filter((id) => seen.get(id)?.isClaimed === false);
+  if (proved.length > 0) {
+    await saveSpokenFor(tx, tenantId, proved);
+    await deleteLearned(tx, tenantId, proved);
+  }
+  const events = created.map((id): DomainEvent => ({
+    type: "account.created",
+    occurred_at: now,
+    actor: "system",
+    resource: { type: "end_user_account", id },
+  }));
+  return { events, flags };
+}
+
+function accountsIn(inOrderOfTime: EnrichedActivity[]): Map<string, SeenAccount> {
+  const seen = new Map<string, SeenAccount>();
+  for (const { activity, source, at } of inOrderOfTime) {
+    const { website_account_id: id, session_id: session } = activity;
+    if (id === undefined) continue;
+    const before = seen.get(id);
+    seen.set(id, {
+      id,
+      isClaimed: source === "page" && before?.isClaimed !== false,
+      session_at: session === undefined ? (before?.session_at ?? null) : new Date(at).toISOString(),
+    });
+  }
+  return seen;
+}

@@ -1,0 +1,38 @@
+import type { Together } from "../detection/crowd.ts";
+import type { EnrichedActivity } from "../detection/scene.ts";
+import { blockOf, hostOf } from "../domain/address.ts";
+
+// How many accounts the pages of a batch named at each device, address and block, and how many devices at each address.
+export class Gathering {
+  readonly #names = new Map<string, Set<string>>();
+
+  // Events of pages that nobody verified.
+  constructor(events: EnrichedActivity[]) {
+    for (const { activity } of events) {
+      const { device_id: device, ip, website_account_id: claimed } = activity;
+      if (claimed !== undefined && device !== undefined) this.#add(`device ${device}`, claimed);
+      if (claimed !== undefined && ip !== undefined) {
+        this.#add(`ip ${hostOf(ip)}`, claimed);
+        this.#add(`block ${blockOf(ip)}`, claimed);
+      }
+      if (device !== undefined && ip !== undefined) this.#add(`devices ${hostOf(ip)}`, device);
+    }
+  }
+
+  around({ activity }: EnrichedActivity): Together {
+    const { device_id: device, ip } = activity;
+    const count = (name: string) => this.#names.get(name)?.size ?? 0;
+    return {
+      onDevice: device === undefined ? 0 : count(`device ${device}`),
+      onAddress: ip === undefined ? 0 : count(`ip ${hostOf(ip)}`),
+      onBlock: ip === undefined ? 0 : count(`block ${blockOf(ip)}`),
+      devices: ip === undefined ? 0 : count(`devices ${hostOf(ip)}`),
+    };
+  }
+
+  #add(place: string, name: string): void {
+    const names = this.#names.get(place);
+    if (names) names.add(name);
+    else this.#names.set(place, new Set([name]));
+  }
+}

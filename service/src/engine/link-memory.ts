@@ -1,0 +1,103 @@
+import type { Queryable } from "../db/database.ts";
+import { findConfirmedOnDevices, findLinks, findOutcomeCounts, saveLinks, type Link, type SeenLink } from "../db/links.ts";
+import type { EnrichedActivity } from "../detection/scene.ts";
+import { accountSubject } from "../domain/activity.ts";
+
+const linkFreshMs = 60 * 60 * 1000;
+
+type Setting = {
+  tx: Queryable;
+  tenantId: string;
+  // The address as the tenant's policy keeps it.
+  keepIp: (ip: string) => string;
+};
+
+// Which accounts were active with which devices and addresses, and what investigators said of them.
+export class LinkMemory {
+  readonly #setting: Setting;
+  readonly #links = new Map<string, SeenLink & { lastMs: number }>();
+  readonly #toSave = new Map<string, SeenLink>();
+  readonly #linked = new Map<string, { device_id: string | undefined; ip: string | undefined; at: number }>();
+  #outcomes = new Map<string, { confirmed: number; false_positives: number }>();
+  readonly #confirmed = new Map<string, Set<string>>();
+
+  constructor(setting: Setting) {
+    this.#setting = setting;
+  }
+
+  async load(events: EnrichedActivity[]): Promise<void> {
+    const { tx, tenantId } = this.#setting;
+    const links = new Map(events.flatMap((event) => this.#linksOf(event)).map((link) => [linkKey(link), link]));
+    const accounts = new Set(events.flatMap(({ activity }) => activity.website_account_id ?? []));
+    const devices = new Set(events.flatMap(({ activity }) => activity.device_id ?? []));
+    const [found, outcomes, confirmed] = await Promise.all([
+      links.size === 0 ? [] : findLinks(tx, tenantId, [...links.values()]),
+      accounts.size === 0 ? this.#outcomes : findOutcomeCounts(tx, tenantId, [...accounts].map(accountSubject)),
+      devices.size === 0 ? [] : findConfirmedOnDevices(tx, tenantId, [...devices]),
+    ]);
+    for (const link of found) this.#links.set(linkKey(link), { ...link, lastMs: Date.parse(link.last_seen) });
+    this.#outcomes = outcomes;
+    for (const { device_id, website_account_id } of confirmed) {
+      const accountsOn = this.#confirmed.get(device_id) ?? new Set();
+      this.#confirmed.set(device_id, accountsOn.add(website_account_id));
+    }
+  }
+
+  async save(): Promise<void> {
+    const { tx, tenantId } = this.#setting;
+    if (this.#toSave.size > 0) await saveLinks(tx, tenantId, [...this.#toSave.values()]);
+  }
+
+  outcomesOf(account: string): { confirmed: number; falsePositives: number } {
+    const outcomes = this.#outcomes.get(accountSubject(account));
+    return { confirmed: outcomes?.confirmed ?? 0, falsePositives: outcomes?.false_positives ?? 0 };
+  }
+
+  // How many accounts of the device, other than this one, have a confirmed fraud.
+  confirmedOn(device: string, own: string | undefined): number {
+    const accounts = this.#confirmed.get(device);
+    return accounts ? accounts.size - (own !== undefined && accounts.has(own) ? 1 : 0) : 0;
+  }
+
+  // True if the account was never active on the device before. A link is written when it is new or its time is old.
+  see(event: EnrichedActivity): boolean {
+    const { website_account_id: account, device_id, ip, type } = event.activity;
+    if (type === "login_failed" || type === "fraud_report") return false;
+    const before = this.#linked.get(account ?? "");
+    // The events of a visit come together and link the same things.
+    if (before && before.device_id === device_id && before.ip === ip && Math.abs(event.at - before.at) < linkFreshMs)
+      return false;
+    let isNewPair = false;
+    for (const link of this.#linksOf(event)) {
+      const key = linkKey(link);
+      const known = this.#links.get(key);
+      if (known && Math.abs(event.at - known.lastMs) < linkFreshMs) continue;
+      isNewPair ||= !known && link.kind === "account-device";
+      const at = new Date(event.at).toISOString();
+      const seen = {
+        ...link,
+        first_seen: known && known.first_seen < at ? known.first_seen : at,
+        last_seen: known && known.last_seen > at ? known.last_seen : at,
+        lastMs: Math.max(known?.lastMs ?? event.at, event.at),
+      };
+      this.#links.set(key, seen);
+      this.#toSave.set(key, seen);
+    }
+    if (account !== undefined) this.#linked.set(account, { device_id, ip, at: event.at });
+    return isNewPair;
+  }
+
+  // A failed log-in links nobody to anything.
+  #linksOf({ activity }: EnrichedActivity): Link[] {
+    const { website_account_id: a, device_id: device, ip, type } = activity;
+    if (a === undefined || type === "login_failed" || type === "fraud_report") return [];
+    return [
+      ...(device === undefined ? [] : [{ kind: "account-device" as const, a, b: device }]),
+      ...(ip === undefined ? [] : [{ kind: "account-ip" as const, a, b: this.#setting.keepIp(ip) }]),
+    ];
+  }
+}
+
+function linkKey({ kind, a, b }: Link): string {
+  return `${kind}\0${a}\0${b}`;
+}

@@ -1,0 +1,44 @@
+import { loginValues } from "../detection/features.ts";
+import { valueKinds, type ValueKind } from "../detection/login-ratio.ts";
+import type { EnrichedActivity } from "../detection/scene.ts";
+import type { RecordedActivity } from "../domain/activity.ts";
+import { blockOf, hostOf } from "../domain/address.ts";
+
+// The names of entities that events touch.
+export const totalName = "total";
+
+const isLogin = ({ type }: RecordedActivity) => type === "login_succeeded" || type === "login_failed";
+export const hasNetwork = ({ activity, network }: EnrichedActivity) => isLogin(activity) && network !== "";
+export const hasBlock = ({ activity, source, claimed }: EnrichedActivity) =>
+  source === "page" && (claimed ?? activity.website_account_id) !== undefined;
+
+export function sourcesIn(events: EnrichedActivity[]): Record<"device" | "ip" | "network", Set<string>> {
+  const names = { device: new Set<string>(), ip: new Set<string>(), network: new Set<string>() };
+  for (const event of events) {
+    const { device_id: device, ip } = event.activity;
+    if (device !== undefined) names.device.add(device);
+    if (ip !== undefined) names.ip.add(hostOf(ip));
+    if (hasNetwork(event)) names.network.add(event.network);
+    if (ip !== undefined && hasBlock(event)) names.network.add(blockOf(ip));
+  }
+  return names;
+}
+
+export function namesIn(events: EnrichedActivity[]): Record<"account" | "value", Set<string>> {
+  const names = { account: new Set<string>(), value: new Set<string>() };
+  for (const event of events) {
+    const { website_account_id: account, type } = event.activity;
+    if (account !== undefined) names.account.add(account);
+    if (type !== "login_succeeded") continue;
+    for (const name of [totalName, ...sharedNames(event)]) names.value.add(name);
+  }
+  return names;
+}
+
+// A single address or device says little of everybody: only what many share is counted for all.
+const sharedKinds: ReadonlySet<ValueKind> = new Set(["country", "asn", "os", "browser", "agent"]);
+
+export function sharedNames(event: EnrichedActivity): string[] {
+  const values = loginValues(event);
+  return valueKinds.filter((kind) => sharedKinds.has(kind) && values[kind] !== "").map((kind) => `${kind}:${values[kind]}`);
+}

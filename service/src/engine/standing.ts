@@ -1,0 +1,85 @@
+import type { Turn } from "../db/activities.ts";
+import { kindBits, kindOf, type EnrichedActivity } from "../detection/scene.ts";
+import type { Trust } from "./vouching.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+// A tenant whose servers have been silent for this long has nothing but its pages.
+const toldDays = 30;
+const browserFreshMs = dayMs;
+// So few sessions say nothing about the others, and so many are enough: then the older ones count half.
+const tiedSessionsMin = 10;
+const tiedSessionsMax = 200;
+
+// The kinds of activity that a tenant's servers report, each with the last day on which they did.
+type Told = Record<string, string>;
+
+const bits: Record<string, number> = {
+  login: kindBits.login,
+  failed: kindBits.failed,
+  signup: kindBits.signup,
+  sensitive: kindBits.sensitive,
+  value: kindBits.value,
+};
+
+// What a tenant's servers and pages have been like, this batch included.
+export class Standing {
+  readonly #turn: Turn;
+  readonly #now: string;
+  readonly #told: Told;
+  readonly #isNewlyTold: boolean;
+
+  constructor(turn: Turn, events: EnrichedActivity[], now: string) {
+    this.#turn = turn;
+    this.#now = now;
+    const today = now.slice(0, 10);
+    const kinds = new Set(events.flatMap(kindsTold));
+    this.#isNewlyTold = [...kinds].some((kind) => turn.told[kind] !== today);
+    this.#told = { ...turn.told, ...Object.fromEntries([...kinds].map((kind) => [kind, today])) };
+  }
+
+  get trust(): Trust {
+    const { identity_verification: verification } = this.#turn;
+    return {
+      isSignatureRequired: verification === "required",
+      isSnippetOnly: verification === "off" && !this.#tells("any"),
+    };
+  }
+
+  get serverTells(): number {
+    return Object.entries(bits).reduce((all, [kind, bit]) => (this.#tells(kind) ? all | bit : all), 0);
+  }
+
+  // Whether a browser is heard in most sessions that the servers tell of. Without that, silence in one session means nothing.
+  get hasBrowser(): boolean {
+    const { browser_at: at, tied_sessions: tied, heard_sessions: heard } = this.#turn;
+    const isFresh = at !== null && Date.parse(this.#now) - Date.parse(at) < browserFreshMs;
+    return isFresh && tied >= tiedSessionsMin && 2 * heard >= tied;
+  }
+
+  // The turn after the batch; null if nothing about it changed.
+  after({ tied, heard }: { tied: number; heard: number }): Omit<Turn, "ip_policy" | "identity_verification"> | null {
+    if (tied === 0 && heard === 0 && !this.#isNewlyTold) return null;
+    const { tied_sessions: before, heard_sessions: heardBefore, browser_at: at } = this.#turn;
+    const half = before + tied > tiedSessionsMax ? 0.5 : 1;
+    return {
+      told: this.#told,
+      tied_sessions: (before + tied) * half,
+      heard_sessions: (heardBefore + heard) * half,
+      browser_at: heard > 0 ? this.#now : at,
+    };
+  }
+
+  #tells(kind: string): boolean {
+    const day = this.#told[kind];
+    return day !== undefined && Date.parse(this.#now) - Date.parse(day) < toldDays * dayMs;
+  }
+}
+
+// A log-in without its device leaves the device to the pages.
+function kindsTold({ activity }: EnrichedActivity): string[] {
+  const { origin, type, website_account_id: account, device_id: device } = activity;
+  if (origin !== "server" || account === undefined) return [];
+  const bit = kindOf(type);
+  const kind = Object.keys(bits).find((name) => bits[name] === bit);
+  return kind === undefined || (kind === "login" && device === undefined) ? ["any"] : ["any", kind];
+}
