@@ -3,6 +3,7 @@ import { closeSync, existsSync, fstatSync, openSync, readFileSync, rmSync, statS
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
+import { advisoryLocks } from "./advisory-locks.ts";
 import { EmbeddedFault, binary, makeCluster, makeFolder, makeSocketFolder, quoted } from "./cluster.ts";
 import { isRunning, isRunningIn, launcher, serverUser, type Launcher } from "./privilege.ts";
 
@@ -11,9 +12,6 @@ import { isRunning, isRunningIn, launcher, serverUser, type Launcher } from "./p
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
 const pollMs = 50;
-// Advisory locks inside that PostgreSQL. They vanish with the connection, so no kill can leave one behind.
-const serviceLock = 4_812_202;
-const userLock = 4_812_203;
 
 const settings = {
   listen_addresses: "",
@@ -53,7 +51,7 @@ export class EmbeddedPostgres {
   static async forService(dataDir: string): Promise<EmbeddedPostgres> {
     const embedded = new EmbeddedPostgres(dataDir);
     await embedded.#prepare();
-    if (await embedded.#guardWith("select pg_try_advisory_lock($1) as got", serviceLock, dataDir)) {
+    if (await embedded.#guardWith("select pg_try_advisory_lock($1) as got", advisoryLocks.service, dataDir)) {
       // The PostgreSQL of a service that was killed: its child no more, so it is stopped and started as ours.
       if (!embedded.#isOurs()) await embedded.#takeOver(dataDir);
     }
@@ -161,7 +159,7 @@ export class EmbeddedPostgres {
     await this.#guard?.end();
     await this.#stopOther();
     this.#guard = await this.#connectOrStart();
-    await this.#guardWith("select pg_try_advisory_lock($1) as got", serviceLock, dataDir);
+    await this.#guardWith("select pg_try_advisory_lock($1) as got", advisoryLocks.service, dataDir);
   }
 
   // One that another process has started.
@@ -173,13 +171,13 @@ export class EmbeddedPostgres {
   }
 
   async #shareUserLock(): Promise<void> {
-    await this.#guard?.query("select pg_advisory_lock_shared($1)", [userLock]);
+    await this.#guard?.query("select pg_advisory_lock_shared($1)", [advisoryLocks.users]);
   }
 
   async #isLastUser(): Promise<boolean> {
     if (!this.#guard) return false;
-    await this.#guard.query("select pg_advisory_unlock_shared($1)", [userLock]);
-    const { rows } = await this.#guard.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [userLock]);
+    await this.#guard.query("select pg_advisory_unlock_shared($1)", [advisoryLocks.users]);
+    const { rows } = await this.#guard.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [advisoryLocks.users]);
     return rows[0]?.got === true;
   }
 
@@ -202,7 +200,7 @@ export class EmbeddedPostgres {
       if (this.#server && hasEnded(this.#server)) this.#server = null;
       try {
         this.#guard = await this.#connectOrStart();
-        await this.#guard.query("select pg_advisory_lock($1)", [serviceLock]);
+        await this.#guard.query("select pg_advisory_lock($1)", [advisoryLocks.service]);
         await this.#shareUserLock();
         this.#watch();
         return;
