@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { BrowserFacts } from "../domain/activity.ts";
 import type { Source } from "../domain/source.ts";
+import { advisoryLocks } from "./advisory-locks.ts";
 import { codeOf, type Queryable } from "./database.ts";
 import type { ClaimedActivity } from "./inbox.ts";
 import { joinJson, plainArray, sql, statement } from "./sql.ts";
@@ -154,7 +155,7 @@ export function partitionOf(day: string): string {
 export async function makePartition(tx: Queryable, day: string): Promise<void> {
   if (!/^\d{4}-\d\d-\d\d$/.test(day)) throw new Error(`${day} is no day`);
   const next = new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);
-  await tx.query(sql`select pg_advisory_xact_lock(4812204)`);
+  await tx.query(sql`select pg_advisory_xact_lock(${advisoryLocks.partitions})`);
   await tx.query(
     statement(
       // Its rows are dropped with it, and need no visit because more were added: those took a tenth of the machine under load.

@@ -226,7 +226,8 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-function isAway(error: unknown): boolean {
+// Whether the connection is lost, or cannot be made now.
+export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
   if (error instanceof DatabaseError) return awayCodes.test(code);

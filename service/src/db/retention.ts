@@ -1,6 +1,7 @@
 import { keptDays } from "../domain/metric.ts";
 import { daysKept as quarantineDays } from "../domain/quarantine.ts";
 import { deleteActivitiesOfAccount } from "./activities.ts";
+import { advisoryLocks } from "./advisory-locks.ts";
 import type { Database, Queryable, Row } from "./database.ts";
 import { eraseFromInbox } from "./inbox.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
@@ -8,8 +9,6 @@ import { eraseAccountFromRules } from "./rule-report.ts";
 import { sql, statement, type Statement } from "./sql.ts";
 import { entityKey } from "./states.ts";
 
-// Any number, the same in every process.
-const expiryLock = 4_812_205;
 // Nothing here is so urgent that others should stand in line behind it.
 const lockTimeoutMs = 2_000;
 
@@ -19,7 +18,7 @@ export async function holdExpiry<T>(database: Database, work: (held: Queryable) 
   const held: Queryable = { query: async <R extends Row>(given: Statement) => (await client.query<R>(given)).rows };
   try {
     await held.query(sql`select set_config('lock_timeout', ${String(lockTimeoutMs)}, false)`);
-    const [row] = await held.query<{ got: boolean }>(sql`select pg_try_advisory_lock(${expiryLock}) as got`);
+    const [row] = await held.query<{ got: boolean }>(sql`select pg_try_advisory_lock(${advisoryLocks.expiry}) as got`);
     return row?.got === true ? await work(held) : null;
   } finally {
     // The lock ends with the connection, also where that one is broken already.
