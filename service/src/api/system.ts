@@ -76,6 +76,15 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       handle: () => docsReply(parts.docs(), ""),
     },
     {
+      id: "getDocsSlash",
+      role: "api",
+      method: "GET",
+      path: "/docs/",
+      summary: "Leads to the documentation's first page",
+      // Relative, so that a path in front of the service changes nothing.
+      handle: () => ({ status: 308, body: "", headers: { location: "../docs" } }),
+    },
+    {
       id: "getDocsPage",
       role: "api",
       method: "GET",
