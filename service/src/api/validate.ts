@@ -8,7 +8,7 @@ import { characters, firstCharacters, isStorable, parseTime } from "../domain/fi
 export type Schema = {
   type?: string;
   enum?: unknown[];
-  not?: { enum: unknown[] };
+  not?: { pattern: string };
   anyOf?: Schema[];
   properties?: Record<string, Schema>;
   required?: string[];
@@ -113,7 +113,7 @@ function matches(pattern: string, text: string): boolean {
 
 function stringFault(schema: Schema, value: unknown): string | null {
   if (typeof value !== "string") return "must be a string";
-  if (schema.not?.enum.includes(value)) return `must not be ${value}`;
+  if (schema.not && matches(schema.not.pattern, value)) return `must not be ${value}, which is reserved`;
   if (!isStorable(value)) return "must not hold U+0000 or a lone surrogate";
   // A character is one or two units: to count them is seldom needed.
   const { minLength = 0, maxLength = Infinity } = schema;
