@@ -163,7 +163,7 @@ export class ApiServer {
       reply = await this.#answer(request, trace, onBody);
       fault = reply.fault ?? null;
     } catch (error) {
-      fault = toFailure(error);
+      fault = toAnswer(request.method, toFailure(error));
       reply = problemReply(fault);
       if (request.url?.startsWith("/collect/")) Object.assign(reply.headers, readableHeaders(request));
     }
@@ -253,6 +253,12 @@ function send(response: ServerResponse, reply: Reply, requestId: string, isLast:
 function limitOf(fault: Failure | null): LimitName | null {
   const limited = fault instanceof Limited ? fault : fault?.cause;
   return limited instanceof Limited ? limited.limit : null;
+}
+
+// A read changes nothing, so it cannot lose to another change: whatever is locked is out of reach.
+function toAnswer(method: string | undefined, failure: Failure): Failure {
+  if (method !== "GET" || failure.code !== "transaction-contended") return failure;
+  return new Failure("bad-gateway", "The database took too long. Retry after a short delay.", { cause: failure.cause });
 }
 
 // Node reads a body as chunked if that is the last of several codings, and ignores those before it.
