@@ -33,7 +33,7 @@ type Parts = {
   database: Database;
   issuer: Issuer;
   collector: Collector;
-  isStopping: () => boolean;
+  isReady: () => boolean;
   openapi: () => string;
   docs: () => DocsSite;
   tag: () => string;
@@ -158,10 +158,10 @@ async function token(issuer: Issuer, request: IncomingMessage, onBody: () => voi
   }
 }
 
-async function readiness({ database, isStopping, addressData }: Parts): Promise<Reply> {
-  if (isStopping())
-    throw new Failure("service-unavailable", "The service is shutting down.", { headers: { "retry-after": "1" } });
-  await database.ping();
+async function readiness({ database, isReady, addressData }: Parts): Promise<Reply> {
+  if (!isReady())
+    throw new Failure("service-unavailable", "The service is starting or shutting down.", { headers: { "retry-after": "1" } });
+  await database.requireWrites();
   return json({ status: "ready", database: "ok", address_data: addressData });
 }
 
