@@ -95,8 +95,8 @@ function readerOf(bytes: Buffer, name: string): Reader<never> {
   }
 }
 
-// A sender's clock that runs ahead would keep its events the newest for ever, and one that was reset would make old whatever
-// it names. Such a clock is not believed: the time of receipt counts.
+// A sender's clock that runs ahead would keep its events the newest for ever, and one that was reset would make whatever it names
+// look old. Such a clock is not believed, and the time of receipt counts. A time from 2000 on is history, and counts as it is.
 export function timeOf({ occurred_at, received_at }: RecordedActivity): number {
   const occurred = Date.parse(occurred_at);
   const received = Date.parse(received_at);
