@@ -139,7 +139,7 @@ const identities: DefaultRule[] = [
     sentence: "{device.signups_24h} sign-ups were made on one device within a day.",
     label: "Synthetic",
     weight: 3,
-    about: "account",
+    about: "device",
     state: "on",
   },
   {
@@ -149,7 +149,7 @@ const identities: DefaultRule[] = [
     sentence: "{ip.signups_1h} sign-ups were made from one address within an hour.",
     label: "Synthetic",
     weight: 2.7,
-    about: "account",
+    about: "address",
     state: "on",
   },
   {
