@@ -67,7 +67,7 @@ test("windows: history from before 2020 is counted as history of today is", asyn
   }));
   const decisions = [...(await decisionsOf(lab.current, await scored(failures))).values()];
   const counted = decisions.map(({ features }) => Number(features["device.failed_accounts_1h"]));
-  expect(counted.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(counted.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   expect(decisions.filter(({ rules }) => rules.includes("stuffing_device"))).toHaveLength(4);
 });
 

@@ -169,8 +169,8 @@ test("ring: windows of the years from 2000 on are as exact as those of today", (
 });
 
 test("ring: what was stored before times before 2020 were kept reads as it did", () => {
-  // One log-in of 2026-05-01 from Germany, as it was written then.
-  const stored = Buffer.from("2e8c1c0000" + "01" + "00000007" + "000009" + "4445", "hex");
+  // One log-in of May 2026 from Germany, as it was written then: time, kind, peer, address, country.
+  const stored = Buffer.from("2e8c1c000001000000070000094445", "hex");
   const at = Date.UTC(2020, 0, 1) + 0x2e8c1c0000;
   const ring = Ring.decode(stored);
   expect(ring.count(at, 60_000, 1)).toBe(1);
