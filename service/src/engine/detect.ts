@@ -88,7 +88,7 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Old
   const { events, flags } = await seeAccounts(batch, enriched);
   const tenantHasBrowser = await seeBrowsers(batch, activities, turn.browser_at);
   const set = await detector.ruleSets.current(tx, tenantId);
-  const keepIp = (ip: string) => keptIp(ip, turn.ip_policy);
+  const keepIp = (ip: string) => keptIp(ip, turn);
   const memory = await Memory.load(
     { tx, tenantId, flags, tenantHasBrowser, keepIp },
     enriched.map(({ event }) => event),
