@@ -126,6 +126,12 @@ const deviceFields: Field[] = [
     "Confirmed frauds on the device",
     "Other accounts of this device with a confirmed fraud.",
   ),
+  number(
+    "2g",
+    "device.confirmed_frauds_90d",
+    "Frauds on the device confirmed in 90 days",
+    "Other accounts of this device with a fraud that was confirmed in the 90 days up to this event.",
+  ),
 ];
 
 const addressFields: Field[] = [

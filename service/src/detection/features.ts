@@ -39,6 +39,7 @@ export function observe(scene: Scene): Observed {
     into["age_minutes"] = minutes(at - device.facts.first);
     into["accounts_total"] = device.facts.accounts;
     into["confirmed_frauds"] = device.confirmed;
+    into["confirmed_frauds_90d"] = device.confirmedRecently;
     countWindows(into, windows.device, device.ring, at);
   }
   if (ip) countWindows(context.ip, windows.ip, ip.ring, at);

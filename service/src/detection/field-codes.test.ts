@@ -93,6 +93,7 @@ const given = `
 2d login.ratio
 2e login.history
 2f tenant.has_browser
+2g device.confirmed_frauds_90d
 `;
 
 const pairs = given

@@ -15,7 +15,13 @@ type Observed = { activity: RecordedActivity; at: number; network: string; conte
 const contributorsMax = 8;
 const sourceCharacters = 100;
 const fieldOf = new Map(fields.map((field) => [field.name, field]));
-const fraudHistory = new Set(["account.reports", "account.confirmed_frauds", "account.is_fraudulent", "device.confirmed_frauds"]);
+const fraudHistory = new Set([
+  "account.reports",
+  "account.confirmed_frauds",
+  "account.is_fraudulent",
+  "device.confirmed_frauds",
+  "device.confirmed_frauds_90d",
+]);
 
 // None, one or two. What is suspicious of the source of a failed log-in or a sign-up is the source's case, and what is suspicious
 // of its account is the account's.

@@ -24,7 +24,7 @@ export type EnrichedActivity = {
 export type Scene = {
   event: EnrichedActivity;
   account: (Entity<AccountFacts> & { flags: AccountFlags; confirmed: number; falsePositives: number }) | null;
-  device: (Entity<DeviceFacts> & { confirmed: number }) | null;
+  device: (Entity<DeviceFacts> & { confirmed: number; confirmedRecently: number }) | null;
   ip: Entity<null> | null;
   network: Entity<null> | null;
   session: SessionFacts | null;

@@ -27,6 +27,7 @@ import { Ring } from "../detection/ring.ts";
 import type { AccountFlags, EnrichedActivity, Scene } from "../detection/scene.ts";
 import { accountSubject } from "../domain/activity.ts";
 import { hostOf } from "../domain/address.ts";
+import { DeviceFrauds } from "./device-frauds.ts";
 
 const linkFreshMs = 60 * 60 * 1000;
 const promptMs = 3 * 60 * 60 * 1000;
@@ -59,7 +60,7 @@ export class Memory {
   readonly #linksToSave = new Map<string, SeenLink>();
   readonly #linked = new Map<string, { device_id: string | undefined; ip: string | undefined; at: number }>();
   #outcomes = new Map<string, { confirmed: number; false_positives: number }>();
-  readonly #confirmed = new Map<string, Set<string>>();
+  readonly #frauds = new DeviceFrauds();
   readonly started = new Map<string, string>();
 
   private constructor(setting: Setting) {
@@ -91,13 +92,7 @@ export class Memory {
               confirmed: outcomes?.confirmed ?? 0,
               falsePositives: outcomes?.false_positives ?? 0,
             },
-      device:
-        device === undefined
-          ? null
-          : {
-              ...this.#entity<DeviceFacts>("device", device, () => ({ first: at, accounts: 0 })),
-              confirmed: confirmedOthers(this.#confirmed.get(device), account),
-            },
+      device: device === undefined ? null : this.#device(device, account, at),
       ip: ip === undefined ? null : this.#entity<null>("ip", hostOf(ip), () => null),
       network: !isLogin || event.network === "" ? null : this.#entity<null>("network", event.network, () => null),
       session: activity.session_id === undefined ? null : this.#session(activity.session_id, event),
@@ -193,10 +188,7 @@ export class Memory {
     ]);
     for (const link of found) this.#links.set(linkKey(link), { ...link, lastMs: Date.parse(link.last_seen) });
     this.#outcomes = outcomes;
-    for (const { device_id, website_account_id } of confirmed) {
-      const accountsOn = this.#confirmed.get(device_id) ?? new Set();
-      this.#confirmed.set(device_id, accountsOn.add(website_account_id));
-    }
+    for (const fraud of confirmed) this.#frauds.add(fraud);
   }
 
   // True where the account was never before active on the device. A link is written when it is new or its time is old.
@@ -246,6 +238,14 @@ export class Memory {
     return entity;
   }
 
+  // The state of a device that was quiet may be gone, with how many accounts it has. Its links are kept longer.
+  #device(name: string, account: string | undefined, at: number): NonNullable<Scene["device"]> {
+    const entity = this.#entity<DeviceFacts>("device", name, () => ({ first: at, accounts: 0 }));
+    const { accounts, ...frauds } = this.#frauds.of(name, account, at);
+    entity.facts.accounts = Math.max(entity.facts.accounts, accounts);
+    return { ...entity, ...frauds };
+  }
+
   #value(name: string): ValueFacts {
     return this.#entity<ValueFacts>("value", name, () => ({ logins: 0 })).facts;
   }
@@ -277,10 +277,6 @@ function sharedNames(event: EnrichedActivity): string[] {
 
 function linkKey({ kind, a, b }: Link): string {
   return `${kind}\0${a}\0${b}`;
-}
-
-function confirmedOthers(accounts: Set<string> | undefined, own: string | undefined): number {
-  return accounts ? accounts.size - (own !== undefined && accounts.has(own) ? 1 : 0) : 0;
 }
 
 function toStored([session_id, { account, device, ...facts }]: [string, Session]): StoredSession {
