@@ -90,7 +90,7 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Old
   const events = told.map(({ event }) => event);
   const standing = new Standing(turn, events, now);
   const set = await detector.ruleSets.current(tx, tenantId);
-  const keepIp = (ip: string) => keptIp(ip, turn.ip_policy);
+  const keepIp = (ip: string) => keptIp(ip, turn);
   const { hasBrowser: tenantHasBrowser, serverTells, trust } = standing;
   const memory = await Memory.open({ tx, tenantId, tenantHasBrowser, serverTells, keepIp }, events);
   const spokenFor = trust.isSnippetOnly ? await findSpokenFor(tx, tenantId, claimedIn(events)) : new Set<string>();

@@ -57,7 +57,7 @@ export class Standing {
   }
 
   // The turn after the batch; null if nothing about it changed.
-  after({ tied, heard }: { tied: number; heard: number }): Omit<Turn, "ip_policy" | "identity_verification"> | null {
+  after({ tied, heard }: { tied: number; heard: number }): Pick<Turn, "told" | "tied_sessions" | "heard_sessions" | "browser_at"> | null {
     if (tied === 0 && heard === 0 && !this.#isNewlyTold) return null;
     const { tied_sessions: before, heard_sessions: heardBefore, browser_at: at } = this.#turn;
     const half = before + tied > tiedSessionsMax ? 0.5 : 1;
