@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import { rotateIdentitySecret } from "../api/identity.ts";
 import { saveTenantChange, shownTenant } from "../api/tenants.ts";
 import { validate } from "../api/validate.ts";
 import { clock } from "../clock.ts";
@@ -30,11 +31,13 @@ const actor = "command line";
 function readChange(options: Options): TenantChange {
   const [origins, parameters] = [texts(options, "origin"), texts(options, "url-parameter")];
   const [policy, days] = [textOption(options, "ip-policy"), textOption(options, "retention-days")];
+  const verification = textOption(options, "identity-verification");
   const change = {
     ...(origins && { allowed_origins: origins }),
     ...(policy !== undefined && { ip_policy: policy }),
     ...(parameters && { url_parameters: parameters }),
     ...(days !== undefined && { retention_days: readDays(days) }),
+    ...(verification !== undefined && { identity_verification: verification }),
   };
   try {
     validate(schema, change, tenantChangeFaults);
@@ -74,6 +77,14 @@ async function update({ store, positionals, options }: Call): Promise<Outcome> {
     return shownTenant(tenant, await findPrimaryClientId(tx, tenant.tenant_id));
   });
   return { result, text: rows(result) };
+}
+
+async function makeIdentitySecret({ store, positionals, options }: Call): Promise<Outcome> {
+  const slug = readSlug(positionals[0] ?? "");
+  const now = clock.now();
+  const by = { isRevoking: options["revoke-now"] === true, actor, now, secretId: clock.newId(now) };
+  const result = await store.database.transaction((tx) => rotateIdentitySecret(tx, slug, by));
+  return { result, text: `${rows(result)}\nThe secret is shown this once.` };
 }
 
 async function list({ store }: Call): Promise<Outcome> {
@@ -118,8 +129,22 @@ export const tenantCommands: Command[] = [
         type: "string",
         describe: "how long raw activity is kept: 1 to 3650, or default for the process's own",
       },
+      "identity-verification": {
+        type: "string",
+        describe: "whether pages must prove their user: off, observe or required",
+        values: ["off", "observe", "required"],
+      },
     },
     wants: { schema: "current", newDatabase: false },
     run: update,
+  },
+  {
+    name: "tenant identity-secret",
+    usage: "tenant identity-secret <slug> [--revoke-now]",
+    summary: "a new secret that signs identity tokens; older ones work for a day more",
+    positionals: { min: 1, max: 1 },
+    options: { "revoke-now": { type: "boolean", describe: "end the older secrets at once" } },
+    wants: { schema: "current", newDatabase: false },
+    run: makeIdentitySecret,
   },
 ];

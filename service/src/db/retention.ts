@@ -78,6 +78,8 @@ export const sweeps: readonly Sweep[] = [
   { table: "metric_buckets", column: "bucket", only: "level = 'hour'", keptDays: keptDays.hour },
   { table: "quarantine", column: "received_at", keptDays: quarantineDays },
   { table: "quarantine_counts", column: "day", keptDays: quarantineDays },
+  { table: "identity_counts", column: "day", keptDays: 90 },
+  { table: "identity_secrets", column: "expires_at", keptDays: 1 },
   { table: "backtests", column: "created_at", keptDays: 90 },
   { table: "web_sessions", column: "expires_at", keptDays: 1 },
   { table: "user_links", column: "expires_at", keptDays: 30 },

@@ -37,7 +37,12 @@ const eventFields: Field[] = [
   flag("07", "event.is_bot_agent", "Bot user agent", "The user agent names a bot, a head-less browser or a script."),
   flag("08", "event.email_is_disposable", "Disposable e-mail", "The attribute `email` is at a provider of throw-away addresses."),
   number("09", "event.signs", "Weak signs", "How many weak signs the browser's request showed, as a wrong hash."),
-  text("2h", "event.source", "Believed as", "`server`, `verified_session` (a page whose user was confirmed) or `page` (anybody)."),
+  text(
+    "2h",
+    "event.source",
+    "Believed as",
+    "`server`, `verified_session` (a page whose user was confirmed) or `page` (anybody).",
+  ),
   { code: "0a", name: "event.attributes", type: "map", plain: "Attributes", description: "The activity's own attributes." },
 ];
 

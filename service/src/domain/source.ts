@@ -21,3 +21,12 @@ export function storedSource(origin: string, stored: string | undefined): Source
   if (origin === "server") return "server";
   return stored === "verified_session" ? "verified_session" : "page";
 }
+
+const dayMs = 24 * 60 * 60 * 1000;
+const serverSilentDays = 30;
+
+// Whether a tenant's servers still report what they last reported on that day. A tenant whose servers have been silent for longer
+// has nothing but its pages.
+export function isStillTold(day: string | null | undefined, now: string): boolean {
+  return day !== null && day !== undefined && Date.parse(now) - Date.parse(day) < serverSilentDays * dayMs;
+}

@@ -25,6 +25,11 @@ const RetentionDays = Type.Integer({
     "How many days the tenant's raw activity is kept, and with it sessions, links and hits of rules. Without it, as long as the process says (RETENTION_DAYS).",
 });
 
+export const identitySetting = Type.Enum(["off", "observe", "required"], {
+  description:
+    "Whether pages must prove which user they speak for. observe: a signature or your server vouches for a page, and unverified events are counted. required: only a signature vouches for a page. Both need an identity secret.",
+});
+
 const settings = {
   allowed_origins: Type.Array(Type.String({ maxLength: 300 }), {
     maxItems: originsMax,
@@ -47,6 +52,7 @@ export const TenantChange = Type.Object(
     retention_days: Type.Optional(
       Type.Union([RetentionDays, Type.Null()], { description: "null: as long as the process says." }),
     ),
+    identity_verification: Type.Optional(identitySetting),
   },
   { additionalProperties: false, $id: "TenantChange" },
 );
@@ -93,6 +99,7 @@ export const Tenant = Type.Object(
     ip_policy: settings.ip_policy,
     url_parameters: Type.Array(Type.String()),
     retention_days: Type.Optional(RetentionDays),
+    identity_verification: identitySetting,
     created_at: Time,
   },
   { additionalProperties: false, $id: "Tenant" },
