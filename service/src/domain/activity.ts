@@ -91,6 +91,8 @@ export type RecordedActivity = Activity & {
   received_at: string;
   // What the sender's clock said, where occurred_at was shifted.
   claimed_at?: string;
+  // Whether a page's user was confirmed by a token that the site's server signed.
+  identity?: "signed" | "bad-token";
   browser?: BrowserFacts;
 };
 
