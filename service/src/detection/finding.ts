@@ -87,6 +87,7 @@ function makeFinding(verdict: Verdict, { activity, at, context }: Observed, nowM
     ),
     summary: `${first?.sentence ?? ""}${others > 0 ? ` And ${others} more ${others === 1 ? "reason" : "reasons"}.` : ""}`,
     highlights: reasons.map(({ sentence }) => sentence),
+    source: activity.origin === "server" ? "server" : "page",
     session_id: activity.session_id,
     session_status: activity.session_id !== undefined && nowMs - at < sessionIdleMs ? "ACTIVE" : "FINISHED",
     explanation: {

@@ -19,6 +19,15 @@ export const fraudTypeOf: Record<Label, (typeof fraudTypes)[number]> = {
   Organic: "Organic Fraud",
 };
 
+// Whose word evidence is, in rising order of belief, and how people are told.
+export const evidenceSources = ["page", "verified_session", "server"] as const;
+export type EvidenceSource = (typeof evidenceSources)[number];
+export const evidenceWords = {
+  page: "claimed by a page",
+  verified_session: "seen in a verified session",
+  server: "reported by your server",
+} as const satisfies Record<EvidenceSource, string>;
+
 const Contributor = Type.Object(
   {
     feature: Type.String(),
@@ -32,10 +41,19 @@ const Contributor = Type.Object(
   { additionalProperties: false },
 );
 
+// Evidence that an earlier version stored does not have these members. To fill them in would rewrite every case in an upgrade.
+const sinceNote = "Absent in evidence that an earlier version stored.";
+
 const Explanation = Type.Object(
   {
     fraud_reason: Type.String({ description: "A few words." }),
     fraud_reason_description: Type.String({ description: "A sentence." }),
+    evidence_source: Type.Optional(
+      Type.Enum([...evidenceSources], {
+        description: `Whose word it is. While all evidence of a case is \`page\`, its score is at most 3 and its action MONITOR. ${sinceNote}`,
+      }),
+    ),
+    evidence: Type.Optional(Type.Enum(Object.values(evidenceWords), { description: `The same in words. ${sinceNote}` })),
     fraud_types: Type.Array(Type.Enum([...fraudTypes])),
     model_behaviour: Type.Union([
       Type.Array(
@@ -57,6 +75,17 @@ export const Occurrence = Type.Object(
     session_id: Type.Optional(Type.String()),
     generated_at: Time,
     risk_score: Score,
+    count: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: `How often it was seen. Repeats are counted here and do not change the case's version. ${sinceNote}`,
+      }),
+    ),
+    first_at: Type.Optional({
+      ...Time,
+      description: `When it was first seen: the event's time if a server sent it, when it came in if a page did. ${sinceNote}`,
+    }),
+    last_at: Type.Optional({ ...Time, description: `When it was last seen, likewise. ${sinceNote}` }),
     explanation: Explanation,
   },
   { additionalProperties: false, $id: "FraudOccurrence" },
@@ -70,11 +99,20 @@ export type Finding = {
   action: Action;
   summary: string;
   highlights: string[];
-  explanation: Static<typeof Explanation>;
+  // The evidence's words are added from the source.
+  explanation: Omit<Static<typeof Explanation>, "evidence_source" | "evidence">;
+  source: EvidenceSource;
   session_id: string | undefined;
   session_status: "ACTIVE" | "FINISHED";
   // Somebody said so: each report is evidence of its own.
   isReport?: true;
 };
 
-export type FindingIds = { case_id: string; state_id: string; occurrence_id: string; prediction_id: string };
+// `seen_at`: when it was seen; without it, when it was found.
+export type FindingIds = {
+  case_id: string;
+  state_id: string;
+  occurrence_id: string;
+  prediction_id: string;
+  seen_at?: string;
+};
