@@ -45,6 +45,8 @@ export type Config = {
   retentionDays: number;
   // Requests a second that one process takes; null for no limit.
   rateLimits: { client: number | null; tenant: number | null; collector: number | null };
+  // Of what pages send, a second: events and new devices and sessions, of one address and of one app key; null for no quota.
+  collectorQuotas: Record<"address" | "key", { events: number | null; names: number | null }>;
   // Whether webhooks may go to private addresses, and by plain http.
   hasPrivateWebhooks: boolean;
   // Those whose word on where a request comes from is believed.
@@ -79,9 +81,13 @@ export function readConfig(env: Environment = process.env): Config {
     mmdbFiles: (text(env, "MMDB_FILES") ?? "").split(",").filter((path) => path.trim() !== ""),
     retentionDays: days(env, "RETENTION_DAYS", 90),
     rateLimits: {
-      client: rate(env, "RATE_LIMIT_CLIENT", 10_000),
-      tenant: rate(env, "RATE_LIMIT_TENANT", 20_000),
-      collector: rate(env, "RATE_LIMIT_COLLECTOR", 5_000),
+      client: rate(env, "RATE_LIMIT_CLIENT", "requests", 10_000),
+      tenant: rate(env, "RATE_LIMIT_TENANT", "requests", 20_000),
+      collector: rate(env, "RATE_LIMIT_COLLECTOR", "requests", 5_000),
+    },
+    collectorQuotas: {
+      address: { events: rate(env, "QUOTA_ADDRESS_EVENTS", "events", 500), names: rate(env, "QUOTA_ADDRESS_NAMES", "names", 50) },
+      key: { events: rate(env, "QUOTA_KEY_EVENTS", "events", 5_000), names: rate(env, "QUOTA_KEY_NAMES", "names", 2_000) },
     },
     hasPrivateWebhooks: oneOf(env, "WEBHOOK_ADDRESSES", ["public", "any"], "public") === "any",
     trustedProxies: readProxies(text(env, "TRUSTED_PROXIES") ?? loopback),
@@ -122,14 +128,12 @@ function days(env: Environment, name: string, fallback: number): number {
   return number;
 }
 
-function rate(env: Environment, name: string, fallback: number): number | null {
+function rate(env: Environment, name: string, unit: string, fallback: number): number | null {
   const value = text(env, name) ?? String(fallback);
   if (value === "off") return null;
   const number = Number(value);
   if (!/^\d{1,7}$/.test(value) || number < 1 || number > 1_000_000)
-    throw new ConfigFault(
-      `${name} must be a number of requests a second from 1 to 1000000, or off, not ${JSON.stringify(value)}`,
-    );
+    throw new ConfigFault(`${name} must be a number of ${unit} a second from 1 to 1000000, or off, not ${JSON.stringify(value)}`);
   return number;
 }
 

@@ -6,6 +6,7 @@ import { tagScript } from "@casehound/tag";
 import { openAddressData } from "./address-data.ts";
 import { Authenticator } from "./api/auth.ts";
 import { closeTogether } from "./api/case-update.ts";
+import { CollectorQuotas } from "./api/collector-quotas.ts";
 import { Collector } from "./api/collector.ts";
 import { ConsolePages } from "./api/console.ts";
 import { CursorSeal } from "./api/cursor.ts";
@@ -209,6 +210,7 @@ async function startApi(
     trustedProxies: config.trustedProxies,
     isStopping: () => server.isStopping,
     admit: (tenantId) => limiter.admitPage(tenantId),
+    quotas: new CollectorQuotas(config.collectorQuotas),
     onStored: (collected) => metrics.observeCollected(collected),
     ...clock,
   });

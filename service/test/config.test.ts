@@ -14,6 +14,9 @@ const processes = useProcesses();
 const issuer = { issuer: "https://id.example", audience: "cases", jwks_uri: "https://id.example/keys", tenant_claim: "org" };
 const bootstrap = { BOOTSTRAP_TENANT: "acme", BOOTSTRAP_CLIENT_ID: "acme-1", BOOTSTRAP_CLIENT_SECRET: "long enough" };
 
+const quotaNames = ["QUOTA_ADDRESS_EVENTS", "QUOTA_ADDRESS_NAMES", "QUOTA_KEY_EVENTS", "QUOTA_KEY_NAMES"];
+const rateNames = ["RATE_LIMIT_CLIENT", "RATE_LIMIT_TENANT", "RATE_LIMIT_COLLECTOR", ...quotaNames];
+
 // By the variable that the fault must name.
 const bad: [string, ...Environment[]][] = [
   ["PORT", ...["-1", "65536", "80a", "8 0", "0x50", "1e3", "80.5", "http", "80\n90"].map((PORT) => ({ PORT }))],
@@ -23,7 +26,7 @@ const bad: [string, ...Environment[]][] = [
   ["PUBLIC_URL", ...["http://cases.example/?a=b", "http://cases.example/#a"].map((PUBLIC_URL) => ({ PUBLIC_URL }))],
   ["DEMO", ...["yes", "true", "1", "ON", "on\noff"].map((DEMO) => ({ DEMO }))],
   ["STRICT_HOST", ...["yes", "true", "1", "ON"].map((STRICT_HOST) => ({ STRICT_HOST }))],
-  ...["RATE_LIMIT_CLIENT", "RATE_LIMIT_TENANT", "RATE_LIMIT_COLLECTOR"].map((name): [string, ...Environment[]] => [
+  ...rateNames.map((name): [string, ...Environment[]] => [
     name,
     ...["0", "-1", "1.5", "none", "OFF", "1000001", "1e3", " 5"].map((value) => ({ [name]: value })),
   ]),
@@ -102,9 +105,7 @@ test("config: with nothing set, and with everything empty, it is the try-out on 
     "METRICS_PORT",
     "LOG_LEVEL",
     "STRICT_HOST",
-    "RATE_LIMIT_CLIENT",
-    "RATE_LIMIT_TENANT",
-    "RATE_LIMIT_COLLECTOR",
+    ...rateNames,
     "ROW_SECURITY",
   ];
   const empty = Object.fromEntries([...names, ...Object.keys(bootstrap), "TRUSTED_ISSUERS"].map((name) => [name, ""]));
@@ -117,14 +118,22 @@ test("config: with nothing set, and with everything empty, it is the try-out on 
     bootstrap: null,
   });
   expect(readConfig(empty)).toEqual(readConfig({}));
+  expect(readConfig({}).collectorQuotas).toEqual({ address: { events: 500, names: 50 }, key: { events: 5_000, names: 2_000 } });
 });
 
 test("config: values of every variable are read", () => {
   const limits = { RATE_LIMIT_CLIENT: "off", RATE_LIMIT_TENANT: "1000000", RATE_LIMIT_COLLECTOR: "1" };
   const switches = { METRICS_PORT: "off", DEMO: "off", STRICT_HOST: "on" };
-  const environment = { ...bootstrap, ...limits, ...switches, PORT: "65535", ROLES: "engine, api" };
+  const quotas = {
+    QUOTA_ADDRESS_EVENTS: "off",
+    QUOTA_ADDRESS_NAMES: "1",
+    QUOTA_KEY_EVENTS: "1000000",
+    QUOTA_KEY_NAMES: "off",
+  };
+  const environment = { ...bootstrap, ...limits, ...quotas, ...switches, PORT: "65535", ROLES: "engine, api" };
   expect(readConfig(environment)).toMatchObject({
     rateLimits: { client: null, tenant: 1_000_000, collector: 1 },
+    collectorQuotas: { address: { events: null, names: 1 }, key: { events: 1_000_000, names: null } },
     port: 65535,
     metricsPort: null,
     hasDemo: false,

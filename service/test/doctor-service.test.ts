@@ -93,7 +93,7 @@ test("doctor: files of addresses that are not there, or are none; a DATA_DIR tha
 });
 
 test("doctor: webhooks that were switched off, and messages that were given up, each with its own command", () => {
-  const waiting = { unscored: 0, oldest: null };
+  const waiting = { unscored: 0, oldest: null, oldestOfServers: null };
   expect(checkWebhooks({ ...waiting, deliveries: { waiting: 0, dead: 2 }, disabledWebhooks: 1 })).toMatchObject([
     { detail: "2 messages were given up", next: expect.stringContaining("webhooks resend <webhook_id>") },
     {

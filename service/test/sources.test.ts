@@ -95,13 +95,16 @@ test("tie: what a page said before its session was tied belongs to the account f
   expect(await namedIn(stage, early.activity_id)).toEqual({ account: "owner", claimed: null });
 });
 
-test.each(["login_failed", "fraud_report"])("tie: a server's %s verifies nobody, because anybody can cause it", async (type) => {
-  const stage = await Stage.open();
-  const session = { ...owner, ...thief, session_id: "s1" };
-  await stage.play([server(0, type, session)]);
-  const said = await stage.playLast([page(1, "custom:open_basket", { ...session, ...bot })]);
-  expect(said.features).toMatchObject({ "event.source": "page" });
-});
+test.each(["login_failed", "fraud_report", "custom:reset_asked"])(
+  "tie: a server's %s verifies nobody, because anybody can cause it",
+  async (type) => {
+    const stage = await Stage.open();
+    const session = { ...owner, ...thief, session_id: "s1" };
+    await stage.play([server(0, type, session)]);
+    const said = await stage.playLast([page(1, "custom:open_basket", { ...session, ...bot })]);
+    expect(said.features).toMatchObject({ "event.source": "page" });
+  },
+);
 
 test("tie: a session that is tied to one account vouches for no other", async () => {
   const stage = await Stage.open();

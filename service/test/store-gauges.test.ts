@@ -20,6 +20,7 @@ const quiet = {
   casehound_database_up: 1,
   casehound_unscored_activities: 0,
   casehound_unscored_oldest_seconds: 0,
+  casehound_unscored_server_oldest_seconds: 0,
   'casehound_webhook_deliveries{state="waiting"}': 0,
   'casehound_webhook_deliveries{state="dead"}': 0,
   casehound_webhooks_disabled: 0,
@@ -34,6 +35,7 @@ test("metrics: what waits to be scored is counted with its age, and is gone when
     const gauges = await gaugesOf(service.current);
     expect(gauges).toMatchObject({ casehound_unscored_activities: 2, casehound_database_up: 1 });
     expect(gauges["casehound_unscored_oldest_seconds"]).toBeGreaterThan(0.2);
+    expect(gauges["casehound_unscored_server_oldest_seconds"]).toBeGreaterThan(0.2);
   });
   const engine = await startService(testConfig({ databaseUrl, roles: new Set(["engine"]) }));
   try {

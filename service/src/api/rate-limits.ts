@@ -31,10 +31,11 @@ export class Quotas {
     return this.#buckets.size;
   }
 
-  // Counts a request, where there is quota for it. What is refused does not count, so that who waits is let in again.
-  take(key: string, nowMs: number): boolean {
+  // Counts a request, or several units at once, if there is quota for it. What is refused does not count, so that a caller who
+  // waits is let in again.
+  take(key: string, nowMs: number, units = 1): boolean {
     const bucket = this.#buckets.get(key) ?? this.#add(key, nowMs);
-    const wholeAtMs = Math.max(bucket.wholeAtMs, nowMs) + this.#costMs;
+    const wholeAtMs = Math.max(bucket.wholeAtMs, nowMs) + this.#costMs * units;
     // A thousandth of a request for what floating point loses on the way.
     if (wholeAtMs - nowMs > windowMs + this.#costMs / 1000) return false;
     bucket.wholeAtMs = wholeAtMs;

@@ -4,10 +4,11 @@ import type { Queryable } from "../db/database.ts";
 import type { Found } from "../detection/finding.ts";
 import { unknownAccount } from "../domain/account.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
-import { isRepeat } from "../domain/case-repeat.ts";
 import { joinCase, openCase, type CaseDocument, type Changed } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
+import { countRepeat, isRepeat } from "../domain/evidence.ts";
 import type { FindingIds } from "../domain/finding.ts";
+import { timeOf } from "./enrichment.ts";
 
 const openAttemptsMax = 5;
 
@@ -20,10 +21,10 @@ type Predictions = Map<RecordedActivity, string>;
 export type CaseWork = {
   opened: number;
   joinedFindings: number;
-  // To be saved by the caller, all at once.
+  // Each once, to be saved by the caller, all together.
   joined: LockedCase[];
   events: DomainEvent[];
-  // Which finding became which occurrence of which case; one that repeats what its case says became none.
+  // Which finding became which occurrence of which case. One that repeats what its case says is only counted there.
   made: Map<Found, { case_id: string; prediction_id: string }>;
 };
 
@@ -60,8 +61,8 @@ async function openOrJoinOne(
     const open = await lockOpenCase(tx, tenantId, subject);
     if (open) {
       const { changed, made } = fold(batch, { document: open.document, events: [] }, group);
-      const joined = { ...open, document: changed.document };
-      return { isOpened: false, joined: made.size === 0 ? null : joined, events: changed.events, made };
+      const joined = changed.document === open.document ? null : { ...open, document: changed.document };
+      return { isOpened: false, joined, events: changed.events, made };
     }
     const ids = newIds(batch, first.activity);
     const owner = { tenant_id: tenantId, website_account_id: account ?? unknownAccount };
@@ -80,12 +81,14 @@ function fold(
   start: Changed,
   group: Found[],
 ): { changed: Changed; made: CaseWork["made"] } {
-  const nowMs = Date.parse(batch.now);
   const made: CaseWork["made"] = new Map();
   let document: CaseDocument = start.document;
   const events = [...start.events];
   for (const found of group) {
-    if (isRepeat(document, found.finding, nowMs)) continue;
+    if (isRepeat(document, found.finding)) {
+      document = countRepeat(document, found.finding, seenAtOf(found.activity));
+      continue;
+    }
     const ids = newIds(batch, found.activity);
     const next = joinCase(document, found.finding, ids, batch.now);
     document = next.document;
@@ -98,5 +101,11 @@ function fold(
 function newIds({ clock, now, predictions }: Batch & { predictions: Predictions }, activity: RecordedActivity): FindingIds {
   const prediction_id = predictions.get(activity) ?? clock.newId();
   predictions.set(activity, prediction_id);
-  return { case_id: clock.newId(now), state_id: clock.newId(), occurrence_id: clock.newId(), prediction_id };
+  const seen_at = seenAtOf(activity);
+  return { case_id: clock.newId(now), state_id: clock.newId(), occurrence_id: clock.newId(), prediction_id, seen_at };
+}
+
+// When a server says that it happened. A page's clock is a claim too, so of a page it is when it came in.
+function seenAtOf(activity: RecordedActivity): string {
+  return activity.origin === "server" ? new Date(timeOf(activity)).toISOString() : activity.received_at;
 }

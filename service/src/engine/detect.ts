@@ -45,42 +45,47 @@ type Hit = Omit<RuleSubject, "hits"> & { day: string };
 
 // One batch of one tenant in one transaction: a crash anywhere runs it again, and it comes out the same. Null where another
 // engine has the tenant.
-export async function detectBatch(detector: Detector, tenantId: string, size = batchMax): Promise<Pass | null> {
+export async function detectBatch(
+  detector: Detector,
+  tenantId: string,
+  size = batchMax,
+  only?: RecordedActivity["origin"],
+): Promise<Pass | null> {
   return detector.database.transaction(async (tx) => {
     const turn = await claimTurn(tx, tenantId);
-    return turn && scoreOldest(detector, { tx, tenantId, turn, size });
+    return turn && scoreOldest(detector, { tx, tenantId, turn, size, only });
   });
 }
 
-// The oldest alone. Where that one cannot be scored it is set aside, whole, and `fault` says why: it would hold up all that its
-// tenant sends for ever.
+// Scores the oldest activity of one origin alone. If that fails, the activity is set aside, whole, and `fault` says why. Otherwise
+// it would block its tenant's queue forever.
 export async function detectOldest(
   detector: Detector,
   tenantId: string,
-  { areDaysMade }: { areDaysMade: boolean },
+  { only, areDaysMade }: { only: RecordedActivity["origin"]; areDaysMade: boolean },
 ): Promise<(Pass & { fault?: unknown }) | null> {
   return detector.database.transaction(async (tx) => {
     const turn = await claimTurn(tx, tenantId);
     if (!turn) return null;
     await markBefore(tx);
     try {
-      return await scoreOldest(detector, { tx, tenantId, turn, size: 1 });
+      return await scoreOldest(detector, { tx, tenantId, turn, size: 1, only });
     } catch (fault) {
       const isDayImpossible = areDaysMade && isDayMissing(fault);
       if (!isUnscorable(fault) && !isDayImpossible) throw fault;
       // The turn is still ours, so it is still the oldest.
       await returnToMark(tx);
-      await setAsideOldest(tx, tenantId, { fault: String(fault), now: detector.clock.now() });
+      await setAsideOldest(tx, tenantId, { origin: only, fault: String(fault), now: detector.clock.now() });
       return { scored: 0, opened: 0, joined: 0, fault };
     }
   });
 }
 
-type Oldest = { tx: Queryable; tenantId: string; turn: Turn; size: number };
+type Oldest = { tx: Queryable; tenantId: string; turn: Turn; size: number; only: RecordedActivity["origin"] | undefined };
 
-async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Oldest): Promise<Pass> {
+async function scoreOldest(detector: Detector, { tx, tenantId, turn, size, only }: Oldest): Promise<Pass> {
   const { clock } = detector;
-  const claimed = await claimActivities(tx, tenantId, size);
+  const claimed = await claimActivities(tx, tenantId, size, only);
   if (claimed.length === 0) return { scored: 0, opened: 0, joined: 0 };
   const now = clock.now();
   const batch: Batch = { tx, tenantId, clock, now };
