@@ -6,11 +6,18 @@ import { Ledger } from "./forged/ledger.ts";
 import { pressTrials } from "./forged/press.ts";
 import { steerTrials } from "./forged/steer.ts";
 import type { Setting, Trial } from "./forged/trial.ts";
+import type { Environment } from "../service/test/launch.ts";
 import type { Findings, Part, Proof } from "./part.ts";
 import { Stand } from "./stand.ts";
 
 const trials: Trial[] = [...accuseTrials, ...hideTrials, ...steerTrials, ...pressTrials, ...chanceTrials];
-const atOnce = 3;
+const noQuotas: Environment = {
+  RATE_LIMIT_COLLECTOR: "off",
+  QUOTA_ADDRESS_EVENTS: "off",
+  QUOTA_ADDRESS_NAMES: "off",
+  QUOTA_KEY_EVENTS: "off",
+  QUOTA_KEY_NAMES: "off",
+};
 
 // A world that cannot be made is a violation, so that no attack is left out in silence.
 async function openWorlds(setting: Setting): Promise<Set<World>> {
@@ -35,31 +42,32 @@ async function runTrial(setting: Setting, trial: Trial): Promise<void> {
   }
 }
 
-async function runTrials(setting: Setting, wanted: Trial[], onDone: (done: number) => void): Promise<void> {
-  let done = 0;
-  const queue = wanted.filter(({ isTimed }) => isTimed !== true);
+async function runTrials(setting: Setting, wanted: Trial[], { atOnce, onDone }: { atOnce: number; onDone: () => void }) {
+  const queue = [...wanted];
   const runNext = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       await runTrial(setting, next);
-      onDone(++done);
+      onDone();
     }
   };
   await Promise.all(Array.from({ length: atOnce }, runNext));
-  for (const trial of wanted.filter(({ isTimed }) => isTimed === true)) {
-    await runTrial(setting, trial);
-    onDone(++done);
-  }
 }
 
 async function run({ scale, random, progress }: Proof): Promise<Findings> {
   const stand = await Stand.open();
   try {
-    const service = await stand.start();
+    const service = await stand.start(noQuotas);
     const ledger = new Ledger();
     const setting: Setting = { stand, port: service.port, ledger, random, scale };
     const open = await openWorlds(setting);
     const wanted = trials.filter(({ world }) => open.has(world));
-    await runTrials(setting, wanted, (done) => progress(done, wanted.length, "attacks"));
+    let done = 0;
+    const onDone = () => progress(++done, wanted.length, "attacks");
+    const [floods, others] = [wanted.filter(({ isFlood }) => isFlood), wanted.filter(({ isFlood }) => !isFlood)];
+    await runTrials(setting, others, { atOnce: 3, onDone });
+    await service.stop();
+    const { port } = await stand.start();
+    await runTrials({ ...setting, port }, floods, { atOnce: 1, onDone });
     return { figures: { attacks: wanted.length, ...ledger.figures }, violations: ledger.violations };
   } finally {
     await stand.close();

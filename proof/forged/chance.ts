@@ -32,7 +32,7 @@ const reported = "reported";
 // Everything at once: a theft, stuffing, people of an office, and a case that a server's report opened.
 function wholeStory(base: number): Story {
   const [crowd, history, login, change, payment] = takeover(base).stages;
-  const [, officeHistory, morning, noon] = office(base).stages;
+  const [, officeHistory, , morning, noon] = office(base).stages;
   const tries = stuffing(base, "device").stages.slice(1, 3);
   const report: Act = {
     id: "report",

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { failures, loginsOf, newGuise, ownAddress, repeat, signUps, type Guise } from "./forge.ts";
 import type { Ground } from "./ground.ts";
 import { movedBetween, movedMax, playOn } from "./hide.ts";
@@ -54,6 +55,49 @@ function shareAddress(world: "server" | "signed"): Trial {
   };
 }
 
+// A flood from the office's address takes its quota. What was dropped of the colleagues' pages must not count against them: their
+// sessions seem to have no browser.
+function useUpQuota(): Trial {
+  const attack = "use up an office's quota";
+  const world = "server";
+  return {
+    attack,
+    world,
+    isFlood: true,
+    run: async (setting) => {
+      const { ledger, random } = setting;
+      const base = Date.now();
+      const story = office(base, { hasPages: true });
+      const acts = innocent.flatMap((stage) => actsOf(story, stage));
+      const clean = await playOn(setting, world, story);
+      const newNames = (count: number): PageRequest => {
+        const events = repeat(count, (index) => {
+          const { device, session } = newGuise(random, base, "");
+          return { type: "_page_view", at: base - index, device, session };
+        });
+        return { events, ip: officeIp, agent: agents[0], shape: "tag", isLean: true };
+      };
+      const over = new AbortController();
+      let pressing = Promise.resolve();
+      const forged = await playOn(setting, world, story, (ground) => async (stage) => {
+        if (stage === "morning") {
+          over.abort();
+          await pressing;
+        }
+        if (stage !== "doors") return undefined;
+        await ground.collect(newNames(1000));
+        pressing = (async () => {
+          while (!over.signal.aborted) await Promise.all([ground.collect(newNames(20)), sleep(100)]);
+        })();
+        return "racing";
+      });
+      const { rise, scores } = movedBetween(acts, clean, forged);
+      ledger.goal({ attack, world, what: "log-odds of innocents rose by" }, rise, movedMax);
+      ledger.goal({ attack, world, what: "innocents with a higher score" }, scores, 0);
+    },
+  };
+}
+
 // Pages where the shop has none, and log-ins that would change what is usual for everybody.
 function everybody(setting: Setting, base: number, shape: Shape): PageRequest[] {
   const at = (index: number) => base - 60 * minute + index * 100;
@@ -93,4 +137,4 @@ function steerEverybody(): Trial {
   };
 }
 
-export const steerTrials: Trial[] = [shareAddress("server"), shareAddress("signed"), steerEverybody()];
+export const steerTrials: Trial[] = [shareAddress("server"), shareAddress("signed"), steerEverybody(), useUpQuota()];

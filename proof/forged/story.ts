@@ -141,12 +141,21 @@ export const officeIp = "203.0.113.200";
 export const officeNeighbours = ["203.0.113.201", "203.0.113.202", "203.0.113.203"];
 
 // People behind one address: log-ins, some of them on a new phone, sign-ups, a mistyped password, payments.
-export function office(base: number): Story {
+// Two of them are new customers. `hasPages`: their pages are heard before they log in.
+export function office(base: number, { hasPages = false } = {}): Story {
   const colleagues = Array.from({ length: 6 }, (_, index) => person(`colleague-${index}`, 300 + index, officeIp));
-  const morning = (who: Person, index: number): Act[] => {
+  const visit = (who: Person, index: number) => {
     const at = base - 20 * minute + index * minute;
     const today = index % 2 === 0 ? who : { ...who, device: uuidLike(900 + index), agent: agents[(index + 1) % 3] ?? "" };
-    const session = sessionIdOf(today.device, at);
+    return { at, today, session: sessionIdOf(today.device, at) };
+  };
+  const doors = colleagues.map((who, index): Act => {
+    const { at, today, session } = visit(who, index);
+    const { account: _nobodyYet, ...page } = act(today, "page_view", at - 10_000, { session });
+    return page;
+  });
+  const morning = (who: Person, index: number): Act[] => {
+    const { at, today, session } = visit(who, index);
     const mistyped = index === 1 ? [act(today, "login_failed", at - 20_000, { session })] : [];
     const paid = act(today, "payment", at + 30_000, { session, attributes: { amount: 55 } });
     return [...mistyped, act(today, "login_succeeded", at, { session }), paid];
@@ -158,7 +167,8 @@ export function office(base: number): Story {
   return {
     stages: [
       crowd(base),
-      { name: "history", acts: colleagues.flatMap((who) => historyOf(who, base, 6)) },
+      { name: "history", acts: colleagues.slice(2).flatMap((who) => historyOf(who, base, 6)) },
+      { name: "doors", acts: hasPages ? doors : [] },
       { name: "morning", acts: colleagues.slice(0, 3).flatMap(morning) },
       { name: "noon", acts: [...colleagues.slice(3).flatMap((who, index) => morning(who, index + 3)), signUp(0), signUp(1)] },
     ],

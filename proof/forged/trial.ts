@@ -7,8 +7,9 @@ import { shapes, type Shape } from "./page-event.ts";
 
 export type Setting = { stand: Stand; port: number; ledger: Ledger; random: Random; scale: Scale };
 
-// One attack in one world. `isTimed`: runs alone, because it measures time.
-export type Trial = { attack: string; world: World; isTimed?: true; run: (setting: Setting) => Promise<void> };
+// One attack in one world. `isFlood`: is about the collector's quotas, or measures time, so it runs alone and with quotas. The
+// others run without: an attacker who has more time or more addresses than a proof gets as much through.
+export type Trial = { attack: string; world: World; isFlood?: true; run: (setting: Setting) => Promise<void> };
 
 export function openGround({ stand, port }: Setting, world: World): Promise<Ground> {
   return Ground.open(stand, port, world);
