@@ -1,5 +1,6 @@
 import { accuseTrials } from "./forged/accuse.ts";
 import { chanceTrials } from "./forged/chance.ts";
+import { floodTrials } from "./forged/flood.ts";
 import { Ground, worlds, type World } from "./forged/ground.ts";
 import { hideTrials } from "./forged/hide.ts";
 import { Ledger } from "./forged/ledger.ts";
@@ -10,7 +11,7 @@ import type { Environment } from "../service/test/launch.ts";
 import type { Findings, Part, Proof } from "./part.ts";
 import { Stand } from "./stand.ts";
 
-const trials: Trial[] = [...accuseTrials, ...hideTrials, ...steerTrials, ...pressTrials, ...chanceTrials];
+const trials: Trial[] = [...accuseTrials, ...hideTrials, ...steerTrials, ...pressTrials, ...floodTrials, ...chanceTrials];
 const noQuotas: Environment = {
   RATE_LIMIT_COLLECTOR: "off",
   QUOTA_ADDRESS_EVENTS: "off",
