@@ -1,5 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { resolve } from "node:path";
+import { clientIdFault } from "./domain/client.ts";
 import { slugFault } from "./domain/tenant.ts";
 
 // The only reader of the environment. Anything wrong in it is one clear line and exit code 2.
@@ -210,11 +211,6 @@ function readOidc(env: Environment): Config["oidc"] {
   const fault = slugFault(tenant);
   if (fault !== null) throw new ConfigFault(`OIDC_TENANT: ${fault}`);
   return { issuer, clientId, clientSecret, tenant };
-}
-
-export function clientIdFault(clientId: string): string | null {
-  const isGood = /^[\x21-\x7e]{1,128}$/.test(clientId) && clientId !== "system";
-  return isGood ? null : "a client id is 1 to 128 visible ASCII characters, and not system";
 }
 
 function secretFault(secret: string): string | null {
