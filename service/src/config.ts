@@ -1,5 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { resolve } from "node:path";
+import { clientIdFault } from "./domain/client.ts";
 import { slugFault } from "./domain/tenant.ts";
 
 // The only reader of the environment. Anything wrong in it is one clear line and exit code 2.
@@ -11,6 +12,8 @@ export type TrustedIssuer = {
   jwks_uri: string;
   tenant_claim: string;
   scope_claim: string;
+  // The slugs of the tenants that it may speak for, or all of them.
+  tenants: string[] | "*";
 };
 
 // Where people may come from, and whose tenant they are of.
@@ -216,13 +219,8 @@ function readOidc(env: Environment): Config["oidc"] {
   return { issuer, clientId, clientSecret, tenant };
 }
 
-export function clientIdFault(clientId: string): string | null {
-  const isGood = /^[\x21-\x7e]{1,128}$/.test(clientId) && clientId !== "system";
-  return isGood ? null : "a client id is 1 to 128 visible ASCII characters, and not system";
-}
-
 function secretFault(secret: string): string | null {
-  return /^[\x20-\x7e]{8,256}$/.test(secret) ? null : "a client secret is 8 to 256 ASCII characters";
+  return /^[\x20-\x7e]{24,256}$/.test(secret) ? null : "a client secret is 24 to 256 ASCII characters";
 }
 
 function readIssuers(value: string | null): TrustedIssuer[] {
@@ -231,10 +229,13 @@ function readIssuers(value: string | null): TrustedIssuer[] {
   try {
     parsed = JSON.parse(value);
   } catch {
-    throw new ConfigFault("TRUSTED_ISSUERS must be JSON: [{issuer, audience, jwks_uri, tenant_claim, scope_claim?}]");
+    throw new ConfigFault("TRUSTED_ISSUERS must be JSON: [{issuer, audience, jwks_uri, tenant_claim, tenants, scope_claim?}]");
   }
   if (!Array.isArray(parsed)) throw new ConfigFault("TRUSTED_ISSUERS must be a JSON array");
-  return parsed.map((entry: unknown, index) => readIssuer(entry, `TRUSTED_ISSUERS[${index}]`));
+  const read = parsed.map((entry: unknown, index) => readIssuer(entry, `TRUSTED_ISSUERS[${index}]`));
+  const again = read.findIndex(({ issuer }, index) => read.findIndex((other) => other.issuer === issuer) < index);
+  if (again !== -1) throw new ConfigFault(`TRUSTED_ISSUERS[${again}].issuer is listed twice`);
+  return read;
 }
 
 function readIssuer(entry: unknown, name: string): TrustedIssuer {
@@ -246,11 +247,28 @@ function readIssuer(entry: unknown, name: string): TrustedIssuer {
   };
   const jwks = member("jwks_uri");
   httpUrl(jwks, `${name}.jwks_uri`);
+  const issuer = member("issuer");
+  // The audit trail puts a space behind it.
+  if (/\s/.test(issuer)) throw new ConfigFault(`${name}.issuer must not contain spaces`);
   return {
-    issuer: member("issuer"),
+    issuer,
     audience: member("audience"),
     jwks_uri: jwks,
     tenant_claim: member("tenant_claim"),
     scope_claim: member("scope_claim", "scope"),
+    tenants: readTenants(given["tenants"], name),
   };
+}
+
+// Required, because an issuer that is trusted for one tenant must not speak for all.
+function readTenants(value: unknown, name: string): string[] | "*" {
+  if (value === "*") return value;
+  const isList = Array.isArray(value) && value.length > 0;
+  const slugs = isList ? value.filter((slug: unknown) => typeof slug === "string" && slugFault(slug) === null) : [];
+  if (!isList || slugs.length < value.length) {
+    throw new ConfigFault(
+      `${name}.tenants must list the tenants that the issuer may speak for, as in "tenants": ["shop"], or be "*" for all tenants`,
+    );
+  }
+  return slugs;
 }

@@ -214,8 +214,10 @@ async function startApi(
     onStored: (collected) => metrics.observeCollected(collected),
     ...clock,
   });
+  const { trustedProxies } = config;
   const all = systemOperations({
     database,
+    trustedProxies,
     issuer,
     collector,
     isReady: () => life.isReady,
@@ -224,7 +226,7 @@ async function startApi(
     tag: () => tag,
     addressData: enrichment.files,
     people: peopleRoutes(
-      { database, sessions, publicUrl, audit, trustedProxies: config.trustedProxies, ...clock },
+      { database, sessions, publicUrl, audit, trustedProxies, ...clock },
       config.oidc && new OtherIssuer(config.oidc, publicUrl),
     ),
   });

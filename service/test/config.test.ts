@@ -11,8 +11,15 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const processes = useProcesses();
 
-const issuer = { issuer: "https://id.example", audience: "cases", jwks_uri: "https://id.example/keys", tenant_claim: "org" };
-const bootstrap = { BOOTSTRAP_TENANT: "acme", BOOTSTRAP_CLIENT_ID: "acme-1", BOOTSTRAP_CLIENT_SECRET: "long enough" };
+const issuer = {
+  issuer: "https://id.example",
+  audience: "cases",
+  jwks_uri: "https://id.example/keys",
+  tenant_claim: "org",
+  tenants: ["acme", "shop-2"],
+};
+const goodSecret = "a-secret-of-24-characters";
+const bootstrap = { BOOTSTRAP_TENANT: "acme", BOOTSTRAP_CLIENT_ID: "acme-1", BOOTSTRAP_CLIENT_SECRET: goodSecret };
 
 const quotaNames = ["QUOTA_ADDRESS_EVENTS", "QUOTA_ADDRESS_NAMES", "QUOTA_KEY_EVENTS", "QUOTA_KEY_NAMES"];
 const rateNames = ["RATE_LIMIT_CLIENT", "RATE_LIMIT_TENANT", "RATE_LIMIT_COLLECTOR", ...quotaNames];
@@ -40,12 +47,12 @@ const bad: [string, ...Environment[]][] = [
       BOOTSTRAP_TENANT: slug,
     })),
   ],
-  ["BOOTSTRAP_TENANT", { BOOTSTRAP_CLIENT_ID: "acme-1", BOOTSTRAP_CLIENT_SECRET: "long enough" }],
+  ["BOOTSTRAP_TENANT", { BOOTSTRAP_CLIENT_ID: "acme-1", BOOTSTRAP_CLIENT_SECRET: goodSecret }],
   ["BOOTSTRAP_CLIENT_ID", ...["a b", "é", "a".repeat(129), "a\nb"].map((id) => ({ ...bootstrap, BOOTSTRAP_CLIENT_ID: id }))],
   ["BOOTSTRAP_CLIENT_ID", { ...bootstrap, BOOTSTRAP_CLIENT_ID: "" }],
   [
     "BOOTSTRAP_CLIENT_SECRET",
-    ...["short", "é".repeat(8), "a".repeat(257), "long\nenough"].map((secret) => ({
+    ...["short", "twenty-three-characters", "é".repeat(24), "a".repeat(257), `${goodSecret}\nx`].map((secret) => ({
       ...bootstrap,
       BOOTSTRAP_CLIENT_SECRET: secret,
     })),
@@ -57,6 +64,14 @@ const bad: [string, ...Environment[]][] = [
     { TRUSTED_ISSUERS: JSON.stringify([issuer, { ...issuer, [member]: "" }]) },
   ]),
   ["TRUSTED_ISSUERS[0].jwks_uri", { TRUSTED_ISSUERS: JSON.stringify([{ ...issuer, jwks_uri: "file:///keys" }]) }],
+  ["TRUSTED_ISSUERS[0].issuer", { TRUSTED_ISSUERS: JSON.stringify([{ ...issuer, issuer: "https://id.example system" }]) }],
+  ["TRUSTED_ISSUERS[1].issuer", { TRUSTED_ISSUERS: JSON.stringify([issuer, { ...issuer, tenants: ["other"] }]) }],
+  [
+    "TRUSTED_ISSUERS[0].tenants",
+    ...[undefined, null, "", "acme", [], [7], ["Acme"], ["*"], ["acme", "*"], [""], {}].map((tenants) => ({
+      TRUSTED_ISSUERS: JSON.stringify([{ ...issuer, tenants }]),
+    })),
+  ],
   ["TRUSTED_ISSUERS[0].scope_claim", { TRUSTED_ISSUERS: JSON.stringify([{ ...issuer, scope_claim: 7 }]) }],
 ];
 
@@ -140,10 +155,12 @@ test("config: values of every variable are read", () => {
     roles: new Set(["api", "engine"]),
     isStrictHost: true,
   });
-  expect(readConfig(environment).bootstrap).toEqual({ tenant: "acme", clientId: "acme-1", clientSecret: "long enough" });
+  expect(readConfig(environment).bootstrap).toEqual({ tenant: "acme", clientId: "acme-1", clientSecret: goodSecret });
   // Some issuers tell their keys apart by a parameter.
   const entra = { ...issuer, jwks_uri: "https://id.example/keys?appid=7" };
   expect(readConfig({ TRUSTED_ISSUERS: JSON.stringify([entra]) }).trustedIssuers).toEqual([{ ...entra, scope_claim: "scope" }]);
+  const all = { ...entra, tenants: "*" };
+  expect(readConfig({ TRUSTED_ISSUERS: JSON.stringify([all]) }).trustedIssuers).toEqual([{ ...all, scope_claim: "scope" }]);
 });
 
 test.each([
