@@ -68,7 +68,9 @@ test("claim: what is suspicious of an unverified page is a case of its source, o
   expect(last).toMatchObject({ rules: ["scripted_rhythm"], score: 3 });
   const found = await stage.onlyCase();
   expect(found).toMatchObject({ subject: "device:burner", website_account_id: "UNKNOWN" });
-  expect(found.details).toMatchObject({ overall_risk_score: 3, recommended_action: "MONITOR" });
+  expect(found.details).toMatchObject({ overall_risk_score: 3, recommended_action: "MONITOR", claimed_accounts: ["owner"] });
+  const [occurrence] = Object.values(found.fraud_occurrences);
+  expect(occurrence?.explanation).toMatchObject({ evidence_source: "page", evidence: "claimed by a page" });
 });
 
 test("tie: a server activity of the same session verifies the page, back to the session's start", async () => {

@@ -1,4 +1,5 @@
 import type { Flags } from "../db/accounts.ts";
+import type { CaseClaim } from "../db/case-claims.ts";
 import { insertCase, lockOpenCase, type LockedCase } from "../db/cases.ts";
 import type { Queryable } from "../db/database.ts";
 import type { Found } from "../detection/finding.ts";
@@ -26,14 +27,16 @@ export type CaseWork = {
   events: DomainEvent[];
   // Which finding became which occurrence of which case. One that repeats what its case says is only counted there.
   made: Map<Found, { case_id: string; prediction_id: string }>;
+  // Which cases list which accounts that a page named.
+  claims: CaseClaim[];
 };
 
-type Done = { isOpened: boolean; joined: LockedCase | null; events: DomainEvent[]; made: CaseWork["made"] };
+type Done = Pick<CaseWork, "events" | "made" | "claims"> & { isOpened: boolean; joined: LockedCase | null };
 
 // In order of the subject, so that two engines lock cases in one order.
 export async function openOrJoin(batch: Batch, found: Found[], flags: Map<string, Flags>): Promise<CaseWork> {
   const predictions: Predictions = new Map();
-  const work: CaseWork = { opened: 0, joinedFindings: 0, joined: [], events: [], made: new Map() };
+  const work: CaseWork = { opened: 0, joinedFindings: 0, joined: [], events: [], made: new Map(), claims: [] };
   const groups = [...Map.groupBy(found, ({ subject }) => subject)].toSorted(([a], [b]) => (a < b ? -1 : 1));
   for (const [, group] of groups) {
     const done = await openOrJoinOne({ ...batch, predictions }, group, flags);
@@ -41,6 +44,7 @@ export async function openOrJoin(batch: Batch, found: Found[], flags: Map<string
     work.opened += done.isOpened ? 1 : 0;
     work.joinedFindings += done.made.size - (done.isOpened ? 1 : 0);
     work.events.push(...done.events);
+    work.claims.push(...done.claims);
     for (const [each, ids] of done.made) work.made.set(each, ids);
   }
   return work;
@@ -62,7 +66,7 @@ async function openOrJoinOne(
     if (open) {
       const { changed, made } = fold(batch, { document: open.document, events: [] }, group);
       const joined = changed.document === open.document ? null : { ...open, document: changed.document };
-      return { isOpened: false, joined, events: changed.events, made };
+      return { isOpened: false, joined, events: changed.events, made, claims: claimsIn(changed.document, group) };
     }
     const ids = newIds(batch, first.activity);
     const owner = { tenant_id: tenantId, website_account_id: account ?? unknownAccount };
@@ -71,9 +75,14 @@ async function openOrJoinOne(
     const isBlocked = flags.get(account ?? "")?.is_blocked ?? false;
     if (!(await insertCase(tx, { document: changed.document, subject, end_user_is_blocked: isBlocked }))) continue;
     made.set(first, { case_id: ids.case_id, prediction_id: ids.prediction_id });
-    return { isOpened: true, joined: null, events: changed.events, made };
+    return { isOpened: true, joined: null, events: changed.events, made, claims: claimsIn(changed.document, group) };
   }
   throw new Error(`no case could be opened or joined in ${openAttemptsMax} attempts`);
+}
+
+function claimsIn({ case_id, details }: CaseDocument, group: Found[]): CaseClaim[] {
+  const named = new Set(group.flatMap(({ finding }) => finding.claimed ?? []));
+  return (details.claimed_accounts ?? []).flatMap((account) => (named.has(account) ? [{ case_id, account }] : []));
 }
 
 function fold(

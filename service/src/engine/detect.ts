@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { appendScored, claimTurn, isDayMissing, proveClaims, saveTurn, type Turn } from "../db/activities.ts";
 import { claimActivities } from "../db/inbox.ts";
 import { isUnscorable, markBefore, returnToMark, setAsideOldest } from "../db/unscorable.ts";
+import { insertCaseClaims } from "../db/case-claims.ts";
 import { saveCases } from "../db/cases.ts";
 import type { Database, Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
@@ -122,6 +123,7 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size, only 
     tallyBatch(tx, tenantId, activities, memory.started),
     saveHits(batch, judged),
     saveCases(tx, tenantId, cases.joined),
+    insertCaseClaims(tx, tenantId, cases.claims),
     changed && saveTurn(tx, tenantId, changed),
     proveClaims(tx, tenantId, memory.listProved()),
     addIdentityCounts(tx, tenantId, identityCounts(believed)),
