@@ -36,7 +36,7 @@ export function SignedIdentity() {
             rel="noreferrer"
             className="flex items-center gap-1.5 text-sm hover:underline"
           >
-            <BookOpen size={15} aria-hidden /> Guide to signed identity
+            <BookOpen size={15} aria-hidden /> How it works
           </a>
           {read.data && may("update:tenant_auth_secret") && (
             <Button onClick={() => setOpen({ kind: "new" })}>
