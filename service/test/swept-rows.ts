@@ -11,6 +11,7 @@ export const sweptRows: Record<string, { column: string; into: string; values: s
     into: "rule_id, is_shadow, subject, hits, first_at, last_activity",
     values: "'rule', false, $2, 1, '2020-01-01', '{}'",
   },
+  user_agents: { column: "seen_on", into: "agent_key, user_agent", values: "('x' || substr($2::text, 1, 7))::bit(28)::int, 'x'" },
   rule_hits: { column: "day", into: "rule_id, is_shadow, hits", values: "$2, false, 1" },
   entity_states: { column: "touched_on", into: "kind, key, ring, facts", values: "'account', $2, '', '{}'" },
   minute: { column: "bucket", into: buckets, values: "'minute', 1, 0, '', '', $2::text::bytea" },

@@ -51,7 +51,10 @@ export async function appendScored(tx: Queryable, tenantId: string, given: Score
   // In order of the key, so that its index grows at its end and its pages stay full.
   const scored = given.toSorted(byKey);
   const column = <T>(pick: (each: ScoredActivity) => T) => scored.map(pick);
-  const agents = await insertAgents(tx, tenantId, new Set(scored.flatMap(({ activity }) => activity.user_agent ?? [])));
+  const agents = await insertAgents(tx, tenantId, {
+    agents: new Set(scored.flatMap(({ activity }) => activity.user_agent ?? [])),
+    seenOn: scored.at(-1)?.activity.received_at.slice(0, 10) ?? "",
+  });
   await tx.query(sql`
     insert into activities (
       tenant_id, received_at, id_key, occurred_at, score, origin, type, activity_id, website_account_id, session_id, device_id,
@@ -83,18 +86,24 @@ function byKey(a: ScoredActivity, b: ScoredActivity): number {
   return at === other ? (a.id_key < b.id_key ? -1 : 1) : at < other ? -1 : 1;
 }
 
-// The keys of these user agents, all of which are known from then on.
-async function insertAgents(tx: Queryable, tenantId: string, agents: Set<string>): Promise<Map<string, string>> {
+// The keys of these user agents, all of which are known from then on. They are kept as long as activity that has them.
+async function insertAgents(
+  tx: Queryable,
+  tenantId: string,
+  { agents, seenOn }: { agents: Set<string>; seenOn: string },
+): Promise<Map<string, string>> {
   const keys = new Map(
     [...agents].map((agent) => [agent, BigInt.asIntN(64, BigInt(`0x${hash("sha256", agent, "hex").slice(0, 16)}`)).toString()]),
   );
   if (keys.size === 0) return keys;
   const sorted = [...keys].toSorted(([, a], [, b]) => (a < b ? -1 : 1));
   await tx.query(sql`
-    insert into user_agents (tenant_id, agent_key, user_agent)
-    select ${tenantId}::uuid, a.*
+    insert into user_agents as u (tenant_id, agent_key, user_agent, seen_on)
+    select ${tenantId}::uuid, a.*, ${seenOn}::date
     from unnest(${plainArray(sorted.map(([, key]) => key))}::bigint[], ${sorted.map(([agent]) => agent)}::text[]) as a
-    on conflict (tenant_id, agent_key) do nothing`);
+    on conflict (tenant_id, agent_key) do update
+    set seen_on = excluded.seen_on
+    where u.seen_on < excluded.seen_on`);
   return keys;
 }
 

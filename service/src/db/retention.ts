@@ -1,12 +1,7 @@
 import { keptDays } from "../domain/metric.ts";
 import { daysKept as quarantineDays } from "../domain/quarantine.ts";
-import { deleteActivitiesOfAccount } from "./activities.ts";
 import type { Database, Queryable, Row } from "./database.ts";
-import { eraseFromInbox } from "./inbox.ts";
-import { eraseAccountFromOutcomes } from "./outcomes.ts";
-import { eraseAccountFromRules } from "./rule-report.ts";
 import { sql, statement, type Statement } from "./sql.ts";
-import { entityKey } from "./states.ts";
 
 // Any number, the same in every process.
 const expiryLock = 4_812_205;
@@ -67,6 +62,7 @@ export const sweeps: readonly Sweep[] = [
   { table: "sessions", isOld: "last_at < $3::timestamptz", keptDays: "retention" },
   { table: "links", isOld: "last_seen < $3::timestamptz", keptDays: "retention" },
   { table: "rule_subjects", isOld: "last_at < $3::timestamptz", keptDays: "retention" },
+  { table: "user_agents", isOld: "seen_on < $3::date", keptDays: "retention" },
   { table: "rule_hits", isOld: "day < $3::date", keptDays: 400 },
   { table: "entity_states", isOld: "touched_on < $3::date", keptDays: 30 },
   { table: "metric_buckets", isOld: "level = 'minute' and bucket < $3::timestamptz", keptDays: keptDays.minute },
@@ -112,36 +108,4 @@ export async function deleteOld(
     from gone`;
   const [row] = await held.query<{ gone: number }>(statement(text, [`(${window.from},0)`, `(${window.to},0)`, before]));
   return row?.gone ?? 0;
-}
-
-// All that leads from what is kept of activity to the account. Its cases, its events and the account itself are others' part.
-// The caller has the tenant's turn, for an engine would write again what it holds in memory.
-export async function eraseAccountTraces(
-  tx: Queryable,
-  tenantId: string,
-  erased: { id: string; pseudonym: string },
-): Promise<void> {
-  await eraseFromInbox(tx, tenantId, erased.id);
-  await deleteActivitiesOfAccount(tx, tenantId, erased.id);
-  // What the account's sessions did before it signed in.
-  await tx.query(sql`
-    delete from activities
-    where tenant_id = ${tenantId}
-      and website_account_id is null
-      and session_id = any(array(
-        select session_id
-        from sessions
-        where tenant_id = ${tenantId} and website_account_id = ${erased.id}
-      ))`);
-  await tx.query(sql`
-    delete from sessions
-    where tenant_id = ${tenantId} and website_account_id = ${erased.id}`);
-  await tx.query(sql`
-    delete from links
-    where tenant_id = ${tenantId} and kind = any(array['account-device', 'account-ip']) and a = ${erased.id}`);
-  await tx.query(sql`
-    delete from entity_states
-    where tenant_id = ${tenantId} and kind = 'account' and key = ${entityKey("account", erased.id)}`);
-  await eraseAccountFromRules(tx, tenantId, erased);
-  await eraseAccountFromOutcomes(tx, tenantId, erased);
 }
