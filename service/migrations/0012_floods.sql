@@ -4,3 +4,6 @@
 alter table inbox add column is_browser boolean not null default false;
 alter table inbox drop constraint inbox_pkey;
 alter table inbox add primary key (tenant_id, is_browser, received_at, parcel_id);
+
+-- The cases of a source, also closed ones: an erasure takes an account's id out of their texts.
+create index cases_source on cases (tenant_id, subject) where website_account_id = 'UNKNOWN';

@@ -1,17 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { appendScored, makePartition } from "../src/db/activities.ts";
+import { eraseAccountTraces } from "../src/db/erasure.ts";
 import { insertActivities } from "../src/db/inbox.ts";
 import { saveLinks } from "../src/db/links.ts";
 import { insertOutcomes } from "../src/db/outcomes.ts";
-import { eraseAccountTraces } from "../src/db/retention.ts";
 import { addRuleSubjects } from "../src/db/rules.ts";
-import { sql, statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/sql.ts";
 import { entityKey, saveSessions, saveStates } from "../src/db/states.ts";
 import { accountSubject, type RecordedActivity } from "../src/domain/activity.ts";
 import { tallyBatch } from "../src/engine/tally.ts";
 import { TestTenant } from "./harness.ts";
 import { useOwnService } from "./process.ts";
+import { findTraces } from "./traces.ts";
 
 const service = useOwnService({ roles: new Set(["api"]) });
 const at = new Date().toISOString();
@@ -68,26 +69,6 @@ async function writeTraces(tenant: TestTenant, account: string): Promise<void> {
     const verdict = { case_version: 2, disposition: "CONFIRMED_FRAUD", decided_at: at, decided_by: "x" };
     await insertOutcomes(tx, tenant.tenantId, [{ case_id: randomUUID(), subject, website_account_id: account, ...verdict }]);
   });
-}
-
-// Every row of the tenant, in any table, that has the text in any of its columns.
-async function findTraces(tenant: TestTenant, text: string): Promise<string[]> {
-  const { database } = service.current;
-  const tables = await database.query<{ name: string }>(sql`
-    select c.table_name as name
-    from information_schema.columns as c
-    join pg_class as p on p.oid = c.table_name::regclass and not p.relispartition
-    where c.column_name = 'tenant_id' and c.table_schema = 'public'
-    order by 1`);
-  expect(tables.length).toBeGreaterThan(20);
-  const found: string[] = [];
-  for (const { name } of tables) {
-    const row = name === "inbox" ? "convert_from(t.parcel, 'UTF8')" : "t::text";
-    const query = `select count(*) as count from ${name} as t where tenant_id = $1 and position($2 in ${row}) > 0`;
-    const [counted] = await database.query<{ count: number }>(statement(query, [tenant.tenantId, text]));
-    found.push(...Array.from({ length: counted?.count ?? 0 }, () => name));
-  }
-  return found;
 }
 
 async function countKept(tenant: TestTenant, table: string): Promise<number> {

@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import { deleteAccount, findAccounts, insertAccount, lockAccount, saveAccount } from "../db/accounts.ts";
 import { lockTurn } from "../db/activities.ts";
-import { lockCasesOfAccount, saveBlockedFlag, saveCases } from "../db/cases.ts";
+import { saveBlockedFlag, saveCases, type LockedCase } from "../db/cases.ts";
 import type { Queryable } from "../db/database.ts";
+import { deleteEvidenceNaming, eraseAccountTraces, eraseFromReplies, lockCasesNaming } from "../db/erasure.ts";
 import { appendEvents, eraseAccountFromEvents } from "../db/events.ts";
 import { listAccounts, type AccountFilter } from "../db/lists.ts";
-import { eraseAccountTraces } from "../db/retention.ts";
 import {
   Account,
   AccountChange,
@@ -17,6 +17,7 @@ import {
 } from "../domain/account.ts";
 import { accountSubject } from "../domain/activity.ts";
 import { pseudonymiseCase } from "../domain/case.ts";
+import { caseWithoutId, withoutId, type Erased } from "../domain/erasure.ts";
 import type { DomainEvent, EventType } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { characters, idCharactersMax } from "../domain/field.ts";
@@ -110,7 +111,7 @@ async function erase(services: Services, { caller, params }: Call): Promise<Repl
     // Before the account's row, as the engine does it.
     await lockTurn(tx, caller.tenant_id);
     if (!(await lockAccount(tx, caller.tenant_id, id))) throw notFound(accountNoun, id);
-    const events = await pseudonymiseCases(tx, { caller, id, pseudonym, now });
+    const events = await pseudonymiseCases(tx, caller, { id, pseudonym, now });
     await eraseAccountTraces(tx, caller.tenant_id, { id, pseudonym });
     await eraseAccountFromEvents(tx, caller.tenant_id, { id, pseudonym });
     await deleteAccount(tx, caller.tenant_id, id);
@@ -119,18 +120,31 @@ async function erase(services: Services, { caller, params }: Call): Promise<Repl
   });
 }
 
-type Erasure = { caller: Caller; id: string; pseudonym: string; now: string };
-
-async function pseudonymiseCases(tx: Queryable, { caller, id, pseudonym, now }: Erasure): Promise<DomainEvent[]> {
-  const found = await lockCasesOfAccount(tx, caller.tenant_id, id);
-  const changed = found.map(({ document }) => pseudonymiseCase(document, pseudonym, { name: caller.actor, now }));
-  const subject = accountSubject(pseudonym);
-  await saveCases(
+// The account's cases, and the text of others that name it.
+async function pseudonymiseCases(tx: Queryable, caller: Caller, erased: Erased & { now: string }): Promise<DomainEvent[]> {
+  const found = await lockCasesNaming(tx, caller.tenant_id, erased.id);
+  const saved: LockedCase[] = [];
+  const events: DomainEvent[] = [];
+  for (const each of found) {
+    const { document: before, subject, end_user_is_blocked } = each;
+    const isOwn = before.website_account_id === erased.id;
+    const cleaned = caseWithoutId(before, erased);
+    const named = isOwn ? accountSubject(erased.pseudonym) : withoutId(subject, erased);
+    if (!isOwn && named === subject && JSON.stringify(cleaned) === JSON.stringify(before)) continue;
+    await deleteEvidenceNaming(tx, caller.tenant_id, each, erased.id);
+    const account = isOwn ? erased.pseudonym : before.website_account_id;
+    const changed = pseudonymiseCase(cleaned, account, { name: caller.actor, now: erased.now });
+    saved.push({ document: changed.document, subject: named, end_user_is_blocked: end_user_is_blocked && !isOwn });
+    events.push(...changed.events);
+  }
+  await saveCases(tx, caller.tenant_id, saved);
+  await eraseFromReplies(
     tx,
     caller.tenant_id,
-    changed.map(({ document }) => ({ document, subject, end_user_is_blocked: false })),
+    saved.map(({ document }) => document.case_id),
+    erased,
   );
-  return changed.flatMap((each) => each.events);
+  return events;
 }
 
 export const accountOperations: Operation[] = [
