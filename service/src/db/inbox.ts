@@ -125,7 +125,7 @@ function parcelsOf(activities: RecordedActivity[]): Parcel[] {
   return parcels;
 }
 
-async function insertParcel(tx: Queryable, tenantId: string, parcel: Parcel & { parcel_id: string }): Promise<void> {
+export async function insertParcel(tx: Queryable, tenantId: string, parcel: Parcel & { parcel_id: string }): Promise<void> {
   await tx.query(sql`
     insert into inbox (tenant_id, received_at, parcel_id, events, parcel)
     values (${tenantId}, ${parcel.received_at}, ${parcel.parcel_id}, ${parcel.texts.length}, ${packed(parcel.texts)})`);
@@ -193,7 +193,8 @@ export async function listWaitingDays(database: Queryable, tenantId: string): Pr
   return rows.map((row) => row.day);
 }
 
-type ParcelRow = { received_at: string; parcel_id: string; parcel: Buffer };
+export type ParcelKey = { received_at: string; parcel_id: string };
+export type ParcelRow = ParcelKey & { parcel: Buffer };
 
 // Takes the oldest out of the inbox, as received: whole parcels, of which the last may exceed a batch; of a small batch exactly
 // so many. Whoever has the tenant's turn is alone there, so no row has to be locked first.
@@ -269,30 +270,5 @@ function readable(parcel: Buffer): unknown[] | null {
     return Array.isArray(activities) ? activities : null;
   } catch {
     return null;
-  }
-}
-
-const parcelsAtOnce = 16;
-
-// The caller has the tenant's turn.
-export async function eraseFromInbox(tx: Queryable, tenantId: string, websiteAccountId: string): Promise<void> {
-  let last = { received_at: "-infinity", parcel_id: "00000000-0000-0000-0000-000000000000" };
-  for (let rows: ParcelRow[]; ; last = rows.at(-1) ?? last) {
-    rows = await tx.query<ParcelRow>(sql`
-      select received_at, parcel_id, parcel
-      from inbox
-      where tenant_id = ${tenantId} and (received_at, parcel_id) > (${last.received_at}::timestamptz, ${last.parcel_id}::uuid)
-      order by received_at, parcel_id
-      limit ${parcelsAtOnce}`);
-    for (const row of rows) {
-      const all = unpackParcel(row.parcel);
-      const texts = all.flatMap((each) => (each.website_account_id === websiteAccountId ? [] : [JSON.stringify(each)]));
-      if (texts.length === all.length) continue;
-      await tx.query(sql`
-        delete from inbox
-        where tenant_id = ${tenantId} and received_at = ${row.received_at} and parcel_id = ${row.parcel_id}`);
-      if (texts.length > 0) await insertParcel(tx, tenantId, { ...row, texts });
-    }
-    if (rows.length < parcelsAtOnce) return;
   }
 }

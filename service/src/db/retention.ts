@@ -2,7 +2,6 @@ import { keptDays } from "../domain/metric.ts";
 import { daysKept as quarantineDays } from "../domain/quarantine.ts";
 import { deleteActivitiesOfAccount } from "./activities.ts";
 import type { Database, Queryable, Row } from "./database.ts";
-import { eraseFromInbox } from "./inbox.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
 import { eraseAccountFromRules } from "./rule-report.ts";
 import { sql, statement, type Statement } from "./sql.ts";
@@ -114,14 +113,14 @@ export async function deleteOld(
   return row?.gone ?? 0;
 }
 
-// All that leads from what is kept of activity to the account. Its cases, its events and the account itself are others' part.
+// All that leads from what is kept of scored activity to the account. Its cases, its events, the inbox and the account itself are
+// others' part.
 // The caller has the tenant's turn, for an engine would write again what it holds in memory.
 export async function eraseAccountTraces(
   tx: Queryable,
   tenantId: string,
   erased: { id: string; pseudonym: string },
 ): Promise<void> {
-  await eraseFromInbox(tx, tenantId, erased.id);
   await deleteActivitiesOfAccount(tx, tenantId, erased.id);
   // What the account's sessions did before it signed in.
   await tx.query(sql`

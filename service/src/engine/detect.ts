@@ -12,6 +12,7 @@ import { findingsOf, type Found } from "../detection/finding.ts";
 import type { EnrichedActivity } from "../detection/scene.ts";
 import { decisionText, judge, type RuleSet, type Verdict } from "../detection/score.ts";
 import type { RuleContext } from "../detection/vector.ts";
+import { isPseudonym } from "../domain/account.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { hitSubject } from "../domain/rule.ts";
@@ -131,7 +132,8 @@ async function seeAccounts(
   const times = new Map<string, number | null>();
   for (const { event } of inOrderOfTime) {
     const { website_account_id: id, session_id: session } = event.activity;
-    if (id !== undefined) times.set(id, session === undefined ? (times.get(id) ?? null) : event.at);
+    // An erased account's report must not bring an account back.
+    if (id !== undefined && !isPseudonym(id)) times.set(id, session === undefined ? (times.get(id) ?? null) : event.at);
   }
   if (times.size === 0) return { events: [], flags: new Map() };
   const created: string[] = [];
