@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { claimActivities, claimOldest, countUnscored, eraseFromInbox, listWaitingDays } from "../src/db/inbox.ts";
+import { claimActivities, claimOldest, countUnscored, listWaitingDays } from "../src/db/inbox.ts";
+import { eraseFromInbox } from "../src/db/inbox-erasure.ts";
 import { statement } from "../src/db/sql.ts";
 import { detectBatch } from "../src/engine/detect.ts";
 import { activityOf, iso, labDetector, labNowMs, newTenant, store, useLab, waiting } from "./engine-lab.ts";
@@ -86,7 +87,7 @@ test("inbox: an erased account is in no parcel any more, packed or not, and the 
   await store(lab.current, tenantId, given);
   const alone = pages(1, () => ({ website_account_id: "gone", received_at: iso(labNowMs + 9_000) }));
   await store(lab.current, tenantId, alone);
-  await lab.current.database.transaction((tx) => eraseFromInbox(tx, tenantId, "gone"));
+  await lab.current.database.transaction((tx) => eraseFromInbox(tx, tenantId, { id: "gone", pseudonym: "erased" }));
   expect(await listWaiting(lab.current.database, tenantId)).toEqual(given.filter((_, n) => n % 3 !== 0));
   const counted = (await parcels(tenantId)).reduce((sum, each) => sum + each.events, 0);
   expect(counted).toBe(given.filter((_, n) => n % 3 !== 0).length);

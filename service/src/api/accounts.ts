@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Type } from "typebox";
 import { deleteAccount, findAccounts, insertAccount, lockAccount, saveAccount } from "../db/accounts.ts";
 import { lockTurn } from "../db/activities.ts";
@@ -5,12 +6,14 @@ import { saveBlockedFlag, saveCases, type LockedCase } from "../db/cases.ts";
 import type { Queryable } from "../db/database.ts";
 import { deleteEvidenceNaming, eraseAccountTraces, eraseFromReplies, lockCasesNaming } from "../db/erasure.ts";
 import { appendEvents, eraseAccountFromEvents } from "../db/events.ts";
+import { eraseFromInbox, hasParcels, listParcelsOf } from "../db/inbox-erasure.ts";
 import { listAccounts, type AccountFilter } from "../db/lists.ts";
 import {
   Account,
   AccountChange,
   NewAccount,
   changeAccount,
+  isPseudonym,
   isReservedAccountId,
   newAccount,
   pseudonymOf,
@@ -102,15 +105,33 @@ async function update(services: Services, { caller, params, body }: Call<Account
   });
 }
 
+const scoringWaitMs = 2_000;
+const scoringPollMs = 25;
+
+// Gives the engine time to score what was accepted before the erasure. Returns whether there was anything.
+async function awaitScoring({ database }: Services, tenantId: string, id: string): Promise<boolean> {
+  const parcels = await listParcelsOf(database, tenantId, id);
+  const until = performance.now() + scoringWaitMs;
+  while (parcels.length > 0 && performance.now() < until && (await hasParcels(database, tenantId, parcels)))
+    await sleep(scoringPollMs);
+  return parcels.length > 0;
+}
+
 async function erase(services: Services, { caller, params }: Call): Promise<Reply> {
   const id = accountId(params);
+  // A pending report may name a pseudonym, but is no account.
+  const wasPending = !isPseudonym(id) && (await awaitScoring(services, caller.tenant_id, id));
   const now = services.now();
   const pseudonym = pseudonymOf(services.newId());
   return services.database.transaction(async (tx) => {
-    if (!(await findAccounts(tx, caller.tenant_id, [id])).has(id)) throw notFound(accountNoun, id);
+    // Of an account that nothing names nobody has to wait for the turn.
+    if (!wasPending && !(await findAccounts(tx, caller.tenant_id, [id])).has(id)) throw notFound(accountNoun, id);
     // Before the account's row, as the engine does it.
     await lockTurn(tx, caller.tenant_id);
-    if (!(await lockAccount(tx, caller.tenant_id, id))) throw notFound(accountNoun, id);
+    const account = await lockAccount(tx, caller.tenant_id, id);
+    const isPending = await eraseFromInbox(tx, caller.tenant_id, { id, pseudonym });
+    // What is still pending would have created the account.
+    if (!account && !isPending) throw notFound(accountNoun, id);
     const events = await pseudonymiseCases(tx, caller, { id, pseudonym, now });
     await eraseAccountTraces(tx, caller.tenant_id, { id, pseudonym });
     await eraseAccountFromEvents(tx, caller.tenant_id, { id, pseudonym });
@@ -212,7 +233,8 @@ export const accountOperations: Operation[] = [
     scope: "delete:enduseraccount",
     tag: "End-user accounts",
     summary: "Erase an end-user account",
-    description: "The account and its raw activity are gone; its cases stay under a fresh pseudonym.",
+    description:
+      "The account and its raw activity are gone; its cases stay under a fresh pseudonym. Activity that was accepted before is scored first, for up to 2 s. Of what is then still waiting, each `fraud_report` opens or joins a case of the pseudonym, and the rest is dropped.",
     success: { status: 204, description: "Erased" },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
     handle: erase,

@@ -3,7 +3,6 @@ import { beginningOf, broadPattern, caseWithoutId, databasePattern, isTelling, t
 import { deleteActivitiesOfAccount } from "./activities.ts";
 import { lockCasesById, type LockedCase } from "./cases.ts";
 import type { Queryable } from "./database.ts";
-import { eraseFromInbox } from "./inbox.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
 import { eraseAccountFromRules } from "./rule-report.ts";
 import { sql } from "./sql.ts";
@@ -59,10 +58,9 @@ export async function lockCasesNaming(tx: Queryable, tenantId: string, id: strin
   );
 }
 
-// All that leads from what is kept to the account. Its cases, its events and the account itself are others' part. The caller has
+// All that leads from what is kept to the account. Its cases, its events, the inbox and the account itself are others' part. The caller has
 // the tenant's turn, because an engine would write again what it holds in memory.
 export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased: Erased): Promise<void> {
-  await eraseFromInbox(tx, tenantId, erased.id);
   await deleteActivitiesOfAccount(tx, tenantId, erased.id);
   // What the account's sessions did before it signed in.
   await tx.query(sql`

@@ -142,7 +142,8 @@ export async function listWaitingDays(database: Queryable, tenantId: string): Pr
 }
 
 type Origin = RecordedActivity["origin"];
-type ParcelRow = { is_browser: boolean; received_at: string; parcel_id: string; parcel: Buffer };
+export type ParcelKey = { is_browser: boolean; received_at: string; parcel_id: string };
+export type ParcelRow = ParcelKey & { parcel: Buffer };
 
 // Browsers get at least this share of a large batch, so that they are scored too while servers send more than a batch holds.
 const browserShare = 1 / 8;
@@ -248,31 +249,5 @@ function readable(parcel: Buffer): unknown[] | null {
     return Array.isArray(activities) ? activities : null;
   } catch {
     return null;
-  }
-}
-
-const parcelsAtOnce = 16;
-
-// The caller has the tenant's turn.
-export async function eraseFromInbox(tx: Queryable, tenantId: string, websiteAccountId: string): Promise<void> {
-  let last = { is_browser: false, received_at: "-infinity", parcel_id: "00000000-0000-0000-0000-000000000000" };
-  for (let rows: ParcelRow[]; ; last = rows.at(-1) ?? last) {
-    rows = await tx.query<ParcelRow>(sql`
-      select is_browser, received_at, parcel_id, parcel
-      from inbox
-      where tenant_id = ${tenantId}
-        and (is_browser, received_at, parcel_id) > (${last.is_browser}::boolean, ${last.received_at}::timestamptz, ${last.parcel_id}::uuid)
-      order by is_browser, received_at, parcel_id
-      limit ${parcelsAtOnce}`);
-    for (const row of rows) {
-      const all = unpackParcel(row.parcel);
-      const texts = all.flatMap((each) => (each.website_account_id === websiteAccountId ? [] : [JSON.stringify(each)]));
-      if (texts.length === all.length) continue;
-      await tx.query(sql`
-        delete from inbox
-        where tenant_id = ${tenantId} and is_browser = ${row.is_browser} and received_at = ${row.received_at} and parcel_id = ${row.parcel_id}`);
-      if (texts.length > 0) await insertParcel(tx, tenantId, { ...row, texts });
-    }
-    if (rows.length < parcelsAtOnce) return;
   }
 }
