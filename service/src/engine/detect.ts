@@ -6,6 +6,7 @@ import { isUnscorable, markBefore, returnToMark, setAsideOldest } from "../db/un
 import { saveCases } from "../db/cases.ts";
 import type { Database, Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
+import { saveRuleLimits } from "../db/rule-limits.ts";
 import { addRuleHits, addRuleSubjects, type RuleSubject } from "../db/rules.ts";
 import { observe } from "../detection/features.ts";
 import { findingsOf, type Found } from "../detection/finding.ts";
@@ -18,6 +19,7 @@ import { hitSubject } from "../domain/rule.ts";
 import { openOrJoin, type Batch, type Clock } from "./cases.ts";
 import { keptIp, timeOf, type Enrichment } from "./enrichment.ts";
 import { Memory } from "./memory.ts";
+import { restMs } from "./pattern-budget.ts";
 import type { RuleSets } from "./rule-sets.ts";
 import { tallyBatch } from "./tally.ts";
 
@@ -45,9 +47,20 @@ type Hit = Omit<RuleSubject, "hits"> & { day: string };
 // One batch of one tenant in one transaction: a crash anywhere runs it again, and it comes out the same. Null where another
 // engine has the tenant.
 export async function detectBatch(detector: Detector, tenantId: string, size = batchMax): Promise<Pass | null> {
-  return detector.database.transaction(async (tx) => {
+  const pass = await detector.database.transaction(async (tx) => {
     const turn = await claimTurn(tx, tenantId);
     return turn && scoreOldest(detector, { tx, tenantId, turn, size });
+  });
+  await saveLimitedRules(detector, tenantId);
+  return pass;
+}
+
+// Apart from the batch, which may be rolled back.
+async function saveLimitedRules({ database, clock, ruleSets }: Detector, tenantId: string): Promise<void> {
+  await ruleSets.saveLimited(tenantId, async (rule_ids) => {
+    const limited_at = clock.now();
+    const limited_until = new Date(Date.parse(limited_at) + restMs).toISOString();
+    await database.transaction((tx) => saveRuleLimits(tx, tenantId, { rule_ids, limited_at, limited_until }));
   });
 }
 
