@@ -11,7 +11,7 @@ const service = useService({ databaseUrl, roles: new Set(["api"]) });
 
 async function gaugesOf({ metrics }: Service): Promise<Record<string, number>> {
   const text = await metrics.text();
-  const lines = [...text.matchAll(/^(casehound_(?:database|unscored|webhook)\S*) (\S+)$/gm)];
+  const lines = [...text.matchAll(/^(casehound_(?:database|unscored|webhook|rules)\S*) (\S+)$/gm)];
   // Prometheus reads it in any case, and JavaScript does not.
   return Object.fromEntries(lines.map(([, name = "", value = ""]) => [name, value === "Nan" ? Number.NaN : Number(value)]));
 }
@@ -24,6 +24,7 @@ const quiet = {
   'casehound_webhook_deliveries{state="waiting"}': 0,
   'casehound_webhook_deliveries{state="dead"}': 0,
   casehound_webhooks_disabled: 0,
+  casehound_rules_limited: 0,
 };
 
 test("metrics: what waits to be scored is counted with its age, and is gone when an engine has been there", async () => {

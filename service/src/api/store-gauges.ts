@@ -16,6 +16,7 @@ export class StoreGauges {
   readonly #oldestOfServers: Gauge;
   readonly #deliveries: Gauge<"state">;
   readonly #disabled: Gauge;
+  readonly #limited: Gauge;
 
   constructor(database: Queryable, registry: Registry) {
     const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
@@ -34,6 +35,7 @@ export class StoreGauges {
       registers: [registry],
     });
     this.#disabled = gauge("casehound_webhooks_disabled", "Webhooks that are switched off because their receivers said so");
+    this.#limited = gauge("casehound_rules_limited", "Rules that rest because their patterns take too long");
   }
 
   async read(): Promise<void> {
@@ -49,6 +51,7 @@ export class StoreGauges {
     this.#deliveries.set({ state: "waiting" }, found?.deliveries.waiting ?? Number.NaN);
     this.#deliveries.set({ state: "dead" }, found?.deliveries.dead ?? Number.NaN);
     this.#disabled.set(found?.disabledWebhooks ?? Number.NaN);
+    this.#limited.set(found?.limitedRules ?? Number.NaN);
   }
 }
 

@@ -1,5 +1,6 @@
 import { countGivenUp } from "./deliveries.ts";
 import type { Queryable } from "./database.ts";
+import { countLimitedRules } from "./rule-limits.ts";
 import { sql } from "./sql.ts";
 
 type Backlog = {
@@ -13,15 +14,17 @@ type Backlog = {
 export type Waiting = Backlog & {
   deliveries: { waiting: number; dead: number };
   disabledWebhooks: number;
+  limitedRules: number;
 };
 
 export async function readWaiting(database: Queryable): Promise<Waiting> {
-  const [backlog, waiting, { dead, disabled }] = await Promise.all([
+  const [backlog, waiting, { dead, disabled }, limitedRules] = await Promise.all([
     findBacklog(database),
     countWaitingDeliveries(database),
     countGivenUp(database),
+    countLimitedRules(database),
   ]);
-  return { ...backlog, deliveries: { waiting, dead }, disabledWebhooks: disabled };
+  return { ...backlog, deliveries: { waiting, dead }, disabledWebhooks: disabled, limitedRules };
 }
 
 async function findBacklog(database: Queryable): Promise<Backlog> {

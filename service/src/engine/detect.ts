@@ -7,6 +7,7 @@ import { saveCases } from "../db/cases.ts";
 import type { Database, Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { addIdentityCounts } from "../db/identity.ts";
+import { saveRuleLimits } from "../db/rule-limits.ts";
 import { addRuleHits, addRuleSubjects, type RuleSubject } from "../db/rules.ts";
 import { observe } from "../detection/features.ts";
 import { findingsOf, type Found, type Observed as Seen } from "../detection/finding.ts";
@@ -20,6 +21,7 @@ import { believeBatch, identityCounts } from "./belief.ts";
 import { openOrJoin, type Batch, type Clock } from "./cases.ts";
 import { keptIp, timeOf, type Enrichment } from "./enrichment.ts";
 import type { Memory } from "./memory.ts";
+import { restMs } from "./pattern-budget.ts";
 import type { RuleSets } from "./rule-sets.ts";
 import { tallyBatch } from "./tally.ts";
 
@@ -52,9 +54,20 @@ export async function detectBatch(
   size = batchMax,
   only?: RecordedActivity["origin"],
 ): Promise<Pass | null> {
-  return detector.database.transaction(async (tx) => {
+  const pass = await detector.database.transaction(async (tx) => {
     const turn = await claimTurn(tx, tenantId);
     return turn && scoreOldest(detector, { tx, tenantId, turn, size, only });
+  });
+  await saveLimitedRules(detector, tenantId);
+  return pass;
+}
+
+// Apart from the batch, which may be rolled back.
+async function saveLimitedRules({ database, clock, ruleSets }: Detector, tenantId: string): Promise<void> {
+  await ruleSets.saveLimited(tenantId, async (rule_ids) => {
+    const limited_at = clock.now();
+    const limited_until = new Date(Date.parse(limited_at) + restMs).toISOString();
+    await database.transaction((tx) => saveRuleLimits(tx, tenantId, { rule_ids, limited_at, limited_until }));
   });
 }
 
