@@ -35,6 +35,7 @@ export type Config = {
   dataDir: string;
   hasDemo: boolean;
   roles: Set<Role>;
+  metricsHost: string;
   metricsPort: number | null;
   logLevel: string;
   isStrictHost: boolean;
@@ -74,6 +75,7 @@ export function readConfig(env: Environment = process.env): Config {
     dataDir: resolve(text(env, "DATA_DIR") ?? "data"),
     hasDemo: oneOf(env, "DEMO", ["on", "off"], "on") === "on",
     roles: readRoles(text(env, "ROLES")),
+    metricsHost: text(env, "METRICS_HOST") ?? "127.0.0.1",
     metricsPort: text(env, "METRICS_PORT") === "off" ? null : port(env, "METRICS_PORT", 9464),
     logLevel: oneOf(env, "LOG_LEVEL", logLevels, "info"),
     isStrictHost: oneOf(env, "STRICT_HOST", ["on", "off"], "off") === "on",
@@ -97,15 +99,23 @@ export function readConfig(env: Environment = process.env): Config {
   };
 }
 
-// Where a service of these settings answers, seen from its own machine.
-export function localUrl({ host, port }: Pick<Config, "host" | "port">): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+const inUrl = (host: string) => (host.includes(":") ? `[${host}]` : host);
+
+// Whether HOST means all addresses of the machine, however it is written. One can listen there, but nobody can call it.
+export function isEverywhere(host: string): boolean {
+  const hostname = URL.parse(`http://${inUrl(host)}`)?.hostname ?? "";
+  return ["0.0.0.0", "[::]", "[::ffff:0:0]"].includes(hostname);
 }
 
-// All addresses are no place to call, and neither is any free port.
+// Where a service of these settings answers, seen from its own machine.
+export function localUrl({ host, port }: Pick<Config, "host" | "port">): string {
+  return `http://${isEverywhere(host) ? "127.0.0.1" : inUrl(host)}:${port}`;
+}
+
+// Neither all addresses nor any free port is a place to call.
 function isAddressGiven(env: Environment): boolean {
   const [host, port] = [text(env, "HOST"), text(env, "PORT")];
-  return port === null ? host !== null && !/^(0\.0\.0\.0|::)$/.test(host) : Number(port) !== 0;
+  return port === null ? host !== null && !isEverywhere(host) : Number(port) !== 0;
 }
 
 // An empty variable counts as one that is not set, as in most shells' scripts.

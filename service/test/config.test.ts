@@ -117,6 +117,7 @@ test("config: with nothing set, and with everything empty, it is the try-out on 
     "DATA_DIR",
     "DEMO",
     "ROLES",
+    "METRICS_HOST",
     "METRICS_PORT",
     "LOG_LEVEL",
     "STRICT_HOST",

@@ -47,13 +47,20 @@ export class Authenticator {
     );
     this.#listener = new Listener(database, {
       channels: [revokedChannel, keysChannel],
-      onNotice: (channel, payload) =>
-        channel === revokedChannel ? this.#forgetClient(payload) : void issuer.reload().catch(() => {}),
+      onNotice: (channel, payload) => (channel === revokedChannel ? this.#forgetClient(payload) : void this.#reloadKeys()),
       onLost: () => {
         this.#remembered.clear();
         this.#lastOf = new WeakMap();
       },
-      onListening: () => void issuer.reload().catch(() => {}),
+      onListening: () => void this.#reloadKeys(),
+    });
+  }
+
+  // If the connection is lost as well, they are read as soon as it is back. Otherwise nothing else would show the failure.
+  async #reloadKeys(): Promise<void> {
+    await this.#issuer.reload().catch((cause: unknown) => {
+      if (!this.#listener.isListening) return;
+      process.emitWarning(new Error("The signing keys could not be read again.", { cause }));
     });
   }
 

@@ -56,8 +56,12 @@ export class Engine extends Worker {
     this.#scored += scored;
     if (this.#scored < this.#analyzeAt) return;
     this.#analyzeAt = this.#scored * analyzeFactor;
-    // Another engine may be at it; then it is done all the same.
-    await this.#parts.detector.database.transaction((tx) => analyzeActivity(tx)).catch(() => {});
+    const { detector, log } = this.#parts;
+    await detector.database
+      .transaction((tx) => analyzeActivity(tx))
+      .catch((error: unknown) => {
+        log.warn({ err: error }, "the planner's statistics could not be refreshed; it is tried again later");
+      });
   }
 
   #failed(error: unknown, tenantId?: string): null {
