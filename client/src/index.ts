@@ -1,6 +1,7 @@
 export { CasehoundClient, type ClientOptions } from "./client.ts";
 export type { CallOptions, ListId, ListItem, OperationId } from "./call.ts";
 export type { CloseOutcome, Closing, Decide } from "./close.ts";
+export { signIdentity, type IdentityOptions } from "./identity.ts";
 export { newKey } from "./key.ts";
 export { Aborted, ProblemError, TimedOut, WrongBaseAddress, type Problem } from "./problem.ts";
 export { isPassing } from "./retries.ts";

@@ -194,7 +194,7 @@ async function startApi(
   const openapi = JSON.stringify(openapiDocument(publicUrl));
   const tag = tagScript();
   const isStopping = () => server.isStopping;
-  const findTenant = gatherReads((_all, keys) => findTenantsByKeys(database, keys));
+  const findTenant = gatherReads((_all, keys) => findTenantsByKeys(database, keys, clock.now()));
   const collector = new Collector({
     database,
     findTenant: (key) => findTenant("", key),

@@ -126,7 +126,7 @@ export function draftOf(operation: Operation, world: World): Draft {
 function bodyOf(operation: Operation, world: World): Record<string, unknown> {
   // The document's example, so that an operation that joins the table joins the tests. These two would change nothing that can be seen.
   if (operation.id === "closeCases") return { cases: [{ case_id: world.caseId, case_version: 1 }] };
-  if (operation.id === "rotateAuthSecret") return { revoke_now: true };
+  if (operation.id === "rotateAuthSecret" || operation.id === "createIdentitySecret") return { revoke_now: true };
   if (operation.id === "createClient") return { scopes: [operation.scope] };
   if (operation.example === undefined) throw new Error(`${operation.id} takes a body and has no example of one`);
   return { ...(operation.example as Record<string, unknown>) };

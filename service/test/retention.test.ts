@@ -76,6 +76,8 @@ test.each([
   ["hour", 91],
   ["quarantine", 14],
   ["quarantine_counts", 14],
+  ["identity_counts", 90],
+  ["identity_secrets", 1],
   ["backtests", 90],
   ["idempotency_keys", 30],
   ["user_links", 30],

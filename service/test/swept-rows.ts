@@ -17,6 +17,12 @@ export const sweptRows: Record<string, { column: string; into: string; values: s
   hour: { column: "bucket", into: buckets, values: "'hour', 1, 0, '', '', $2::text::bytea" },
   quarantine: { column: "received_at", into: "quarantine_id, reason, detail, excerpt", values: "$2, 'x', 'x', 'x'" },
   quarantine_counts: { column: "day", into: "reason, count", values: "$2, 1" },
+  identity_counts: {
+    column: "day",
+    into: "source, count",
+    values: "'signed', ('x' || substr($2::text, 1, 7))::bit(28)::int",
+  },
+  identity_secrets: { column: "expires_at", into: "secret_id, secret, created_at", values: "$2, 'x', '2020-01-01'" },
   backtests: {
     column: "created_at",
     into: "backtest_id, status, request, progress, created_by",

@@ -166,6 +166,32 @@ test("cli: tenant update changes what is given, prints the tenant, and is in its
   expect(await settingsOf(tenant)).toEqual({ ...settings, allowed_origins: [] });
 });
 
+test(
+  "cli: tenant identity-secret makes a secret, and tenant update then sets the verification",
+  { timeout: 60_000 },
+  async () => {
+    const tenant = await TestTenant.create(service.current);
+    const require = ["tenant", "update", tenant.slug, "--identity-verification", "required", "--json"];
+    const early = await runCli(require);
+    expect([early.code, early.out], early.err).toEqual([1, ""]);
+    const make = async (...more: string[]) => {
+      const done = await runCli(["tenant", "identity-secret", tenant.slug, "--json", ...more]);
+      expect(done.code, done.err).toBe(0);
+      return JSON.parse(done.out) as Record<string, string>;
+    };
+    expect(await make()).toMatchObject({ secret: expect.stringMatching(/^idsec_/), identity_verification: "observe" });
+    expect(await make()).toHaveProperty("previous_secret_expires_at");
+    expect(JSON.parse((await runCli(require)).out)).toMatchObject({ identity_verification: "required" });
+    expect(await make("--revoke-now")).not.toHaveProperty("previous_secret_expires_at");
+    const { secrets } = (await tenant.call("GET", "/tenants/identity")).json.data as { secrets: unknown[] };
+    expect(secrets).toHaveLength(1);
+    expect(await updatesOf(tenant)).toMatchObject([
+      { actor: "command line", data: { identity_verification: "observe" } },
+      { actor: "command line", data: { identity_verification: "required" } },
+    ]);
+  },
+);
+
 test("cli: tenant update refuses with one line what PUT refuses, and changes nothing", { timeout: 60_000 }, async () => {
   const tenant = await TestTenant.create(service.current);
   const bad: [string[], number, string][] = [

@@ -40,6 +40,7 @@ test("GET tenants 200: the fields of one's own tenant, and no others", async () 
       clickstream_app_id: expect.stringMatching(/^[0-9a-f]{24}$/),
       allowed_origins: [],
       ip_policy: "full",
+      identity_verification: "off",
       url_parameters: [],
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     },

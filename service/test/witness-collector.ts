@@ -7,7 +7,7 @@ async function collectorPath(tenant: TestTenant): Promise<string> {
   return `/collect/${(answer.json.data as { clickstream_app_id: string }).clickstream_app_id}?hashCode=00000000`;
 }
 
-// What the witnesses see of the collector, and of a tenant's settings for it.
+// What the witnesses see of the collector, and of a tenant's settings and secrets.
 export const collectorTraffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   collectEvents: async (tenant) => {
     const path = await collectorPath(tenant);
@@ -23,6 +23,22 @@ export const collectorTraffic: Record<string, (tenant: TestTenant) => Promise<Sa
   updateTenant: async () => [
     { path: "/tenants", options: { body: { allowed_origins: ["https://shop.example"], url_parameters: ["q"] } }, status: 200 },
     { path: "/tenants", options: { body: { ip_policy: "hash" } }, status: 200 },
+    { path: "/tenants", options: { body: { identity_verification: "required" } }, status: 422, type: "validation-error" },
+  ],
+  rotateAuthSecret: async () => [
+    { path: "/tenants/rotate-auth-secret", options: { body: { revoke_now: false } }, status: 200 },
+    { path: "/tenants/rotate-auth-secret", status: 200 },
+    { path: "/tenants/rotate-auth-secret", options: { body: { revoke_now: true } }, status: 200 },
+  ],
+  getIdentity: async (tenant) => {
+    await tenant.call("POST", "/tenants/identity/secrets");
+    await tenant.call("POST", "/tenants/identity/secrets");
+    return [{ path: "/tenants/identity", status: 200 }];
+  },
+  createIdentitySecret: async () => [
+    { path: "/tenants/identity/secrets", options: { body: { revoke_now: false } }, status: 201 },
+    { path: "/tenants/identity/secrets", status: 201 },
+    { path: "/tenants/identity/secrets", options: { body: { revoke_now: true } }, status: 201 },
   ],
   listQuarantine: async (tenant) => {
     const path = await collectorPath(tenant);

@@ -14,7 +14,7 @@ export type SentEvent = {
   device_id: string;
   unique_id: string;
   timestamp: number;
-  user: { _user_id?: { value: string } };
+  user: { _user_id?: { value: string }; casehound_identity?: { value: string } };
   attributes: Record<string, Value>;
   items?: Record<string, Value>[];
 } & Record<string, unknown>;

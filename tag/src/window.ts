@@ -16,8 +16,9 @@ export type ActivityName =
 export type Attributes = Record<string, string | number | boolean | null | undefined>;
 
 export type Casehound = {
-  // The account that is signed in, or null after a log-out. Repeating the same one does nothing.
-  setUserId(id: string | null): void;
+  // The account that is signed in, or null after a log-out. Repeating the same one only replaces the token, by which the
+  // site's server vouches for the account.
+  setUserId(id: string | null, options?: { token?: string | null | undefined }): void;
   record(name: ActivityName | (string & Record<never, never>), attributes?: Attributes, items?: Attributes[]): void;
   // Sends what is waiting now instead of with the next batch.
   flush(): void;

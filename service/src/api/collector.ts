@@ -12,6 +12,7 @@ import { clientAddress } from "./address.ts";
 import { admitBody, readBody } from "./body.ts";
 import { readEvents, type Unpacked } from "./collector-body.ts";
 import { Intake, type Parcel } from "./collector-intake.ts";
+import { identityCheck } from "./identity-token.ts";
 import type { Collected } from "./metrics.ts";
 import { jsonMediaType } from "./operation.ts";
 import { problemReply, toFailure, type Reply } from "./problem.ts";
@@ -161,6 +162,7 @@ function deliveryOf({ isHashWrong }: Unpacked, { request, tenant, query, receive
     tenant,
     received_at: receivedAt,
     isHashWrong,
+    checkIdentity: identityCheck(tenant.identity_secrets, receivedAt),
     agent: {
       ...(agent !== undefined && { user_agent: agent }),
       ...(brands !== undefined && { brands }),

@@ -19,6 +19,7 @@ const groups = [
     title: "Guides",
     pages: [
       "send-from-a-browser",
+      "signed-identity",
       "send-from-a-server",
       "review-and-close",
       "errors-and-retries",

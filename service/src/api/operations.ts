@@ -5,6 +5,7 @@ import { caseOperations } from "./cases.ts";
 import { clientOperations } from "./clients.ts";
 import { decisionOperations } from "./decisions.ts";
 import { eventOperations } from "./events.ts";
+import { identityOperations } from "./identity.ts";
 import { linkOperations } from "./links.ts";
 import type { Operation } from "./operation.ts";
 import { overviewOperations } from "./overview.ts";
@@ -35,6 +36,7 @@ export const operations: readonly Operation[] = [
   ...decisionOperations,
   ...quarantineOperations,
   ...tenantOperations,
+  ...identityOperations,
   ...clientOperations,
   ...userOperations,
   ...snippetOperations,

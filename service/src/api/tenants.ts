@@ -1,12 +1,14 @@
 import { Type } from "typebox";
 import type { Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
+import { listIdentitySecrets } from "../db/identity.ts";
 import { findPrimaryClientId, findTenant, lockTenant, saveRotatedSecret, saveTenant, type TenantRow } from "../db/tenants.ts";
 import { notFound } from "../domain/failure.ts";
 import { RotatedSecret, Tenant, TenantChange, changeTenant, previousSecretMs, tenantChangeFaults } from "../domain/tenant.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./problem.ts";
 import { hashSecret, newSecret } from "./secret.ts";
+import { invalid } from "./validate.ts";
 
 async function read(services: Services, { caller }: Call): Promise<Reply> {
   const tenant = await findTenant(services.database, caller.slug);
@@ -24,6 +26,7 @@ export function shownTenant(tenant: TenantRow, clientId: string | undefined): Te
     allowed_origins: tenant.allowed_origins,
     ip_policy: tenant.ip_policy,
     url_parameters: tenant.url_parameters,
+    identity_verification: tenant.identity_verification,
     created_at: tenant.created_at,
   };
 }
@@ -44,10 +47,17 @@ export async function saveTenantChange(tx: Queryable, slug: string, { change, ac
   if (!tenant) throw notFound("Tenant", slug);
   const changed = changeTenant(tenant, change);
   if (changed === tenant) return tenant;
+  await requireIdentitySecret(tx, changed, now);
   await saveTenant(tx, changed);
   const resource = { type: "tenant" as const, id: tenant.tenant_id };
   await appendEvents(tx, tenant.tenant_id, [{ type: "tenant.updated", occurred_at: now, actor, resource, data: { ...change } }]);
   return changed;
+}
+
+// Without a secret no page could ever be verified.
+async function requireIdentitySecret(tx: Queryable, { tenant_id, identity_verification }: TenantRow, now: string): Promise<void> {
+  if (identity_verification === "off" || (await listIdentitySecrets(tx, tenant_id, now)).length > 0) return;
+  throw invalid([{ field: "identity_verification", message: "needs an identity secret; make one first" }]);
 }
 
 async function rotateSecret(services: Services, { caller, body }: Call<{ revoke_now?: boolean }>): Promise<Reply> {

@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import { rotateIdentitySecret } from "../api/identity.ts";
 import { saveTenantChange, shownTenant } from "../api/tenants.ts";
 import { validate } from "../api/validate.ts";
 import { clock } from "../clock.ts";
@@ -29,11 +30,12 @@ const actor = "command line";
 
 function readChange(options: Options): TenantChange {
   const [origins, parameters] = [texts(options, "origin"), texts(options, "url-parameter")];
-  const policy = textOption(options, "ip-policy");
+  const [policy, verification] = [textOption(options, "ip-policy"), textOption(options, "identity-verification")];
   const change = {
     ...(origins && { allowed_origins: origins }),
     ...(policy !== undefined && { ip_policy: policy }),
     ...(parameters && { url_parameters: parameters }),
+    ...(verification !== undefined && { identity_verification: verification }),
   };
   try {
     validate(schema, change, tenantChangeFaults);
@@ -67,6 +69,14 @@ async function update({ store, positionals, options }: Call): Promise<Outcome> {
     return shownTenant(tenant, await findPrimaryClientId(tx, tenant.tenant_id));
   });
   return { result, text: rows(result) };
+}
+
+async function makeIdentitySecret({ store, positionals, options }: Call): Promise<Outcome> {
+  const slug = readSlug(positionals[0] ?? "");
+  const now = clock.now();
+  const by = { isRevoking: options["revoke-now"] === true, actor, now, secretId: clock.newId(now) };
+  const result = await store.database.transaction((tx) => rotateIdentitySecret(tx, slug, by));
+  return { result, text: `${rows(result)}\nThe secret is shown this once.` };
 }
 
 async function list({ store }: Call): Promise<Outcome> {
@@ -107,8 +117,22 @@ export const tenantCommands: Command[] = [
       origin: originOption,
       "ip-policy": { type: "string", describe: "what is kept of addresses: full, truncate or hash" },
       "url-parameter": { type: "string", multiple: true, describe: "a parameter of page addresses to keep; may be given again" },
+      "identity-verification": {
+        type: "string",
+        describe: "whether pages must prove their user: off, observe or required",
+        values: ["off", "observe", "required"],
+      },
     },
     wants: { schema: "current", newDatabase: false },
     run: update,
+  },
+  {
+    name: "tenant identity-secret",
+    usage: "tenant identity-secret <slug> [--revoke-now]",
+    summary: "a new secret that signs identity tokens; older ones work for a day more",
+    positionals: { min: 1, max: 1 },
+    options: { "revoke-now": { type: "boolean", describe: "end the older secrets at once" } },
+    wants: { schema: "current", newDatabase: false },
+    run: makeIdentitySecret,
   },
 ];

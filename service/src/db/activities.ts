@@ -19,7 +19,7 @@ export type Turn = {
 // Null where another engine has the tenant now. Held to the end of the transaction.
 export async function claimTurn(tx: Queryable, tenantId: string): Promise<Turn | null> {
   const [row] = await tx.query<Turn>(sql`
-    select t.ip_policy, 'off' as identity_verification, e.told, e.tied_sessions, e.heard_sessions, e.browser_at
+    select t.ip_policy, t.identity_verification, e.told, e.tied_sessions, e.heard_sessions, e.browser_at
     from engine_turns as e
     join tenants as t using (tenant_id)
     where e.tenant_id = ${tenantId}

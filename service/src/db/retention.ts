@@ -73,6 +73,8 @@ export const sweeps: readonly Sweep[] = [
   { table: "metric_buckets", isOld: "level = 'hour' and bucket < $3::timestamptz", keptDays: keptDays.hour },
   { table: "quarantine", isOld: "received_at < $3::timestamptz", keptDays: quarantineDays },
   { table: "quarantine_counts", isOld: "day < $3::date", keptDays: quarantineDays },
+  { table: "identity_counts", isOld: "day < $3::date", keptDays: 90 },
+  { table: "identity_secrets", isOld: "expires_at < $3::timestamptz", keptDays: 1 },
   { table: "backtests", isOld: "created_at < $3::timestamptz", keptDays: 90 },
   { table: "web_sessions", isOld: "expires_at < $3::timestamptz", keptDays: 1 },
   { table: "user_links", isOld: "expires_at < $3::timestamptz", keptDays: 30 },

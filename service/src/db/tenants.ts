@@ -39,7 +39,7 @@ export async function insertTenant(tx: Queryable, tenant: NewTenant): Promise<bo
 
 export async function findTenant(database: Queryable, slug: string): Promise<TenantRow | undefined> {
   const [row] = await database.query<TenantRow>(sql`
-    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, created_at
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, identity_verification, created_at
     from tenants
     where slug = ${slug}`);
   return row;
@@ -49,7 +49,7 @@ const tenantsListedMax = 1_000;
 
 export async function listTenants(database: Queryable): Promise<TenantRow[]> {
   return database.query<TenantRow>(sql`
-    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, created_at
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, identity_verification, created_at
     from tenants
     order by slug
     limit ${tenantsListedMax}`);
@@ -59,13 +59,22 @@ export async function hasTenants(database: Queryable): Promise<boolean> {
   return (await database.query(sql`select 1 as found from tenants limit 1`)).length > 0;
 }
 
-// What the collector needs to know of a tenant, by the keys in its path.
-export type KeyedTenant = Pick<TenantRow, "tenant_id" | "slug" | "app_key" | "allowed_origins" | "url_parameters">;
+// What the collector needs to know of a tenant, by the keys in its path. The identity secrets are those that are valid now. They
+// are read with every request, so that a rotation counts at once in every process.
+export type KeyedTenant = Pick<TenantRow, "tenant_id" | "slug" | "app_key" | "allowed_origins" | "url_parameters"> & {
+  identity_secrets: string[];
+};
 
-export async function findTenantsByKeys(database: Queryable, keys: string[]): Promise<Map<string, KeyedTenant>> {
+export async function findTenantsByKeys(database: Queryable, keys: string[], now: string): Promise<Map<string, KeyedTenant>> {
   const rows = await database.query<KeyedTenant & Row>(sql`
-    select tenant_id, slug, app_key, allowed_origins, url_parameters
-    from tenants
+    select tenant_id, slug, app_key, allowed_origins, url_parameters,
+      array(
+        select s.secret
+        from identity_secrets as s
+        where s.tenant_id = t.tenant_id and (s.expires_at is null or s.expires_at > ${now}::timestamptz)
+        order by s.expires_at desc nulls first
+      ) as identity_secrets
+    from tenants as t
     where app_key = any(${keys}::text[])`);
   return new Map(rows.map((row) => [row.app_key, row]));
 }
@@ -73,7 +82,7 @@ export async function findTenantsByKeys(database: Queryable, keys: string[]): Pr
 // Not against those who only point to the tenant: every write does.
 export async function lockTenant(tx: Queryable, slug: string): Promise<TenantRow | undefined> {
   const [row] = await tx.query<TenantRow>(sql`
-    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, created_at
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, identity_verification, created_at
     from tenants
     where slug = ${slug}
     for no key update`);
@@ -83,7 +92,8 @@ export async function lockTenant(tx: Queryable, slug: string): Promise<TenantRow
 export async function saveTenant(tx: Queryable, tenant: TenantRow): Promise<void> {
   await tx.query(sql`
     update tenants
-    set allowed_origins = ${tenant.allowed_origins}, ip_policy = ${tenant.ip_policy}, url_parameters = ${tenant.url_parameters}
+    set allowed_origins = ${tenant.allowed_origins}, ip_policy = ${tenant.ip_policy}, url_parameters = ${tenant.url_parameters},
+      identity_verification = ${tenant.identity_verification}
     where tenant_id = ${tenant.tenant_id}`);
 }
 

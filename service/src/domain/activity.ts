@@ -85,15 +85,18 @@ export type BrowserFacts = {
   signs?: string[];
 };
 
+// Bad: the token is expired, malformed, or not for the account. That is no evidence against anybody: pages send stale tokens.
+export type IdentityVerdict = "signed" | "bad-token";
+
 // One canonical event, whoever sent it. A browser's ids are apart from the servers': a page cannot take a server's id first.
 export type RecordedActivity = Activity & {
   origin: "server" | "browser";
   received_at: string;
+  // Set if a page named an account and sent an identity token. The token itself is never stored.
+  identity?: IdentityVerdict;
   // What the sender's clock said, where occurred_at was shifted.
   claimed_at?: string;
   browser?: BrowserFacts;
-  // Of a browser's event that names an account: whether it carries a valid token for exactly that account, or an invalid token.
-  identity?: "signed" | "bad-token";
 };
 
 // Whom a case from this activity is about. At most one case per subject is OPEN.

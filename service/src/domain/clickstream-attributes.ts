@@ -1,4 +1,5 @@
 import { characters } from "./field.ts";
+import { identityAttribute } from "./identity.ts";
 import { isObject, storableText } from "./raw-value.ts";
 
 export type Attributes = Record<string, string | number | boolean>;
@@ -20,6 +21,8 @@ const placed = new Set([
   "_casehound_inputs",
   "_casehound_input_spread",
   "_casehound_webdriver",
+  // The token is verified and then dropped.
+  identityAttribute,
 ]);
 
 // Presets that say again what the session or the event before says: a quarter of an event's bytes.

@@ -12,6 +12,7 @@ const delivery: Delivery = {
   received_at: "2026-11-15T12:00:00.000Z",
   uploaded_ms: received,
   isHashWrong: false,
+  checkIdentity: () => "bad-token",
   agent: {},
 };
 

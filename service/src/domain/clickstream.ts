@@ -1,8 +1,9 @@
 import { isReservedAccountId } from "./account.ts";
-import { activityTypes, clockToleranceMs, type BrowserFacts, type RecordedActivity } from "./activity.ts";
+import { activityTypes, clockToleranceMs, type BrowserFacts, type IdentityVerdict, type RecordedActivity } from "./activity.ts";
 import { readAttributes, type Attributes } from "./clickstream-attributes.ts";
 import { isAgentOff, isLocaleOff, isSessionIdOff, type AgentHeaders, type BrowserSign } from "./browser-signs.ts";
 import { characters, firstCharacters, idCharactersMax, isStorable } from "./field.ts";
+import { identityAttribute } from "./identity.ts";
 import type { QuarantineReason } from "./quarantine.ts";
 import { isObject, storableText } from "./raw-value.ts";
 
@@ -16,6 +17,7 @@ export type Delivery = {
   ip?: string;
   accept_language?: string;
   agent: AgentHeaders;
+  checkIdentity: (token: unknown, accountId: string) => IdentityVerdict;
 };
 
 const eventIdCharacters = 64;
@@ -65,6 +67,7 @@ export function readEvent(raw: unknown, delivery: Delivery): RecordedActivity | 
     attributes: Object.keys(attributes).length === 0 ? undefined : attributes,
     origin: "browser",
     received_at: delivery.received_at,
+    identity: identityOf(raw["user"], { given, delivery, accountId: account.id }),
     claimed_at: shiftMs === 0 ? undefined : new Date(claimedMs).toISOString(),
     browser: signs.length === 0 ? facts : { ...facts, signs },
   });
@@ -100,12 +103,25 @@ function typeOf(name: string, attributes: Attributes): string {
 }
 
 function accountOf(user: unknown): { id?: string; isBad: boolean } {
-  const held = isObject(user) ? user["_user_id"] : undefined;
-  const value = isObject(held) ? held["value"] : undefined;
+  const value = userAttribute(user, "_user_id");
   if (value === undefined || value === null || value === "") return { isBad: false };
   const id = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
   const isGood = typeof id === "string" && isStorable(id) && !isReservedAccountId(id) && characters(id) <= idCharactersMax;
   return isGood ? { id, isBad: false } : { isBad: true };
+}
+
+function userAttribute(user: unknown, name: string): unknown {
+  const held = isObject(user) ? user[name] : undefined;
+  return isObject(held) ? held["value"] : undefined;
+}
+
+type Naming = { given: Record<string, unknown>; delivery: Delivery; accountId: string | undefined };
+
+// Undefined if the event names no account or carries no token. The Clickstream SDK keeps the token of a user who logged out.
+function identityOf(user: unknown, { given, delivery, accountId }: Naming): IdentityVerdict | undefined {
+  if (accountId === undefined) return undefined;
+  const token = userAttribute(user, identityAttribute) ?? given[identityAttribute] ?? "";
+  return token === "" ? undefined : delivery.checkIdentity(token, accountId);
 }
 
 type Within = { given: Record<string, unknown>; delivery: Delivery; shiftMs: number; name: string };

@@ -12,6 +12,7 @@ export type EventType =
   | "account.updated"
   | "account.erased"
   | "tenant.secret_rotated"
+  | "tenant.identity_secret_rotated"
   | "tenant.updated"
   | "rule.changed"
   | "thresholds.updated"

@@ -72,10 +72,12 @@ const textCharacters = 200;
 const membersMax = 40;
 const excerptDepth = 3;
 
-// The beginning of a text that can be stored and shown: queries of addresses may hold tokens.
+// The beginning of a text that can be stored and shown, without identity tokens and queries of addresses, which may hold tokens.
 export function excerptOfText(text: string): string {
-  const beginning = storableText(text, 8 * excerptCharacters);
-  return storableText(beginning.replace(/(https?:\/\/[^\s"'?#]*)[?#][^\s"']*/gi, "$1"), excerptCharacters);
+  const beginning = storableText(text, 8 * excerptCharacters)
+    .replace(/(https?:\/\/[^\s"'?#]*)[?#][^\s"']*/gi, "$1")
+    .replace(/\bv1\.[0-9]+\.[\w-]+/g, "v1...");
+  return storableText(beginning, excerptCharacters);
 }
 
 // Who the user is stays out, for what is quarantined is not found again when an account is erased. What tells the most

@@ -18,6 +18,11 @@ const originPattern = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$
 const originsMax = 100;
 const parametersMax = 50;
 
+export const identitySetting = Type.Enum(["off", "observe", "required"], {
+  description:
+    "Whether pages must prove which user they speak for. observe: a signature or your server vouches for a page, and unverified events are counted. required: only a signature vouches for a page. Both need an identity secret.",
+});
+
 const settings = {
   allowed_origins: Type.Array(Type.String({ maxLength: 300 }), {
     maxItems: originsMax,
@@ -37,6 +42,7 @@ export const TenantChange = Type.Object(
     allowed_origins: Type.Optional(settings.allowed_origins),
     ip_policy: Type.Optional(settings.ip_policy),
     url_parameters: Type.Optional(settings.url_parameters),
+    identity_verification: Type.Optional(identitySetting),
   },
   { additionalProperties: false, $id: "TenantChange" },
 );
@@ -82,6 +88,7 @@ export const Tenant = Type.Object(
     allowed_origins: Type.Array(Type.String()),
     ip_policy: settings.ip_policy,
     url_parameters: Type.Array(Type.String()),
+    identity_verification: identitySetting,
     created_at: Time,
   },
   { additionalProperties: false, $id: "Tenant" },

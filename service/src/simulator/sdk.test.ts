@@ -106,6 +106,7 @@ test("sdk: the collector keeps every event, and finds nothing odd but clocks", (
       received_at: new Date(request.at_ms).toISOString(),
       uploaded_ms: Number(queryOf(request).get("upload_timestamp")),
       isHashWrong: false,
+      checkIdentity: () => "bad-token" as const,
       ip: request.headers["x-forwarded-for"] ?? "",
       accept_language: request.headers["accept-language"] ?? "",
       agent: { user_agent: request.headers["user-agent"] ?? "" },

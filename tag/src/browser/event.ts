@@ -4,7 +4,7 @@ import { enqueue, queued } from "./queue.ts";
 import { appKey, version } from "./settings.ts";
 import { read } from "./storage.ts";
 import { uuid, withoutQuery } from "./text.ts";
-import { currentPage, keepSession } from "./visitor.ts";
+import { currentIdentity, currentPage, keepSession } from "./visitor.ts";
 
 const eventBytesMax = 30_000;
 
@@ -40,6 +40,7 @@ export function push(type: string, own: object = {}, items?: object[]): void {
   const event = { event_type: type, event_id: id, device_id, unique_id, timestamp: now, ...surroundings() };
   const user = {
     _user_id: read("casehound.user"),
+    casehound_identity: currentIdentity(now),
     _user_first_touch_timestamp: { value: first_touch, set_timestamp: first_touch },
   };
   const attributes = {

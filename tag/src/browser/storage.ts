@@ -1,14 +1,15 @@
 import { safely } from "./guard.ts";
 
 type Device = { device_id: string; unique_id: string; first_touch: number; owner?: string };
-type User = { value: string; set_timestamp: number };
+type UserAttribute = { value: string; set_timestamp: number };
 export type Page = { url: string; title: string; at: number };
 export type Session = { id: string; start: number; number: number; at: number; page?: Page | undefined };
 type Queue = { at: number; events: { event_id: string }[] };
 // A key for each, since tabs write them at any time: one that keeps the session alive must not undo another's change of user.
 type Stored = {
   "casehound.device": Device;
-  "casehound.user": User;
+  "casehound.user": UserAttribute;
+  "casehound.identity": UserAttribute;
   "casehound.session": Session;
   "casehound.sequence": number;
   [queue: `casehound.queue.${string}`]: Queue;

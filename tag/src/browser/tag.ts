@@ -7,7 +7,7 @@ import { appKey, version } from "./settings.ts";
 import { read } from "./storage.ts";
 import { flatten } from "./text.ts";
 import { arrive, engage, leave, noticeScroll, noticeVisit, revisit } from "./visit.ts";
-import { setUser } from "./visitor.ts";
+import { setIdentity, setUser } from "./visitor.ts";
 
 type Call = [name: keyof Casehound, args: ArrayLike<unknown>];
 type Stub = Partial<Casehound> & { version?: string; q?: unknown };
@@ -15,18 +15,31 @@ type Stub = Partial<Casehound> & { version?: string; q?: unknown };
 const itemsMax = 20;
 const userIdCharactersMax = 512;
 
-function setUserId(id?: unknown): void {
+function setUserId(id?: unknown, options?: unknown): void {
   const isGiven = (typeof id === "string" && id !== "" && id.length <= userIdCharactersMax) || typeof id === "number";
   if (!isGiven && id !== null) return warn("a user id is a text of up to 512 characters, or null");
   const value = isGiven ? String(id) : null;
-  if (value === (read("casehound.user")?.value ?? null)) return;
-  noticeVisit();
-  // What was done before a log-out is the old user's, and what was done before a log-in is the new one's.
-  if (value === null) engage();
-  setUser(value, Date.now());
+  const isOther = value !== (read("casehound.user")?.value ?? null);
+  if (isOther) {
+    noticeVisit();
+    // What was done before a log-out is the old user's, and what was done before a log-in is the new one's.
+    if (value === null) engage();
+    setUser(value, Date.now());
+  }
+  const token = tokenOf(options);
+  if (value !== null && token !== undefined) setIdentity(token, Date.now());
+  if (!isOther) return;
   push("_profile_set");
   if (value !== null) engage();
   void send();
+}
+
+function tokenOf(options: unknown): string | undefined {
+  // Anything but null and undefined has members, or none.
+  const token = (options as { token?: unknown } | null | undefined)?.token ?? undefined;
+  const isToken = typeof token === "string" && /^v1\.\d{1,12}\.[\w-]{43}$/.test(token);
+  if (!isToken && token !== undefined) warn("the token is none that signIdentity makes");
+  return isToken ? token : undefined;
 }
 
 function record(name?: unknown, attributes?: unknown, items?: unknown): void {

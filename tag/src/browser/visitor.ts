@@ -13,11 +13,23 @@ export function createDevice(now: number): void {
 // The first user keeps what the device did before the log-in; another one begins anew.
 export function setUser(value: string | null, now: number): void {
   const device = read("casehound.device");
+  remove("casehound.identity");
   if (value === null) remove("casehound.user");
   if (value === null || !device) return;
   const isOther = device.owner !== undefined && device.owner !== value;
   write("casehound.device", { ...device, ...(isOther && { unique_id: uuid(), first_touch: now }), owner: value });
   write("casehound.user", { value, set_timestamp: now });
+}
+
+// The token by which the site's server vouches for the user.
+export function setIdentity(value: string, now: number): void {
+  write("casehound.identity", { value, set_timestamp: now });
+}
+
+// A token that has expired is left out: the service would count it as a bad one.
+export function currentIdentity(now: number): object | undefined {
+  const identity = read("casehound.identity");
+  return Number(String(identity?.value).split(".")[1]) * 1000 > now ? identity : undefined;
 }
 
 export function isAlive(session: Session, now: number): boolean {

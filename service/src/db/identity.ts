@@ -1,0 +1,94 @@
+import type { IdentityDay, IdentitySecret, IdentitySource } from "../domain/identity.ts";
+import type { Queryable, Row } from "./database.ts";
+import { plainArray, sql } from "./sql.ts";
+
+type SecretRow = Row & { secret_id: string; created_at: string; expires_at: string | null };
+
+// Those that are valid, newest first, without their text.
+export async function listIdentitySecrets(database: Queryable, tenantId: string, now: string): Promise<IdentitySecret[]> {
+  const rows = await database.query<SecretRow>(sql`
+    select secret_id, created_at, expires_at
+    from identity_secrets
+    where tenant_id = ${tenantId} and (expires_at is null or expires_at > ${now}::timestamptz)
+    order by expires_at desc nulls first, secret_id`);
+  return rows.map(({ secret_id, created_at, expires_at }) => ({
+    secret_id,
+    created_at,
+    ...(expires_at !== null && { expires_at }),
+  }));
+}
+
+// The current secret works until the time given. Without one, all secrets end now.
+export async function retireIdentitySecrets(tx: Queryable, tenantId: string, until: string | null): Promise<void> {
+  if (until === null) await tx.query(sql`delete from identity_secrets where tenant_id = ${tenantId}`);
+  else
+    await tx.query(sql`
+      update identity_secrets
+      set expires_at = ${until}
+      where tenant_id = ${tenantId} and expires_at is null`);
+}
+
+export async function insertIdentitySecret(
+  tx: Queryable,
+  tenantId: string,
+  made: { secret_id: string; secret: string; created_at: string },
+): Promise<void> {
+  await tx.query(sql`
+    insert into identity_secrets (tenant_id, secret_id, secret, created_at)
+    values (${tenantId}, ${made.secret_id}, ${made.secret}, ${made.created_at})`);
+}
+
+export type IdentityCount = { day: string; source: IdentitySource; count: number };
+
+// Sorted by key, so that two writers wait for each other instead of deadlocking.
+export async function addIdentityCounts(tx: Queryable, tenantId: string, counts: IdentityCount[]): Promise<void> {
+  if (counts.length === 0) return;
+  await tx.query(sql`
+    insert into identity_counts as c (tenant_id, day, source, count)
+    select ${tenantId}::uuid, g.day, g.source, sum(g.count)
+    from unnest(
+      ${plainArray(counts.map((each) => each.day))}::date[],
+      ${plainArray(counts.map((each) => each.source))}::text[],
+      ${plainArray(counts.map((each) => each.count))}::bigint[]
+    ) as g (day, source, count)
+    group by g.day, g.source
+    order by g.day, g.source
+    on conflict (tenant_id, day, source) do update
+    set count = c.count + excluded.count`);
+}
+
+// Every day of the range, also those without events.
+export async function listIdentityDays(
+  database: Queryable,
+  tenantId: string,
+  { from, to }: { from: string; to: string },
+): Promise<IdentityDay[]> {
+  return database.query<IdentityDay & Row>(sql`
+    select to_char(d.day, 'YYYY-MM-DD') as day,
+      coalesce(sum(c.count) filter (where c.source = 'signed'), 0)::bigint as signed,
+      coalesce(sum(c.count) filter (where c.source = 'tied'), 0)::bigint as tied,
+      coalesce(sum(c.count) filter (where c.source = 'unvouched'), 0)::bigint as unvouched,
+      coalesce(sum(c.count) filter (where c.source = 'bad-token'), 0)::bigint as bad_token
+    from generate_series(${from}::date, ${to}::date, '1 day') as d (day)
+    left join identity_counts as c on c.tenant_id = ${tenantId} and c.day = d.day::date
+    group by d.day
+    order by d.day`);
+}
+
+const latestMax = 10_000;
+
+// Looks at the latest activities only: a tenant without server activity would have all of its days read.
+export async function hasServerActivity(database: Queryable, tenantId: string): Promise<boolean> {
+  const rows = await database.query(sql`
+    select 1 as found
+    from (
+      select origin
+      from activities
+      where tenant_id = ${tenantId}
+      order by received_at desc
+      limit ${latestMax}
+    ) as latest
+    where origin = 'server'
+    limit 1`);
+  return rows.length > 0;
+}
