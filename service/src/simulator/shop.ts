@@ -45,7 +45,8 @@ export class Shop implements Outlet {
   }
 
   tell(atMs: number, activity: Activity): void {
-    this.#add(Math.round(atMs), { kind: "activity", activity });
+    const { voice } = this.settings;
+    if (voice === undefined || voice.kind === "server") this.#add(Math.round(atMs), { kind: "activity", activity });
   }
 
   note(note: TruthNote): void {
