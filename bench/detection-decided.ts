@@ -1,6 +1,7 @@
 import { compileRule } from "../service/src/detection/compile.ts";
 import { defaultRules } from "../service/src/detection/default-rules.ts";
 import { contextOf, unpack } from "../service/src/detection/vector.ts";
+import { isOfSource } from "../service/src/domain/activity.ts";
 import { defaultThresholds } from "../service/src/domain/rule.ts";
 
 // What was decided of one activity, as far as it is measured.
@@ -67,11 +68,11 @@ const weightOf = (id: string): number => ruleOf.get(id)?.weight ?? 0;
 const isOfAccount = (id: string): boolean => ruleOf.get(id)?.about === "account";
 const sumOf = (ids: string[]): number => ids.reduce((sum, id) => sum + weightOf(id), 0);
 
-// Whether it opens a case or belongs into one. A failed log-in is judged apart for the account and for its source.
+// Whether it opens a case or belongs into one. A failed log-in and a sign-up are judged apart for the account and for the source.
 export function isFinding({ type, account, logOdds, rules }: Decided): boolean {
   if (type === "fraud_report") return true;
   const from = defaultThresholds.score_3;
-  if (type !== "login_failed" || account === null) return logOdds >= from;
+  if (!isOfSource({ type }) || account === null) return logOdds >= from;
   return sumOf(rules.filter(isOfAccount)) >= from || sumOf(rules.filter((id) => !isOfAccount(id))) >= from;
 }
 

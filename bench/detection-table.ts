@@ -135,7 +135,7 @@ function accountsText(kinds: KindSummary[]): string {
   const rows = kinds
     .filter(({ kind, entered }) => entered > 0 && !kind.startsWith("takeover"))
     .map(({ kind, entered, enteredWithCase }): Row => [kind, entered, enteredWithCase, percent(enteredWithCase / entered)]);
-  return `Accounts that attackers got into or made, and those with a case of their own.\n\n${table(["simulated attack", "accounts", "with a case", "share"], rows)}`;
+  return `Accounts that attackers got into or made, and those with a case of their own or, for sign-ups, of the device or address that they came from.\n\n${table(["simulated attack", "accounts", "with a case", "share"], rows)}`;
 }
 
 function labelsText(kinds: KindSummary[]): string {

@@ -55,7 +55,9 @@ export class LocalMemory {
           ? null
           : { ...entityOf(this.#accounts, account, () => newAccountFacts(at)), flags: noFlags, confirmed: 0, falsePositives: 0 },
       device:
-        device === undefined ? null : { ...entityOf(this.#devices, device, () => ({ first: at, accounts: 0 })), confirmed: 0 },
+        device === undefined
+          ? null
+          : { ...entityOf(this.#devices, device, () => ({ first: at, accounts: 0 })), confirmed: 0, confirmedRecently: 0 },
       ip: ip === undefined ? null : entityOf(this.#addresses, hostOf(ip), () => null),
       network: isLogin && network !== "" ? entityOf(this.#networks, network, () => null) : null,
       session: session === undefined ? null : this.#session(session, at),

@@ -95,7 +95,9 @@ export function closeCases(key: string, cases: Wanted[], seeClosed: (closed: Mad
     const isRight = pairs.every(
       ({ result, expected }, index) => isAllowed(result, expected) && result.case_id === cases[index]?.case_id,
     );
-    return { outcome: "bound", made, sights, ...(!isRight && { fault: "not what was asked for" }) };
+    // An answer with a contended case leaves the key free, so the next answer may differ.
+    const isFree = data.results.some(({ type }) => type === "transaction-contended");
+    return { outcome: isFree ? "unknown" : "bound", made, sights, ...(!isRight && { fault: "not what was asked for" }) };
   };
   const what = `BULK ${cases.map(({ case_id, case_version }) => `${case_id} at ${case_version}`).join(", ")}`;
   return { what, request, read: (answer) => reading("case", key, answer, tell(answer)) };

@@ -60,18 +60,24 @@ export type Service = {
 // What a simulation brings along: its own time, and its own map of addresses.
 type World = { clock: Clock; enrichment?: Enrichment };
 
+// Ready from the end of the start to the beginning of the stop.
+type Life = { isReady: boolean; stops: (() => Promise<void>)[] };
+
 // Everything of one process, put together. Stops in the opposite order of its start.
 export async function startService(
   config: Config,
   log: Logger = openLog(config.logLevel),
   world: World = { clock: realClock },
 ): Promise<Service> {
-  const stops: (() => Promise<void>)[] = [];
+  const life: Life = { isReady: false, stops: [] };
   const stop = async () => {
-    for (const each of stops.splice(0).toReversed()) await each();
+    life.isReady = false;
+    for (const each of life.stops.splice(0).toReversed()) await each();
   };
   try {
-    return { ...(await start(config, log, world, stops)), stop };
+    const started = await start(config, log, world, life);
+    life.isReady = true;
+    return { ...started, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -82,8 +88,9 @@ async function start(
   config: Config,
   log: Logger,
   { clock, enrichment = openEnrichment(config, clock) }: World,
-  stops: (() => Promise<void>)[],
+  life: Life,
 ): Promise<Omit<Service, "stop">> {
+  const { stops } = life;
   stops.push(async () => log.flush());
   const embedded = config.databaseUrl === null ? await EmbeddedPostgres.forService(config.dataDir) : null;
   if (embedded) stops.push(() => embedded.stop());
@@ -111,8 +118,9 @@ async function start(
     );
   }
   const limiter = new RateLimiter(config.rateLimits);
-  const { url, ownUrl, port, issuer } = await startApi(config, { database, clock, enrichment, limiter, log, metrics, stops });
+  // Before the API is open, which would refuse the client.
   if (config.bootstrap) await bootstrap(database, config.bootstrap, clock);
+  const { url, ownUrl, port, issuer } = await startApi(config, { database, clock, enrichment, limiter, log, metrics, life });
   const demo = embedded ? await demoCredentials(database, join(config.dataDir, "demo-credentials.json"), clock) : null;
   if (demo && demo.client_secret !== null && hasDemo(config)) {
     const { tenant, client_id: clientId, client_secret: clientSecret } = demo;
@@ -156,13 +164,14 @@ type Shared = {
   limiter: RateLimiter;
   log: Logger;
   metrics: Metrics;
-  stops: (() => Promise<void>)[];
+  life: Life;
 };
 
 async function startApi(
   config: Config,
-  { database, clock, enrichment, limiter, log, metrics, stops }: Shared,
+  { database, clock, enrichment, limiter, log, metrics, life }: Shared,
 ): Promise<{ url: string; ownUrl: string; port: number; issuer: Issuer }> {
+  const { stops } = life;
   const server = new ApiServer(log, metrics);
   const isApi = config.roles.has("api");
   const isServing = isApi || config.roles.has("collector");
@@ -193,13 +202,12 @@ async function startApi(
   };
   const openapi = JSON.stringify(openapiDocument(publicUrl));
   const tag = tagScript();
-  const isStopping = () => server.isStopping;
   const findTenant = gatherReads((_all, keys) => findTenantsByKeys(database, keys, clock.now()));
   const collector = new Collector({
     database,
     findTenant: (key) => findTenant("", key),
     trustedProxies: config.trustedProxies,
-    isStopping,
+    isStopping: () => server.isStopping,
     admit: (tenantId) => limiter.admitPage(tenantId),
     onStored: (collected) => metrics.observeCollected(collected),
     ...clock,
@@ -208,7 +216,7 @@ async function startApi(
     database,
     issuer,
     collector,
-    isStopping,
+    isReady: () => life.isReady,
     openapi: () => openapi,
     docs: servedDocs(publicUrl),
     tag: () => tag,

@@ -2,11 +2,23 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { hashSecret, isClientSecret, newSecret } from "./api/secret.ts";
 import { ConfigFault, type Config } from "./config.ts";
-import type { Database } from "./db/database.ts";
-import { insertDefaults, listTenantsWithoutRules } from "./db/rules.ts";
+import type { Database, Queryable } from "./db/database.ts";
+import { appendEvents } from "./db/events.ts";
+import {
+  findDefaultsVersion,
+  insertDefaults,
+  insertRuleVersion,
+  listRules,
+  listTenantsBefore,
+  listTenantsWithoutRules,
+  lockSettings,
+  raiseRevision,
+  saveDefaultsVersion,
+} from "./db/rules.ts";
 import { findClient, findTenant, insertClient, hasTenants, insertTenant, lockTenant, saveTenant } from "./db/tenants.ts";
-import { defaultRules } from "./detection/default-rules.ts";
+import { defaultRules, defaultsVersion } from "./detection/default-rules.ts";
 import { Failure } from "./domain/failure.ts";
+import { changeRule, changedMembers } from "./domain/rule.ts";
 import { scopes } from "./domain/scope.ts";
 
 type Credentials = { tenant: string; tenant_id: string; client_id: string; client_secret: string; app_key: string };
@@ -52,6 +64,7 @@ export async function createTenant(database: Database, wanted: NewTenant, clock:
     if (!(await insertTenant(tx, tenant))) throw new Failure("item-already-exists", `the tenant ${wanted.slug} exists already`);
     if (!(await insertClient(tx, client))) throw new Failure("item-already-exists", `the client id ${client.client_id} is taken`);
     await insertDefaults(tx, tenant.tenant_id, defaultRules, tenant.created_at);
+    await saveDefaultsVersion(tx, tenant.tenant_id, defaultsVersion);
   });
   return {
     tenant: tenant.slug,
@@ -67,6 +80,38 @@ export async function seedRules(database: Database, clock: Clock): Promise<void>
   for (const tenantId of await listTenantsWithoutRules(database)) {
     await database.transaction((tx) => insertDefaults(tx, tenantId, defaultRules, clock.now()));
   }
+  for (const tenantId of await listTenantsBefore(database, defaultsVersion)) {
+    await database.transaction((tx) => upgradeRules(tx, tenantId, clock.now()));
+  }
+}
+
+// Each rule whose last version is by `system` and differs from this release's default becomes the default. The tenant's version of
+// the defaults is raised with it, so that it happens once, and a process of an earlier release takes nothing back.
+async function upgradeRules(tx: Queryable, tenantId: string, now: string): Promise<void> {
+  await lockSettings(tx, tenantId, now);
+  if ((await findDefaultsVersion(tx, tenantId)) >= defaultsVersion) return;
+  const byId = new Map(defaultRules.map((rule) => [rule.rule_id, rule]));
+  const actor = { name: "system", now };
+  const upgraded = (await listRules(tx, tenantId)).flatMap((rule) => {
+    const wanted = rule.updated_by === actor.name ? byId.get(rule.rule_id) : undefined;
+    if (!wanted) return [];
+    const changed = changeRule(rule, { ...wanted, rule_version: rule.rule_version }, actor);
+    return changed === rule ? [] : [{ rule: changed, changed: changedMembers(rule, changed) }];
+  });
+  for (const { rule } of upgraded) await insertRuleVersion(tx, tenantId, rule);
+  if (upgraded.length > 0) await raiseRevision(tx, tenantId);
+  await saveDefaultsVersion(tx, tenantId, defaultsVersion);
+  await appendEvents(
+    tx,
+    tenantId,
+    upgraded.map(({ rule, changed }) => ({
+      type: "rule.changed" as const,
+      occurred_at: now,
+      actor: actor.name,
+      resource: { type: "rule" as const, id: rule.rule_id, version: rule.rule_version },
+      data: { state: rule.state, changed },
+    })),
+  );
 }
 
 type NewClient = { slug: string; clientId?: string; scopes: string[] };

@@ -70,7 +70,7 @@ test("account 201, 200, 204: ids are kept byte for byte, to 512 characters", asy
 
 test("POST account 422: without an id that an account can have nothing is made", async () => {
   const tenant = await newTenant();
-  const ids = [undefined, null, 7, "", "x".repeat(513), "UNKNOWN", ".", "..", "a\0b", "a\ud800"];
+  const ids = [undefined, null, 7, "", "x".repeat(513), "UNKNOWN", ".", "..", "a\0b", "a\ud800", `erased-${randomUUID()}`];
   for (const id of ids) {
     const answer = await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: id } });
     expect(expectProblem(answer, 422, "validation-error").errors?.map((each) => each.field)).toEqual(["website_account_id"]);
@@ -228,7 +228,7 @@ test.each(operations.slice(0, 3))(
     const [tenant, other] = [await newTenant(), await newTenant()];
     const theirs = await create(other, "user-1");
     const options = each.body ? { body: each.body } : {};
-    for (const id of ["user-1", "user-0", "UNKNOWN", "x".repeat(513)]) {
+    for (const id of ["user-1", "user-0", "UNKNOWN", "x".repeat(513), `erased-${randomUUID()}`]) {
       const problem = expectProblem(await tenant.call(each.method, pathOf(id), options), 404, "item-not-found");
       expect(problem.detail).toBe(`End-user account not found: ${id.slice(0, 100)}`);
     }

@@ -129,7 +129,7 @@ const bad: Record<string, unknown[]> = {
     "2026-02-30T10:00:00.000Z",
     7,
   ],
-  website_account_id: [null, "", "x".repeat(513), 7, "UNKNOWN", ".", "..", "a\0", "a\udc00"],
+  website_account_id: [null, "", "x".repeat(513), 7, "UNKNOWN", ".", "..", "a\0", "a\udc00", `erased-${randomUUID()}`],
   session_id: [null, "", 7, "x".repeat(129)],
   device_id: [null, "", 7, "x".repeat(129)],
   ip: [null, "", "localhost", "256.1.1.1", "1.2.3", "203.0.113.9/24", 7],

@@ -6,6 +6,7 @@ import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { beforeAll, expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { makePartition } from "../src/db/activities.ts";
+import { advisoryLocks } from "../src/db/advisory-locks.ts";
 import { Database } from "../src/db/database.ts";
 import { FileFault } from "../src/db/dump-file.ts";
 import { migrate } from "../src/db/migrate.ts";
@@ -198,7 +199,6 @@ test("backup: where the file cannot grow any more, there is none", async () => {
 });
 
 // Both wait here, in the middle: a backup for a table, a restore for its turn to make partitions.
-const turn = 4_812_204;
 const isWaiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 async function interrupt(args: string[], url: string, hold: string, signal: NodeJS.Signals): Promise<Ended> {
@@ -227,7 +227,12 @@ test.each([["SIGINT", 1] as const, ["SIGKILL", null] as const])(
   "restore: %s in the middle leaves the place as empty as it was, and it can be tried again",
   async (signal, code) => {
     const url = await server.newDatabase();
-    const ended = await interrupt(["restore", source.file], url, `select pg_advisory_xact_lock(${turn})`, signal);
+    const ended = await interrupt(
+      ["restore", source.file],
+      url,
+      `select pg_advisory_xact_lock(${advisoryLocks.partitions})`,
+      signal,
+    );
     const words = signal === "SIGINT" ? "casehound: interrupted: nothing was changed\n" : "";
     expect(ended).toEqual({ code, out: "", err: words });
     await eventually(() => expect(within(url, digestTables)).resolves.toEqual({}));

@@ -24,7 +24,6 @@ function expectFields(answer: Answer, fields: string[]): void {
   for (const each of errors ?? []) expect(each).toEqual({ field: each.field, message: expect.stringMatching(/./) });
 }
 
-// White space parts the values of a table.
 const noBooleans = '"true" "false" "" 1 0 1.0 [true] [] {} null'.split(" ");
 const noStrings = '1 0 1.5 true false [] ["x"] {}'.split(" ");
 const flags = ["is_blocked", "is_quarantined", "is_fraudulent"].map((flag): [string, string[]] => [flag, noBooleans]);
@@ -40,8 +39,9 @@ test.each([...flags, ["crm_account_id", noStrings] as const])(
   },
 );
 
+const noIntegers = "1e16 9007199254740993 -9007199254740992 1.5 0.99999999999999999999 1.00000000000000000001 9007199254740991.4";
 const wrongOfCase = Object.entries({
-  case_version: '"1" "" 1.5 true null [1] {} 1e400 -1e400 1e16 9007199254740992 9007199254740993 -9007199254740992'.split(" "),
+  case_version: `"1" "" true null [1] {} 1e400 -1e400 9007199254740992 ${noIntegers}`.split(" "),
   status: '"closed" "Closed" "" "DELETED" 1 true null ["CLOSED"] {}'.split(" "),
   reason: [...noStrings, '""', "null", `"${"x".repeat(1001)}"`, '"a\\u0000"', '"\\ud800"'],
   disposition: '"confirmed_fraud" "OTHER" "" 1 true null ["INCONCLUSIVE"] {}'.split(" "),

@@ -144,6 +144,14 @@ test.concurrent.each(invalid)(
   },
 );
 
+test("POST cases/close 422: a version that would be rounded to the current one applies nothing", async () => {
+  const { tenant, cases } = await tenantWithCases(2);
+  const rawBody = JSON.stringify({ cases: wanted(...cases) }).replace(/:1}\]/, ":0.99999999999999999999}]");
+  const problem = expectProblem(await closeMany(tenant, undefined, randomUUID(), { rawBody }), 422, "validation-error");
+  expect(problem.errors).toEqual([{ field: "cases[1].case_version", message: "must be an integer" }]);
+  expect(await readAll(tenant, cases)).toStrictEqual(cases);
+});
+
 test("POST cases/close 400 and 403: wants a key and update:case, and applies nothing without", async () => {
   const { tenant, cases } = await tenantWithCases(1);
   const body = { cases: wanted(...cases) };

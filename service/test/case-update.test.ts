@@ -84,11 +84,12 @@ test("GET case 200: a case holds exactly the members of the contract, each of it
   });
 });
 
-test("GET case 200: without an account it is UNKNOWN and never blocked, and members that are not set are left out", async () => {
+test("GET case 200: without an account it is UNKNOWN and never blocked, its session is empty, and members that are not set are left out", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await openFrom(tenant, undefined, { device_id: "device-1" });
   expect(opened).toMatchObject({ website_account_id: "UNKNOWN", end_user_is_blocked: false, status: "OPEN", case_version: 1 });
-  expect(opened).not.toHaveProperty("session_id");
+  expect(opened.session_id).toBe("");
+  expect(Object.values(opened.fraud_occurrences).map((each) => each.session_id)).toEqual([""]);
   expect(opened.current_state).not.toHaveProperty("disposition");
   expect(opened.current_state.session_status).toBe("FINISHED");
 });

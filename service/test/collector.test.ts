@@ -188,9 +188,10 @@ test("collect 405 and 404: other methods are named, other paths are nothing, and
   const site = await Site.create(service.current);
   const { port } = service.current;
   for (const method of ["GET", "PUT", "DELETE", "PATCH"]) {
-    const answer = await send(port, method, `/collect/${site.key}`);
+    const answer = await send(port, method, `/collect/${site.key}`, { headers: { origin: shop } });
     expectProblem(answer, 405, "method-not-allowed");
     expect(answer.headers.get("allow")).toBe("OPTIONS, POST");
+    expect(corsOf(answer)).toEqual(readable);
   }
   for (const path of ["/collect", "/collect/", `/collect/${site.key}/`, `/collect/${site.key}/x`, `//collect/${site.key}`]) {
     const answer = await send(port, "POST", path, { rawBody: "[]" });

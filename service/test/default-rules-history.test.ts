@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { insertAccount } from "../src/db/accounts.ts";
 import { insertOutcomes, type Outcome } from "../src/db/outcomes.ts";
+import { statement } from "../src/db/sql.ts";
 import { accountSubject } from "../src/domain/activity.ts";
 import { shownValues, Stage, type Step } from "./stage.ts";
 
@@ -57,6 +58,10 @@ test("rule flagged_account_active: a failed log-in, a page, or a quarantined acc
 });
 
 async function decided(stage: Stage, website_account_id: string, ...dispositions: string[]): Promise<void> {
+  await decidedAt(stage, 10, website_account_id, ...dispositions);
+}
+
+async function decidedAt(stage: Stage, minute: number, website_account_id: string, ...dispositions: string[]): Promise<void> {
   const case_id = randomUUID();
   const outcomes = dispositions.map((disposition, index): Outcome => ({
     case_id,
@@ -64,7 +69,7 @@ async function decided(stage: Stage, website_account_id: string, ...dispositions
     subject: accountSubject(website_account_id),
     website_account_id,
     disposition,
-    decided_at: stage.at(10 + index),
+    decided_at: stage.at(minute + index),
     decided_by: "somebody",
   }));
   const { database, tenantId } = stage.tenant;
@@ -89,10 +94,47 @@ test("rule linked_fraud: an account on the device of a confirmed fraud is a Synt
       overall_risk_score: 3,
       primary_fraud_label: "Synthetic",
       recommended_action: "ESCALATE",
-      summary: "Other accounts of this device with a confirmed fraud: 1.",
+      summary: "Other accounts of this device with a fraud confirmed in the last 90 days: 1, of 2 accounts on it.",
     },
   });
-  expect(shownValues(found, "linked_fraud")).toEqual({ "device.confirmed_frauds": 1 });
+  expect(shownValues(found, "linked_fraud")).toEqual({ "device.confirmed_frauds_90d": 1, "device.accounts_total": 2 });
+});
+
+const minutesPerDay = 24 * 60;
+
+test("rule linked_fraud: a fraud that was confirmed 90 days ago counts, and one of 91 days ago accuses nobody", async () => {
+  const stage = await Stage.open();
+  await stage.play([used, { ...used, website_account_id: "earlier", device_id: "d2" }]);
+  await decidedAt(stage, 60 - 90 * minutesPerDay, "fraudster", "CONFIRMED_FRAUD");
+  await decidedAt(stage, 59 - 90 * minutesPerDay, "earlier", "CONFIRMED_FRAUD");
+  const played = await stage.play([other, { ...other, device_id: "d2" }]);
+  expect(played.map(({ rules }) => rules)).toEqual([["linked_fraud"], []]);
+  expect(played[1]?.features).toMatchObject({ "device.confirmed_frauds": 1 });
+  expect(played[1]?.features).not.toHaveProperty("device.confirmed_frauds_90d");
+});
+
+test("rule linked_fraud: on a device that many share one fraud accuses nobody, and frauds of a third of its accounts do", async () => {
+  const stage = await Stage.open();
+  const users = ["fraudster", "a", "b", "c", "d"];
+  await stage.play(users.map((website_account_id): Step => ({ ...used, website_account_id })));
+  await decided(stage, "fraudster", "CONFIRMED_FRAUD");
+  const shared = await stage.playLast([other]);
+  expect(shared.features).toMatchObject({ "device.confirmed_frauds_90d": 1, "device.accounts_total": 6 });
+  expect(shared.rules).toEqual([]);
+  await decided(stage, "a", "CONFIRMED_FRAUD");
+  expect((await stage.playLast([{ ...other, minute: 70, type: "login_succeeded" }])).rules).toEqual(["linked_fraud"]);
+});
+
+test("rule linked_fraud: a shared device that was quiet for so long that its state is gone is still known to be shared", async () => {
+  const stage = await Stage.open();
+  const users = ["fraudster", "a", "b", "c", "d"];
+  await stage.play(users.map((website_account_id): Step => ({ ...used, website_account_id })));
+  await decided(stage, "fraudster", "CONFIRMED_FRAUD");
+  const { database, tenantId } = stage.tenant;
+  await database.query(statement("delete from entity_states where tenant_id = $1 and kind = 'device'", [tenantId]));
+  const last = await stage.playLast([{ ...other, website_account_id: "a", type: "login_succeeded" }]);
+  expect(last.features).toMatchObject({ "device.confirmed_frauds_90d": 1, "device.accounts_total": 5 });
+  expect(last.rules).toEqual([]);
 });
 
 test("rule linked_fraud: the account's own fraud, a false alarm, or a page is not enough", async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { statement } from "../src/db/sql.ts";
 import { shownValues, Stage, type Step } from "./stage.ts";
 
 const hour = 60;
@@ -10,14 +11,14 @@ function signups(count: number, make: (index: number) => Omit<Step, "type">): St
 
 const throwaway = { attributes: { email: "someone@mailinator.com" } };
 
-test("rule signups_device: the fourth sign-up on one device within a day is a Synthetic case of its account", async () => {
+test("rule signups_device: the fourth sign-up on one device within a day is a Synthetic case of the device", async () => {
   const stage = await Stage.open();
   const played = await stage.play(signups(4, (index) => ({ minute: index * 479, device_id: "tablet" })));
   expect(played.map(({ rules }) => rules)).toEqual([[], [], [], ["signups_device"]]);
   const found = await stage.onlyCase();
   expect(found).toMatchObject({
-    subject: "account:new-3",
-    website_account_id: "new-3",
+    subject: "device:tablet",
+    website_account_id: "UNKNOWN",
     details: {
       overall_risk_score: 3,
       primary_fraud_label: "Synthetic",
@@ -36,7 +37,7 @@ test("rule signups_device: a family of three, or a fourth sign-up exactly a day 
   expect(await stage.cases()).toEqual([]);
 });
 
-test("rule signups_address: the eighth sign-up from one address within an hour is a Synthetic case of its account", async () => {
+test("rule signups_address: the eighth sign-up from one address within an hour is a Synthetic case of the address", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast(
     signups(8, (index) => ({ minute: index * 8.5, ip: "192.0.2.9", device_id: `device-${index}` })),
@@ -44,8 +45,8 @@ test("rule signups_address: the eighth sign-up from one address within an hour i
   expect(last.rules).toEqual(["signups_address"]);
   const found = await stage.onlyCase();
   expect(found).toMatchObject({
-    subject: "account:new-7",
-    website_account_id: "new-7",
+    subject: "ip:192.0.2.9",
+    website_account_id: "UNKNOWN",
     details: {
       overall_risk_score: 3,
       primary_fraud_label: "Synthetic",
@@ -54,6 +55,25 @@ test("rule signups_address: the eighth sign-up from one address within an hour i
     },
   });
   expect(shownValues(found, "signups_address")).toEqual({ "ip.signups_1h": 8 });
+});
+
+test("rule signups_address: twelve sign-ups from one address are one case about the address, and no account has one", async () => {
+  const stage = await Stage.open();
+  const played = await stage.play(signups(12, (index) => ({ minute: index * 3, ip: "192.0.2.9", device_id: `device-${index}` })));
+  expect(played.filter(({ rules }) => rules.includes("signups_address"))).toHaveLength(5);
+  expect(await stage.onlyCase()).toMatchObject({ subject: "ip:192.0.2.9", website_account_id: "UNKNOWN" });
+  const { database, tenantId } = stage.tenant;
+  const hits = await database.query(
+    statement("select subject, hits from rule_subjects where tenant_id = $1 and rule_id = 'signups_address'", [tenantId]),
+  );
+  expect(hits).toEqual([{ subject: "ip:192.0.2.9", hits: 5 }]);
+});
+
+test("rule signups_device: what else is suspicious of a sign-up is its account's case, beside the device's", async () => {
+  const stage = await Stage.open();
+  await stage.play(signups(4, (index) => ({ minute: index * 3, device_id: "tablet", ...(index === 3 && throwaway) })));
+  const subjects = (await stage.cases()).map(({ subject }) => subject);
+  expect(subjects.toSorted()).toEqual(["account:new-3", "device:tablet"]);
 });
 
 test("rule signups_address: seven sign-ups are not enough, nor is an eighth exactly an hour after the first", async () => {

@@ -44,6 +44,12 @@ test.each(names)("GET docs 200: %s is a page, and every page is in its navigatio
   expect(navigation.match(/aria-current="page"/g)).toHaveLength(1);
 });
 
+test("GET docs/ 308: the address with a slash leads to the one without, below any path", async () => {
+  const answer = await fetch(new URL("/docs/", service.current.url), { redirect: "manual" });
+  expect([answer.status, answer.headers.get("location"), await answer.text()]).toEqual([308, "../docs", ""]);
+  expect((await get("/docs/")).html).toBe((await get("/docs")).html);
+});
+
 test("GET docs 200: every link and anchor of every page leads to something", async () => {
   const pages = new Map<string, Awaited<ReturnType<typeof get>>>();
   const open = async (path: string) => pages.get(path) ?? pages.set(path, await get(path)).get(path);
@@ -105,7 +111,7 @@ test("GET docs 200: pages load nothing from elsewhere, and have no script or sty
 
 test.each([
   "/docs/nothing",
-  "/docs/",
+  "/docs//",
   "/docs/README",
   "/docs/tutorial.md",
   "/docs/tutorial/",

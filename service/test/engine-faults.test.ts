@@ -58,7 +58,20 @@ test("rules: a hit whose clock runs ahead does not stay the latest of its subjec
   expect(row).toEqual({ last_at: labNow, last: "next" });
 });
 
-test("windows: events of the years before those that are kept stand in no window together", async () => {
+test("windows: history from before 2020 is counted as history of today is", async () => {
+  const failures = Array.from({ length: 8 }, (_, n) => ({
+    type: "login_failed",
+    occurred_at: iso(Date.UTC(2015, 0, 1) + n * 60_000),
+    website_account_id: `u-${n}`,
+    device_id: "d-1",
+  }));
+  const decisions = [...(await decisionsOf(lab.current, await scored(failures))).values()];
+  const counted = decisions.map(({ features }) => Number(features["device.failed_accounts_1h"]));
+  expect(counted.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(decisions.filter(({ rules }) => rules.includes("stuffing_device"))).toHaveLength(4);
+});
+
+test("windows: events of different years stand in no window together", async () => {
   const failures = Array.from({ length: 8 }, (_, n) => ({
     type: "login_failed",
     occurred_at: iso(Date.UTC(2010, 0, 1) + n * yearMs),

@@ -52,12 +52,12 @@ const bursts = (): Burst[] => [
     website_account_id: `ps-${n}`,
     ip: `198.51.100.${n % 3}`,
   })),
-  burst("signups_device", "account:farm-*", 4, 7 * hourMs, (n) => ({
+  burst("signups_device", "device:d-farm", 4, 7 * hourMs, (n) => ({
     type: "signup",
     website_account_id: `farm-${n}`,
     device_id: "d-farm",
   })),
-  burst("signups_address", "account:mill-*", 8, 8 * minuteMs, (n) => ({
+  burst("signups_address", "ip:203.0.113.5", 8, 8 * minuteMs, (n) => ({
     type: "signup",
     website_account_id: `mill-${n}`,
     ip: "203.0.113.5",

@@ -15,6 +15,7 @@ test.each([
   ["is shorter than its Content-Length", ["Content-Length: 5"], "abc"],
   ["is a chunk that is none", ["Transfer-Encoding: chunked"], "zz\r\n\r\n"],
   ["is in chunks that break off", ["Transfer-Encoding: chunked"], "3\r\nabc\r\n"],
+  ["is packed before it is cut into chunks", ["Transfer-Encoding: gzip, chunked"], "0\r\n\r\n"],
   ["breaks off in a request to upgrade", ["Content-Length: 5", "Upgrade: websocket", "Connection: Upgrade"], "abc"],
 ])("DELETE account 400: a body that %s deletes nothing, though none is wanted", async (_name, headers, body) => {
   const { tenant, read, before } = await createAccount();

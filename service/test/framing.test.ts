@@ -56,6 +56,8 @@ const broken: [string, string][] = [
   ["a Transfer-Encoding that is not chunked", withLength("Transfer-Encoding: identity")],
   ["a Transfer-Encoding that does not end in chunked", withLength("Transfer-Encoding: chunked, gzip")],
   ["a Transfer-Encoding that resembles chunked", withLength("Transfer-Encoding: xchunked")],
+  ["a Transfer-Encoding before chunked", withHeader("Transfer-Encoding: gzip, chunked")],
+  ["a Transfer-Encoding in two lines", withHeader("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked")],
   ["a chunk size that is no number", `${chunked}zz\r\nab\r\n0\r\n\r\n`],
   ["a negative chunk size", `${chunked}-1\r\nab\r\n0\r\n\r\n`],
   ["a chunk size with 0x", `${chunked}0x2\r\nab\r\n0\r\n\r\n`],

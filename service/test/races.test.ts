@@ -240,10 +240,10 @@ test("PUT account race: a flag and a close of the account's case at the same tim
   for (const each of accounts) expect(each.json.data).toMatchObject({ is_blocked: true });
 });
 
-async function closeMany(tenant: TestTenant, ids: string[]): Promise<BulkCloseResult[]> {
+async function closeMany(tenant: TestTenant, ids: string[], key = randomUUID()): Promise<BulkCloseResult[]> {
   const body = { cases: ids.map((case_id) => ({ case_id, case_version: 1 })) };
-  const answer = await tenant.call("POST", "/cases/close", { body, key: randomUUID() });
-  expect(answer).toMatchObject({ status: 200 });
+  const answer = await tenant.call("POST", "/cases/close", { body, key });
+  expect([answer.status, answer.headers.get("idempotent-replayed")]).toEqual([200, null]);
   return (answer.json.data as { results: BulkCloseResult[] }).results;
 }
 
@@ -251,12 +251,13 @@ function isHeld(index: number): boolean {
   return index === 1 || index === 3;
 }
 
-test("POST cases/close 200: cases that stay locked are contended one by one, and the others are closed", async () => {
+test("POST cases/close 200: cases that stay locked are contended one by one, the others are closed, and the key stays free", async () => {
   const tenant = await TestTenant.create(service.current);
   const cases = await Promise.all(Array.from({ length: 5 }, () => tenant.openCase()));
   const ids = cases.map((each) => each.case_id);
   const holds = await Promise.all(ids.filter((_, index) => isHeld(index)).map((id) => holdCase(tenant, id)));
-  const results = await closeMany(tenant, ids);
+  const key = randomUUID();
+  const results = await closeMany(tenant, ids, key);
   await Promise.all(holds.map((each) => each.release()));
   const wanted = ids.map((case_id, index) =>
     isHeld(index) ? { case_id, status: 409, type: "transaction-contended" } : { case_id, status: 200, case_version: 2 },
@@ -264,9 +265,15 @@ test("POST cases/close 200: cases that stay locked are contended one by one, and
   expect(results).toStrictEqual(wanted);
   const after = await Promise.all(ids.map((id) => tenant.read(id)));
   expect(after.map((each) => each.case_version)).toEqual(ids.map((_, index) => (isHeld(index) ? 1 : 2)));
-  expect((await closeMany(tenant, ids)).map((each) => each.type ?? each.status)).toEqual(
-    ids.map((_, index) => (isHeld(index) ? 200 : "item-version-conflict")),
+  expect(await closeMany(tenant, ids, key)).toStrictEqual(
+    ids.map((case_id, index) =>
+      isHeld(index)
+        ? { case_id, status: 200, case_version: 2 }
+        : { case_id, status: 409, type: "item-version-conflict", current_version: 2 },
+    ),
   );
+  const last = await Promise.all(ids.map((id) => tenant.read(id)));
+  expect(last.map((each) => [each.status, each.case_version])).toEqual(ids.map(() => ["CLOSED", 2]));
 });
 
 test("POST cases/close race: lists in opposite orders and single closes change each case once, and none is lost", async () => {

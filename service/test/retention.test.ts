@@ -48,7 +48,7 @@ function run<R extends Row>(text: string, values: unknown[] = []): Promise<R[]> 
   return database.transaction((tx) => tx.query<R>(statement(text, values)));
 }
 
-const tableOf = (name: string) => (name === "minute" || name === "hour" ? "metric_buckets" : name);
+const tableOf = (name: string) => ({ minute: "metric_buckets", hour: "metric_buckets", account: "entity_states" })[name] ?? name;
 
 async function insertRow(name: string, at: string): Promise<void> {
   const { column, into, values } = rows[name] ?? { column: "", into: "", values: "" };
@@ -67,11 +67,14 @@ async function timesOf(name: string): Promise<string[]> {
 
 test.each([
   ["activity_ids", 90],
+  ["unscorable", 90],
+  ["user_agents", 90],
   ["sessions", 90],
   ["links", 90],
   ["rule_subjects", 90],
   ["rule_hits", 400],
   ["entity_states", 30],
+  ["account", 400],
   ["minute", 8],
   ["hour", 91],
   ["quarantine", 14],

@@ -7,6 +7,7 @@ import { Listener } from "../src/db/listener.ts";
 import { sql } from "../src/db/sql.ts";
 import { startService } from "../src/service.ts";
 import { TestTenant, expectProblem, send, testConfig } from "./harness.ts";
+import { createDatabase } from "./launch.ts";
 import { SilentProxy } from "./silent-proxy.ts";
 
 const close = { status: "CLOSED", case_version: 1 };
@@ -15,9 +16,10 @@ const backMs = 60_000;
 // Of tests that run side by side each has its own.
 type Finishing = Pick<TestContext, "onTestFinished">;
 
-// The run's database, by way of a proxy that can fall silent.
+// A database, by way of a proxy that can fall silent. Each service has its own database: when its proxy falls silent, its engine may
+// be in the middle of a batch, and keeps the batch's tenant locked. On a shared database that would be any other test's tenant.
 async function openProxy({ onTestFinished }: Finishing): Promise<{ proxy: SilentProxy; databaseUrl: string }> {
-  const { host, port, user = "", database = "" } = new Client({ connectionString: inject("databaseUrl") });
+  const { host, port, user = "", database = "" } = new Client({ connectionString: await createDatabase(inject("databaseUrl")) });
   const proxy = await SilentProxy.open(host.startsWith("/") ? { path: join(host, `.s.PGSQL.${port}`) } : { host, port });
   onTestFinished(() => proxy.close());
   return { proxy, databaseUrl: `postgresql://${user}@127.0.0.1:${proxy.port}/${database}` };

@@ -2,6 +2,11 @@ import { connect, createServer, type AddressInfo, type NetConnectOpts, type Serv
 
 const commit = Buffer.from("commit\0");
 
+// A message begins with its type and its length.
+function isBegin(sent: Buffer): boolean {
+  return sent.toString("latin1", 0, 1) === "Q" && sent.toString("latin1", 5, 10) === "begin";
+}
+
 // Between a service and its database. Silent, it passes nothing on and closes nothing, as a network does that has come apart; when
 // it speaks again, what was sent meanwhile arrives.
 export class SilentProxy {
@@ -59,6 +64,8 @@ export class SilentProxy {
     client.on("data", (sent) => {
       server.write(sent);
       if (this.#armedFor === null) return;
+      // A transaction that was rolled back had the text too, and the connection is used again.
+      if (isBegin(sent)) isMeant = false;
       isMeant ||= sent.includes(this.#armedFor);
       if (isMeant && sent.includes(commit)) this.silence();
     });

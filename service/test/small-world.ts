@@ -80,7 +80,11 @@ export class SmallWorld {
       device:
         device === undefined
           ? null
-          : { ...this.#entity<DeviceFacts>(`device:${device}`, { first: event.at, accounts: 0 }), confirmed: onDevice },
+          : {
+              ...this.#entity<DeviceFacts>(`device:${device}`, { first: event.at, accounts: 0 }),
+              confirmed: onDevice,
+              confirmedRecently: onDevice,
+            },
       ip: ip === undefined ? null : this.#entity(`ip:${ip}`, null),
       network: type.startsWith("login_") && event.network !== "" ? this.#entity(`network:${event.network}`, null) : null,
       session: session === undefined ? null : this.#once<SessionFacts>(`session:${session}`, () => newSessionFacts(event.at)),

@@ -221,6 +221,15 @@ test("start with DATABASE_URL: BOOTSTRAP_* are made once with every scope, and s
   }
 });
 
+test("start: /readyz is 200 only once the bootstrap client can get a token", async () => {
+  const port = await freePort();
+  const service = processes.launch({ DATABASE_URL: await server.newDatabase(), PORT: String(port), ...bootstrap("early") });
+  const ask = () => send(port, "GET", "/readyz").catch(() => null);
+  for (let answer = await ask(); answer?.status !== 200; answer = await ask()) expect([undefined, 503]).toContain(answer?.status);
+  await Caller.signIn(port, credentials("early"));
+  expect(await (await service.up()).stop()).toEqual(cleanExit);
+});
+
 test("start, exit 2: a BOOTSTRAP_CLIENT_ID of another tenant is refused, and nothing is made", async () => {
   const databaseUrl = await server.newDatabase();
   await (await processes.start({ DATABASE_URL: databaseUrl, ...bootstrap("first") })).stop();

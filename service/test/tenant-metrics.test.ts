@@ -57,9 +57,11 @@ const tails = {
   month: "-01T00:00:00.000Z",
   year: "-01-01T00:00:00.000Z",
 };
-type Unit = keyof typeof cuts | "week";
+type Unit = keyof typeof cuts | "week" | "quarter";
 
 function keyOf(unit: Unit, at: number): string {
+  if (unit === "quarter")
+    return `${iso(at).slice(0, 5)}${["01", "04", "07", "10"][Math.floor(new Date(at).getUTCMonth() / 3)]}${tails.month}`;
   if (unit !== "week") return `${iso(at).slice(0, cuts[unit])}${tails[unit]}`;
   let day = at;
   while (new Date(day).getUTCDay() !== 1) day -= dayMs;
@@ -122,6 +124,7 @@ test.each([
   ["day", 400 * dayMs],
   ["week", 400 * dayMs],
   ["month", 800 * dayMs],
+  ["quarter", 1000 * dayMs],
   ["year", 1800 * dayMs],
 ] as const)(
   "GET metrics 200 by %s over %i ms: equal to counting by hand, whatever the batches and the range",

@@ -6,11 +6,13 @@ import { TestTenant, expectProblem, useService, type Options } from "./harness.t
 
 const service = useService({ roles: new Set(["api"]) });
 
-type Settings = { allowed_origins: string[]; ip_policy: string; url_parameters: string[] };
+type Settings = { allowed_origins: string[]; ip_policy: string; url_parameters: string[]; retention_days?: number | null };
 
 async function settingsOf(tenant: TestTenant): Promise<Settings> {
-  const { allowed_origins, ip_policy, url_parameters } = (await tenant.call("GET", "/tenants")).json.data as Settings;
-  return { allowed_origins, ip_policy, url_parameters };
+  const settings = (await tenant.call("GET", "/tenants")).json.data as Settings;
+  const { allowed_origins, ip_policy, url_parameters, retention_days = null } = settings;
+  expect(settings.retention_days).not.toBeNull();
+  return { allowed_origins, ip_policy, url_parameters, retention_days };
 }
 
 function updatesOf(tenant: TestTenant) {
@@ -21,7 +23,7 @@ function updatesOf(tenant: TestTenant) {
     order by event_id`);
 }
 
-const defaults = { allowed_origins: [], ip_policy: "full", url_parameters: [] };
+const defaults = { allowed_origins: [], ip_policy: "full", url_parameters: [], retention_days: null };
 
 test("PUT tenants 200: any of the settings changes, the others stay, and the answer is what GET gives", async () => {
   const tenant = await TestTenant.create(service.current);
@@ -30,6 +32,9 @@ test("PUT tenants 200: any of the settings changes, the others stay, and the ans
     { ip_policy: "truncate" },
     { url_parameters: ["utm_source", "a[b]"] },
     { allowed_origins: [], ip_policy: "hash" },
+    { retention_days: 3650 },
+    { retention_days: 1 },
+    { retention_days: null },
   ];
   let expected: Settings = defaults;
   for (const change of changes) {
@@ -100,6 +105,10 @@ const refusals: [string, Options, string[]][] = [
   ["51 parameters", { body: { url_parameters: many(51, (index) => `p${index}`) } }, ["url_parameters"]],
   ["a parameter twice", { body: { url_parameters: ["a", "a"] } }, ["url_parameters"]],
   ["a parameter that is none", { body: { url_parameters: ["a", "b&c"] } }, ["url_parameters[1]"]],
+  ["no day", { body: { retention_days: 0 } }, ["retention_days"]],
+  ["more than ten years", { body: { retention_days: 3651 } }, ["retention_days"]],
+  ["days as text", { body: { retention_days: "30" } }, ["retention_days"]],
+  ["half a day", { body: { retention_days: 1.5 } }, ["retention_days"]],
   ["a policy that there is not", { body: { ip_policy: "none" } }, ["ip_policy"]],
   ["what cannot be set", { body: { tenant_name: "other", app_key: "x", ip_policy: "hash" } }, ["tenant_name", "app_key"]],
   ["null", { body: { allowed_origins: null, ip_policy: null } }, ["allowed_origins", "ip_policy"]],

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { advisoryLocks } from "../src/db/advisory-locks.ts";
 
 // Holds what design says of the code: which way imports go, where SQL may stand, how long a file may be.
 const root = resolve(import.meta.dirname, "../..");
@@ -60,6 +61,14 @@ test("tidy: SQL stands in db/ alone", () => {
   const sql = /\b(select\s.+\sfrom|insert into|update\s\w+\sset|delete from|create table)\b/i;
   const outside = sources.filter((file) => layerOf(file) !== "db" && sql.test(readFileSync(file, "utf8")));
   expect(outside.map((file) => relative(source, file))).toEqual([]);
+});
+
+test("tidy: every advisory lock has a number of its own, from one table", () => {
+  const numbers = Object.values(advisoryLocks);
+  expect(new Set(numbers).size).toBe(numbers.length);
+  const call = /pg_\w*advisory_(?:\w+_)?lock\w*\((?!\$\{advisoryLocks\.\w+\}|\$1\)[^;]*\badvisoryLocks\.|\$1\)[^;]*\[lock\])/;
+  const wrong = sources.filter((file) => call.test(readFileSync(file, "utf8")));
+  expect(wrong.map((file) => relative(source, file))).toEqual([]);
 });
 
 test("tidy: the domain and detection are pure: no clock, no randomness, no I/O", () => {

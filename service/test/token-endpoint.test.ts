@@ -48,9 +48,9 @@ function scopeOf(answer: Answer): unknown {
   return decodeJwt(granted(answer).access_token)["scope"];
 }
 
-// What kind of refusal it is, once it is seen to be whole: OAuth's members and the problem's, together.
+// The kind of refusal. Every refusal has the members of OAuth and of a problem, and no others.
 function refusal(answer: Answer): string {
-  expect(Object.keys(answer.json)).not.toContain("access_token");
+  expect(Object.keys(answer.json).toSorted().join(" ")).toBe("detail error error_description errors status title type");
   const { status, type, error } = answer.json as Problem & { error?: string };
   expectProblem(answer, answer.status, type);
   expect(answer.json).toMatchObject({ status: answer.status, error_description: expect.any(String), errors: null });

@@ -19,6 +19,19 @@ const later = "2026-10-03T10:00:00.000Z";
 
 type Made = { status: "OPEN" | "CLOSED"; states: number; by: string };
 
+// With a text that looks like members of an occurrence.
+function explanationOf(account: string) {
+  const text = JSON.stringify({ occurrence_id: account, prediction_id: account, generated_at: at });
+  return { fraud_reason: "r", fraud_reason_description: text, fraud_types: [], model_behaviour: null };
+}
+
+// One without a session, and one with.
+function occurrencesOf(account: string) {
+  const rest = { generated_at: at, risk_score: 5, explanation: explanationOf(account) };
+  const [one, two] = ["a", "b"].map((name) => ({ occurrence_id: `${name}-${account}`, prediction_id: randomUUID() }));
+  return { [`a-${account}`]: { ...one, ...rest }, [`b-${account}`]: { ...two, session_id: "s", ...rest } };
+}
+
 // As the first version wrote it.
 async function insertCase(database: Database, account: string, { status, states, by }: Made): Promise<string> {
   const caseId = clock.newId(at);
@@ -42,6 +55,7 @@ async function insertCase(database: Database, account: string, { status, states,
     case_id: caseId,
     tenant_id: tenantId,
     website_account_id: account,
+    ...(account === "joined" && { session_id: "s" }),
     status,
     case_version: states,
     created_at: at,
@@ -49,7 +63,7 @@ async function insertCase(database: Database, account: string, { status, states,
     current_state: { ...state, changed_by: by },
     state_history: Array.from({ length: states - 1 }, () => ({ ...state, changed_by: "system" })),
     details,
-    fraud_occurrences: {},
+    fraud_occurrences: occurrencesOf(account),
   };
   await database.query(
     statement(
@@ -100,7 +114,7 @@ test("upgrade: what the first version stored is listed, counted and scored by th
     statement("insert into tenants (tenant_id, slug, app_key, created_at) values ($1, 'shop', 'key', $2)", [tenantId, at]),
   );
   await database.query(statement("insert into event_counters (tenant_id, last_event_id) values ($1, 7)", [tenantId]));
-  const fresh = await insertCase(database, "fresh", { status: "OPEN", states: 1, by: "system" });
+  const fresh = await insertCase(database, 'a"b\\', { status: "OPEN", states: 1, by: "system" });
   const joined = await insertCase(database, "joined", { status: "OPEN", states: 2, by: "system" });
   const reopened = await insertCase(database, "reopened", { status: "OPEN", states: 3, by: "crm" });
   const closed = await insertCase(database, "closed", { status: "CLOSED", states: 2, by: "crm" });
@@ -134,6 +148,16 @@ test("upgrade: what the first version stored is listed, counted and scored by th
       { day: "2026-10-03", opened: 0, closed: 1, reopened: 1 },
     ],
   });
+  for (const [id, account, session] of [
+    [fresh, 'a"b\\', ""],
+    [joined, "joined", "s"],
+  ] as const) {
+    const { session_id, website_account_id, fraud_occurrences } = await tenant.read(id);
+    expect([session_id, website_account_id]).toEqual([session, account]);
+    const occurrences = Object.values(fraud_occurrences);
+    expect(occurrences.map((each) => each.session_id)).toEqual(["", "s"]);
+    for (const each of occurrences) expect(each.explanation).toEqual(explanationOf(account));
+  }
   const again = { activity_id: "old", type: "fraud_report", occurred_at: at, website_account_id: "account-of-old" };
   expect(await tenant.call("POST", "/activities", { body: { activities: [again] } })).toMatchObject({
     status: 202,

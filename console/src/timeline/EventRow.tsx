@@ -1,6 +1,6 @@
 import type { ScoredActivity } from "@casehound/client";
 import { Link } from "@tanstack/react-router";
-import { Globe, Server } from "lucide-react";
+import { Globe, Server, ShieldCheck } from "lucide-react";
 import { Score } from "../parts/Score.tsx";
 import { isOccurrence } from "./grouping.ts";
 import { useRuleNames, type Whose } from "./histories.ts";
@@ -18,7 +18,7 @@ export function eventElementId(activityId: string): string {
 
 // All that an event holds came from a browser or a shop: it is shown as text, and as nothing else.
 export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress = true }: Props) {
-  const { activity_id, type, origin, occurred_at, score, signs, ip } = activity;
+  const { activity_id, type, source, occurred_at, score, signs, ip } = activity;
   const isMarked = isOccurrence(activity, whose.caseId);
   const edge = isMarked ? "border-l-bad" : "border-l-transparent";
   const at = new Date(occurred_at);
@@ -36,9 +36,7 @@ export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress
         {hasDay && <span className="mr-1.5 inline-block w-12">{day.format(at)}</span>}
         {clock.format(at)}
       </time>
-      <span className="mt-0.5 text-faint" title={origin === "server" ? "Told by the shop's server" : "Told by the browser"}>
-        {origin === "server" ? <Server size={14} aria-label="server" /> : <Globe size={14} aria-label="browser" />}
-      </span>
+      <SourceMark source={source} />
       <div className="min-w-0 [overflow-wrap:anywhere]">
         <div className="flex flex-wrap items-baseline gap-x-2">
           <span className={isMarked ? "font-semibold" : "font-medium"} title={type}>
@@ -46,6 +44,7 @@ export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress
           </span>
           <Page activity={activity} />
           <OtherAccount activity={activity} whose={whose} />
+          <ClaimedAccount id={activity.claimed_account_id} />
           {hasAddress && ip !== undefined && <span className="text-xs text-faint">{ip}</span>}
         </div>
         <Attributes attributes={activity.attributes} />
@@ -56,6 +55,31 @@ export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress
         {score > 1 ? <Score score={score} /> : <span className="text-faint">1</span>}
       </span>
     </li>
+  );
+}
+
+const marks = {
+  server: { icon: Server, words: "Reported by your server" },
+  verified_session: { icon: ShieldCheck, words: "Seen in a verified session" },
+  page: { icon: Globe, words: "Claimed by a page" },
+};
+
+function SourceMark({ source }: { source: ScoredActivity["source"] }) {
+  const { icon: Icon, words } = marks[source];
+  return (
+    <span className="mt-0.5 text-faint" title={words}>
+      <Icon size={14} aria-label={words} />
+    </span>
+  );
+}
+
+// Anybody can name an account in a page's event, so there is no link to follow.
+function ClaimedAccount({ id }: { id: string | undefined }) {
+  if (id === undefined) return null;
+  return (
+    <span className="text-xs text-soft">
+      names {id} <span className="text-faint">(claimed, not verified)</span>
+    </span>
   );
 }
 

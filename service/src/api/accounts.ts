@@ -6,7 +6,15 @@ import type { Queryable } from "../db/database.ts";
 import { appendEvents, eraseAccountFromEvents } from "../db/events.ts";
 import { listAccounts, type AccountFilter } from "../db/lists.ts";
 import { eraseAccountTraces } from "../db/retention.ts";
-import { Account, AccountChange, NewAccount, changeAccount, isReservedAccountId, newAccount } from "../domain/account.ts";
+import {
+  Account,
+  AccountChange,
+  NewAccount,
+  changeAccount,
+  isReservedAccountId,
+  newAccount,
+  pseudonymOf,
+} from "../domain/account.ts";
 import { accountSubject } from "../domain/activity.ts";
 import { pseudonymiseCase } from "../domain/case.ts";
 import type { DomainEvent, EventType } from "../domain/event.ts";
@@ -96,7 +104,7 @@ async function update(services: Services, { caller, params, body }: Call<Account
 async function erase(services: Services, { caller, params }: Call): Promise<Reply> {
   const id = accountId(params);
   const now = services.now();
-  const pseudonym = `erased-${services.newId()}`;
+  const pseudonym = pseudonymOf(services.newId());
   return services.database.transaction(async (tx) => {
     if (!(await findAccounts(tx, caller.tenant_id, [id])).has(id)) throw notFound(accountNoun, id);
     // Before the account's row, as the engine does it.

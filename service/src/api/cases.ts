@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { lockCases, saveCases, type LockedCase } from "../db/cases.ts";
 import type { Transaction } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
-import { claimKey, saveReply } from "../db/keys.ts";
+import { claimKey, deleteKey, saveReply } from "../db/keys.ts";
 import { caseSorts, listCases, type CaseFilter, type CasePosition, type CaseSort } from "../db/lists.ts";
 import { saveOutcomes } from "../db/outcomes.ts";
 import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, changeStatus, dispositionFaults } from "../domain/case.ts";
@@ -112,7 +112,9 @@ async function closeMany(services: Services, { caller, body, key }: Call<BulkClo
     await saveCases(tx, caller.tenant_id, [...changed.values()]);
     await saveOutcomes(tx, caller.tenant_id, [...changed.values()]);
     const reply = { status: 200, body: JSON.stringify({ data: { results } }), headers: { "content-type": jsonMediaType } };
-    await saveReply(tx, caller.tenant_id, key, reply);
+    // A stored reply would call a case contended for as long as the key is kept.
+    if (contended.size > 0) await deleteKey(tx, caller.tenant_id, key);
+    else await saveReply(tx, caller.tenant_id, key, reply);
     await appendEvents(tx, caller.tenant_id, events);
     return reply;
   });
@@ -196,7 +198,7 @@ export const caseOperations: Operation[] = [
     tag: "Cases",
     summary: "Close many cases",
     description:
-      "Each case on its own, in the order sent: one that cannot be closed does not stop the others. One that is reported as transaction-contended was not touched: send it again under a new key.",
+      "Each case on its own, in the order sent: one that cannot be closed does not stop the others. A case that is reported as transaction-contended was not changed. The key is then free: the same request again, under the same key, closes what was not closed and reports the other cases as they are.",
     body: BulkClose,
     wantsKey: true,
     success: {

@@ -196,21 +196,24 @@ function rejectionsOf(reason: QuarantineReason, events: unknown[], receivedAt: s
   });
 }
 
-// Puts the page's right to read it on every answer but the refusal. Where the tenant could not be read, any page may read
-// that we are away: the answer holds nothing else, and a page that cannot read it takes it for a wrong address.
-async function answerPage(request: IncomingMessage, work: (origin: string | undefined) => Promise<Reply>): Promise<Reply> {
-  const { origin } = request.headers;
+// Lets the page read the answer. It is on every answer but the refusal, also if the tenant could not be looked up: such an answer
+// says only what went wrong, and a page that cannot read it takes it for a wrong address.
+export function readableHeaders({ headers: { origin } }: IncomingMessage): Record<string, string> {
   const vary = { vary: "Origin" };
-  const readable =
-    origin === undefined ? {} : { "access-control-allow-origin": origin, "access-control-allow-credentials": "true" };
+  if (origin === undefined) return vary;
+  return { "access-control-allow-origin": origin, "access-control-allow-credentials": "true", ...vary };
+}
+
+async function answerPage(request: IncomingMessage, work: (origin: string | undefined) => Promise<Reply>): Promise<Reply> {
+  const readable = readableHeaders(request);
   try {
-    const reply = await work(origin);
-    return { ...reply, headers: { ...reply.headers, ...readable, ...vary } };
+    const reply = await work(request.headers.origin);
+    return { ...reply, headers: { ...reply.headers, ...readable } };
   } catch (error) {
     const failure = asPageFailure(error);
     const reply = problemReply(failure);
     const isRefusal = failure.code === "access-denied";
-    return { ...reply, headers: { ...reply.headers, ...(isRefusal ? {} : readable), ...vary }, fault: failure };
+    return { ...reply, headers: { ...reply.headers, ...(isRefusal ? { vary: "Origin" } : readable) }, fault: failure };
   }
 }
 

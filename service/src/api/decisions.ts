@@ -4,8 +4,10 @@ import { attributesOf } from "../detection/draft.ts";
 import { explain } from "../detection/explanation.ts";
 import { Decision, type StoredDecision } from "../domain/decision.ts";
 import { notFound } from "../domain/failure.ts";
+import { storedSource } from "../domain/source.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./problem.ts";
+import { given } from "./timeline.ts";
 
 async function read(services: Services, { caller, params }: Call): Promise<Reply> {
   const id = params["prediction_id"] ?? "";
@@ -27,17 +29,18 @@ async function read(services: Services, { caller, params }: Call): Promise<Reply
 }
 
 function activityOf(found: DecidedActivity): Decision["activity"] {
-  const { activity_id, type, origin, occurred_at, received_at, website_account_id, session_id, device_id, ip } = found;
+  const { activity_id, type, origin, occurred_at, received_at } = found;
+  const { website_account_id, claimed_account_id, session_id, device_id, ip } = found;
+  // Written by the engine.
+  const { source } = JSON.parse(found.document) as { source?: string };
   return {
     activity_id,
     type,
     origin,
+    source: storedSource(origin, source),
     occurred_at,
     received_at,
-    ...(website_account_id !== null && { website_account_id }),
-    ...(session_id !== null && { session_id }),
-    ...(device_id !== null && { device_id }),
-    ...(ip !== null && { ip }),
+    ...given({ website_account_id, claimed_account_id, session_id, device_id, ip }),
   };
 }
 

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import {
-  hasServerActivity,
+  findServerDay,
   insertIdentitySecret,
   listIdentityDays,
   listIdentitySecrets,
@@ -12,6 +12,7 @@ import { findTenant, lockTenant, saveTenant } from "../db/tenants.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { Identity, NewIdentitySecret, identitySecretsMax, type IdentitySecret } from "../domain/identity.ts";
+import { isStillTold } from "../domain/source.ts";
 import { previousSecretMs } from "../domain/tenant.ts";
 import { newIdentitySecret } from "./identity-token.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
@@ -23,18 +24,19 @@ const dayMs = 24 * 60 * 60 * 1000;
 async function read(services: Services, { caller }: Call): Promise<Reply> {
   const { database } = services;
   const now = services.now();
-  const [tenant, secrets, days, isServed] = await Promise.all([
+  const [tenant, secrets, days, serverDay] = await Promise.all([
     findTenant(database, caller.slug),
     listIdentitySecrets(database, caller.tenant_id, now),
     listIdentityDays(database, caller.tenant_id, {
       from: new Date(Date.parse(now) - (daysShown - 1) * dayMs).toISOString().slice(0, 10),
       to: now.slice(0, 10),
     }),
-    hasServerActivity(database, caller.tenant_id),
+    findServerDay(database, caller.tenant_id),
   ]);
   if (!tenant) throw notFound("Tenant", caller.slug);
   const { identity_verification } = tenant;
-  return dataReply({ identity_verification, secrets, days, is_snippet_only: secrets.length === 0 && !isServed });
+  const isSnippetOnly = identity_verification === "off" && !isStillTold(serverDay, now);
+  return dataReply({ identity_verification, secrets, days, is_snippet_only: isSnippetOnly });
 }
 
 type Rotating = { isRevoking: boolean; actor: string; now: string; secretId: string };

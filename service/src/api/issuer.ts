@@ -223,22 +223,20 @@ function makeProvider(url: string, settings: Configuration, admit: Admit): Provi
   return provider;
 }
 
-// Its errors carry OAuth's members and ours together.
+// An error has the members of OAuth and of a problem, and no others: the provider adds more to some of its errors.
 function tokenReply(status: number, body: unknown, challenge: string): Reply {
   const members = typeof body === "object" && body !== null ? { ...body } : {};
   const headers: Record<string, string> = { "cache-control": "no-store", "content-type": "application/json" };
   if (status === 200) return { status, body: JSON.stringify(members), headers };
+  const { error, error_description: given } = members as { error?: unknown; error_description?: unknown };
   const code = status === 401 ? "unauthorized" : status >= 500 ? "internal-error" : "bad-request";
-  const description =
-    "error_description" in members && typeof members.error_description === "string"
-      ? members.error_description
-      : "The token request failed.";
+  const description = typeof given === "string" ? given : "The token request failed.";
   const failure = new Failure(code, `${description[0]?.toUpperCase()}${description.slice(1)}.`.replace("..", "."));
   if (code === "unauthorized") headers["www-authenticate"] = challenge || 'Basic realm="casehound"';
   headers["content-type"] = problemMediaType;
   return {
     status: problems[code].status,
-    body: JSON.stringify({ ...members, ...problemMembers(failure) }),
+    body: JSON.stringify({ error, error_description: description, ...problemMembers(failure) }),
     headers,
     fault: failure,
   };

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { Failure } from "../domain/failure.ts";
-import { canonicalJson, parseJson } from "./json.ts";
+import { canonicalJson, isRounded, parseJson } from "./json.ts";
 
 // The same cases in every run.
 fc.configureGlobal({ seed: 7, numRuns: 300 });
@@ -181,3 +181,59 @@ test("canonicalJson: nothing is lost, so that different values give different te
   ] as const)
     expect(canonicalJson(parse(one))).not.toBe(canonicalJson(parse(other)));
 });
+
+// A decimal literal of a whole number or of one with a fraction, and whether it has one.
+const literals = fc
+  .record({
+    whole: fc.bigInt(0n, 2n ** 53n - 1n),
+    fraction: fc.constantFrom("", "0", "000", "1", "00000000000000000001", "99999999999999999999"),
+    shift: fc.integer({ min: -25, max: 25 }),
+    isNegative: fc.boolean(),
+  })
+  .map(({ whole, fraction, shift, isNegative }) => {
+    // The same number with its point moved, which the exponent makes good.
+    const digits = `${whole}`.padStart(30, "0") + fraction.padEnd(30, "0");
+    const at = 30 + shift;
+    const moved = `${digits.slice(0, at).replace(/^0+(?=\d)/, "")}.${digits.slice(at)}e${-shift}`;
+    return { text: `${isNegative ? "-" : ""}${moved}`, isWhole: /^0*$/.test(fraction) };
+  });
+
+test("isRounded: a literal that becomes an integer is rounded if it has a fraction, however it is written", () => {
+  fc.assert(
+    fc.property(literals, ({ text, isWhole }) => {
+      const parsed = parse(`{"list":[0, ${text}],"n":${text}}`) as { list: number[]; n: number };
+      const isSafe = Number.isSafeInteger(parsed.n);
+      expect([isRounded(parsed, "n"), isRounded(parsed.list, 1), isRounded(parsed.list, 0)]).toEqual([
+        isSafe && !isWhole,
+        isSafe && !isWhole,
+        false,
+      ]);
+      expect(parsed.n).toBe(Number(text));
+    }),
+  );
+});
+
+test.each([
+  "1",
+  "1.0",
+  "-0",
+  "0.0",
+  "0e999999999",
+  "10e-1",
+  "0.1e1",
+  "1e15",
+  "9007199254740991",
+  "9007199254740993",
+  "1e400",
+  "12.5",
+  "0.1",
+])("isRounded: %s is not", (text) => expect(isRounded(parse(`[${text}]`) as number[], 0)).toBe(false));
+
+test.each([
+  "0.99999999999999999999",
+  "1.00000000000000000001",
+  "1e-400",
+  "-1e-400",
+  "9007199254740991.4",
+  `1.${"0".repeat(100_000)}1`,
+])("isRounded: %s is", (text) => expect(isRounded((parse(`{"a":"1.0","b":{"c":${text}}}`) as { b: object }).b, "c")).toBe(true));

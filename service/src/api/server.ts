@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { Failure } from "../domain/failure.ts";
 import type { Authenticator } from "./auth.ts";
+import { readableHeaders } from "./collector.ts";
 import type { ConsolePages } from "./console.ts";
 import { headerLines } from "./headers.ts";
 import { Limited, type LimitName } from "./limited.ts";
@@ -162,8 +163,9 @@ export class ApiServer {
       reply = await this.#answer(request, trace, onBody);
       fault = reply.fault ?? null;
     } catch (error) {
-      fault = toFailure(error);
+      fault = toAnswer(request.method, toFailure(error));
       reply = problemReply(fault);
+      if (request.url?.startsWith("/collect/")) Object.assign(reply.headers, readableHeaders(request));
     }
     const isLast = this.isStopping || reply.headers["connection"] === "close";
     const line = this.#lines.get(request.socket);
@@ -177,6 +179,7 @@ export class ApiServer {
     const hosts = headerLines(request, "host").length;
     if (hosts > 1 || (hosts === 0 && request.httpVersion !== "1.0"))
       throw new Failure("bad-request", "There must be one Host header.", { headers: { connection: "close" } });
+    requirePlainChunks(request);
     const parts = this.#parts;
     if (!parts) throw new Failure("service-unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
     const target = parseTarget(request.url ?? "");
@@ -250,6 +253,21 @@ function send(response: ServerResponse, reply: Reply, requestId: string, isLast:
 function limitOf(fault: Failure | null): LimitName | null {
   const limited = fault instanceof Limited ? fault : fault?.cause;
   return limited instanceof Limited ? limited.limit : null;
+}
+
+// A read changes nothing, so it cannot lose to another change: whatever is locked is out of reach.
+function toAnswer(method: string | undefined, failure: Failure): Failure {
+  if (method !== "GET" || failure.code !== "transaction-contended") return failure;
+  return new Failure("bad-gateway", "The database took too long. Retry after a short delay.", { cause: failure.cause });
+}
+
+// Node reads a body as chunked if that is the last of several codings, and ignores those before it.
+function requirePlainChunks(request: IncomingMessage): void {
+  const lines = headerLines(request, "transfer-encoding");
+  if (lines.length === 0 || (lines.length === 1 && lines[0]?.toLowerCase() === "chunked")) return;
+  throw new Failure("bad-request", "The only Transfer-Encoding that can be read is chunked.", {
+    headers: { connection: "close" },
+  });
 }
 
 function framingFailure(code: string | undefined): Failure {

@@ -33,7 +33,7 @@ type Parts = {
   database: Database;
   issuer: Issuer;
   collector: Collector;
-  isStopping: () => boolean;
+  isReady: () => boolean;
   openapi: () => string;
   docs: () => DocsSite;
   tag: () => string;
@@ -74,6 +74,15 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       path: "/docs",
       summary: "The documentation's first page",
       handle: () => docsReply(parts.docs(), ""),
+    },
+    {
+      id: "getDocsSlash",
+      role: "api",
+      method: "GET",
+      path: "/docs/",
+      summary: "Leads to the documentation's first page",
+      // Relative, so that a path in front of the service changes nothing.
+      handle: () => ({ status: 308, body: "", headers: { location: "../docs" } }),
     },
     {
       id: "getDocsPage",
@@ -149,10 +158,10 @@ async function token(issuer: Issuer, request: IncomingMessage, onBody: () => voi
   }
 }
 
-async function readiness({ database, isStopping, addressData }: Parts): Promise<Reply> {
-  if (isStopping())
-    throw new Failure("service-unavailable", "The service is shutting down.", { headers: { "retry-after": "1" } });
-  await database.ping();
+async function readiness({ database, isReady, addressData }: Parts): Promise<Reply> {
+  if (!isReady())
+    throw new Failure("service-unavailable", "The service is starting or shutting down.", { headers: { "retry-after": "1" } });
+  await database.requireWrites();
   return json({ status: "ready", database: "ok", address_data: addressData });
 }
 

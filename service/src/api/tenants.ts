@@ -26,6 +26,7 @@ export function shownTenant(tenant: TenantRow, clientId: string | undefined): Te
     allowed_origins: tenant.allowed_origins,
     ip_policy: tenant.ip_policy,
     url_parameters: tenant.url_parameters,
+    ...(tenant.retention_days !== null && { retention_days: tenant.retention_days }),
     identity_verification: tenant.identity_verification,
     created_at: tenant.created_at,
   };
@@ -102,12 +103,18 @@ export const tenantOperations: Operation[] = [
     scope: "update:tenant",
     tag: "Tenant",
     summary: "Change your own tenant",
-    description: "Members that are left out stay as they are. A list that is given replaces the one before it.",
+    description:
+      "Members that are left out stay as they are. A list that is given replaces the one before it. A shorter `retention_days` applies within a day, and what was removed does not come back with a longer one.",
     body: TenantChange,
     faults: tenantChangeFaults,
     success: { status: 200, description: "The tenant after the change", schema: Tenant },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
-    example: { allowed_origins: ["https://shop.example"], ip_policy: "truncate", url_parameters: ["utm_source"] },
+    example: {
+      allowed_origins: ["https://shop.example"],
+      ip_policy: "truncate",
+      url_parameters: ["utm_source"],
+      retention_days: 30,
+    },
     handle: update,
   }),
   operation({

@@ -11,6 +11,7 @@ import type { CaseDocument } from "../domain/case.ts";
 import type { StoredDecision } from "../domain/decision.ts";
 import { notFound } from "../domain/failure.ts";
 import { ScoredActivity } from "../domain/session.ts";
+import { storedSource } from "../domain/source.ts";
 import { requireAccountId } from "./accounts.ts";
 import { operation, type Call, type Operation, type Services } from "./operation.ts";
 import { PageQuery, listPage, pageOf } from "./page.ts";
@@ -31,20 +32,23 @@ export function given<T extends object>(members: T): { [name in keyof T]?: NonNu
 
 export function showActivity(row: TimelineRow): ScoredActivity {
   // Written with the activity, and by the engine.
-  const { attributes, browser } = JSON.parse(row.document) as {
+  const { attributes, browser, source } = JSON.parse(row.document) as {
     attributes?: ScoredActivity["attributes"];
     browser?: BrowserFacts;
+    source?: string;
   };
   const { l, r = {} } = JSON.parse(row.decision) as StoredDecision;
   const { page_url, page_title, signs } = browser ?? {};
-  const { website_account_id, session_id, device_id, ip, user_agent, prediction_id, case_id } = row;
+  const { website_account_id, claimed_account_id, session_id, device_id, ip, user_agent, prediction_id, case_id } = row;
   return {
     activity_id: row.activity_id,
     type: row.type,
     origin: row.origin === "browser" ? "browser" : "server",
+    source: storedSource(row.origin, source),
     occurred_at: row.occurred_at,
     received_at: row.received_at,
-    ...given({ website_account_id, session_id, device_id, ip, user_agent, page_url, page_title, signs, attributes }),
+    ...given({ website_account_id, claimed_account_id, session_id, device_id, ip }),
+    ...given({ user_agent, page_url, page_title, signs, attributes }),
     score: row.score,
     ...given({ log_odds: l }),
     rules: Object.keys(r),

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { Failure, type FieldError } from "../domain/failure.ts";
-import { memberNames } from "./json.ts";
+import { isRounded, memberNames } from "./json.ts";
 import { characters, firstCharacters, isStorable, parseTime } from "../domain/field.ts";
 
 // Checks a value against the JSON Schemas that the nouns are made of: all faults at once, in the order of the body, with
@@ -8,7 +8,7 @@ import { characters, firstCharacters, isStorable, parseTime } from "../domain/fi
 export type Schema = {
   type?: string;
   enum?: unknown[];
-  not?: { enum: unknown[] };
+  not?: { pattern: string };
   anyOf?: Schema[];
   properties?: Record<string, Schema>;
   required?: string[];
@@ -94,6 +94,7 @@ function numberFault(schema: Schema, value: unknown): string | null {
   if (schema.type === "integer" && !Number.isInteger(value)) return `must be ${noun}`;
   if (schema.minimum !== undefined && value < schema.minimum) return `must be ${schema.minimum} or more`;
   if (schema.maximum !== undefined && value > schema.maximum) return `must be ${schema.maximum} or less`;
+  if (schema.type === "integer" && !Number.isSafeInteger(value)) return `must lie within ${Number.MAX_SAFE_INTEGER} of 0`;
   return null;
 }
 
@@ -112,7 +113,7 @@ function matches(pattern: string, text: string): boolean {
 
 function stringFault(schema: Schema, value: unknown): string | null {
   if (typeof value !== "string") return "must be a string";
-  if (schema.not?.enum.includes(value)) return `must not be ${value}`;
+  if (schema.not && matches(schema.not.pattern, value)) return `must not be ${value}, which is reserved`;
   if (!isStorable(value)) return "must not hold U+0000 or a lone surrogate";
   // A character is one or two units: to count them is seldom needed.
   const { minLength = 0, maxLength = Infinity } = schema;
@@ -128,9 +129,9 @@ function stringFault(schema: Schema, value: unknown): string | null {
 }
 
 // Where a value stands in the body. Put into words only where there is a fault: of a good body of thousands of members no name is.
-type Place = { within: Place | null; name: string | number };
+type Place = { within: Place | null; holder: object; name: string | number };
 
-function wordsOf({ within, name }: Place): string {
+function wordsOf({ within, name }: Omit<Place, "holder">): string {
   const outer = within === null ? "" : wordsOf(within);
   if (typeof name === "number") return `${outer}[${name}]`;
   return outer === "" ? shownName(name) : `${outer}.${shownName(name)}`;
@@ -155,7 +156,8 @@ function check(schema: Schema, value: unknown, place: Place, faults: FieldError[
     return;
   }
   if (schema.type === "array") return checkArray(schema, value, place, faults);
-  const message = faultOf(schema, value);
+  const isInexact = schema.type === "integer" && isRounded(place.holder, place.name);
+  const message = isInexact ? "must be an integer" : faultOf(schema, value);
   if (message !== null) faults.push({ field: wordsOf(place), message });
 }
 
@@ -165,7 +167,7 @@ function checkArray(schema: Schema, value: unknown, place: Place, faults: FieldE
   if (value.length < (schema.minItems ?? 0)) return refuse(`must have at least ${counted(schema.minItems ?? 0, "entry")}`);
   if (value.length > (schema.maxItems ?? Infinity)) return refuse(`must have at most ${counted(schema.maxItems ?? 0, "entry")}`);
   const { items } = schema;
-  if (items) value.forEach((item: unknown, index) => check(items, item, { within: place, name: index }, faults));
+  if (items) value.forEach((item: unknown, index) => check(items, item, { within: place, holder: value, name: index }, faults));
 }
 
 // Of the body itself: the order of its members, and what was found of them beyond the schema.
@@ -185,7 +187,7 @@ function checkObject(
   }
   for (const name of names) {
     const before = faults.length;
-    checkMember(schema, { within: place, name }, value[name], faults);
+    checkMember(schema, { within: place, holder: value, name }, value[name], faults);
     const fault = outermost?.further.get(name);
     if (fault && faults.length === before) faults.push(fault);
   }

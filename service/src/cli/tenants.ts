@@ -30,11 +30,13 @@ const actor = "command line";
 
 function readChange(options: Options): TenantChange {
   const [origins, parameters] = [texts(options, "origin"), texts(options, "url-parameter")];
-  const [policy, verification] = [textOption(options, "ip-policy"), textOption(options, "identity-verification")];
+  const [policy, days] = [textOption(options, "ip-policy"), textOption(options, "retention-days")];
+  const verification = textOption(options, "identity-verification");
   const change = {
     ...(origins && { allowed_origins: origins }),
     ...(policy !== undefined && { ip_policy: policy }),
     ...(parameters && { url_parameters: parameters }),
+    ...(days !== undefined && { retention_days: readDays(days) }),
     ...(verification !== undefined && { identity_verification: verification }),
   };
   try {
@@ -45,6 +47,12 @@ function readChange(options: Options): TenantChange {
   }
   // It fits the schema.
   return change as TenantChange;
+}
+
+// What is no number is the schema's to refuse.
+function readDays(days: string): number | string | null {
+  if (days === "default") return null;
+  return /^\d{1,9}$/.test(days) ? Number(days) : days;
 }
 
 // Undefined where it was not given; an empty text empties the list.
@@ -110,13 +118,17 @@ export const tenantCommands: Command[] = [
   },
   {
     name: "tenant update",
-    usage: "tenant update <slug> [--origin <origin>]... [--ip-policy <policy>]",
+    usage: "tenant update <slug> [--origin <origin>]... [--ip-policy <policy>] [--retention-days <days>]",
     summary: "changes what is given, and leaves the rest; a list replaces the one before it",
     positionals: { min: 1, max: 1 },
     options: {
       origin: originOption,
       "ip-policy": { type: "string", describe: "what is kept of addresses: full, truncate or hash" },
       "url-parameter": { type: "string", multiple: true, describe: "a parameter of page addresses to keep; may be given again" },
+      "retention-days": {
+        type: "string",
+        describe: "how long raw activity is kept: 1 to 3650, or default for the process's own",
+      },
       "identity-verification": {
         type: "string",
         describe: "whether pages must prove their user: off, observe or required",

@@ -1,12 +1,14 @@
 import { hash } from "node:crypto";
 import type { BrowserFacts } from "../domain/activity.ts";
 import type { Source } from "../domain/source.ts";
+import { advisoryLocks } from "./advisory-locks.ts";
 import { codeOf, type Queryable } from "./database.ts";
 import type { ClaimedActivity } from "./inbox.ts";
 import { joinJson, plainArray, sql, statement } from "./sql.ts";
 
 export type Turn = {
   ip_policy: "full" | "truncate" | "hash";
+  ip_key: Uint8Array;
   identity_verification: "off" | "observe" | "required";
   // The kinds of activity that the tenant's servers report, each with the last day on which they did.
   told: Record<string, string>;
@@ -19,7 +21,7 @@ export type Turn = {
 // Null where another engine has the tenant now. Held to the end of the transaction.
 export async function claimTurn(tx: Queryable, tenantId: string): Promise<Turn | null> {
   const [row] = await tx.query<Turn>(sql`
-    select t.ip_policy, t.identity_verification, e.told, e.tied_sessions, e.heard_sessions, e.browser_at
+    select t.ip_policy, t.ip_key, t.identity_verification, e.told, e.tied_sessions, e.heard_sessions, e.browser_at
     from engine_turns as e
     join tenants as t using (tenant_id)
     where e.tenant_id = ${tenantId}
@@ -39,7 +41,7 @@ export async function lockTurn(tx: Queryable, tenantId: string): Promise<void> {
 export async function saveTurn(
   tx: Queryable,
   tenantId: string,
-  turn: Omit<Turn, "ip_policy" | "identity_verification">,
+  turn: Pick<Turn, "told" | "tied_sessions" | "heard_sessions" | "browser_at">,
 ): Promise<void> {
   await tx.query(sql`
     update engine_turns
@@ -71,7 +73,11 @@ export async function appendScored(tx: Queryable, tenantId: string, given: Score
   // In order of the key, so that its index grows at its end and its pages stay full.
   const scored = given.toSorted(byKey);
   const column = <T>(pick: (each: ScoredActivity) => T) => scored.map(pick);
-  const agents = await insertAgents(tx, tenantId, new Set(scored.flatMap(({ activity }) => activity.user_agent ?? [])));
+  const seenOn = scored.at(-1)?.activity.received_at.slice(0, 10) ?? "";
+  const agents = await insertAgents(tx, tenantId, {
+    agents: new Set(scored.flatMap(({ activity }) => activity.user_agent ?? [])),
+    seenOn,
+  });
   await tx.query(sql`
     insert into activities (
       tenant_id, received_at, id_key, occurred_at, score, origin, type, activity_id, website_account_id, session_id, device_id,
@@ -104,18 +110,32 @@ function byKey(a: ScoredActivity, b: ScoredActivity): number {
   return at === other ? (a.id_key < b.id_key ? -1 : 1) : at < other ? -1 : 1;
 }
 
-// The keys of these user agents, all of which are known from then on.
-async function insertAgents(tx: Queryable, tenantId: string, agents: Set<string>): Promise<Map<string, string>> {
+// The keys of these user agents, which are known from then on and seen on that day. A row is written at most once a day: those
+// that were seen today already are not even locked.
+async function insertAgents(
+  tx: Queryable,
+  tenantId: string,
+  { agents, seenOn }: { agents: Set<string>; seenOn: string },
+): Promise<Map<string, string>> {
   const keys = new Map(
     [...agents].map((agent) => [agent, BigInt.asIntN(64, BigInt(`0x${hash("sha256", agent, "hex").slice(0, 16)}`)).toString()]),
   );
   if (keys.size === 0) return keys;
   const sorted = [...keys].toSorted(([, a], [, b]) => (a < b ? -1 : 1));
   await tx.query(sql`
-    insert into user_agents (tenant_id, agent_key, user_agent)
-    select ${tenantId}::uuid, a.*
-    from unnest(${plainArray(sorted.map(([, key]) => key))}::bigint[], ${sorted.map(([agent]) => agent)}::text[]) as a
-    on conflict (tenant_id, agent_key) do nothing`);
+    insert into user_agents (tenant_id, agent_key, user_agent, last_seen)
+    select ${tenantId}::uuid, a.agent_key, a.user_agent, ${seenOn}::date
+    from unnest(
+      ${plainArray(sorted.map(([, key]) => key))}::bigint[],
+      ${sorted.map(([agent]) => agent)}::text[]
+    ) as a (agent_key, user_agent)
+    where not exists (
+      select 1
+      from user_agents as known
+      where known.tenant_id = ${tenantId} and known.agent_key = a.agent_key and known.last_seen >= ${seenOn}::date
+    )
+    on conflict (tenant_id, agent_key) do update
+    set last_seen = greatest(user_agents.last_seen, excluded.last_seen)`);
   return keys;
 }
 
@@ -154,7 +174,7 @@ export function partitionOf(day: string): string {
 export async function makePartition(tx: Queryable, day: string): Promise<void> {
   if (!/^\d{4}-\d\d-\d\d$/.test(day)) throw new Error(`${day} is no day`);
   const next = new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);
-  await tx.query(sql`select pg_advisory_xact_lock(4812204)`);
+  await tx.query(sql`select pg_advisory_xact_lock(${advisoryLocks.partitions})`);
   await tx.query(
     statement(
       // Its rows are dropped with it, and need no visit because more were added: those took a tenth of the machine under load.

@@ -25,8 +25,9 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const contendedCodes = new Set(["40001", "40P01", "23505"]);
 export const lockTimeoutCode = "55P03";
 const statementTimeoutCode = "57014";
-// Connection exceptions, insufficient resources (too many connections, disk full) and an operator's shutdown.
-const awayCodes = /^(08|53|57P|58|25P03)/;
+const readOnlyCode = "25006";
+// Connection exceptions, insufficient resources (too many connections, disk full), an operator's shutdown, and a read-only server.
+const awayCodes = /^(08|53|57P|58|25P03|25006)/;
 // Without a code: of connections that were closed, or could not be had.
 const awayMessages = /connection|timeout expired|client was closed|not queryable/i;
 
@@ -77,10 +78,12 @@ export class Database implements TenantDatabase {
   // One read. It goes down one of a few pipelined connections; where that one turns out to be dead, once more on a fresh one.
   async #read<R extends Row>(lane: Lane, statement: Statement, tenantId: string | null): Promise<R[]> {
     const slot = lane.nextSlot();
+    const reader = lane.reader(slot);
     try {
-      return await (await lane.reader(slot)).ask<R>(statement, tenantId);
+      return await (await reader).ask<R>(statement, tenantId);
     } catch (error) {
       if (!isAway(error) || this.#isEnded) throw toFailure(error);
+      if (codeOf(error) === readOnlyCode) lane.dropReader(slot, reader);
     }
     try {
       return await (await lane.reader(slot)).ask<R>(statement, tenantId);
@@ -89,8 +92,10 @@ export class Database implements TenantDatabase {
     }
   }
 
-  async ping(): Promise<void> {
-    await this.query(sql`select 1 as ready`);
+  // Fails if the database cannot be reached, or is read-only. The statement finds nothing and locks nothing, but PostgreSQL
+  // refuses it in a read-only transaction.
+  async requireWrites(): Promise<void> {
+    await this.query(sql`select 1 as ready from service_settings where false for update`);
   }
 
   // One transaction: all of `work` or nothing of it. Run again where the database chose it as the loser of a race,
@@ -151,10 +156,12 @@ export class Database implements TenantDatabase {
     } catch (error) {
       tx.end();
       // A rollback that succeeds shows that the connection lives; one that fails ends it, which rolls back too.
-      isBroken = !(await send(client, unprepared("rollback")).then(
+      const isAlive = await send(client, unprepared("rollback")).then(
         () => true,
         () => false,
-      ));
+      );
+      // The next connection may reach a server that takes writes.
+      isBroken = !isAlive || codeOf(error) === readOnlyCode;
       throw error;
     } finally {
       client.release(isBroken);
@@ -226,7 +233,8 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-function isAway(error: unknown): boolean {
+// Whether the connection is lost, or cannot be made now.
+export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
   if (error instanceof DatabaseError) return awayCodes.test(code);

@@ -13,6 +13,7 @@ export type DecidedActivity = {
   type: string;
   activity_id: string;
   website_account_id: string | null;
+  claimed_account_id: string | null;
   session_id: string | null;
   device_id: string | null;
   ip: string | null;
@@ -28,8 +29,8 @@ export async function findDecision(
 ): Promise<DecidedActivity | undefined> {
   if (!isCanonicalUuid(predictionId)) return undefined;
   const [row] = await database.query<Row & DecidedActivity>(sql`
-    select received_at, id_key, occurred_at, score, origin, type, activity_id, website_account_id, session_id, device_id, ip,
-      case_id, document, decision
+    select received_at, id_key, occurred_at, score, origin, type, activity_id, website_account_id,
+      claimed_account_id, session_id, device_id, ip, case_id, document, decision
     from activities
     where tenant_id = ${tenantId} and prediction_id = ${predictionId}`);
   return row;
@@ -39,8 +40,8 @@ export async function findDecision(
 export async function findDecided(database: Queryable, tenantId: string, keys: ExampleKey[]): Promise<DecidedActivity[]> {
   if (keys.length === 0) return [];
   return database.query<Row & DecidedActivity>(sql`
-    select a.received_at, a.id_key, a.occurred_at, a.score, a.origin, a.type, a.activity_id, a.website_account_id, a.session_id,
-      a.device_id, a.ip, a.case_id, a.document, a.decision
+    select a.received_at, a.id_key, a.occurred_at, a.score, a.origin, a.type, a.activity_id, a.website_account_id,
+      a.claimed_account_id, a.session_id, a.device_id, a.ip, a.case_id, a.document, a.decision
     from unnest(${keys.map((each) => each.received_at)}::timestamptz[], ${keys.map((each) => each.id_key)}::uuid[])
       with ordinality as k (received_at, id_key, position)
     join activities as a on a.tenant_id = ${tenantId} and a.received_at = k.received_at and a.id_key = k.id_key

@@ -3,7 +3,9 @@ import { closeSync, existsSync, fstatSync, openSync, readFileSync, rmSync, statS
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
+import { advisoryLocks } from "./advisory-locks.ts";
 import { EmbeddedFault, binary, makeCluster, makeFolder, makeSocketFolder, quoted } from "./cluster.ts";
+import { codeOf, isAway, lockTimeoutCode } from "./database.ts";
 import { isRunning, isRunningIn, launcher, serverUser, type Launcher } from "./privilege.ts";
 
 // A PostgreSQL of our own in DATA_DIR, reached over a unix socket. What a start finds there may be: nothing; a clean
@@ -11,9 +13,8 @@ import { isRunning, isRunningIn, launcher, serverUser, type Launcher } from "./p
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
 const pollMs = 50;
-// Advisory locks inside that PostgreSQL. They vanish with the connection, so no kill can leave one behind.
-const serviceLock = 4_812_202;
-const userLock = 4_812_203;
+// How long a start of the service waits for commands before it stops the PostgreSQL that they use.
+const commandsTimeoutMs = 10_000;
 
 const settings = {
   listen_addresses: "",
@@ -35,6 +36,8 @@ export class EmbeddedPostgres {
   // Where this start's lines begin: what older ones said explains nothing.
   #logBegin: number;
   #server: ChildProcess | null = null;
+  // Whether anything has answered since our server was started. If so, its end is no failed start.
+  #hasAnswered = false;
   #guard: Client | null = null;
   #isStopping = false;
 
@@ -52,12 +55,7 @@ export class EmbeddedPostgres {
   // For the service: alone on the folder, with PostgreSQL as a child that is started again should it die.
   static async forService(dataDir: string): Promise<EmbeddedPostgres> {
     const embedded = new EmbeddedPostgres(dataDir);
-    await embedded.#prepare();
-    if (await embedded.#guardWith("select pg_try_advisory_lock($1) as got", serviceLock, dataDir)) {
-      // The PostgreSQL of a service that was killed: its child no more, so it is stopped and started as ours.
-      if (!embedded.#isOurs()) await embedded.#takeOver(dataDir);
-    }
-    await embedded.#shareUserLock();
+    await embedded.#enter((guard) => embedded.#claimFolder(guard, dataDir));
     embedded.#watch();
     return embedded;
   }
@@ -65,47 +63,65 @@ export class EmbeddedPostgres {
   // For a command: beside a running service, or on its own for as long as the command takes.
   static async forCommand(dataDir: string): Promise<EmbeddedPostgres> {
     const embedded = new EmbeddedPostgres(dataDir);
-    await embedded.#prepare();
-    await embedded.#shareUserLock();
+    await embedded.#enter(async () => true);
     return embedded;
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true;
     const wantsStop = this.#watching || (await this.#isLastUser());
+    if (wantsStop) await this.#stopRunning();
+    else this.#server?.unref();
+    // Not before the stop: the lock that this connection holds keeps others from using a server that is about to stop.
     await this.#guard?.end().catch(() => {});
-    if (!wantsStop) {
-      this.#server?.unref();
-      return;
-    }
-    // Ours, which may not have got as far as its pid file yet; then another's, where ours gave way to it.
-    await this.#stopServer();
-    await this.#stopOther();
   }
 
   #watching = false;
 
-  async #prepare(): Promise<void> {
+  // Connects, starts PostgreSQL if it does not run, and counts as one of its users from then on. Another command may be stopping
+  // the server that was found. Then the connection is lost, and once that server is gone, a new one is started. `claim` returns
+  // whether this server will do.
+  async #enter(claim: (guard: Client) => Promise<boolean>): Promise<void> {
     makeCluster(this.#folder, this.#launcher, this.address.user);
-    this.#guard = await this.#connectOrStart();
-  }
-
-  async #connectOrStart(): Promise<Client> {
     const deadline = Date.now() + startTimeoutMs;
     for (;;) {
-      const client = new Client({ ...this.address, application_name: "casehound-guard", connectionTimeoutMillis: 5_000 });
-      client.on("error", () => {});
+      const guard = await this.#connectOrStart(deadline);
+      this.#guard = guard;
+      try {
+        if (await claim(guard)) return await this.#shareUserLock(guard);
+      } catch (cause) {
+        await guard.end().catch(() => {});
+        const isLocked = codeOf(cause) === lockTimeoutCode;
+        if (isLocked || (isAway(cause) && Date.now() > deadline))
+          throw new EmbeddedFault(`other commands keep stopping PostgreSQL in ${this.#folder}: try again`, { cause });
+        if (!isAway(cause)) throw cause;
+      }
+    }
+  }
+
+  #newClient(): Client {
+    const limits = { connectionTimeoutMillis: 5_000, lock_timeout: startTimeoutMs };
+    const client = new Client({ ...this.address, application_name: "casehound-guard", ...limits });
+    client.on("error", () => {});
+    return client;
+  }
+
+  async #connectOrStart(deadline = Date.now() + startTimeoutMs): Promise<Client> {
+    for (;;) {
+      const client = this.#newClient();
       try {
         await client.connect();
+        this.#hasAnswered = true;
         return client;
       } catch (cause) {
         await client.end().catch(() => {});
         if (Date.now() > deadline) throw new EmbeddedFault(`PostgreSQL did not start: ${this.#lastLog()}`, { cause });
         if (this.#server !== null && hasEnded(this.#server)) {
-          if (!this.#isServedByAnother() && !this.#isBlocked())
+          if (!this.#hasAnswered && !this.#isServedByAnother() && !this.#isBlocked())
             throw new EmbeddedFault(`PostgreSQL did not start: ${this.#lastLog()}`);
           this.#server = null;
         }
+        if (this.#isStopping) throw new EmbeddedFault("PostgreSQL is not started, because the service is stopping", { cause });
         if (this.#server === null && !this.#isServedByAnother()) this.#spawnServer();
         await sleep(pollMs);
       }
@@ -123,6 +139,7 @@ export class EmbeddedPostgres {
     // A group of its own, so that Ctrl+C reaches the service alone, which then stops it in good order.
     this.#server = spawn(run.file, run.args, { ...run.options, stdio: ["ignore", log, log], detached: true });
     this.#server.on("error", () => {});
+    this.#hasAnswered = false;
     closeSync(log);
   }
 
@@ -150,37 +167,60 @@ export class EmbeddedPostgres {
     }
   }
 
-  async #guardWith(text: string, lock: number, dataDir: string): Promise<true> {
-    const got = await this.#guard?.query<{ got: boolean }>(text, [lock]);
-    if (got?.rows[0]?.got === true) return true;
-    await this.#guard?.end();
-    throw new EmbeddedFault(`another casehound is running on DATA_DIR ${dataDir}`);
+  // Locks, because they vanish with the connection: no kill can leave one behind. A PostgreSQL that is not our child was left by
+  // a service that was killed, or belongs to a command. It is stopped, and the next one is ours.
+  async #claimFolder(guard: Client, dataDir: string): Promise<boolean> {
+    if (!(await tryLock(guard, advisoryLocks.service)))
+      throw new EmbeddedFault(`another casehound is running on DATA_DIR ${dataDir}`);
+    if (this.#isOurs()) return true;
+    await this.#waitForCommands(guard);
+    await this.#stopRunning();
+    await guard.end().catch(() => {});
+    return false;
   }
 
-  async #takeOver(dataDir: string): Promise<void> {
-    await this.#guard?.end();
-    await this.#stopOther();
-    this.#guard = await this.#connectOrStart();
-    await this.#guardWith("select pg_try_advisory_lock($1) as got", serviceLock, dataDir);
+  // One that takes longer is cut off: the service comes first.
+  async #waitForCommands(guard: Client): Promise<void> {
+    await guard.query("select set_config('lock_timeout', $1, false)", [String(commandsTimeoutMs)]);
+    await guard.query("select pg_advisory_lock($1)", [advisoryLocks.users]).catch((error: unknown) => {
+      if (codeOf(error) !== lockTimeoutCode) throw error;
+    });
   }
 
-  // One that another process has started.
-  async #stopOther(): Promise<void> {
+  // Ours, which may have no pid file yet; or the one that runs, if ours gave way to it. Its pid is read first: after the stop, the
+  // file may already name a server that another command has started.
+  async #stopRunning(): Promise<void> {
     const pid = this.#serverPid();
-    if (pid === null || !isRunningIn(pid, this.#folder)) return;
-    process.kill(pid, "SIGINT");
+    const own = this.#server?.pid;
+    await this.#stopServer();
+    if (pid === null || pid === own || !isRunningIn(pid, this.#folder)) return;
+    interrupt(pid);
     await until(() => !isRunningIn(pid, this.#folder), stopTimeoutMs);
   }
 
-  async #shareUserLock(): Promise<void> {
-    await this.#guard?.query("select pg_advisory_lock_shared($1)", [userLock]);
+  // A server that is stopping can still grant the lock, if it ends the stopper's connection before ours. It accepts no new
+  // connection then, so one is tried once the lock is held.
+  async #shareUserLock(guard: Client): Promise<void> {
+    await guard.query("select pg_advisory_lock_shared($1)", [advisoryLocks.users]);
+    const probe = this.#newClient();
+    try {
+      await probe.connect();
+    } finally {
+      await probe.end().catch(() => {});
+    }
   }
 
+  // If so, nobody else can become a user any more.
   async #isLastUser(): Promise<boolean> {
     if (!this.#guard) return false;
-    await this.#guard.query("select pg_advisory_unlock_shared($1)", [userLock]);
-    const { rows } = await this.#guard.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [userLock]);
-    return rows[0]?.got === true;
+    try {
+      await this.#guard.query("select pg_advisory_unlock_shared($1)", [advisoryLocks.users]);
+      return await tryLock(this.#guard, advisoryLocks.users);
+    } catch (error) {
+      // The server is gone, or is being stopped by somebody else.
+      if (isAway(error)) return false;
+      throw error;
+    }
   }
 
   #watch(): void {
@@ -202,8 +242,8 @@ export class EmbeddedPostgres {
       if (this.#server && hasEnded(this.#server)) this.#server = null;
       try {
         this.#guard = await this.#connectOrStart();
-        await this.#guard.query("select pg_advisory_lock($1)", [serviceLock]);
-        await this.#shareUserLock();
+        await this.#guard.query("select pg_advisory_lock($1)", [advisoryLocks.service]);
+        await this.#shareUserLock(this.#guard);
         this.#watch();
         return;
       } catch {
@@ -232,6 +272,20 @@ export class EmbeddedPostgres {
 
   #ownLog(): string {
     return existsSync(this.#log) ? readFileSync(this.#log).subarray(this.#logBegin).toString() : "";
+  }
+}
+
+async function tryLock(client: Client, lock: number): Promise<boolean> {
+  const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [lock]);
+  return rows[0]?.got === true;
+}
+
+function interrupt(pid: number): void {
+  try {
+    process.kill(pid, "SIGINT");
+  } catch (error) {
+    // It has just ended by itself.
+    if (codeOf(error) !== "ESRCH") throw error;
   }
 }
 

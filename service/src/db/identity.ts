@@ -75,20 +75,11 @@ export async function listIdentityDays(
     order by d.day`);
 }
 
-const latestMax = 10_000;
-
-// Looks at the latest activities only: a tenant without server activity would have all of its days read.
-export async function hasServerActivity(database: Queryable, tenantId: string): Promise<boolean> {
-  const rows = await database.query(sql`
-    select 1 as found
-    from (
-      select origin
-      from activities
-      where tenant_id = ${tenantId}
-      order by received_at desc
-      limit ${latestMax}
-    ) as latest
-    where origin = 'server'
-    limit 1`);
-  return rows.length > 0;
+// The last day on which a server of the tenant told of an account; null if none ever did.
+export async function findServerDay(database: Queryable, tenantId: string): Promise<string | null> {
+  const [row] = await database.query<Row & { day: string | null }>(sql`
+    select told ->> 'any' as day
+    from engine_turns
+    where tenant_id = ${tenantId}`);
+  return row?.day ?? null;
 }

@@ -43,6 +43,13 @@ export async function saveReply(
     where tenant_id = ${tenantId} and key = ${key}`);
 }
 
+// The key that the transaction claimed is free again for the next one.
+export async function deleteKey(tx: Queryable, tenantId: string, key: string): Promise<void> {
+  await tx.query(sql`
+    delete from idempotency_keys
+    where tenant_id = ${tenantId} and key = ${key}`);
+}
+
 // Keys that nobody has used, with their replies. One that was used meanwhile is a unique violation, which ends the transaction.
 export async function insertReplies(
   tx: Queryable,

@@ -50,6 +50,12 @@ export class Lane {
     return connecting;
   }
 
+  // The next one in that place is a new one.
+  dropReader(slot: number, dropped: Promise<Reader>): void {
+    if (this.#readers[slot] === dropped) this.#readers[slot] = undefined;
+    void dropped.then((reader) => reader.end()).catch(() => {});
+  }
+
   async end(): Promise<void> {
     const readers = await Promise.allSettled(this.#readers.filter((reader) => reader !== undefined));
     await Promise.allSettled([

@@ -57,26 +57,37 @@ export async function findOutcomeCounts(
   return new Map(rows.map((row) => [row.subject, row]));
 }
 
-// By device: which accounts that were active on it have a confirmed fraud. Not those that were taken over: their devices are
-// the victim's.
-export async function findConfirmedOnDevices(
-  tx: Queryable,
-  tenantId: string,
-  devices: string[],
-): Promise<{ device_id: string; website_account_id: string }[]> {
-  return tx.query<{ device_id: string; website_account_id: string }>(sql`
-    select distinct l.b as device_id, l.a as website_account_id
-    from outcomes as o
-    left join cases as c on c.tenant_id = ${tenantId} and c.case_id = o.case_id
-    join links as l on l.tenant_id = ${tenantId} and l.kind = 'account-device' and l.a = o.website_account_id
-    where o.tenant_id = ${tenantId}
-      and o.disposition = 'CONFIRMED_FRAUD'
-      and c.primary_fraud_label is distinct from 'Account Takeover'
-      and l.b = any(${devices}::text[])
-      and not exists (
+export type FraudOnDevice = { device_id: string; website_account_id: string; decided_at: string; accounts: number };
+
+// By device: which accounts that were active on it have a confirmed fraud, when that was said last, and how many accounts were
+// active on the device at all, to 1,000. Not those that were taken over: their devices are the victim's.
+export async function findConfirmedOnDevices(tx: Queryable, tenantId: string, devices: string[]): Promise<FraudOnDevice[]> {
+  return tx.query<FraudOnDevice>(sql`
+    select f.device_id, f.website_account_id, f.decided_at, users.accounts
+    from (
+      select l.b as device_id, l.a as website_account_id, max(o.decided_at) as decided_at
+      from outcomes as o
+      left join cases as c on c.tenant_id = ${tenantId} and c.case_id = o.case_id
+      join links as l on l.tenant_id = ${tenantId} and l.kind = 'account-device' and l.a = o.website_account_id
+      where o.tenant_id = ${tenantId}
+        and o.disposition = 'CONFIRMED_FRAUD'
+        and c.primary_fraud_label is distinct from 'Account Takeover'
+        and l.b = any(${devices}::text[])
+        and not exists (
+          select 1
+          from outcomes as later
+          where later.tenant_id = ${tenantId} and later.case_id = o.case_id and later.case_version > o.case_version
+        )
+      group by l.b, l.a
+      limit 1000
+    ) as f
+    cross join lateral (
+      select count(*) as accounts
+      from (
         select 1
-        from outcomes as later
-        where later.tenant_id = ${tenantId} and later.case_id = o.case_id and later.case_version > o.case_version
-      )
-    limit 1000`);
+        from links as l
+        where l.tenant_id = ${tenantId} and l.kind = 'account-device' and l.b = f.device_id
+        limit 1000
+      ) as seen
+    ) as users`);
 }

@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import type { Client } from "pg";
+import { advisoryLocks } from "./advisory-locks.ts";
 import type { Database } from "./database.ts";
 import { sql, statement } from "./sql.ts";
 
 const folder = new URL("../../migrations/", import.meta.url);
-// Any number, the same in every process: one of ten that start at once migrates, nine wait.
-const lockId = 4_812_201;
 const postgresVersionMin = 150_000;
 
 export class MigrationFault extends Error {}
@@ -29,7 +28,8 @@ export async function migrate(database: Database, migrations = readMigrations())
   const client = await database.connect();
   try {
     await checkServer(client);
-    await client.query("select pg_advisory_lock($1)", [lockId]);
+    // If ten processes start at once, one migrates and nine wait.
+    await client.query("select pg_advisory_lock($1)", [advisoryLocks.migrations]);
     const pending = await findPending(client, migrations);
     for (const migration of pending) await apply(client, migration);
     return pending.map((migration) => migration.name);
@@ -40,7 +40,7 @@ export async function migrate(database: Database, migrations = readMigrations())
 
 // The lock of whoever migrates, until the connection ends.
 export async function tryMigrationLock(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [lockId]);
+  const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [advisoryLocks.migrations]);
   return rows[0]?.got === true;
 }
 

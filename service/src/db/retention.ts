@@ -1,15 +1,14 @@
 import { keptDays } from "../domain/metric.ts";
 import { daysKept as quarantineDays } from "../domain/quarantine.ts";
 import { deleteActivitiesOfAccount } from "./activities.ts";
+import { advisoryLocks } from "./advisory-locks.ts";
 import type { Database, Queryable, Row } from "./database.ts";
 import { eraseFromInbox } from "./inbox.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
 import { eraseAccountFromRules } from "./rule-report.ts";
-import { sql, statement, type Statement } from "./sql.ts";
+import { sql, unprepared, type Statement } from "./sql.ts";
 import { entityKey } from "./states.ts";
 
-// Any number, the same in every process.
-const expiryLock = 4_812_205;
 // Nothing here is so urgent that others should stand in line behind it.
 const lockTimeoutMs = 2_000;
 
@@ -19,7 +18,7 @@ export async function holdExpiry<T>(database: Database, work: (held: Queryable) 
   const held: Queryable = { query: async <R extends Row>(given: Statement) => (await client.query<R>(given)).rows };
   try {
     await held.query(sql`select set_config('lock_timeout', ${String(lockTimeoutMs)}, false)`);
-    const [row] = await held.query<{ got: boolean }>(sql`select pg_try_advisory_lock(${expiryLock}) as got`);
+    const [row] = await held.query<{ got: boolean }>(sql`select pg_try_advisory_lock(${advisoryLocks.expiry}) as got`);
     return row?.got === true ? await work(held) : null;
   } finally {
     // The lock ends with the connection, also where that one is broken already.
@@ -48,41 +47,74 @@ export async function listDayTables(database: Queryable): Promise<DayTable[]> {
 // Dropped in place, a partition would need all of `activities` for itself. Where the wait is too long the day is left half
 // taken out, which only shows in its state, and is finished the next time.
 export async function dropDayTable(held: Queryable, { name, state }: DayTable): Promise<void> {
-  if (!/^activities_\d{8}$/.test(name)) throw new Error(`${name} is no day's table`);
+  const table = dayTableName(name);
   const how = { attached: "concurrently", detaching: "finalize", detached: null }[state];
-  if (how !== null) await held.query(unprepared(`alter table activities detach partition ${name} ${how}`));
-  await held.query(unprepared(`drop table if exists ${name}`));
+  if (how !== null) await held.query(unprepared(`alter table activities detach partition ${table} ${how}`));
+  await held.query(unprepared(`drop table if exists ${table}`));
 }
 
-function unprepared(text: string): Statement {
-  return { name: "", text, values: [] };
+function dayTableName(name: string): string {
+  if (!/^activities_\d{8}$/.test(name)) throw new Error(`${name} is no day's table`);
+  return name;
 }
 
-// What is deleted where it lies, by the day since which it is kept: $3. Each with how many days that is.
-export type Sweep = { table: string; isOld: string; keptDays: number | "retention" };
+// Rows of a table that are deleted when `column` is before the first day that is kept. With "retention" that day is the tenant's
+// own (tenants.retention_days, else the process's), but never closer than `daysMin`.
+export type Sweep = { table: string; column: string; only?: string; keptDays: number | "retention"; daysMin?: number };
 
 export const sweeps: readonly Sweep[] = [
-  { table: "activity_ids", isOld: "received_on < $3::date", keptDays: "retention" },
-  { table: "unscorable", isOld: "received_at < $3::timestamptz", keptDays: "retention" },
-  { table: "sessions", isOld: "last_at < $3::timestamptz", keptDays: "retention" },
-  { table: "links", isOld: "last_seen < $3::timestamptz", keptDays: "retention" },
-  { table: "rule_subjects", isOld: "last_at < $3::timestamptz", keptDays: "retention" },
-  { table: "rule_hits", isOld: "day < $3::date", keptDays: 400 },
-  { table: "entity_states", isOld: "touched_on < $3::date", keptDays: 30 },
-  { table: "metric_buckets", isOld: "level = 'minute' and bucket < $3::timestamptz", keptDays: keptDays.minute },
-  { table: "metric_buckets", isOld: "level = 'hour' and bucket < $3::timestamptz", keptDays: keptDays.hour },
-  { table: "quarantine", isOld: "received_at < $3::timestamptz", keptDays: quarantineDays },
-  { table: "quarantine_counts", isOld: "day < $3::date", keptDays: quarantineDays },
-  { table: "identity_counts", isOld: "day < $3::date", keptDays: 90 },
-  { table: "identity_secrets", isOld: "expires_at < $3::timestamptz", keptDays: 1 },
-  { table: "backtests", isOld: "created_at < $3::timestamptz", keptDays: 90 },
-  { table: "web_sessions", isOld: "expires_at < $3::timestamptz", keptDays: 1 },
-  { table: "user_links", isOld: "expires_at < $3::timestamptz", keptDays: 30 },
-  { table: "webhook_deliveries", isOld: "state <> 'WAITING' and next_at < $3::timestamptz", keptDays: 30 },
-  { table: "sign_in_attempts", isOld: "last_at < $3::timestamptz", keptDays: 1 },
+  { table: "activity_ids", column: "received_on", keptDays: "retention" },
+  { table: "unscorable", column: "received_at", keptDays: "retention" },
+  { table: "sessions", column: "last_at", keptDays: "retention" },
+  { table: "links", column: "last_seen", keptDays: "retention" },
+  { table: "rule_subjects", column: "last_at", keptDays: "retention" },
+  { table: "user_agents", column: "last_seen", keptDays: "retention" },
+  { table: "rule_hits", column: "day", keptDays: 400 },
+  // Without its habits a take-over of a dormant account looks like a first log-in. Many accounts are used once a year.
+  { table: "entity_states", column: "touched_on", only: "kind = 'account'", keptDays: "retention", daysMin: 400 },
+  // Devices, addresses and values, which anybody can make up.
+  { table: "entity_states", column: "touched_on", only: "kind <> 'account'", keptDays: 30 },
+  { table: "metric_buckets", column: "bucket", only: "level = 'minute'", keptDays: keptDays.minute },
+  { table: "metric_buckets", column: "bucket", only: "level = 'hour'", keptDays: keptDays.hour },
+  { table: "quarantine", column: "received_at", keptDays: quarantineDays },
+  { table: "quarantine_counts", column: "day", keptDays: quarantineDays },
+  { table: "identity_counts", column: "day", keptDays: 90 },
+  { table: "identity_secrets", column: "expires_at", keptDays: 1 },
+  { table: "backtests", column: "created_at", keptDays: 90 },
+  { table: "web_sessions", column: "expires_at", keptDays: 1 },
+  { table: "user_links", column: "expires_at", keptDays: 30 },
+  { table: "webhook_deliveries", column: "next_at", only: "state <> 'WAITING'", keptDays: 30 },
+  { table: "sign_in_attempts", column: "last_at", keptDays: 1 },
   // Those without a case are of bulk closes. To run one again is harmless: its versions are of long ago.
-  { table: "idempotency_keys", isOld: "case_id is null and created_at < $3::timestamptz", keptDays: 30 },
+  { table: "idempotency_keys", column: "created_at", only: "case_id is null", keptDays: 30 },
 ];
+
+// What is left in a day's table of tenants that keep less than others do.
+export function sweepOfDay({ name }: DayTable): Sweep {
+  return { table: dayTableName(name), column: "received_at", keptDays: "retention" };
+}
+
+export type Limits = { today: string; retentionDays: number };
+
+// The shortest and the longest that any tenant keeps raw activity.
+export async function findRetention(held: Queryable, retentionDays: number): Promise<{ shortest: number; longest: number }> {
+  const [row] = await held.query<{ shortest: number; longest: number }>(sql`
+    select coalesce(min(coalesce(retention_days, ${retentionDays}::int)), ${retentionDays}::int) as shortest,
+      coalesce(max(coalesce(retention_days, ${retentionDays}::int)), ${retentionDays}::int) as longest
+    from tenants`);
+  return row ?? { shortest: retentionDays, longest: retentionDays };
+}
+
+// Whether a day's table holds activity of a tenant that no longer keeps that day: one look into the primary key per tenant.
+export async function hasExpired(held: Queryable, { name, day }: DayTable, { today, retentionDays }: Limits): Promise<boolean> {
+  const text = `
+    select 1 as found
+    from tenants as t
+    cross join lateral (select 1 from ${dayTableName(name)} as a where a.tenant_id = t.tenant_id limit 1) as kept
+    where $1::date < $2::date - coalesce(t.retention_days, $3::int)
+    limit 1`;
+  return (await held.query(unprepared(text, [day, today, retentionDays]))).length > 0;
+}
 
 export async function countPages(held: Queryable, table: string): Promise<number> {
   const [row] = await held.query<{ pages: number }>(sql`
@@ -96,23 +128,28 @@ export type PageWindow = { from: number; to: number };
 // event. What an engine holds at that moment is in use, and stays.
 export async function deleteOld(
   held: Queryable,
-  { table, isOld }: Sweep,
-  { before, window }: { before: string; window: PageWindow },
+  { table, column, only = "true", keptDays: kept, daysMin = 0 }: Sweep,
+  { today, retentionDays, window }: Limits & { window: PageWindow },
 ): Promise<number> {
+  const isOwn = kept === "retention";
+  const tenants = isOwn ? "left join (select tenant_id, retention_days from tenants) as t using (tenant_id)" : "";
+  const days = isOwn ? `greatest(coalesce(t.retention_days, $4::int), ${daysMin})` : "$4::int";
   const text = `
     with gone as (
       delete from ${table}
       where ctid = any(array(
-        select ctid
-        from ${table}
-        where ctid >= $1::tid and ctid < $2::tid and ${isOld}
-        for update skip locked
+        select s.ctid
+        from ${table} as s
+        ${tenants}
+        where s.ctid >= $1::tid and s.ctid < $2::tid and ${only} and ${column} < $3::date - ${days}
+        for update of s skip locked
       ))
       returning 1
     )
     select count(*) as gone
     from gone`;
-  const [row] = await held.query<{ gone: number }>(statement(text, [`(${window.from},0)`, `(${window.to},0)`, before]));
+  const values = [`(${window.from},0)`, `(${window.to},0)`, today, isOwn ? retentionDays : kept];
+  const [row] = await held.query<{ gone: number }>(unprepared(text, values));
   return row?.gone ?? 0;
 }
 

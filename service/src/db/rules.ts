@@ -171,6 +171,30 @@ export async function listTenantsWithoutRules(database: Queryable): Promise<stri
   return rows.map((row) => row.tenant_id);
 }
 
+// Tenants whose default rules are of an earlier release.
+export async function listTenantsBefore(database: Queryable, defaultsVersion: number): Promise<string[]> {
+  const rows = await database.query<{ tenant_id: string }>(sql`
+    select tenant_id
+    from detection_settings
+    where defaults_version < ${defaultsVersion}`);
+  return rows.map((row) => row.tenant_id);
+}
+
+export async function findDefaultsVersion(tx: Queryable, tenantId: string): Promise<number> {
+  const [row] = await tx.query<{ defaults_version: number }>(sql`
+    select defaults_version
+    from detection_settings
+    where tenant_id = ${tenantId}`);
+  return row?.defaults_version ?? 0;
+}
+
+export async function saveDefaultsVersion(tx: Queryable, tenantId: string, defaultsVersion: number): Promise<void> {
+  await tx.query(sql`
+    update detection_settings
+    set defaults_version = ${defaultsVersion}
+    where tenant_id = ${tenantId}`);
+}
+
 export type RuleHits = { rule_id: string; is_shadow: boolean; day: string; hits: number };
 
 // Rows are sorted by their keys, so that two writers lock them in one order.

@@ -1,11 +1,10 @@
 import { DatabaseError, escapeIdentifier, type Client } from "pg";
+import { advisoryLocks } from "./advisory-locks.ts";
 import { codeOf, type Database } from "./database.ts";
 import { sql } from "./sql.ts";
 
 // The role that tenants' requests work under. It owns nothing and logs in nowhere, so that the tables' policies apply to it.
 export const tenantRole = "casehound_tenant";
-// Any number, the same in every process: of several that start at once one makes the role.
-const lockId = 4_812_204;
 const insufficientPrivilege = "42501";
 // No such role, or not for this user.
 const cannotTake = new Set(["22023", insufficientPrivilege]);
@@ -24,7 +23,8 @@ export async function openTenantLock(database: Database): Promise<string | null>
 async function prepareRole(database: Database): Promise<string | null> {
   const client = await database.connect();
   try {
-    await client.query("select pg_advisory_lock($1)", [lockId]);
+    // If several processes start at once, one of them creates the role.
+    await client.query("select pg_advisory_lock($1)", [advisoryLocks.tenantRole]);
     await makeRole(client);
     await takeRole(client);
     await grantTables(client);

@@ -39,7 +39,7 @@ export async function insertTenant(tx: Queryable, tenant: NewTenant): Promise<bo
 
 export async function findTenant(database: Queryable, slug: string): Promise<TenantRow | undefined> {
   const [row] = await database.query<TenantRow>(sql`
-    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, identity_verification, created_at
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, created_at
     from tenants
     where slug = ${slug}`);
   return row;
@@ -49,7 +49,7 @@ const tenantsListedMax = 1_000;
 
 export async function listTenants(database: Queryable): Promise<TenantRow[]> {
   return database.query<TenantRow>(sql`
-    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, identity_verification, created_at
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, created_at
     from tenants
     order by slug
     limit ${tenantsListedMax}`);
@@ -82,7 +82,7 @@ export async function findTenantsByKeys(database: Queryable, keys: string[], now
 // Not against those who only point to the tenant: every write does.
 export async function lockTenant(tx: Queryable, slug: string): Promise<TenantRow | undefined> {
   const [row] = await tx.query<TenantRow>(sql`
-    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, identity_verification, created_at
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, created_at
     from tenants
     where slug = ${slug}
     for no key update`);
@@ -92,7 +92,10 @@ export async function lockTenant(tx: Queryable, slug: string): Promise<TenantRow
 export async function saveTenant(tx: Queryable, tenant: TenantRow): Promise<void> {
   await tx.query(sql`
     update tenants
-    set allowed_origins = ${tenant.allowed_origins}, ip_policy = ${tenant.ip_policy}, url_parameters = ${tenant.url_parameters},
+    set allowed_origins = ${tenant.allowed_origins},
+      ip_policy = ${tenant.ip_policy},
+      url_parameters = ${tenant.url_parameters},
+      retention_days = ${tenant.retention_days},
       identity_verification = ${tenant.identity_verification}
     where tenant_id = ${tenant.tenant_id}`);
 }

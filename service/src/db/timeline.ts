@@ -9,7 +9,7 @@ export type LogPosition = { received_at: string; id_key: string };
 type Page<P> = { after: P | null; limit: number };
 
 const columns =
-  "received_at, id_key, occurred_at, score, origin, type, activity_id, website_account_id, session_id, device_id, ip, agent_key, prediction_id, case_id, document, decision";
+  "received_at, id_key, occurred_at, score, origin, type, activity_id, website_account_id, claimed_account_id, session_id, device_id, ip, agent_key, prediction_id, case_id, document, decision";
 
 // The page's rows with their user agents. The rows are chosen before anything is looked up for them.
 function withAgents(inner: Statement, order: string): Statement {

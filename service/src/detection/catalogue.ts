@@ -1,9 +1,11 @@
-// Every value that a rule may read. One table: the compiler, the explanations, the reference for rule authors and the stored
-// feature vectors are made from it, which know a field by its place in the table: new fields go to its end, and none may ever be
-// taken out of its place. A field that does not apply to an event has its type's zero, or `never`.
+// Every value that a rule may read. The compiler, the explanations, the reference for rule authors and the stored feature vectors
+// are made from this one table. A field that does not apply to an event has its type's zero, or `never`.
 export type FieldType = "number" | "string" | "boolean" | "map";
 
 export type Field = {
+  // Two characters, 0-9 and a-z. Stored decisions know the field by its code, so a code is never changed and never used again. A
+  // new field takes one that no field ever had, wherever in the table it stands.
+  code: string;
   name: string;
   type: FieldType;
   // A few words, as an investigator would say it.
@@ -17,160 +19,199 @@ export type Field = {
 export const never = 999_999;
 export const ringSize = 64;
 
-const number = (name: string, plain: string, description: string): Field => ({ name, type: "number", plain, description });
-const ring = (name: string, plain: string, description: string): Field => ({ ...number(name, plain, description), isRing: true });
-const flag = (name: string, plain: string, description: string): Field => ({ name, type: "boolean", plain, description });
-const text = (name: string, plain: string, description: string): Field => ({ name, type: "string", plain, description });
+type Words = [code: string, name: string, plain: string, description: string];
+const field = (type: FieldType, ...[code, name, plain, description]: Words): Field => ({ code, name, type, plain, description });
+const number = (...words: Words): Field => field("number", ...words);
+const ring = (...words: Words): Field => ({ ...number(...words), isRing: true });
+const flag = (...words: Words): Field => field("boolean", ...words);
+const text = (...words: Words): Field => field("string", ...words);
 
 const eventFields: Field[] = [
-  text("event.type", "Activity", "The activity's type, as `login_succeeded` or `custom:add_to_cart`."),
-  text("event.origin", "Sent by", "`server` or `browser`."),
-  number("event.value", "Amount", "The attribute `amount`, `value` or `_value`; 0 where there is none."),
-  text("event.country", "Country of the address", "Two letters, by the address; empty where it is not known."),
-  number("event.asn", "Network number", "The address's autonomous system; 0 where it is not known."),
-  text("event.browser", "Browser", "By the user agent; empty where it is not known."),
-  text("event.os", "Operating system", "By the user agent; empty where it is not known."),
-  flag("event.is_bot_agent", "Bot user agent", "The user agent names a bot, a head-less browser or a script."),
-  flag("event.email_is_disposable", "Disposable e-mail", "The attribute `email` is at a provider of throw-away addresses."),
-  number("event.signs", "Weak signs", "How many weak signs the browser's request showed, as a wrong hash."),
-  { name: "event.attributes", type: "map", plain: "Attributes", description: "The activity's own attributes." },
+  text("00", "event.type", "Activity", "The activity's type, as `login_succeeded` or `custom:add_to_cart`."),
+  text("01", "event.origin", "Sent by", "`server` or `browser`."),
+  number("02", "event.value", "Amount", "The attribute `amount`, `value` or `_value`; 0 where there is none."),
+  text("03", "event.country", "Country of the address", "Two letters, by the address; empty where it is not known."),
+  number("04", "event.asn", "Network number", "The address's autonomous system; 0 where it is not known."),
+  text("05", "event.browser", "Browser", "By the user agent; empty where it is not known."),
+  text("06", "event.os", "Operating system", "By the user agent; empty where it is not known."),
+  flag("07", "event.is_bot_agent", "Bot user agent", "The user agent names a bot, a head-less browser or a script."),
+  flag("08", "event.email_is_disposable", "Disposable e-mail", "The attribute `email` is at a provider of throw-away addresses."),
+  number("09", "event.signs", "Weak signs", "How many weak signs the browser's request showed, as a wrong hash."),
+  text(
+    "2h",
+    "event.source",
+    "Believed as",
+    "`server`, `verified_session` (a page whose user was confirmed) or `page` (anybody).",
+  ),
+  { code: "0a", name: "event.attributes", type: "map", plain: "Attributes", description: "The activity's own attributes." },
 ];
 
 const accountFields: Field[] = [
   flag(
+    "0b",
     "account.is_known",
     "Account named",
     "Whether the activity names an account. Of an account that a page names without proof, nothing else is known.",
   ),
-  number("account.age_minutes", "Age of the account", "Minutes since the account was first seen."),
-  flag("account.is_blocked", "Account blocked", "The flag."),
-  flag("account.is_quarantined", "Account quarantined", "The flag."),
-  flag("account.is_fraudulent", "Account marked fraudulent", "The flag."),
-  number("account.logins", "Log-ins before", "Successful log-ins before this event."),
-  ring("account.events_1h", "Events in 1 hour", "Events of the account in the hour up to this one."),
-  ring("account.events_24h", "Events in 24 hours", "Events of the account in the day up to this one."),
-  ring("account.failed_logins_10m", "Failed log-ins in 10 minutes", "Failed log-ins on the account."),
-  ring("account.failed_logins_1h", "Failed log-ins in 1 hour", "Failed log-ins on the account."),
-  ring("account.failed_logins_24h", "Failed log-ins in 24 hours", "Failed log-ins on the account."),
-  ring("account.failed_ips_24h", "Addresses that failed in 24 hours", "Distinct addresses with a failed log-in on the account."),
-  ring("account.devices_1h", "Devices in 1 hour", "Distinct devices."),
-  ring("account.devices_24h", "Devices in 24 hours", "Distinct devices."),
-  ring("account.ips_1h", "Addresses in 1 hour", "Distinct addresses."),
-  ring("account.ips_24h", "Addresses in 24 hours", "Distinct addresses."),
-  ring("account.countries_24h", "Countries in 24 hours", "Distinct countries of the addresses, as far as they are known."),
-  flag("account.device_is_new", "New device", "The account has log-ins, and none from this device."),
-  flag("account.country_is_new", "New country", "The account has log-ins from known countries, and none from this one."),
-  flag("account.asn_is_new", "New network", "The account has log-ins from known networks, and none from this one."),
-  number("account.travel_kmh", "Speed of travel", "Between the last log-in's place and this one's; 0 where one is not known."),
+  number("0c", "account.age_minutes", "Age of the account", "Minutes since the account was first seen."),
+  flag("0d", "account.is_blocked", "Account blocked", "The flag."),
+  flag("0e", "account.is_quarantined", "Account quarantined", "The flag."),
+  flag("0f", "account.is_fraudulent", "Account marked fraudulent", "The flag."),
+  number("0g", "account.logins", "Log-ins before", "Successful log-ins before this event."),
+  ring("0h", "account.events_1h", "Events in 1 hour", "Events of the account in the hour up to this one."),
+  ring("0i", "account.events_24h", "Events in 24 hours", "Events of the account in the day up to this one."),
+  ring("0j", "account.failed_logins_10m", "Failed log-ins in 10 minutes", "Failed log-ins on the account."),
+  ring("0k", "account.failed_logins_1h", "Failed log-ins in 1 hour", "Failed log-ins on the account."),
+  ring("0l", "account.failed_logins_24h", "Failed log-ins in 24 hours", "Failed log-ins on the account."),
+  ring(
+    "0m",
+    "account.failed_ips_24h",
+    "Addresses that failed in 24 hours",
+    "Distinct addresses with a failed log-in on the account.",
+  ),
+  ring("0n", "account.devices_1h", "Devices in 1 hour", "Distinct devices."),
+  ring("0o", "account.devices_24h", "Devices in 24 hours", "Distinct devices."),
+  ring("0p", "account.ips_1h", "Addresses in 1 hour", "Distinct addresses."),
+  ring("0q", "account.ips_24h", "Addresses in 24 hours", "Distinct addresses."),
+  ring("0r", "account.countries_24h", "Countries in 24 hours", "Distinct countries of the addresses, as far as they are known."),
+  flag("0s", "account.device_is_new", "New device", "The account has log-ins, and none from this device."),
+  flag("0t", "account.country_is_new", "New country", "The account has log-ins from known countries, and none from this one."),
+  flag("0u", "account.asn_is_new", "New network", "The account has log-ins from known networks, and none from this one."),
   number(
+    "0v",
+    "account.travel_kmh",
+    "Speed of travel",
+    "Between the last log-in's place and this one's; 0 where one is not known.",
+  ),
+  number(
+    "0w",
     "account.minutes_since_other_country",
     "Minutes since another country",
     `Since its last log-in elsewhere; ${never}: none.`,
   ),
-  number("account.values", "Amounts before", "How many earlier amounts of the account are known, to 16."),
-  number("account.value_ratio", "Amount against the usual", "This amount over the account's median; 0 below 3 amounts."),
+  number("0x", "account.values", "Amounts before", "How many earlier amounts of the account are known, to 16."),
+  number("0y", "account.value_ratio", "Amount against the usual", "This amount over the account's median; 0 below 3 amounts."),
   number(
+    "0z",
     "account.minutes_since_sensitive_change",
     "Minutes since a sensitive change",
     `Password, e-mail, MFA or payee; ${never}: none.`,
   ),
-  number("account.reports", "Fraud reports", "Reports of fraud before this event."),
-  number("account.confirmed_frauds", "Confirmed frauds", "Cases of the account that were closed as confirmed fraud."),
-  number("account.false_positives", "False positives", "Cases of the account that were closed as false positives."),
+  number("10", "account.reports", "Fraud reports", "Reports of fraud before this event."),
+  number("11", "account.confirmed_frauds", "Confirmed frauds", "Cases of the account that were closed as confirmed fraud."),
+  number("12", "account.false_positives", "False positives", "Cases of the account that were closed as false positives."),
 ];
 
 const deviceFields: Field[] = [
-  flag("device.is_known", "Device named", "Whether the activity names a device."),
-  number("device.age_minutes", "Age of the device", "Minutes since the device was first seen."),
-  ring("device.accounts_10m", "Accounts on the device in 10 minutes", "Distinct accounts."),
-  ring("device.accounts_1h", "Accounts on the device in 1 hour", "Distinct accounts."),
-  ring("device.accounts_24h", "Accounts on the device in 24 hours", "Distinct accounts."),
+  flag("13", "device.is_known", "Device named", "Whether the activity names a device."),
+  number("14", "device.age_minutes", "Age of the device", "Minutes since the device was first seen."),
+  ring("15", "device.accounts_10m", "Accounts on the device in 10 minutes", "Distinct accounts."),
+  ring("16", "device.accounts_1h", "Accounts on the device in 1 hour", "Distinct accounts."),
+  ring("17", "device.accounts_24h", "Accounts on the device in 24 hours", "Distinct accounts."),
   number(
+    "18",
     "device.accounts_total",
     "Accounts on the device ever",
     "Distinct accounts that were ever active on the device, to 1,000.",
   ),
-  ring("device.failed_logins_10m", "Failed log-ins on the device in 10 minutes", "On any account."),
-  ring("device.failed_logins_1h", "Failed log-ins on the device in 1 hour", "On any account."),
-  ring("device.failed_accounts_1h", "Accounts with failed log-ins on the device in 1 hour", "Distinct accounts."),
+  ring("19", "device.failed_logins_10m", "Failed log-ins on the device in 10 minutes", "On any account."),
+  ring("1a", "device.failed_logins_1h", "Failed log-ins on the device in 1 hour", "On any account."),
+  ring("1b", "device.failed_accounts_1h", "Accounts with failed log-ins on the device in 1 hour", "Distinct accounts."),
   ring(
+    "1c",
     "device.signups_1h",
     "Sign-ups on the device in 1 hour",
     "Distinct accounts that signed up: a server and a page may both tell of one.",
   ),
   ring(
+    "1d",
     "device.signups_24h",
     "Sign-ups on the device in 24 hours",
     "Distinct accounts that signed up: a server and a page may both tell of one.",
   ),
-  ring("device.ips_1h", "Addresses of the device in 1 hour", "Distinct addresses."),
-  ring("device.countries_24h", "Countries of the device in 24 hours", "Distinct countries, as far as they are known."),
-  number("device.confirmed_frauds", "Confirmed frauds on the device", "Other accounts of this device with a confirmed fraud."),
+  ring("1e", "device.ips_1h", "Addresses of the device in 1 hour", "Distinct addresses."),
+  ring("1f", "device.countries_24h", "Countries of the device in 24 hours", "Distinct countries, as far as they are known."),
+  number(
+    "1g",
+    "device.confirmed_frauds",
+    "Confirmed frauds on the device",
+    "Other accounts of this device with a confirmed fraud.",
+  ),
+  number(
+    "2g",
+    "device.confirmed_frauds_90d",
+    "Frauds on the device confirmed in 90 days",
+    "Other accounts of this device with a fraud that was confirmed in the 90 days up to this event.",
+  ),
 ];
 
 const addressFields: Field[] = [
-  ring("ip.accounts_10m", "Accounts on the address in 10 minutes", "Distinct accounts."),
-  ring("ip.accounts_1h", "Accounts on the address in 1 hour", "Distinct accounts."),
-  ring("ip.devices_1h", "Devices on the address in 1 hour", "Distinct devices."),
-  ring("ip.logins_1h", "Log-ins from the address in 1 hour", "Successful ones."),
-  ring("ip.failed_logins_10m", "Failed log-ins from the address in 10 minutes", "On any account."),
-  ring("ip.failed_logins_1h", "Failed log-ins from the address in 1 hour", "On any account."),
-  ring("ip.failed_accounts_10m", "Accounts with failed log-ins from the address in 10 minutes", "Distinct accounts."),
-  ring("ip.failed_accounts_1h", "Accounts with failed log-ins from the address in 1 hour", "Distinct accounts."),
+  ring("1h", "ip.accounts_10m", "Accounts on the address in 10 minutes", "Distinct accounts."),
+  ring("1i", "ip.accounts_1h", "Accounts on the address in 1 hour", "Distinct accounts."),
+  ring("1j", "ip.devices_1h", "Devices on the address in 1 hour", "Distinct devices."),
+  ring("1k", "ip.logins_1h", "Log-ins from the address in 1 hour", "Successful ones."),
+  ring("1l", "ip.failed_logins_10m", "Failed log-ins from the address in 10 minutes", "On any account."),
+  ring("1m", "ip.failed_logins_1h", "Failed log-ins from the address in 1 hour", "On any account."),
+  ring("1n", "ip.failed_accounts_10m", "Accounts with failed log-ins from the address in 10 minutes", "Distinct accounts."),
+  ring("1o", "ip.failed_accounts_1h", "Accounts with failed log-ins from the address in 1 hour", "Distinct accounts."),
   ring(
+    "1p",
     "ip.signups_1h",
     "Sign-ups from the address in 1 hour",
     "Distinct accounts that signed up: a server and a page may both tell of one.",
   ),
   ring(
+    "1q",
     "ip.signups_24h",
     "Sign-ups from the address in 24 hours",
     "Distinct accounts that signed up: a server and a page may both tell of one.",
   ),
   ring(
+    "1r",
     "network.failed_accounts_1h",
     "Accounts with failed log-ins from the network in 1 hour",
     "By autonomous system, else /24 or /48.",
   ),
-  ring("network.failed_logins_1h", "Failed log-ins from the network in 1 hour", "By autonomous system, else /24 or /48."),
-  ring("network.logins_1h", "Log-ins from the network in 1 hour", "Successful ones."),
-  ring("network.ips_1h", "Addresses of the network in 1 hour", "Distinct addresses with log-ins, failed or not."),
+  ring("1s", "network.failed_logins_1h", "Failed log-ins from the network in 1 hour", "By autonomous system, else /24 or /48."),
+  ring("1t", "network.logins_1h", "Log-ins from the network in 1 hour", "Successful ones."),
+  ring("1u", "network.ips_1h", "Addresses of the network in 1 hour", "Distinct addresses with log-ins, failed or not."),
 ];
 
 const sessionFields: Field[] = [
-  flag("session.is_known", "Session named", "Whether the activity names a session."),
-  flag("session.has_browser", "Browser seen", "Whether a browser sent anything in this session."),
-  number("session.age_seconds", "Age of the session", "Seconds since its first event."),
-  number("session.events", "Events of the session", "This one included."),
-  number("session.pages", "Pages", "Page views of the session."),
-  number("session.scrolls", "Scrolls", "Pages that were scrolled to the end."),
-  number("session.engagement_seconds", "Engagement", "Seconds that the page was in front, as the browser says."),
-  number("session.gaps", "Gaps between actions", "How many gaps between the site's own browser events are known, to 31."),
-  number("session.gap_spread", "Spread of the gaps", "Standard deviation over mean; people are above 0.4. 9 below 8 gaps."),
-  number("session.gap_mean_ms", "Mean gap", "Milliseconds between the site's own browser events; 0 below 8 gaps."),
-  number("session.seconds_to_login", "Time to log-in", `Seconds from the first event to the log-in; ${never}: none yet.`),
-  number("session.accounts", "Accounts in the session", "Distinct accounts, to 16."),
-  number("session.sensitive_changes", "Sensitive changes in the session", "Password, e-mail, MFA or payee."),
-  flag("session.is_webdriver", "Automated browser", "The browser says that a program drives it."),
-  flag("session.has_inputs", "Input measured", "Whether the tag told of pointer, key and touch input."),
-  number("session.inputs", "Inputs", "Pointer, key, touch and scroll inputs of the session."),
-  flag("session.began_on_new_device", "Session from a new device", "A log-in of this session was from a new device."),
-  flag("session.began_in_new_country", "Session from a new country", "A log-in of this session was from a new country."),
+  flag("1v", "session.is_known", "Session named", "Whether the activity names a session."),
+  flag("1w", "session.has_browser", "Browser seen", "Whether a browser sent anything in this session."),
+  number("1x", "session.age_seconds", "Age of the session", "Seconds since its first event."),
+  number("1y", "session.events", "Events of the session", "This one included."),
+  number("1z", "session.pages", "Pages", "Page views of the session."),
+  number("20", "session.scrolls", "Scrolls", "Pages that were scrolled to the end."),
+  number("21", "session.engagement_seconds", "Engagement", "Seconds that the page was in front, as the browser says."),
+  number("22", "session.gaps", "Gaps between actions", "How many gaps between the site's own browser events are known, to 31."),
+  number("23", "session.gap_spread", "Spread of the gaps", "Standard deviation over mean; people are above 0.4. 9 below 8 gaps."),
+  number("24", "session.gap_mean_ms", "Mean gap", "Milliseconds between the site's own browser events; 0 below 8 gaps."),
+  number("25", "session.seconds_to_login", "Time to log-in", `Seconds from the first event to the log-in; ${never}: none yet.`),
+  number("26", "session.accounts", "Accounts in the session", "Distinct accounts, to 16."),
+  number("27", "session.sensitive_changes", "Sensitive changes in the session", "Password, e-mail, MFA or payee."),
+  flag("28", "session.is_webdriver", "Automated browser", "The browser says that a program drives it."),
+  flag("29", "session.has_inputs", "Input measured", "Whether the tag told of pointer, key and touch input."),
+  number("2a", "session.inputs", "Inputs", "Pointer, key, touch and scroll inputs of the session."),
+  flag("2b", "session.began_on_new_device", "Session from a new device", "A log-in of this session was from a new device."),
+  flag("2c", "session.began_in_new_country", "Session from a new country", "A log-in of this session was from a new country."),
 ];
 
 const otherFields: Field[] = [
   number(
+    "2d",
     "login.ratio",
     "Unusual log-in",
     "Log of how much likelier the session's log-in is for a stranger than for the owner; 0 where there was none.",
   ),
-  number("login.history", "Log-ins compared with", "How many earlier log-ins the ratio rests on; under 4 it is 0."),
+  number("2e", "login.history", "Log-ins compared with", "How many earlier log-ins the ratio rests on; under 4 it is 0."),
   flag(
+    "2f",
     "tenant.has_browser",
     "Collector in use",
     "Whether a browser is heard in most sessions that the tenant's servers tell of.",
   ),
-  text("event.source", "Believed as", "`server`, `verified_session` (a page whose user was confirmed) or `page` (anybody)."),
 ];
 
 export const fields: readonly Field[] = [

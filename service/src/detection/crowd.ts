@@ -25,10 +25,12 @@ export type CrowdedSource = "device" | "ip" | "block";
 // its findings are one case that lists the accounts, not a case for each. The widest crowded source is chosen, unless a narrower
 // one alone makes up most of it.
 export function crowdedSource({ event, device, ip, block, together }: Surroundings): CrowdedSource | null {
+  // Most pages name nobody: then there is nothing to count but devices.
+  const isNaming = event.activity.website_account_id !== undefined;
   const named = {
-    device: seen(device, event.at, "peer", together.onDevice),
-    ip: seen(ip, event.at, "peer", together.onAddress),
-    block: seen(block, event.at, "peer", together.onBlock),
+    device: isNaming ? seen(device, event.at, "peer", together.onDevice) : 0,
+    ip: isNaming ? seen(ip, event.at, "peer", together.onAddress) : 0,
+    block: isNaming ? seen(block, event.at, "peer", together.onBlock) : 0,
   };
   const devices = seen(ip, event.at, "address", together.devices);
   const day = Math.floor(Date.parse(event.activity.received_at) / dayMs);

@@ -152,6 +152,7 @@ const stories: Record<string, Story> = {
       "device.ips_1h": 3,
       "device.countries_24h": 2,
       "device.confirmed_frauds": 2,
+      "device.confirmed_frauds_90d": 2,
     },
   },
   "windows of an address": {

@@ -108,7 +108,7 @@ function readEvent(into: Values, event: EnrichedActivity): void {
 }
 
 function readDevice(into: Values, scene: Scene, device: NonNullable<Scene["device"]>, except: number): void {
-  const { facts, ring, confirmed } = device;
+  const { facts, ring, confirmed, confirmedRecently } = device;
   const { at, source, activity } = scene.event;
   // A page chooses its event's time, but not the time of receipt: nobody can make a device old at once.
   facts.first = Math.min(facts.first, source === "page" ? Math.max(at, Date.parse(activity.received_at)) : at);
@@ -118,6 +118,7 @@ function readDevice(into: Values, scene: Scene, device: NonNullable<Scene["devic
   into["age_minutes"] = minutes(Math.max(at - facts.first, 0));
   into["accounts_total"] = Math.min(facts.accounts + (source === "page" ? (facts.claimed ?? 0) : 0), accountsMax);
   into["confirmed_frauds"] = confirmed;
+  into["confirmed_frauds_90d"] = confirmedRecently;
   countWindows(into, windows.device, ring, at, except);
 }
 

@@ -1,4 +1,4 @@
-import { sessionIdleMs, sourceOf, subjectOf, type RecordedActivity } from "../domain/activity.ts";
+import { isOfSource, sessionIdleMs, sourceOf, subjectOf, type RecordedActivity } from "../domain/activity.ts";
 import { hostOf } from "../domain/address.ts";
 import { firstCharacters } from "../domain/field.ts";
 import { fraudTypeOf, type Finding, type Label } from "../domain/finding.ts";
@@ -27,16 +27,22 @@ export type Observed = {
 const contributorsMax = 8;
 const sourceCharacters = 100;
 const fieldOf = new Map(fields.map((field) => [field.name, field]));
-const fraudHistory = new Set(["account.reports", "account.confirmed_frauds", "account.is_fraudulent", "device.confirmed_frauds"]);
+const fraudHistory = new Set([
+  "account.reports",
+  "account.confirmed_frauds",
+  "account.is_fraudulent",
+  "device.confirmed_frauds",
+  "device.confirmed_frauds_90d",
+]);
 
-// None, one or two. A failed log-in names an account that is not known to be its sender's: what is suspicious of the source is
-// the source's case, what is suspicious of the account is the account's.
+// None, one or two. What is suspicious of the source of a failed log-in or a sign-up is the source's case, and what is suspicious
+// of its account is the account's.
 export function findingsOf(verdict: Verdict, observed: Observed, nowMs: number): Found[] {
   const { activity, crowd } = observed;
   const report = scoreReport(activity, nowMs);
   const account = crowd === null ? (activity.website_account_id ?? null) : null;
   if (report) return [{ finding: report, subject: subjectOf(activity), account, activity }];
-  if (activity.type !== "login_failed") {
+  if (!isOfSource(activity)) {
     const finding = verdict.score >= 3 ? makeFinding(verdict, observed, nowMs) : null;
     if (!finding) return [];
     const subject = crowd ?? subjectOf(activity);

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { ringSize } from "./catalogue.ts";
-import { Ring, type RingEntry } from "./ring.ts";
+import { countryNumber, Ring, type RingEntry } from "./ring.ts";
 
 const runs = { numRuns: 400 };
 const base = Date.UTC(2026, 4, 1);
@@ -151,4 +151,30 @@ test("ring: an event of any year is taken, and changes no window of events of ou
     },
   );
   fc.assert(property, runs);
+});
+
+test("ring: windows of the years from 2000 on are as exact as those of today", () => {
+  for (const year of [2000, 2015, 2019, 2020]) {
+    const start = Date.UTC(year, 11, 31, 23, 30);
+    let ring = Ring.empty();
+    for (const minute of [50, 0, 40, 10, 20]) {
+      const at = start + minute * 60_000;
+      ring = addThroughBytes(ring, { at, kind: 2, peer: minute + 1, address: 1, country: countryNumber("ZZ") });
+    }
+    const end = start + 50 * 60_000;
+    expect(ring.count(end, 3_600_000, 2, "peer"), String(year)).toBe(5);
+    expect(ring.count(end, 11 * 60_000, 2, "peer")).toBe(2);
+    expect(ring.count(end, 3_600_000, 2, "country")).toBe(1);
+  }
+});
+
+test("ring: what was stored before times before 2020 were kept reads as it did", () => {
+  // One log-in of May 2026 from Germany, as it was written then: time, kind, peer, address, country.
+  const stored = Buffer.from("2e8c1c000001000000070000094445", "hex");
+  const at = Date.UTC(2020, 0, 1) + 0x2e8c1c0000;
+  const ring = Ring.decode(stored);
+  expect(ring.count(at, 60_000, 1)).toBe(1);
+  ring.add({ at: Date.UTC(2019, 5, 1), kind: 1, peer: 8, address: 9, country: countryNumber("DE") });
+  expect(ring.count(at, 60_000, 1)).toBe(1);
+  expect(Buffer.from(ring.encode()).subarray(15).equals(stored)).toBe(true);
 });

@@ -8,9 +8,11 @@ type RingColumn = "peer" | "address" | "country";
 export const claimBit = 128;
 
 const entryBytes = 15;
-// Times are kept as milliseconds since then, in five bytes: enough until 2054.
+// Times are kept as milliseconds from then, in five bytes: enough from 1985 to 2054. Times before it have a mark of their own in
+// the country's first bit, which no letter uses.
 const epochMs = Date.UTC(2020, 0, 1);
 const timeMax = 2 ** 40 - 1;
+const beforeEpoch = 0x8000;
 const longestWindowMs = 24 * 60 * 60 * 1000;
 const reserved = ringSize / 2;
 const spare = 16;
@@ -57,10 +59,8 @@ export class Ring {
   // In order of time. A full ring drops its oldest entry, which may be this one. Kinds in `yielding` (a set of bits) go before
   // others, down to half of the ring: otherwise a few failed log-ins would be lost among the pages that everybody loads meanwhile.
   // Claims make room for everything else and replace only claims, so that nobody can push real evidence out with forged events.
-  // What is older than the epoch stands in no window: put at the epoch, years of it would look like one moment.
   add(entry: RingEntry, yielding = 0): void {
-    if (entry.at < epochMs) return;
-    const time = Math.min(entry.at - epochMs, timeMax);
+    const time = ringTime(entry.at);
     const length = this.#length;
     let index = length;
     while (index > 0 && this.#time(index - 1) > time) index--;
@@ -121,21 +121,21 @@ export class Ring {
 
   #write(entry: RingEntry, time: number, index: number): void {
     const start = index * entryBytes;
-    this.#view.setUint8(start, Math.floor(time / 2 ** 32));
-    this.#view.setUint32(start + 1, time % 2 ** 32);
+    const distance = Math.abs(time);
+    this.#view.setUint8(start, Math.floor(distance / 2 ** 32));
+    this.#view.setUint32(start + 1, distance % 2 ** 32);
     this.#view.setUint8(start + 5, entry.kind);
     this.#view.setUint32(start + 6, entry.peer);
     this.#view.setUint8(start + 10, entry.address >>> 16);
     this.#view.setUint16(start + 11, entry.address & 0xffff);
-    this.#view.setUint16(start + 13, entry.country);
+    this.#view.setUint16(start + 13, time < 0 ? entry.country | beforeEpoch : entry.country);
   }
 
   // How many events of `kinds` (a set of bits; all if it is 0) and of none in `except`, or how many distinct values of `column`
   // among them, stand in a window of that length that holds the time `at`. For the newest event that is the window up to it. For
   // a late one it is the fullest window around it, so that whichever event of a burst is scored last sees all of the burst.
   count(at: number, windowMs: number, kinds: number, column?: RingColumn, except = 0): number {
-    if (at < epochMs) return 0;
-    const time = Math.min(at - epochMs, timeMax);
+    const time = ringTime(at);
     const newest = this.length - 1;
     let most = this.#countUpTo(newest, time, windowMs, kinds, column, except);
     for (let last = newest; last >= 0; last--) {
@@ -148,7 +148,8 @@ export class Ring {
 
   #time(index: number): number {
     const start = index * entryBytes;
-    return this.#view.getUint8(start) * 2 ** 32 + this.#view.getUint32(start + 1);
+    const distance = this.#view.getUint8(start) * 2 ** 32 + this.#view.getUint32(start + 1);
+    return this.#view.getInt8(start + 13) < 0 ? -distance : distance;
   }
 
   #countUpTo(last: number, end: number, windowMs: number, kinds: number, column: RingColumn | undefined, except: number): number {
@@ -174,8 +175,12 @@ export class Ring {
   #value(start: number, column: RingColumn): number {
     if (column === "peer") return this.#view.getUint32(start + 6);
     if (column === "address") return this.#view.getUint8(start + 10) * 2 ** 16 + this.#view.getUint16(start + 11);
-    return this.#view.getUint16(start + 13);
+    return this.#view.getUint16(start + 13) & ~beforeEpoch;
   }
+}
+
+function ringTime(at: number): number {
+  return Math.max(-timeMax, Math.min(at - epochMs, timeMax));
 }
 
 function viewOf(bytes: Uint8Array): DataView {

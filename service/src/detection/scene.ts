@@ -32,7 +32,7 @@ export type EnrichedActivity = {
 export type Scene = {
   event: EnrichedActivity;
   account: (Entity<AccountFacts> & { flags: AccountFlags; confirmed: number; falsePositives: number }) | null;
-  device: (Entity<DeviceFacts> & { confirmed: number }) | null;
+  device: (Entity<DeviceFacts> & { confirmed: number; confirmedRecently: number }) | null;
   ip: Entity<AddressFacts> | null;
   network: Entity<AddressFacts> | null;
   // The block of addresses, if a page named an account without proof.

@@ -79,7 +79,7 @@ test("packed: makes the same context again, in short", () => {
   );
 });
 
-test("packed: the place of a field in the catalogue is its name in store, for ever", () => {
+test("packed: fields are stored by their codes", () => {
   const text = packed(
     contextOf({ "event.type": "x", "account.is_known": true, "device.is_known": true, "session.is_known": true }, {}),
   );

@@ -1,4 +1,4 @@
-import { fields, zeroOf, type FeatureValue, type Features } from "./catalogue.ts";
+import { fields, zeroOf, type FeatureValue, type Features, type Field } from "./catalogue.ts";
 
 const groups = ["event", "account", "device", "ip", "network", "session", "login", "tenant"] as const;
 type Group = (typeof groups)[number];
@@ -10,21 +10,29 @@ export type RuleContext = Record<Group, Values> & { event: { attributes: Attribu
 
 type Place = { name: string; code: string; group: Group; key: string; zero: FeatureValue };
 
-const places: Place[] = groups.flatMap((group) =>
-  fields.flatMap((field, index) =>
-    field.name.startsWith(`${group}.`) && field.type !== "map"
-      ? [
-          {
-            name: field.name,
-            code: index.toString(36).padStart(2, "0"),
-            group,
-            key: field.name.slice(group.length + 1),
-            zero: zeroOf(field),
-          },
-        ]
-      : [],
-  ),
-);
+// By group, then in the order of the fields.
+export function placesOf(given: readonly Field[]): Place[] {
+  refuseDuplicates(given.map(({ code }) => code));
+  refuseDuplicates(given.map(({ name }) => name));
+  return groups.flatMap((group) =>
+    given
+      .filter(({ name, type }) => name.startsWith(`${group}.`) && type !== "map")
+      .map((field) => ({
+        name: field.name,
+        code: field.code,
+        group,
+        key: field.name.slice(group.length + 1),
+        zero: zeroOf(field),
+      })),
+  );
+}
+
+function refuseDuplicates(given: string[]): void {
+  const twice = given.find((each, index) => given.indexOf(each) < index);
+  if (twice !== undefined) throw new Error(`two fields of the catalogue are ${twice}`);
+}
+
+const places = placesOf(fields);
 const placeByName = new Map(places.map((place) => [place.name, place]));
 const placeByCode = new Map(places.map((place) => [place.code, place]));
 

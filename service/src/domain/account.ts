@@ -12,12 +12,15 @@ const crmId = { maxLength: 1024 };
 
 // Ids that no path can name, or that stand for "no account".
 const reservedIds = [unknownAccount, ".", ".."];
+const pseudonymForm = "erased-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const pseudonym = new RegExp(`^${pseudonymForm}$`);
 
 export const AccountId = Type.String({
   minLength: 1,
   maxLength: idCharactersMax,
-  not: { enum: reservedIds },
-  description: "The account's identifier on the website. `UNKNOWN`, `.` and `..` are no identifiers.",
+  not: { pattern: `^(${unknownAccount}|\\.{1,2}|${pseudonymForm})$` },
+  description:
+    "The account's identifier on the website. `UNKNOWN`, `.`, `..` and pseudonyms of erased accounts (`erased-<uuid>`) are reserved.",
 });
 
 export const Account = Type.Object(
@@ -55,6 +58,15 @@ export type NewAccount = Static<typeof NewAccount>;
 
 export function isReservedAccountId(id: string): boolean {
   return reservedIds.includes(id);
+}
+
+// What stands for an erased account in its cases and events. No account may have such an id.
+export function pseudonymOf(uuid: string): string {
+  return `erased-${uuid}`;
+}
+
+export function isPseudonym(id: string): boolean {
+  return pseudonym.test(id);
 }
 
 export function newAccount(tenantId: string, given: NewAccount, now: string): Account {

@@ -111,6 +111,12 @@ export function sourceOf(activity: Activity): string {
   return activity.ip === undefined ? `activity:${activity.activity_id}` : `ip:${hostOf(activity.ip)}`;
 }
 
+// The account that a failed log-in names may be anybody's, and the account that a sign-up makes has no past. What a rule about the
+// device, address or network finds in them is the case of that source, so that one attack on many accounts is one case.
+export function isOfSource({ type }: Pick<Activity, "type">): boolean {
+  return type === "login_failed" || type === "signup";
+}
+
 export function accountSubject(websiteAccountId: string): string {
   return `account:${websiteAccountId}`;
 }

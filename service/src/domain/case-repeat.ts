@@ -11,7 +11,7 @@ export function isRepeat(open: CaseDocument, finding: Finding, nowMs: number): b
   const reasons = reasonsOf(finding.explanation);
   return Object.values(open.fraud_occurrences).some(
     (known) =>
-      (open.website_account_id === unknownAccount || known.session_id === finding.session_id) &&
+      (open.website_account_id === unknownAccount || known.session_id === (finding.session_id ?? "")) &&
       known.risk_score >= finding.score &&
       nowMs - Date.parse(known.generated_at) < repeatMs &&
       reasonsOf(known.explanation) === reasons,

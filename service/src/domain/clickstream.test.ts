@@ -133,14 +133,24 @@ test.each([
   expect(read(rawEvent({ user: { _user_id: { value } } }))).toMatchObject({ website_account_id: account });
 });
 
-test.each(["UNKNOWN", ".", "..", "x".repeat(513), "a\0", "a\udc00", 1.5, 2 ** 60, true, {}, []])(
-  "clickstream: %j is no account: the event is kept without one, and told",
-  (value) => {
-    const raw = rawEvent({ user: { _user_id: { value } } });
-    expect(read(raw).website_account_id).toBeUndefined();
-    expect(signsOf(raw)).toEqual(["bad-account-id"]);
-  },
-);
+test.each([
+  "UNKNOWN",
+  ".",
+  "..",
+  "erased-019a8b1c-0000-7000-8000-000000000000",
+  "x".repeat(513),
+  "a\0",
+  "a\udc00",
+  1.5,
+  2 ** 60,
+  true,
+  {},
+  [],
+])("clickstream: %j is no account: the event is kept without one, and told", (value) => {
+  const raw = rawEvent({ user: { _user_id: { value } } });
+  expect(read(raw).website_account_id).toBeUndefined();
+  expect(signsOf(raw)).toEqual(["bad-account-id"]);
+});
 
 test.each([
   undefined,

@@ -1,4 +1,4 @@
-import { isReservedAccountId } from "./account.ts";
+import { isPseudonym, isReservedAccountId } from "./account.ts";
 import { activityTypes, clockToleranceMs, type BrowserFacts, type IdentityVerdict, type RecordedActivity } from "./activity.ts";
 import { readAttributes, type Attributes } from "./clickstream-attributes.ts";
 import { isAgentOff, isLocaleOff, isSessionIdOff, type AgentHeaders, type BrowserSign } from "./browser-signs.ts";
@@ -106,7 +106,8 @@ function accountOf(user: unknown): { id?: string; isBad: boolean } {
   const value = userAttribute(user, "_user_id");
   if (value === undefined || value === null || value === "") return { isBad: false };
   const id = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
-  const isGood = typeof id === "string" && isStorable(id) && !isReservedAccountId(id) && characters(id) <= idCharactersMax;
+  const isFree = typeof id === "string" && !isReservedAccountId(id) && !isPseudonym(id);
+  const isGood = isFree && isStorable(id) && characters(id) <= idCharactersMax;
   return isGood ? { id, isBad: false } : { isBad: true };
 }
 

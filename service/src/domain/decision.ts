@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { Time } from "./field.ts";
 import { Score } from "./finding.ts";
 import { RuleVersion, Thresholds } from "./rule.ts";
+import { ClaimedAccount, SourceName } from "./source.ts";
 
 const FeatureScalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
 
@@ -40,9 +41,11 @@ export const Decision = Type.Object(
         activity_id: Type.String(),
         type: Type.String(),
         origin: Type.String({ description: "`server` or `browser`." }),
+        source: SourceName,
         occurred_at: Time,
         received_at: Time,
         website_account_id: Type.Optional(Type.String()),
+        claimed_account_id: ClaimedAccount,
         session_id: Type.Optional(Type.String()),
         device_id: Type.Optional(Type.String()),
         ip: Type.Optional(Type.String({ description: "As the tenant's policy for addresses keeps it." })),

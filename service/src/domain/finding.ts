@@ -54,7 +54,7 @@ export const Occurrence = Type.Object(
   {
     occurrence_id: Type.String(),
     prediction_id: Type.String(),
-    session_id: Type.Optional(Type.String()),
+    session_id: Type.String({ description: "Empty if there was none." }),
     generated_at: Time,
     risk_score: Score,
     explanation: Explanation,

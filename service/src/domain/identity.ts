@@ -63,7 +63,10 @@ export const Identity = Type.Object(
     days: Type.Array(IdentityDay, {
       description: "Browser events that named an account, for the last 7 days and oldest first; the last entry is today.",
     }),
-    is_snippet_only: Type.Boolean({ description: "Whether there is neither a secret nor any activity from a server." }),
+    is_snippet_only: Type.Boolean({
+      description:
+        "Whether pages speak alone: verification is off, and no server has told of an account for 30 days. Then what a page says of an account counts, with a score of 3 at most.",
+    }),
   },
   { additionalProperties: false, $id: "Identity" },
 );

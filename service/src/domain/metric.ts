@@ -5,7 +5,7 @@ import { Time, isFinerThanMs, parseTime } from "./field.ts";
 const metricLevels = ["minute", "hour", "day"] as const;
 export type MetricLevel = (typeof metricLevels)[number];
 
-export const aggregations = [...metricLevels, "week", "month", "year"] as const;
+export const aggregations = [...metricLevels, "week", "month", "quarter", "year"] as const;
 export type Aggregation = (typeof aggregations)[number];
 
 export const metricNames = [
@@ -52,17 +52,25 @@ export const rangeDaysMax = { ...finerDays, day: 5 * 366 };
 // Whole days before today's. One more than a range may have, so that every range up to now is there whole.
 export const keptDays = { minute: finerDays.minute + 1, hour: finerDays.hour + 1 };
 
+const calendarMonths = { month: 1, quarter: 3, year: 12 };
+
+function isCalendar(aggregation: Aggregation): aggregation is keyof typeof calendarMonths {
+  return aggregation in calendarMonths;
+}
+
 export function bucketStart(aggregation: Aggregation, at: number): number {
-  if (aggregation === "year") return Date.UTC(new Date(at).getUTCFullYear(), 0, 1);
-  if (aggregation === "month") return Date.UTC(new Date(at).getUTCFullYear(), new Date(at).getUTCMonth(), 1);
+  if (isCalendar(aggregation)) {
+    const month = new Date(at).getUTCMonth();
+    return Date.UTC(new Date(at).getUTCFullYear(), month - (month % calendarMonths[aggregation]), 1);
+  }
   const offset = aggregation === "week" ? mondayMs : 0;
   return Math.floor((at - offset) / fixedMs[aggregation]) * fixedMs[aggregation] + offset;
 }
 
 // Where the bucket after the one that begins at `start` begins.
 function bucketEnd(aggregation: Aggregation, start: number): number {
-  if (aggregation === "year") return Date.UTC(new Date(start).getUTCFullYear() + 1, 0, 1);
-  if (aggregation === "month") return Date.UTC(new Date(start).getUTCFullYear(), new Date(start).getUTCMonth() + 1, 1);
+  if (isCalendar(aggregation))
+    return Date.UTC(new Date(start).getUTCFullYear(), new Date(start).getUTCMonth() + calendarMonths[aggregation], 1);
   return start + fixedMs[aggregation];
 }
 

@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { sourceOf, subjectOf, type Activity } from "./activity.ts";
+import { isOfSource, sourceOf, subjectOf, type Activity } from "./activity.ts";
 import { Failure, notFound, type FieldError } from "./failure.ts";
 import { hostOf } from "./address.ts";
 import { Time } from "./field.ts";
@@ -29,7 +29,7 @@ const definition = {
   }),
   about: Type.Enum(["account", "device", "address", "network"], {
     description:
-      "Whose case a failed log-in makes: the named account's, or its source's (then without an account), so that one attack on many accounts is one case. Other activity that names an account is always the account's.",
+      "Whose case a failed log-in or a sign-up makes: the named account's, or its source's (then without an account), so that one attack on many accounts is one case. Other activity that names an account is always the account's.",
   }),
   state: Type.Enum([...ruleStates], { description: "`shadow` records hits and acts on nothing." }),
 };
@@ -64,8 +64,7 @@ export type Rule = RuleVersion;
 
 // Whom a hit of a rule is about, as detection opens its cases: what investigators say of that subject is said of the hit.
 export function hitSubject(activity: Activity, about: RuleDefinition["about"], network: string): string {
-  const isOfSource = activity.type === "login_failed" && about !== "account";
-  if (!isOfSource) return subjectOf(activity);
+  if (about === "account" || !isOfSource(activity)) return subjectOf(activity);
   if (about === "network" && network !== "") return `network:${network}`;
   return about === "address" && activity.ip !== undefined ? `ip:${hostOf(activity.ip)}` : sourceOf(activity);
 }

@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { sessionIdleMs } from "./activity.ts";
 import { Time } from "./field.ts";
 import { Score } from "./finding.ts";
+import { ClaimedAccount, SourceName } from "./source.ts";
 
 export const addressesShownMax = 10;
 // Of one session. A bot may send more than anybody can look at.
@@ -51,9 +52,11 @@ export const ScoredActivity = Type.Object(
     activity_id: Type.String(),
     type: Type.String(),
     origin: Type.Enum(["server", "browser"]),
+    source: SourceName,
     occurred_at: Time,
     received_at: Time,
     website_account_id: Text,
+    claimed_account_id: ClaimedAccount,
     session_id: Text,
     device_id: Text,
     ip: Type.Optional(Type.String({ description: "As the tenant's policy for addresses keeps it." })),

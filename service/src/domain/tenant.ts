@@ -18,6 +18,13 @@ const originPattern = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$
 const originsMax = 100;
 const parametersMax = 50;
 
+const RetentionDays = Type.Integer({
+  minimum: 1,
+  maximum: 3650,
+  description:
+    "How many days the tenant's raw activity is kept, and with it sessions, links and hits of rules. Without it, as long as the process says (RETENTION_DAYS).",
+});
+
 export const identitySetting = Type.Enum(["off", "observe", "required"], {
   description:
     "Whether pages must prove which user they speak for. observe: a signature or your server vouches for a page, and unverified events are counted. required: only a signature vouches for a page. Both need an identity secret.",
@@ -42,6 +49,9 @@ export const TenantChange = Type.Object(
     allowed_origins: Type.Optional(settings.allowed_origins),
     ip_policy: Type.Optional(settings.ip_policy),
     url_parameters: Type.Optional(settings.url_parameters),
+    retention_days: Type.Optional(
+      Type.Union([RetentionDays, Type.Null()], { description: "null: as long as the process says." }),
+    ),
     identity_verification: Type.Optional(identitySetting),
   },
   { additionalProperties: false, $id: "TenantChange" },
@@ -88,6 +98,7 @@ export const Tenant = Type.Object(
     allowed_origins: Type.Array(Type.String()),
     ip_policy: settings.ip_policy,
     url_parameters: Type.Array(Type.String()),
+    retention_days: Type.Optional(RetentionDays),
     identity_verification: identitySetting,
     created_at: Time,
   },

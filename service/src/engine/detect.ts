@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { findSpokenFor } from "../db/accounts.ts";
 import { appendScored, claimTurn, isDayMissing, proveClaims, saveTurn, type Turn } from "../db/activities.ts";
 import { claimActivities } from "../db/inbox.ts";
 import { isUnscorable, markBefore, returnToMark, setAsideOldest } from "../db/unscorable.ts";
 import { saveCases } from "../db/cases.ts";
 import type { Database, Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
+import { addIdentityCounts } from "../db/identity.ts";
 import { addRuleHits, addRuleSubjects, type RuleSubject } from "../db/rules.ts";
 import { observe } from "../detection/features.ts";
 import { findingsOf, type Found, type Observed as Seen } from "../detection/finding.ts";
@@ -15,12 +15,11 @@ import type { RecordedActivity } from "../domain/activity.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
 import { hitSubject } from "../domain/rule.ts";
 import type { Source } from "../domain/source.ts";
-import { seeAccounts } from "./accounts.ts";
+import { believeBatch, identityCounts } from "./belief.ts";
 import { openOrJoin, type Batch, type Clock } from "./cases.ts";
 import { keptIp, timeOf, type Enrichment } from "./enrichment.ts";
-import { Memory } from "./memory.ts";
+import type { Memory } from "./memory.ts";
 import type { RuleSets } from "./rule-sets.ts";
-import { Standing } from "./standing.ts";
 import { tallyBatch } from "./tally.ts";
 
 const batchMax = 1_000;
@@ -88,15 +87,9 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Old
   const activities = claimed.map((each) => each.activity);
   const told = inOrder(claimed.map((each) => ({ id_key: each.id_key, event: detector.enrichment.enrich(each.activity) })));
   const events = told.map(({ event }) => event);
-  const standing = new Standing(turn, events, now);
   const set = await detector.ruleSets.current(tx, tenantId);
-  const keepIp = (ip: string) => keptIp(ip, turn.ip_policy);
-  const { hasBrowser: tenantHasBrowser, serverTells, trust } = standing;
-  const memory = await Memory.open({ tx, tenantId, tenantHasBrowser, serverTells, keepIp }, events);
-  const spokenFor = trust.isSnippetOnly ? await findSpokenFor(tx, tenantId, claimedIn(events)) : new Set<string>();
-  const believed = memory.believe(events, trust, (account) => spokenFor.has(account));
-  const accounts = await seeAccounts(batch, believed);
-  await memory.complete(believed, accounts.flags);
+  const keepIp = (ip: string) => keptIp(ip, turn);
+  const { standing, memory, believed, accounts } = await believeBatch({ batch, turn, events, keepIp });
   const enriched = told.flatMap(({ id_key }, index) => (believed[index] ? [{ id_key, event: believed[index] }] : []));
   const judged: Judged[] = [];
   let sliceBegan = performance.now();
@@ -126,15 +119,10 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Old
     saveCases(tx, tenantId, cases.joined),
     changed && saveTurn(tx, tenantId, changed),
     proveClaims(tx, tenantId, memory.listProved()),
+    addIdentityCounts(tx, tenantId, identityCounts(believed)),
   ]);
   await appendEvents(tx, tenantId, [...accounts.events, ...cases.events]);
   return { scored: claimed.length, opened: cases.opened, joined: cases.joinedFindings };
-}
-
-function claimedIn(events: EnrichedActivity[]): string[] {
-  return [
-    ...new Set(events.flatMap(({ activity }) => (activity.origin === "browser" ? (activity.website_account_id ?? []) : []))),
-  ];
 }
 
 type Enriched = { id_key: string; event: EnrichedActivity };

@@ -6,7 +6,7 @@ import type { RecordedActivity } from "../domain/activity.ts";
 import { networkDatabases, writeMmdb } from "../simulator/mmdb.ts";
 import { addressV4, addressV6, Network } from "../simulator/network.ts";
 import { blockOf } from "../domain/address.ts";
-import { Enrichment, keptIp } from "./enrichment.ts";
+import { Enrichment, keptIp, type IpPolicy } from "./enrichment.ts";
 
 const received = "2026-11-15T09:30:00.000Z";
 
@@ -40,12 +40,15 @@ test("blockOf: of a block it is the block, for that is what a truncated address 
 });
 
 test("keptIp: whole, as its block, or as a hash that tells addresses apart and does not show them", () => {
-  expect(keptIp("192.0.2.77", "full")).toBe("192.0.2.77");
-  expect(keptIp("192.0.2.77", "truncate")).toBe("192.0.2.0/24");
-  const hash = keptIp("192.0.2.77", "hash");
+  const ip_key = Buffer.from("a tenant's key");
+  const kept = (ip: string, ip_policy: IpPolicy["ip_policy"], key: Uint8Array = ip_key) => keptIp(ip, { ip_policy, ip_key: key });
+  expect(kept("192.0.2.77", "full")).toBe("192.0.2.77");
+  expect(kept("192.0.2.77", "truncate")).toBe("192.0.2.0/24");
+  const hash = kept("192.0.2.77", "hash");
+  expect(kept("192.0.2.77", "hash", Buffer.from("another tenant's key"))).not.toBe(hash);
   expect(hash).toMatch(/^h-[0-9a-f]{24}$/);
-  expect(keptIp("192.0.2.77", "hash")).toBe(hash);
-  expect(keptIp("192.0.2.78", "hash")).not.toBe(hash);
+  expect(kept("192.0.2.77", "hash")).toBe(hash);
+  expect(kept("192.0.2.78", "hash")).not.toBe(hash);
 });
 
 test("enrich: an address has one spelling, and IPv4 inside of IPv6 is IPv4", () => {

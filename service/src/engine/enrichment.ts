@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { SocketAddress, isIPv6 } from "node:net";
 import { parse } from "bowser";
@@ -97,8 +97,8 @@ function readerOf(bytes: Buffer, name: string): Reader<never> {
   }
 }
 
-// A sender's clock that runs ahead would keep its events the newest for ever, and one that was reset would make old whatever
-// it names. Such a clock is not believed: the time of receipt counts.
+// A sender's clock that runs ahead would keep its events the newest for ever, and one that was reset would make whatever it names
+// look old. Such a clock is not believed, and the time of receipt counts. A time from 2000 on is history, and counts as it is.
 export function timeOf({ occurred_at, received_at }: RecordedActivity): number {
   const occurred = Date.parse(occurred_at);
   const received = Date.parse(received_at);
@@ -127,10 +127,13 @@ function withParents(domain: string): string[] {
   return labels.slice(0, -1).map((_, index) => labels.slice(index).join("."));
 }
 
-// What is kept of an address once it has been looked up.
-export function keptIp(ip: string, policy: "full" | "truncate" | "hash"): string {
-  if (policy === "full") return ip;
-  return policy === "truncate" ? blockOf(ip) : `h-${hash("sha256", `ip:${ip}`, "hex").slice(0, 24)}`;
+export type IpPolicy = { ip_policy: "full" | "truncate" | "hash"; ip_key: Uint8Array };
+
+// What is kept of an address once it has been looked up. Without the tenant's key, whoever sees a hash could try all 2^32 addresses
+// in hours.
+export function keptIp(ip: string, { ip_policy, ip_key }: IpPolicy): string {
+  if (ip_policy === "full") return ip;
+  return ip_policy === "truncate" ? blockOf(ip) : `h-${createHmac("sha256", ip_key).update(ip).digest("hex").slice(0, 24)}`;
 }
 
 function readAgent(userAgent: string): Agent {

@@ -2,7 +2,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { listPartitions, makePartition } from "../db/activities.ts";
 import type { Database, Queryable } from "../db/database.ts";
-import { countPages, deleteOld, dropDayTable, holdExpiry, listDayTables, sweeps, type Sweep } from "../db/retention.ts";
+import {
+  countPages,
+  deleteOld,
+  dropDayTable,
+  findRetention,
+  hasExpired,
+  holdExpiry,
+  listDayTables,
+  sweepOfDay,
+  sweeps,
+  type Sweep,
+} from "../db/retention.ts";
 import { Worker } from "./worker.ts";
 
 const restMs = 60 * 60 * 1000;
@@ -66,6 +77,7 @@ async function expire(held: Queryable, pass: Pass, isSweeping: boolean): Promise
     if (count > 0) removed[name] = (removed[name] ?? 0) + count;
   };
   let isWhole = await attempt(pass, "activities", () => dropDays(held, pass, add));
+  if (isSweeping) isWhole = (await attempt(pass, "activity of tenants", () => sweepDays(held, pass, add))) && isWhole;
   for (const sweep of isSweeping ? sweeps : []) {
     const isSwept = await attempt(pass, sweep.table, () => sweepTable(held, sweep, pass, add));
     isWhole &&= isSwept;
@@ -76,21 +88,35 @@ async function expire(held: Queryable, pass: Pass, isSweeping: boolean): Promise
 type Add = (name: string, count: number) => void;
 
 async function dropDays(held: Queryable, { signal, today, retentionDays }: Pass, add: Add): Promise<void> {
-  const since = dayOf(today, -retentionDays);
+  // A day is shared by all tenants, so it stays as long as the tenant that keeps most wants it.
+  const { longest } = await findRetention(held, retentionDays);
+  const since = dayOf(today, -longest);
   for (const table of await listDayTables(held)) {
     if (signal.aborted) return;
-    if (table.day >= since) continue;
+    // One that is on its way out goes, although somebody may want to keep more by now.
+    if (table.state === "attached" && table.day >= since) continue;
     await dropDayTable(held, table);
     add("activities", 1);
   }
 }
 
+// Deletes what tenants that keep less have in the days that others keep.
+async function sweepDays(held: Queryable, pass: Pass, add: Add): Promise<void> {
+  const { shortest, longest } = await findRetention(held, pass.retentionDays);
+  const [from, to] = [dayOf(pass.today, -longest), dayOf(pass.today, -shortest)];
+  for (const table of await listDayTables(held)) {
+    if (pass.signal.aborted) return;
+    const isShared = table.state === "attached" && table.day >= from && table.day < to;
+    if (!isShared || !(await hasExpired(held, table, pass))) continue;
+    await sweepTable(held, sweepOfDay(table), pass, (_name, count) => add("activities of tenants", count));
+  }
+}
+
 async function sweepTable(held: Queryable, sweep: Sweep, { signal, today, retentionDays }: Pass, add: Add): Promise<void> {
-  const before = dayOf(today, -(sweep.keptDays === "retention" ? retentionDays : sweep.keptDays));
   const pages = await countPages(held, sweep.table);
   for (let from = 0; from < pages && !signal.aborted; from += windowPages) {
     const began = performance.now();
-    add(sweep.table, await deleteOld(held, sweep, { before, window: { from, to: from + windowPages } }));
+    add(sweep.table, await deleteOld(held, sweep, { today, retentionDays, window: { from, to: from + windowPages } }));
     // Rests as long as it worked: at most half of one connection's time, however large the table is.
     await sleep(performance.now() - began, undefined, { signal }).catch(() => {});
   }

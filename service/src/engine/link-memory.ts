@@ -2,6 +2,7 @@ import type { Queryable } from "../db/database.ts";
 import { findConfirmedOnDevices, findLinks, findOutcomeCounts, saveLinks, type Link, type SeenLink } from "../db/links.ts";
 import type { EnrichedActivity } from "../detection/scene.ts";
 import { accountSubject } from "../domain/activity.ts";
+import { DeviceFrauds } from "./device-frauds.ts";
 
 const linkFreshMs = 60 * 60 * 1000;
 
@@ -19,7 +20,7 @@ export class LinkMemory {
   readonly #toSave = new Map<string, SeenLink>();
   readonly #linked = new Map<string, { device_id: string | undefined; ip: string | undefined; at: number }>();
   #outcomes = new Map<string, { confirmed: number; false_positives: number }>();
-  readonly #confirmed = new Map<string, Set<string>>();
+  readonly #frauds = new DeviceFrauds();
 
   constructor(setting: Setting) {
     this.#setting = setting;
@@ -37,10 +38,7 @@ export class LinkMemory {
     ]);
     for (const link of found) this.#links.set(linkKey(link), { ...link, lastMs: Date.parse(link.last_seen) });
     this.#outcomes = outcomes;
-    for (const { device_id, website_account_id } of confirmed) {
-      const accountsOn = this.#confirmed.get(device_id) ?? new Set();
-      this.#confirmed.set(device_id, accountsOn.add(website_account_id));
-    }
+    for (const fraud of confirmed) this.#frauds.add(fraud);
   }
 
   async save(): Promise<void> {
@@ -53,10 +51,8 @@ export class LinkMemory {
     return { confirmed: outcomes?.confirmed ?? 0, falsePositives: outcomes?.false_positives ?? 0 };
   }
 
-  // How many accounts of the device, other than this one, have a confirmed fraud.
-  confirmedOn(device: string, own: string | undefined): number {
-    const accounts = this.#confirmed.get(device);
-    return accounts ? accounts.size - (own !== undefined && accounts.has(own) ? 1 : 0) : 0;
+  fraudsOn(device: string, own: string | undefined, at: number): ReturnType<DeviceFrauds["of"]> {
+    return this.#frauds.of(device, own, at);
   }
 
   // True if the account was never active on the device before. A link is written when it is new or its time is old.

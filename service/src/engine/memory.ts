@@ -118,7 +118,7 @@ export class Memory {
               ...this.#links.outcomesOf(account),
             },
       ...source,
-      device: onDevice && { ...onDevice, confirmed: this.#links.confirmedOn(device ?? "", account) },
+      device: onDevice && this.#withFrauds(onDevice, event),
       network: hasNetwork(event) ? this.#entity<AddressFacts>("network", event.network, () => null) : null,
       session,
       isNewPair,
@@ -216,6 +216,13 @@ export class Memory {
 
   #device({ activity: { device_id: device }, at }: EnrichedActivity): Entity<DeviceFacts> | null {
     return device === undefined ? null : this.#entity<DeviceFacts>("device", device, () => ({ first: at, accounts: 0 }));
+  }
+
+  // The state of a quiet device may be gone, and with it how many accounts it has. Its links are kept longer.
+  #withFrauds(device: Entity<DeviceFacts>, { activity, at }: EnrichedActivity): NonNullable<Scene["device"]> {
+    const { accounts, ...frauds } = this.#links.fraudsOn(activity.device_id ?? "", activity.website_account_id, at);
+    device.facts.accounts = Math.max(device.facts.accounts, accounts);
+    return { ...device, ...frauds };
   }
 
   #source(event: EnrichedActivity) {

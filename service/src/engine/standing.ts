@@ -1,11 +1,9 @@
 import type { Turn } from "../db/activities.ts";
 import { kindBits, kindOf, type EnrichedActivity } from "../detection/scene.ts";
+import { isStillTold } from "../domain/source.ts";
 import type { Trust } from "./vouching.ts";
 
-const dayMs = 24 * 60 * 60 * 1000;
-// A tenant whose servers have been silent for this long has nothing but its pages.
-const toldDays = 30;
-const browserFreshMs = dayMs;
+const browserFreshMs = 24 * 60 * 60 * 1000;
 // So few sessions say nothing about the others, and so many are enough: then the older ones count half.
 const tiedSessionsMin = 10;
 const tiedSessionsMax = 200;
@@ -57,7 +55,13 @@ export class Standing {
   }
 
   // The turn after the batch; null if nothing about it changed.
-  after({ tied, heard }: { tied: number; heard: number }): Omit<Turn, "ip_policy" | "identity_verification"> | null {
+  after({
+    tied,
+    heard,
+  }: {
+    tied: number;
+    heard: number;
+  }): Pick<Turn, "told" | "tied_sessions" | "heard_sessions" | "browser_at"> | null {
     if (tied === 0 && heard === 0 && !this.#isNewlyTold) return null;
     const { tied_sessions: before, heard_sessions: heardBefore, browser_at: at } = this.#turn;
     const half = before + tied > tiedSessionsMax ? 0.5 : 1;
@@ -70,8 +74,7 @@ export class Standing {
   }
 
   #tells(kind: string): boolean {
-    const day = this.#told[kind];
-    return day !== undefined && Date.parse(this.#now) - Date.parse(day) < toldDays * dayMs;
+    return isStillTold(this.#told[kind], this.#now);
   }
 }
 

@@ -6,6 +6,7 @@ import { Connection } from "./Connection.tsx";
 import { Credentials } from "./Credentials.tsx";
 import { Origins } from "./Origins.tsx";
 import { ScenarioSender } from "./ScenarioSender.tsx";
+import { SignedIdentity } from "./SignedIdentity.tsx";
 import { Snippet } from "./Snippet.tsx";
 import { Webhooks } from "./Webhooks.tsx";
 
@@ -31,6 +32,7 @@ export function DevelopersScreen() {
         <div className="grid min-w-0 gap-4">
           <Connection />
           <ScenarioSender />
+          <SignedIdentity />
           <Credentials />
           <Webhooks />
         </div>

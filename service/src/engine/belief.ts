@@ -1,0 +1,50 @@
+import { findSpokenFor } from "../db/accounts.ts";
+import type { Turn } from "../db/activities.ts";
+import type { IdentityCount } from "../db/identity.ts";
+import type { EnrichedActivity } from "../detection/scene.ts";
+import { seeAccounts } from "./accounts.ts";
+import type { Batch } from "./cases.ts";
+import { Memory } from "./memory.ts";
+import { Standing } from "./standing.ts";
+
+type Given = { batch: Batch; turn: Turn; events: EnrichedActivity[]; keepIp: (ip: string) => string };
+
+// Settles how far each event of a batch is believed, makes the accounts that it counts for, and reads what is known of all of it.
+export async function believeBatch({ batch, turn, events, keepIp }: Given) {
+  const { tx, tenantId, now } = batch;
+  const standing = new Standing(turn, events, now);
+  const { hasBrowser: tenantHasBrowser, serverTells, trust } = standing;
+  const memory = await Memory.open({ tx, tenantId, tenantHasBrowser, serverTells, keepIp }, events);
+  const spokenFor = trust.isSnippetOnly ? await findSpokenFor(tx, tenantId, namedByPages(events)) : new Set<string>();
+  const believed = memory.believe(events, trust, (account) => spokenFor.has(account));
+  const accounts = await seeAccounts(batch, believed);
+  await memory.complete(believed, accounts.flags);
+  return { standing, memory, believed, accounts };
+}
+
+function namedByPages(events: EnrichedActivity[]): string[] {
+  const ids = events.flatMap(({ activity }) => (activity.origin === "browser" ? (activity.website_account_id ?? []) : []));
+  return [...new Set(ids)];
+}
+
+// How the pages that named an account were believed, by the day of receipt.
+export function identityCounts(believed: EnrichedActivity[]): IdentityCount[] {
+  const counts = new Map<string, IdentityCount>();
+  for (const { activity, source, claimed } of believed) {
+    if (activity.origin !== "browser" || (activity.website_account_id ?? claimed) === undefined) continue;
+    const day = activity.received_at.slice(0, 10);
+    const how = howBelieved(source, activity.identity);
+    const count = counts.get(`${day} ${how}`) ?? { day, source: how, count: 0 };
+    counts.set(`${day} ${how}`, { ...count, count: count.count + 1 });
+  }
+  return [...counts.values()];
+}
+
+function howBelieved(
+  source: EnrichedActivity["source"],
+  identity: EnrichedActivity["activity"]["identity"],
+): IdentityCount["source"] {
+  if (identity === "signed") return "signed";
+  if (source === "verified_session") return "tied";
+  return identity === "bad-token" ? "bad-token" : "unvouched";
+}

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { clock } from "../src/clock.ts";
+import { listRules, listRuleVersions } from "../src/db/rules.ts";
+import { sql, statement } from "../src/db/sql.ts";
+import { defaultRules, defaultsVersion } from "../src/detection/default-rules.ts";
+import { seedRules } from "../src/tenancy.ts";
+import { hash } from "node:crypto";
+import { makeRule } from "./decided.ts";
+import { TestTenant, useService } from "./harness.ts";
+
+const service = useService({ roles: new Set(["api"]) });
+
+// A change of any default rule changes this text. Then raise defaultsVersion, unless the version was never released.
+test("default rules: every release that changes them raises their version", () => {
+  const digest = hash("sha256", JSON.stringify(defaultRules), "hex").slice(0, 16);
+  expect([defaultsVersion, digest]).toEqual([2, "dca887e9d0a31a36"]);
+});
+
+// The tenant as an earlier release left it.
+async function makeEarlier(tenant: TestTenant, ruleId: string): Promise<void> {
+  const earlier = { ...defaultRules.find(({ rule_id }) => rule_id === ruleId), expression: "device.confirmed_frauds >= 1" };
+  const { rule_id: _id, ...definition } = earlier;
+  const { database } = tenant.service;
+  await database.query(
+    statement("update rules set definition = $3 where tenant_id = $1 and rule_id = $2", [
+      tenant.tenantId,
+      ruleId,
+      JSON.stringify(definition),
+    ]),
+  );
+  await database.query(statement("update detection_settings set defaults_version = 1 where tenant_id = $1", [tenant.tenantId]));
+}
+
+async function changesOf(tenant: TestTenant): Promise<unknown[]> {
+  return tenant.service.database.query(sql`
+    select actor, resource_id, resource_version, data
+    from events
+    where tenant_id = ${tenant.tenantId} and type = 'rule.changed'
+    order by event_id`);
+}
+
+const revisionOf = async ({ tenantId, service: { database } }: TestTenant) =>
+  (await database.query<{ revision: number }>(sql`select revision from detection_settings where tenant_id = ${tenantId}`))[0]
+    ?.revision ?? 0;
+
+test("upgrade: a default rule that nobody edited becomes today's, as a new version by system, once", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { database } = service.current;
+  await makeEarlier(tenant, "linked_fraud");
+  const before = await revisionOf(tenant);
+  await Promise.all([seedRules(database, clock), seedRules(database, clock)]);
+  await seedRules(database, clock);
+  const [newest, ...earlier] = await listRuleVersions(database, tenant.tenantId, { rule_id: "linked_fraud", limit: 10 });
+  expect(earlier).toMatchObject([{ rule_version: 1, expression: "device.confirmed_frauds >= 1" }]);
+  expect(newest).toMatchObject({
+    ...defaultRules.find(({ rule_id }) => rule_id === "linked_fraud"),
+    rule_version: 2,
+    updated_by: "system",
+  });
+  expect(await revisionOf(tenant)).toBe(before + 1);
+  expect(await changesOf(tenant)).toEqual([
+    { actor: "system", resource_id: "linked_fraud", resource_version: 2, data: { state: "on", changed: ["expression"] } },
+  ]);
+  const others = (await listRules(database, tenant.tenantId)).filter(({ rule_id }) => rule_id !== "linked_fraud");
+  expect(others.filter(({ rule_version }) => rule_version !== 1)).toEqual([]);
+});
+
+test("upgrade: what a tenant changed stays, be it no more than its state, and a rule of its own stays", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { database } = service.current;
+  const [linked] = (await listRules(database, tenant.tenantId)).filter(({ rule_id }) => rule_id === "linked_fraud");
+  if (!linked) throw new Error("there is no such rule");
+  const { rule_id: _id, updated_at: _at, updated_by: _by, ...definition } = linked;
+  await makeRule(tenant, "linked_fraud", { ...definition, expression: "device.confirmed_frauds >= 3", state: "off" });
+  await makeRule(tenant, "own");
+  const before = await listRules(database, tenant.tenantId);
+  const revision = await revisionOf(tenant);
+  await database.query(statement("update detection_settings set defaults_version = 1 where tenant_id = $1", [tenant.tenantId]));
+  await seedRules(database, clock);
+  expect(await listRules(database, tenant.tenantId)).toEqual(before);
+  expect(await revisionOf(tenant)).toBe(revision);
+});
+
+test("upgrade: a process of an earlier release takes nothing back", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { database } = service.current;
+  await makeEarlier(tenant, "linked_fraud");
+  await database.query(
+    statement("update detection_settings set defaults_version = $2 where tenant_id = $1", [tenant.tenantId, defaultsVersion + 1]),
+  );
+  const before = await listRules(database, tenant.tenantId);
+  await seedRules(database, clock);
+  expect(await listRules(database, tenant.tenantId)).toEqual(before);
+});
