@@ -4,6 +4,7 @@ import type { BrowserRequest } from "../service/src/simulator/delivery.ts";
 import { Network } from "../service/src/simulator/network.ts";
 import { pages } from "../service/src/simulator/pages.ts";
 import { Random } from "../service/src/simulator/random.ts";
+import type { Client } from "../service/src/simulator/sdk-request.ts";
 import { newStorage, SdkSession } from "../service/src/simulator/sdk.ts";
 import { actions } from "../service/src/domain/finding.ts";
 import { unknownAccount } from "../service/src/domain/account.ts";
@@ -117,7 +118,7 @@ function addressesIn(random: Random, count: number): string[] {
   return [...byBlock.values()];
 }
 
-function clientAt(random: Random, ip: string, atMs: number): ConstructorParameters<typeof SdkSession>[0]["client"] {
+function clientAt(random: Random, ip: string, atMs: number): Client {
   const { agent, locale, zoneMinutes } = attackerDevice(random, attackerCountry(random), atMs);
   return {
     userAgent: userAgentAt(agent, atMs),

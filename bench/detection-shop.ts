@@ -20,7 +20,7 @@ const batchMs = 20_000;
 // An attack that begins on the last day would be cut off.
 const lastStartMs = 2 * dayMs;
 // Only servers can report a chargeback.
-const serverOnly: readonly string[] = ["friendly_fraud"];
+const serverOnly: ReadonlySet<string> = new Set(["friendly_fraud"]);
 
 // For 100 members and 14 days. Far more than a shop sees, so that shares can be told from few weeks.
 const attacks = {
@@ -58,7 +58,7 @@ export function* shopTimeline(bench: BenchShop): Generator<Delivery> {
   const meanGapMs = dayMs / (users * visitsPerDay * guestShare);
   shop.enter(guests(shop, random.fork("guests"), { fromMs: measuredMs, toMs: endMs, meanGapMs }));
   const scale = (users / 100) * ((endMs - measuredMs) / (14 * dayMs));
-  const wanted = Object.entries(attacks).filter(([kind]) => voice.kind === "server" || !serverOnly.includes(kind));
+  const wanted = Object.entries(attacks).filter(([kind]) => voice.kind === "server" || !serverOnly.has(kind));
   const counts = Object.fromEntries(wanted.map(([kind, count]) => [kind, Math.ceil(count * scale)]));
   const span = { fromMs: measuredMs, toMs: Math.max(endMs - lastStartMs, measuredMs) };
   for (const { attack, startMs: atMs } of plannedAttacks(random.fork("attacks"), counts, span)) {

@@ -4,7 +4,8 @@ import type { AttackKind, BrowserRequest, SessionTruth, TruthNote } from "./deli
 import { storageOf, type Device } from "./device.ts";
 import type { Item, Page } from "./pages.ts";
 import type { Random } from "./random.ts";
-import { SdkSession, type Attributes, type SiteSettings, type Storage } from "./sdk.ts";
+import type { SiteSettings } from "./sdk-request.ts";
+import { SdkSession, type Attributes, type Storage } from "./sdk.ts";
 
 // An account as the shop knows it. Log-ins are those that the shop has reported.
 export type Account = { id: string; email: string; logins: number };

@@ -26,6 +26,12 @@ function deliveriesOf(voice: Voice): Delivery[] {
   return [...simulate({ ...options, voice })];
 }
 
+function digestOf(deliveries: Delivery[]): string {
+  const hash = createHash("sha256");
+  for (const delivery of deliveries) hash.update(JSON.stringify(delivery));
+  return hash.digest("hex");
+}
+
 const requestsOf = (deliveries: Delivery[]): BrowserRequest[] => deliveries.filter((each) => each.kind === "browser");
 
 // As the collector reads them.
@@ -51,13 +57,7 @@ const signedActivities = activitiesOf(signed);
 const reports = ["login_succeeded", "login_failed", "signup", "payment", "transfer", "password_changed", "logout"];
 
 test("voice: a shop has servers that report, unless it says otherwise", () => {
-  const digestOf = (deliveries: Iterable<Delivery>): string => {
-    const hash = createHash("sha256");
-    for (const delivery of deliveries) hash.update(JSON.stringify(delivery));
-    return hash.digest("hex");
-  };
-  const silent = digestOf(simulate(options));
-  expect(digestOf(deliveriesOf({ kind: "server" }))).toBe(silent);
+  expect(digestOf(deliveriesOf({ kind: "server" }))).toBe(digestOf([...simulate(options)]));
 });
 
 test.each([
