@@ -15,11 +15,12 @@ import { RuleSets } from "../service/src/engine/rule-sets.ts";
 import { startService, type Service } from "../service/src/service.ts";
 import { clientTokens, deliver, type CourierTarget } from "../service/src/simulator/courier.ts";
 import { eventsIn, type Delivery, type SessionTruth } from "../service/src/simulator/delivery.ts";
+import type { Voice } from "../service/src/simulator/voice.ts";
 import { createTenant } from "../service/src/tenancy.ts";
 import { readDecided, type Decided, type StoredActivity } from "./detection-decided.ts";
 import { dayMs, shopTimeline, type Period } from "./detection-shop.ts";
 
-const origin = "https://shop.example";
+export const origin = "https://shop.example";
 // The engine works when so many wait, or when so much simulated time has passed: it decides by the times of the events.
 const waitingMax = 400;
 const sliceMs = 2 * 3_600_000;
@@ -30,17 +31,12 @@ const batchSize = 500;
 // Reports of fraud come in weeks after the end.
 const reportDays = 60;
 
-export type Shop = { seed: string; users: number };
+export type Shop = { seed: string; users: number; voice?: Voice };
 export type Opened = Awaited<ReturnType<typeof createTenant>> & { target: CourierTarget };
 // What others do meanwhile, every few hours of simulated time.
 type Meanwhile = (opened: Opened) => Promise<void>;
-export type Simulated = {
-  truths: SessionTruth[];
-  decided: Decided[];
-  labelOf: (caseId: string) => string | undefined;
-  requests: number;
-  events: number;
-};
+type Lived = { truths: SessionTruth[]; requests: number; events: number };
+export type Simulated = Lived & { decided: Decided[]; labelOf: (caseId: string) => string | undefined };
 export type Progress = (line: string) => void;
 
 // Time as the deliveries tell it, until it is let go.
@@ -105,10 +101,25 @@ export class SimulatedService {
   }
 
   // A shop from its first day to its last, as a tenant of its own.
-  async run(shop: Shop, period: Period, onProgress: Progress): Promise<Simulated> {
+  async run(
+    { kind, ...shop }: Omit<Shop, "voice"> & { kind: Voice["kind"] },
+    period: Period,
+    onProgress: Progress,
+  ): Promise<Simulated> {
     const opened = await this.open(period);
-    const lived = await this.live(opened, { ...shop, period, onProgress });
+    const voice = await this.#voiceOf(opened, kind);
+    const lived = await this.live(opened, { ...shop, voice, period, onProgress });
     return { ...lived, ...(await this.#read(opened.tenant_id, period)) };
+  }
+
+  async #voiceOf({ target }: Opened, kind: Voice["kind"]): Promise<Voice> {
+    if (kind !== "signed") return { kind };
+    const headers = { authorization: `Bearer ${await target.token(false)}` };
+    const response = await fetch(`${this.url}/v2/${target.tenant}/tenants/identity/secrets`, { method: "POST", headers });
+    if (response.status !== 201) throw new Error(`no identity secret: ${response.status} ${await response.text()}`);
+    // Answered by our own service.
+    const { data } = (await response.json()) as { data: { secret: string } };
+    return { kind, secret: data.secret };
   }
 
   // From here on time is what it is, and drafts of rules are tried.
@@ -122,12 +133,21 @@ export class SimulatedService {
   async live(
     opened: Opened,
     shop: Shop & { period: Period; onProgress: Progress; untilMs?: number; meanwhile?: Meanwhile },
-  ): Promise<{ truths: SessionTruth[]; requests: number; events: number }> {
-    const { seed, period, onProgress, untilMs = Number.POSITIVE_INFINITY } = shop;
+  ): Promise<Lived> {
+    return this.bring(opened, shopTimeline({ ...shop, appKey: opened.app_key, origin }), shop);
+  }
+
+  // Sends deliveries at their times, and detects as they come in.
+  async bring(
+    opened: Opened,
+    deliveries: Iterable<Delivery>,
+    shop: { seed: string; onProgress: Progress; untilMs?: number; meanwhile?: Meanwhile },
+  ): Promise<Lived> {
+    const { seed, onProgress, untilMs = Number.POSITIVE_INFINITY } = shop;
     const truths: SessionTruth[] = [];
     const sent = { requests: 0, events: 0 };
     let [sliceEndsMs, detected, day] = [0, 0, ""];
-    for (const volley of volleys(shopTimeline({ ...shop, period, appKey: opened.app_key, origin }), truths)) {
+    for (const volley of volleys(deliveries, truths)) {
       const atMs = volley.at(-1)?.at_ms ?? 0;
       if (atMs > untilMs) break;
       if (atMs >= sliceEndsMs || sent.events >= detected + waitingMax) {
@@ -173,15 +193,18 @@ export class SimulatedService {
         order by received_at, occurred_at`);
       for (const row of rows) decided.push(readDecided(row));
     }
-    const cases = await database.query<{ case_id: string; document: string }>(sql`
-      select case_id, document
+    const cases = await this.cases(tenantId);
+    const labels = new Map(cases.map(({ case_id, details }) => [case_id, details.primary_fraud_label]));
+    return { decided, labelOf: (id) => labels.get(id) };
+  }
+
+  async cases(tenantId: string): Promise<CaseDocument[]> {
+    const rows = await this.#service.database.query<{ document: string }>(sql`
+      select document
       from cases
       where tenant_id = ${tenantId}`);
-    const labels = new Map(
-      // Written by the engine alone.
-      cases.map((row) => [row.case_id, (JSON.parse(row.document) as CaseDocument).details.primary_fraud_label]),
-    );
-    return { decided, labelOf: (id) => labels.get(id) };
+    // Written by the engine alone.
+    return rows.map(({ document }) => JSON.parse(document) as CaseDocument);
   }
 }
 

@@ -2,12 +2,13 @@ import { plannedAttacks, startAttack, type AttackCounts } from "../service/src/s
 import type { Delivery } from "../service/src/simulator/delivery.ts";
 import { guests, live } from "../service/src/simulator/life.ts";
 import { openShop } from "../service/src/simulator/simulate.ts";
+import type { Voice } from "../service/src/simulator/voice.ts";
 
 const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
 export type Period = { startMs: number; measuredMs: number; endMs: number };
-export type BenchShop = { seed: string; users: number; period: Period; appKey: string; origin: string };
+export type BenchShop = { seed: string; users: number; period: Period; appKey: string; origin: string; voice?: Voice };
 
 const visitsPerDay = 0.6;
 const guestShare = 0.2;
@@ -18,6 +19,8 @@ const sendIntervalMs = 60_000;
 const batchMs = 20_000;
 // An attack that begins on the last day would be cut off.
 const lastStartMs = 2 * dayMs;
+// Only servers can report a chargeback.
+const serverOnly: ReadonlySet<string> = new Set(["friendly_fraud"]);
 
 // For 100 members and 14 days. Far more than a shop sees, so that shares can be told from few weeks.
 const attacks = {
@@ -40,11 +43,12 @@ export function periodOf({ days, historyDays }: { days: number; historyDays: num
   return { startMs: measuredMs - historyDays * dayMs, measuredMs, endMs };
 }
 
-// Weeks of history as the shop's servers would hand them in, and then, with browsers, guests and attackers, what is measured.
-export function* shopTimeline({ seed, users, period, appKey, origin }: BenchShop): Generator<Delivery> {
+// Weeks of history with nothing but what the shop reports, and then, with browsers, guests and attackers, what is measured.
+export function* shopTimeline(bench: BenchShop): Generator<Delivery> {
+  const { seed, users, period, appKey, origin, voice = { kind: "server" } } = bench;
   const { startMs, measuredMs, endMs } = period;
   const days = (endMs - startMs) / dayMs;
-  const { shop, random } = openShop({ seed, startMs, days, users, appKey, origin, visitsPerDay, sendIntervalMs });
+  const { shop, random } = openShop({ seed, startMs, days, users, appKey, origin, visitsPerDay, sendIntervalMs, voice });
   shop.hasBrowsers = false;
   for (const person of shop.people) {
     shop.enter(live(shop, person, { fromMs: startMs, toMs: endMs, haste: 1, hasNights: true }));
@@ -54,7 +58,8 @@ export function* shopTimeline({ seed, users, period, appKey, origin }: BenchShop
   const meanGapMs = dayMs / (users * visitsPerDay * guestShare);
   shop.enter(guests(shop, random.fork("guests"), { fromMs: measuredMs, toMs: endMs, meanGapMs }));
   const scale = (users / 100) * ((endMs - measuredMs) / (14 * dayMs));
-  const counts = Object.fromEntries(Object.entries(attacks).map(([kind, count]) => [kind, Math.ceil(count * scale)]));
+  const wanted = Object.entries(attacks).filter(([kind]) => voice.kind === "server" || !serverOnly.has(kind));
+  const counts = Object.fromEntries(wanted.map(([kind, count]) => [kind, Math.ceil(count * scale)]));
   const span = { fromMs: measuredMs, toMs: Math.max(endMs - lastStartMs, measuredMs) };
   for (const { attack, startMs: atMs } of plannedAttacks(random.fork("attacks"), counts, span)) {
     shop.enter(startAttack(shop, attack, atMs));

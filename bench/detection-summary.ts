@@ -7,6 +7,8 @@ type Share = number | null;
 export type KindSummary = {
   kind: AttackKind;
   attacks: number;
+  // Those of which the service got any event at all.
+  heard: number;
   // By what detection makes a case of, and by asking so many of the genuine sessions again.
   case: Share;
   at1: Share;
@@ -85,6 +87,7 @@ function summariseKind(kind: AttackKind, attacks: Attack[], bounds: Bounds): Kin
   return {
     kind,
     attacks: attacks.length,
+    heard: attacks.filter(({ events }) => events > 0).length,
     case: share(attacks, ({ hasFinding }) => hasFinding),
     at1: share(attacks, ({ logOdds }) => logOdds > bounds.at1),
     at5: share(attacks, ({ logOdds }) => logOdds > bounds.at5),

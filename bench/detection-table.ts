@@ -1,25 +1,36 @@
+import type { Voice } from "../service/src/simulator/voice.ts";
+import type { Forged } from "./detection-forger.ts";
 import { historyBounds, type KindSummary, type Summary, type TakeoverSummary } from "./detection-summary.ts";
 
 type Row = (string | number)[];
 
 export type Setting = { seeds: string[]; users: number; days: number; historyDays: number };
 
+const voiceWords: Record<Voice["kind"], string> = {
+  server: "Shops whose servers report what happens, and whose pages send events",
+  signed: "Shops whose pages report everything, with signed identity",
+  snippet: "Shops whose pages report everything, with nothing signed",
+};
+
 // As Markdown, which is readable as it is and can be put into a document.
-export function tableText(summary: Summary, setting: Setting): string {
+export function tableText(kind: Voice["kind"], summary: Summary, setting: Setting): string {
+  const kinds = summary.kinds.filter(({ attacks }) => attacks > 0);
   return [
-    titleText(summary, setting),
-    catchesText(summary.kinds),
-    takeoversText(summary.takeovers),
+    titleText(kind, summary, setting),
+    catchesText(kinds),
+    ...(kind === "server" ? [] : [heardText(kinds)]),
+    takeoversText(summary.takeovers.filter((each) => kinds.some(({ kind: known }) => known === each.kind))),
     falseText(summary),
-    accountsText(summary.kinds),
-    labelsText(summary.kinds),
-    scaleText,
+    accountsText(kinds),
+    labelsText(kinds),
+    ...(kind === "server" ? [scaleText] : []),
   ].join("\n\n");
 }
 
-function titleText(summary: Summary, { seeds, users, days, historyDays }: Setting): string {
+function titleText(kind: Voice["kind"], summary: Summary, { seeds, users, days, historyDays }: Setting): string {
   const { genuineSessions, guestSessions, aftermathSessions } = summary;
   return (
+    `${voiceWords[kind]} (${kind}).\n` +
     `Detection of simulated attacks: ${seeds.length} simulated shops (${seeds.join(", ")}) of ${users} members each, ` +
     `${days} days after ${historyDays} days of history.\n` +
     `${whole(genuineSessions)} genuine sessions of members; beside them ${whole(guestSessions)} of guests, and ` +
@@ -55,6 +66,39 @@ function catchesText(kinds: KindSummary[]): string {
   return (
     "Share caught: by a case; by asking 1 % and 5 % of genuine sessions again; by the likelihood ratio alone; by five fixed " +
     `velocity rules. Then the median of events and simulated minutes from the attack's first event to its case.\n\n${table(head, rows)}`
+  );
+}
+
+// An attacker whose program runs no script of the page sends nothing to a shop that hears only its pages.
+function heardText(kinds: KindSummary[]): string {
+  const rows = kinds.map(({ kind, attacks, heard, case: caught }): Row => [
+    kind,
+    attacks,
+    heard,
+    percent(heard === 0 ? null : ((caught ?? 0) * attacks) / heard),
+  ]);
+  return (
+    "Attacks that sent any event. The others run no script of the page, so a shop whose servers are silent cannot see them. " +
+    "Friendly fraud is left out, because only a server can report a chargeback.\n\n" +
+    table(["simulated attack", "attacks", "sent events", "case, of those"], rows)
+  );
+}
+
+export function forgedText(forged: Forged[]): string {
+  const rows = forged.map((each): Row => [
+    each.addresses,
+    each.hours === 0 ? "at once" : `${each.hours} hours`,
+    each.victims,
+    each.onAccounts,
+    each.score ?? "",
+    each.action ?? "",
+    each.onSources,
+  ]);
+  const head = ["addresses", "within", "accounts named", "cases on accounts", "highest score", "strongest action"];
+  return (
+    "What a forger achieves in a shop whose pages sign nothing. The forger names every member once, each from a new device and " +
+    "session, with six failed log-ins, a log-in, a changed e-mail address and a large transfer, all by a browser that says it is " +
+    `driven by a program. Each address is in a block (/24) of its own.\n\n${table([...head, "cases about sources"], rows)}`
   );
 }
 

@@ -1,5 +1,4 @@
-import type { AddressFacts, Crowd, Crowds, DeviceFacts, Entity } from "./entity.ts";
-import { claimBit, type Ring } from "./ring.ts";
+import { tieKey, type AddressFacts, type Crowd, type Crowds, type DeviceFacts, type Entity } from "./entity.ts";
 import type { EnrichedActivity } from "./scene.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -7,6 +6,9 @@ const dayMs = 24 * 60 * 60 * 1000;
 const floors = { device: 3, ip: 8, block: 16, devices: 16 };
 const share = 0.2;
 const factor = 2;
+const namesMax = 64;
+// 48 bits: nobody finds many devices with one key.
+const keyCharacters = 8;
 
 // How many names the pages of one batch used at the same device, address and block: a flood shows in its first event.
 export type Together = { onDevice: number; onAddress: number; onBlock: number; devices: number };
@@ -25,45 +27,47 @@ export type CrowdedSource = "device" | "ip" | "block";
 // its findings are one case that lists the accounts, not a case for each. The widest crowded source is chosen, unless a narrower
 // one alone makes up most of it.
 export function crowdedSource({ event, device, ip, block, together }: Surroundings): CrowdedSource | null {
-  // Most pages name nobody: then there is nothing to count but devices.
-  const isNaming = event.activity.website_account_id !== undefined;
-  const named = {
-    device: isNaming ? seen(device, event.at, "peer", together.onDevice) : 0,
-    ip: isNaming ? seen(ip, event.at, "peer", together.onAddress) : 0,
-    block: isNaming ? seen(block, event.at, "peer", together.onBlock) : 0,
-  };
-  const devices = seen(ip, event.at, "address", together.devices);
-  const day = Math.floor(Date.parse(event.activity.received_at) / dayMs);
+  const { website_account_id, device_id, received_at } = event.activity;
+  // By the day of receipt, which the page cannot choose.
+  const day = Math.floor(Date.parse(received_at) / dayMs);
+  const account = keyOf(website_account_id);
+  const onDevice = device && count(device.facts, "crowd", { name: account, together: together.onDevice, day });
+  const onAddress = ip && count((ip.facts ??= {}), "crowd", { name: account, together: together.onAddress, day });
+  const devices = ip && count((ip.facts ??= {}), "fleet", { name: keyOf(device_id), together: together.devices, day });
+  const onBlock = block && count((block.facts ??= {}), "crowd", { name: account, together: together.onBlock, day });
   const isCrowded = {
-    device: device !== null && isUnexplained(device.facts, "crowd", { named: named.device, day, floor: floors.device }),
-    ip:
-      ip !== null &&
-      [
-        isUnexplained((ip.facts ??= {}), "crowd", { named: named.ip, day, floor: floors.ip }),
-        isUnexplained((ip.facts ??= {}), "fleet", { named: devices, day, floor: floors.devices }),
-      ].includes(true),
-    block: block !== null && isUnexplained((block.facts ??= {}), "crowd", { named: named.block, day, floor: floors.block }),
+    device: isUnexplained(onDevice, floors.device),
+    ip: isUnexplained(onAddress, floors.ip) || isUnexplained(devices, floors.devices),
+    block: isUnexplained(onBlock, floors.block),
   };
+  const named = { device: onDevice?.today ?? 0, ip: onAddress?.today ?? 0, block: onBlock?.today ?? 0 };
   const widest = (["block", "ip", "device"] as const).find((kind) => isCrowded[kind]);
   if (widest === undefined || widest === "device") return widest ?? null;
   if (isCrowded.device && 2 * named.device > named[widest]) return "device";
   return widest === "block" && isCrowded.ip && 2 * named.ip > named.block ? "ip" : widest;
 }
 
-function seen(entity: { ring: Ring } | null, at: number, column: "peer" | "address", together: number): number {
-  return entity ? Math.max(entity.ring.count(at, dayMs, claimBit, column), together) : 0;
+function keyOf(name: string | undefined): string | null {
+  return name === undefined ? null : tieKey(name).slice(0, keyCharacters);
 }
 
-type Count = { named: number; day: number; floor: number };
+type Named = { name: string | null; together: number; day: number };
 
-// By the day of receipt, which the page cannot choose.
-function isUnexplained(facts: Crowds, kind: keyof Crowds, { named, day, floor }: Count): boolean {
+// The names are kept apart from the ring, which a forger could fill with other events.
+function count(facts: Crowds, kind: keyof Crowds, { name, together, day }: Named): Crowd {
   const crowd: Crowd = (facts[kind] ??= { day, today: 0, usual: 0 });
   if (crowd.day !== day) {
     crowd.usual = Math.round((crowd.usual + share * (crowd.today - crowd.usual)) * 100) / 100;
     crowd.day = day;
     crowd.today = 0;
+    delete crowd.names;
   }
-  crowd.today = Math.max(crowd.today, named);
-  return named > Math.max(floor, factor * crowd.usual);
+  const names = crowd.names ?? [];
+  if (name !== null && names.length < namesMax && !names.includes(name)) crowd.names = [...names, name];
+  crowd.today = Math.max(crowd.today, crowd.names?.length ?? 0, together);
+  return crowd;
+}
+
+function isUnexplained(crowd: Crowd | null, floor: number): boolean {
+  return crowd !== null && crowd.today > Math.max(floor, factor * crowd.usual);
 }

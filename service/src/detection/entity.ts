@@ -20,9 +20,9 @@ export type AccountFacts = {
 };
 export type Place = { at: number; country: string; lat: number | null; lon: number | null };
 
-// How many names (accounts, devices) a source used in a day. `usual` follows the days before slowly, so that nobody can train it
-// within a few days.
-export type Crowd = { day: number; today: number; usual: number };
+// How many names (accounts, devices) a source used in a day, and which, as keys. `usual` follows the days before slowly, so that
+// nobody can train it within a few days.
+export type Crowd = { day: number; today: number; usual: number; names?: string[] };
 // Of accounts that pages named at a device, an address or a block of addresses, and of devices that pages named at an address.
 export type Crowds = { crowd?: Crowd; fleet?: Crowd };
 

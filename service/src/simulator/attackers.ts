@@ -23,7 +23,8 @@ const regret: AttackScript = function* (shop, attack, startMs) {
   const rhythm = humanRhythm(random, { sigma, speed: speed * attack.haste });
   const visitor = { ...visitorOf(shop, owner, startMs), random, rhythm, truth: { kind, attack_id: id } };
   const visit = new Visit(shop, visitor, startMs).to(pages.home);
-  if (!visit.isKnown) visit.to(pages.login).logIn();
+  if (visit.isKnown) visit.stayLoggedIn();
+  else visit.to(pages.login).logIn();
   const amount = cents(random.logNormal(owner.habits.amountMedian * timesMedian, 0.4));
   buy(visit, amount, owner.country.currency);
   const endMs = visit.end();

@@ -86,6 +86,7 @@ function visitShop(shop: Shop, person: Person, nowMs: number): number {
   const { random, habits, country } = person;
   const visit = new Visit(shop, visitorOf(shop, person, nowMs), nowMs);
   const isRemembered = visit.isKnown && !person.isLockedOut && random.chance(habits.staysLoggedIn);
+  if (isRemembered) visit.stayLoggedIn();
   if (!isRemembered && random.chance(errandShares.staysGuest)) return stroll(visit);
   visit.to(random.chance(0.6) ? pages.home : itemPage(random.pick(items)));
   if (!isRemembered && random.chance(0.4)) browse(visit, random.whole(1, 5));

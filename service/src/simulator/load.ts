@@ -7,7 +7,8 @@ import { cents } from "./errands.ts";
 import { addressV4, Network, pickSite } from "./network.ts";
 import { itemPage, items, listPage } from "./pages.ts";
 import { Random } from "./random.ts";
-import { newStorage, SdkSession, type Client, type SiteSettings, type Storage } from "./sdk.ts";
+import type { Client, SiteSettings } from "./sdk-request.ts";
+import { newStorage, SdkSession, type Storage } from "./sdk.ts";
 
 export type LoadOptions = {
   seed: string;

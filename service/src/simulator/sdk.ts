@@ -1,13 +1,12 @@
-import { hash } from "node:crypto";
 import { sessionIdleMs } from "../domain/activity.ts";
+import { identityAttribute } from "../domain/identity.ts";
 import type { BrowserRequest } from "./delivery.ts";
 import type { Item, Page } from "./pages.ts";
 import type { Random } from "./random.ts";
+import { browserMembers, browserRequest, type Client, type SiteSettings } from "./sdk-request.ts";
+import { identityToken } from "./voice.ts";
 
 export type Attributes = Record<string, string | number | boolean>;
-
-// Where a site's browsers send to. The interval is the SDK's, in its batch mode.
-export type SiteSettings = { appKey: string; appId: string; origin: string; sendIntervalMs: number };
 
 // What the SDK keeps in a browser's local storage for one site.
 export type Storage = {
@@ -40,24 +39,21 @@ export function newStorage(random: Random, nowMs: number): Storage {
   };
 }
 
-// The browser around the SDK, as the page and the collector see it.
-export type Client = {
-  userAgent: string;
-  acceptLanguage: string;
-  locale: string;
-  zoneOffsetMs: number;
-  clockOffsetMs: number;
-  screen: [number, number];
-  viewport: [number, number];
-  ip: string;
-};
-
 const unsentMax = 50;
 // A page that closes takes its last events along now and then; a request whose answer got lost is sent again.
 const shareUnsent = 0.02;
 const shareRepeated = 0.003;
 
 type Post = (request: BrowserRequest) => void;
+
+type Parts = {
+  storage: Storage;
+  client: Client;
+  settings: SiteSettings;
+  random: Random;
+  // Whether the page sends nothing but what the site reports, so that weeks of history take few requests.
+  isBrief?: boolean;
+};
 
 // One visit's page with the SDK in it. Times given to it are true times; what it writes is the time of the device's own clock.
 // Without a way to post it only keeps its storage: a month of history of which nobody hears would cost seconds.
@@ -71,17 +67,17 @@ export class SdkSession {
   readonly #settings: SiteSettings;
   readonly #random: Random;
   readonly #post: Post | null;
+  readonly #isBrief: boolean;
+  // Who is logged in to the site now. The storage also names somebody whose log-in has expired.
+  #loggedIn: string | null = null;
+  #token: { accountId: string; text: string } | null = null;
   #page: Page = { path: "/", title: "" };
   #pageSinceMs = 0;
   #referrer: Page | null = null;
   #buffer: string[];
   #sendsAtMs = Number.POSITIVE_INFINITY;
 
-  constructor(
-    { storage, client, settings, random }: { storage: Storage; client: Client; settings: SiteSettings; random: Random },
-    startMs: number,
-    post: Post | null,
-  ) {
+  constructor({ storage, client, settings, random, isBrief = false }: Parts, startMs: number, post: Post | null) {
     const now = Math.round(startMs + client.clockOffsetMs);
     const last = storage.session;
     const isResumed = last !== null && now - last.pausedMs < sessionIdleMs;
@@ -97,6 +93,7 @@ export class SdkSession {
     this.#settings = settings;
     this.#random = random;
     this.#post = post;
+    this.#isBrief = isBrief;
     this.#buffer = storage.unsent;
     storage.unsent = [];
     this.#constant = browserMembers(client, settings);
@@ -112,6 +109,7 @@ export class SdkSession {
     const engagedMs = sinceMs === 0 ? 0 : Math.round(atMs - sinceMs);
     this.#page = page;
     this.#pageSinceMs = atMs;
+    this.#token = null;
     if (engagedMs > 1000) this.event("_user_engagement", atMs, { _engagement_time_msec: engagedMs });
     this.event("_page_view", atMs + 1, {
       _page_referrer: this.#referrer === null ? "" : `${this.#settings.origin}${this.#referrer.path}`,
@@ -128,6 +126,7 @@ export class SdkSession {
     const storage = this.#storage;
     const now = Math.round(atMs + this.#client.clockOffsetMs);
     storage.user = id === null ? null : { id, sinceMs: now };
+    this.#loggedIn = id;
     if (id !== null) {
       const mine = { uniqueId: storage.uniqueId, firstTouchMs: storage.firstTouchMs };
       const known =
@@ -139,13 +138,38 @@ export class SdkSession {
     this.event("_profile_set", atMs);
   }
 
+  // The site still knows the visitor from an earlier visit.
+  stayLoggedIn(): void {
+    this.#loggedIn = this.#storage.user?.id ?? null;
+  }
+
+  get isHeard(): boolean {
+    return this.#post !== null;
+  }
+
   event(type: string, atMs: number, attributes: Attributes = {}, items: readonly Item[] = []): void {
+    if (!this.#isBrief) this.#write(type, atMs, { attributes, items, user: this.#storage.user });
+  }
+
+  // What a server would report, if the site had one that does. It names the account that it is about, or nobody.
+  report(type: string, atMs: number, { attributes, accountId }: { attributes: Attributes; accountId: string | null }): void {
+    const { user } = this.#storage;
+    const named = { id: accountId ?? "", sinceMs: Math.round(atMs + this.#client.clockOffsetMs) };
+    const isUser = user !== null && user.id === accountId;
+    const name = type.replace(/^custom:/, "");
+    this.#write(name, atMs, { attributes, items: [], user: isUser ? user : accountId === null ? null : named });
+  }
+
+  #write(
+    type: string,
+    atMs: number,
+    { attributes, items, user }: { attributes: Attributes; items: readonly Item[]; user: Storage["user"] },
+  ): void {
     if (this.#post === null) return;
     if (this.#buffer.length > 0 && atMs >= this.#sendsAtMs) this.send(this.#sendsAtMs);
     if (this.#buffer.length === 0) this.#sendsAtMs = atMs + this.#settings.sendIntervalMs;
     const storage = this.#storage;
     const timestamp = Math.round(atMs + this.#client.clockOffsetMs);
-    const { user } = storage;
     const touched = Math.round(storage.firstTouchMs + this.#client.clockOffsetMs);
     const event = {
       event_type: type,
@@ -157,7 +181,7 @@ export class SdkSession {
       ...this.#constant,
       ...(items.length === 0 ? {} : { items: items.map((item) => ({ ...item, quantity: 1 })) }),
       user: {
-        ...(user === null ? {} : { _user_id: { value: user.id, set_timestamp: user.sinceMs } }),
+        ...(user === null ? {} : { _user_id: { value: user.id, set_timestamp: user.sinceMs }, ...this.#vouch(user, atMs) }),
         _user_first_touch_timestamp: { value: touched, set_timestamp: touched },
       },
       attributes: {
@@ -172,6 +196,14 @@ export class SdkSession {
       },
     };
     this.#buffer.push(JSON.stringify(event));
+  }
+
+  // The site's server vouches only for the account that is logged in, once for each page.
+  #vouch({ id, sinceMs }: { id: string; sinceMs: number }, atMs: number): Record<string, unknown> {
+    const { voice } = this.#settings;
+    if (voice?.kind !== "signed" || id !== this.#loggedIn) return {};
+    if (this.#token?.accountId !== id) this.#token = { accountId: id, text: identityToken(voice.secret, id, atMs) };
+    return { [identityAttribute]: { value: this.#token.text, set_timestamp: sinceMs } };
   }
 
   close(atMs: number): void {
@@ -204,55 +236,6 @@ export class SdkSession {
     const sequence = ++this.#storage.sequence;
     this.#post?.(browserRequest({ settings: this.#settings, client: this.#client, body, events, sequence, uploadMs, at_ms }));
   }
-}
-
-// In the SDK's own order of members.
-function browserMembers(client: Client, { origin }: SiteSettings): Record<string, string | number> {
-  const [language = "", region = ""] = client.locale.split("-");
-  return {
-    host_name: new URL(origin).hostname,
-    locale: client.locale,
-    system_language: language,
-    country_code: region.toUpperCase(),
-    zone_offset: client.zoneOffsetMs,
-    make: "Gecko",
-    platform: "Web",
-    screen_height: client.screen[1],
-    screen_width: client.screen[0],
-    viewport_height: client.viewport[1],
-    viewport_width: client.viewport[0],
-    sdk_name: "aws-solution-clickstream-sdk",
-    sdk_version: "0.12.6",
-  };
-}
-
-type Upload = {
-  settings: SiteSettings;
-  client: Client;
-  body: string;
-  events: number;
-  sequence: number;
-  uploadMs: number;
-  at_ms: number;
-};
-
-function browserRequest({ settings, client, body, events, sequence, uploadMs, at_ms }: Upload): BrowserRequest {
-  const query = `platform=Web&appId=${settings.appId}&event_bundle_sequence_id=${sequence}&upload_timestamp=${uploadMs}`;
-  return {
-    kind: "browser",
-    at_ms,
-    path: `/collect/${settings.appKey}?${query}&hashCode=${hash("sha256", body).slice(0, 8)}`,
-    headers: {
-      "content-type": "application/json; charset=utf-8",
-      "user-agent": client.userAgent,
-      "accept-language": client.acceptLanguage,
-      origin: settings.origin,
-      referer: `${settings.origin}/`,
-      "x-forwarded-for": client.ip,
-    },
-    body,
-    events,
-  };
 }
 
 // YYYYMMDD-HHMMSSmmm in UTC, as session ids end.

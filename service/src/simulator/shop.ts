@@ -3,7 +3,7 @@ import type { BrowserRequest, Delivery, TruthNote } from "./delivery.ts";
 import type { Network } from "./network.ts";
 import type { Person } from "./people.ts";
 import type { Random } from "./random.ts";
-import type { SiteSettings } from "./sdk.ts";
+import type { SiteSettings } from "./sdk-request.ts";
 import { Timeline } from "./timeline.ts";
 import type { Outlet } from "./visit.ts";
 
@@ -45,7 +45,8 @@ export class Shop implements Outlet {
   }
 
   tell(atMs: number, activity: Activity): void {
-    this.#add(Math.round(atMs), { kind: "activity", activity });
+    const { voice } = this.settings;
+    if (voice === undefined || voice.kind === "server") this.#add(Math.round(atMs), { kind: "activity", activity });
   }
 
   note(note: TruthNote): void {

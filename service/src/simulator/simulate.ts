@@ -5,6 +5,7 @@ import { Network } from "./network.ts";
 import { buildPeople } from "./people.ts";
 import { Random } from "./random.ts";
 import { Shop } from "./shop.ts";
+import type { Voice } from "./voice.ts";
 
 const dayMs = 86_400_000;
 
@@ -23,6 +24,8 @@ export type ShopOptions = {
   guestShare?: number;
   // How long the SDK gathers events before it sends them.
   sendIntervalMs?: number;
+  // Who reports what happens; the shop's servers if left out.
+  voice?: Voice;
 };
 
 export type SimulationOptions = ShopOptions & {
@@ -40,7 +43,8 @@ export function openShop(options: ShopOptions): { shop: Shop; random: Random } {
   const network = new Network();
   const { users, startMs, days, appKey, origin, visitsPerDay = 0.6 } = options;
   const people = buildPeople({ random: random.fork("people"), network, users, startMs, days, visitsPerDay });
-  const settings = { appKey, appId: options.appId ?? appKey, origin, sendIntervalMs: options.sendIntervalMs ?? 5000 };
+  const { appId = appKey, sendIntervalMs = 5000, voice = { kind: "server" } } = options;
+  const settings = { appKey, appId, origin, sendIntervalMs, voice };
   return { shop: new Shop({ settings, network, people }), random };
 }
 

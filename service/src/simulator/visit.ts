@@ -4,7 +4,8 @@ import type { AttackKind, BrowserRequest, SessionTruth, TruthNote } from "./deli
 import { storageOf, type Device } from "./device.ts";
 import type { Item, Page } from "./pages.ts";
 import type { Random } from "./random.ts";
-import { SdkSession, type Attributes, type SiteSettings, type Storage } from "./sdk.ts";
+import type { SiteSettings } from "./sdk-request.ts";
+import { SdkSession, type Attributes, type Storage } from "./sdk.ts";
 
 // An account as the shop knows it. Log-ins are those that the shop has reported.
 export type Account = { id: string; email: string; logins: number };
@@ -98,6 +99,17 @@ export class Visit {
     return account !== null && this.#storage?.user?.id === account.id;
   }
 
+  // Whether the shop's servers report what happens. Otherwise its pages do.
+  get #hasServers(): boolean {
+    return (this.#outlet.settings.voice?.kind ?? "server") === "server";
+  }
+
+  // The shop still knows the visitor, who need not log in.
+  stayLoggedIn(): this {
+    this.#sdk?.stayLoggedIn();
+    return this;
+  }
+
   // From here on the shop can tell whose visit it is.
   #name(): void {
     const { account } = this.#visitor;
@@ -110,7 +122,8 @@ export class Visit {
 
   #startSdk(storage: Storage, startMs: number): SdkSession {
     const { device, random, ip, zoneMinutes } = this.#visitor;
-    const isHeard = this.#outlet.hasBrowsers && device.blocking === "none";
+    const { settings, hasBrowsers } = this.#outlet;
+    const isHeard = device.blocking === "none" && (hasBrowsers || !this.#hasServers);
     const client = {
       userAgent: this.#userAgent,
       acceptLanguage: acceptLanguage(device.locale),
@@ -122,7 +135,7 @@ export class Visit {
       ip,
     };
     const post = isHeard ? (request: BrowserRequest): void => this.#outlet.post(request) : null;
-    return new SdkSession({ storage, client, settings: this.#outlet.settings, random }, startMs, post);
+    return new SdkSession({ storage, client, settings, random, isBrief: !hasBrowsers }, startMs, post);
   }
 
   // The page that is open is looked at first, for about this long.
@@ -154,8 +167,18 @@ export class Visit {
     return this;
   }
 
-  // Something that the shop's servers report.
+  // Something that the shop's servers report or, in a shop whose servers are silent, its pages.
   report(type: string, attributes: Attributes = {}): this {
+    const accountId = this.#visitor.account?.id ?? null;
+    if (this.#hasServers) this.#tell(type, attributes);
+    else this.#sdk?.report(type, this.#nowMs, { attributes, accountId });
+    this.#name();
+    if (sensitive.has(type)) this.#truth.has_sensitive_change = true;
+    if (type === "payment" || type === "transfer") this.#truth.has_value = true;
+    return this;
+  }
+
+  #tell(type: string, attributes: Attributes): void {
     const { account } = this.#visitor;
     const activity: Activity = {
       activity_id: this.random.uuid(),
@@ -169,10 +192,6 @@ export class Visit {
       ...(Object.keys(attributes).length === 0 ? {} : { attributes }),
     };
     this.#outlet.tell(this.#nowMs + this.random.between(15, 250), activity);
-    this.#name();
-    if (sensitive.has(type)) this.#truth.has_sensitive_change = true;
-    if (type === "payment" || type === "transfer") this.#truth.has_value = true;
-    return this;
   }
 
   failLogIn(typicalMs = 6000): this {
@@ -180,24 +199,25 @@ export class Visit {
   }
 
   logIn(typicalMs = 9000): this {
-    this.pause(typicalMs).report("login_succeeded", { method: "password" });
     this.#truth.has_login = true;
-    return this.#enter();
+    return this.pause(typicalMs).#enter("login_succeeded", { method: "password" });
   }
 
   signUp(): this {
     const { account } = this.#visitor;
-    this.pause(30_000).report("signup", { email: account?.email ?? "", method: "password" });
-    return this.#enter();
+    return this.pause(30_000).#enter("signup", { email: account?.email ?? "", method: "password" });
   }
 
-  #enter(): this {
+  // A server reports it at once. A page reports it when it knows its user, with the token that came with the page.
+  #enter(type: string, attributes: Attributes): this {
     const { account } = this.#visitor;
-    if (account === null) return this;
-    if (this.#truth.has_login) account.logins++;
-    this.#nowMs += 40;
-    this.#sdk?.setUser(account.id, this.#nowMs);
-    return this;
+    if (this.#hasServers) this.report(type, attributes);
+    if (account !== null) {
+      if (this.#truth.has_login && (this.#hasServers || this.#sdk?.isHeard === true)) account.logins++;
+      this.#nowMs += 40;
+      this.#sdk?.setUser(account.id, this.#nowMs);
+    }
+    return this.#hasServers ? this : this.report(type, attributes);
   }
 
   logOut(): this {

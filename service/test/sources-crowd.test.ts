@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { Stage, type Step } from "./stage.ts";
+
+// A forger in a shop with the snippet alone, who knows how crowds are counted. An address explains eight accounts a day.
+const explained = 8;
+const bot = { browser: { is_webdriver: true } };
+
+// All on one day.
+const received_at = new Date(Date.now() - 60_000).toISOString();
+
+type Forged = { name: number; event: number; ip?: string };
+
+const forge = ({ name, event, ip = "192.0.2.10" }: Forged, more: Partial<Step> = {}): Step => ({
+  minute: 15 * name + event / 60,
+  type: event % 2 === 0 ? "login_failed" : "login_succeeded",
+  origin: "browser",
+  website_account_id: `user-${name}`,
+  device_id: `d${name}`,
+  session_id: `s${name}`,
+  ip,
+  received_at,
+  ...bot,
+  ...more,
+});
+
+const isAccount = (subject: string): boolean => subject.startsWith("account:");
+
+async function subjectsOf(stage: Stage): Promise<{ accounts: number; sources: string[] }> {
+  const subjects = (await stage.cases()).map(({ subject }) => subject);
+  return { accounts: subjects.filter(isAccount).length, sources: subjects.filter((each) => !isAccount(each)) };
+}
+
+test("crowd: many events for each name do not push the other names out of sight", async () => {
+  const stage = await Stage.open();
+  for (let name = 0; name < 20; name++) {
+    await stage.play(Array.from({ length: 30 }, (_, event) => forge({ name, event })));
+  }
+  expect(await subjectsOf(stage)).toEqual({ accounts: explained, sources: ["ip:192.0.2.10"] });
+});
+
+test("crowd: names of one day are counted together, whatever times the page gives them", async () => {
+  const stage = await Stage.open();
+  for (let name = 0; name < 12; name++) await stage.play([forge({ name, event: 1 }, { minute: 26 * 60 * name })]);
+  expect(await subjectsOf(stage)).toEqual({ accounts: explained, sources: ["ip:192.0.2.10"] });
+});
+
+test("crowd: many events for each name do not make the addresses of a block many sources", async () => {
+  const stage = await Stage.open();
+  for (let name = 0; name < 30; name++) {
+    await stage.play(Array.from({ length: 10 }, (_, event) => forge({ name, event, ip: `192.0.2.${name + 1}` })));
+  }
+  expect(await subjectsOf(stage)).toEqual({ accounts: 2 * explained, sources: ["network:192.0.2.0/24"] });
+});
+
+test("crowd: an address that names more devices than its past explains is one source", async () => {
+  const stage = await Stage.open();
+  for (let name = 0; name < 24; name++) {
+    await stage.play(Array.from({ length: 10 }, (_, event) => forge({ name, event }, { website_account_id: "user-0" })));
+  }
+  expect((await subjectsOf(stage)).sources).toEqual(["ip:192.0.2.10"]);
+});
