@@ -179,6 +179,14 @@ export abstract class OperationMethods {
   rotateAuthSecret(body: Body<"rotateAuthSecret">, options: CallOptions = {}): Answer<"rotateAuthSecret"> {
     return this.call("rotateAuthSecret", { body, ...options });
   }
+  /** Read the settings of signed identity. GET /tenants/identity, scope read:tenant. */
+  getIdentity(options: CallOptions = {}): Answer<"getIdentity"> {
+    return this.call("getIdentity", { ...options });
+  }
+  /** Make a secret that signs identity tokens. POST /tenants/identity/secrets, scope update:tenant_auth_secret. */
+  createIdentitySecret(body: Body<"createIdentitySecret">, options: CallOptions = {}): Answer<"createIdentitySecret"> {
+    return this.call("createIdentitySecret", { body, ...options });
+  }
   /** List the tenant's clients. GET /clients, scope read:clients. */
   listClients(options: CallOptions = {}): Answer<"listClients"> {
     return this.call("listClients", { ...options });

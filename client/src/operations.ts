@@ -6,13 +6,13 @@ export type ProblemType = "bad-request" | "invalid-operation-id" | "unauthorized
 
 export type CaseListItem = { case_id: string; website_account_id: string; end_user_is_blocked: boolean; status: "OPEN" | "CLOSED"; case_version: number; created_at: string; updated_at: string | null; overall_risk_score: number; primary_fraud_label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; recommended_action: "MONITOR" | "CHALLENGE" | "BLOCK" | "ESCALATE" };
 
-export type Case = { case_id: string; tenant_id: string; website_account_id: string; session_id?: string; end_user_is_blocked: boolean; status: "OPEN" | "CLOSED"; case_version: number; created_at: string; updated_at: string | null; current_state: CaseState; state_history: (CaseState)[]; details: CaseDetails; fraud_occurrences: Record<string, FraudOccurrence> };
+export type Case = { case_id: string; tenant_id: string; website_account_id: string; session_id: string; end_user_is_blocked: boolean; status: "OPEN" | "CLOSED"; case_version: number; created_at: string; updated_at: string | null; current_state: CaseState; state_history: (CaseState)[]; details: CaseDetails; fraud_occurrences: Record<string, FraudOccurrence> };
 
 export type CaseState = { state_id: string; case_status: "OPEN" | "CLOSED"; session_status: "ACTIVE" | "FINISHED"; score: number; changed_at: string; changed_by: string; reason: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE" };
 
-export type CaseDetails = { overall_risk_score: number; primary_fraud_label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; fraud_labels: ("Account Takeover" | "Bot" | "Synthetic" | "Organic")[]; summary: string; highlights: (string)[]; recommended_action: "MONITOR" | "CHALLENGE" | "BLOCK" | "ESCALATE" };
+export type CaseDetails = { overall_risk_score: number; primary_fraud_label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; fraud_labels: ("Account Takeover" | "Bot" | "Synthetic" | "Organic")[]; summary: string; highlights: (string)[]; recommended_action: "MONITOR" | "CHALLENGE" | "BLOCK" | "ESCALATE"; claimed_accounts?: (string)[] };
 
-export type FraudOccurrence = { occurrence_id: string; prediction_id: string; session_id?: string; generated_at: string; risk_score: number; explanation: { fraud_reason: string; fraud_reason_description: string; fraud_types: ("Account Takeover" | "Bot Creation" | "Synthetic Fraud" | "Organic Fraud")[]; model_behaviour: ({ type: string; model_name: string; top_contributors: ({ feature: string; plain_name: string; feature_value: string | number | boolean; shap_value: number; direction: "toward_fraud" | "toward_safe"; impact_level: "LOW" | "MEDIUM" | "HIGH"; description: string })[] })[] | null } };
+export type FraudOccurrence = { occurrence_id: string; prediction_id: string; session_id: string; generated_at: string; risk_score: number; count?: number; first_at?: string; last_at?: string; explanation: { fraud_reason: string; fraud_reason_description: string; evidence_source?: "page" | "verified_session" | "server"; evidence?: "claimed by a page" | "seen in a verified session" | "reported by your server"; fraud_types: ("Account Takeover" | "Bot Creation" | "Synthetic Fraud" | "Organic Fraud")[]; model_behaviour: ({ type: string; model_name: string; top_contributors: ({ feature: string; plain_name: string; feature_value: string | number | boolean; shap_value: number; direction: "toward_fraud" | "toward_safe"; impact_level: "LOW" | "MEDIUM" | "HIGH"; description: string })[] })[] | null } };
 
 export type CaseChange = { status: "OPEN" | "CLOSED"; case_version: number; reason?: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE" };
 
@@ -24,7 +24,7 @@ export type Event = { event_id: number; type: string; occurred_at: string; actor
 
 export type Session = { session_id: string; session_status: "ACTIVE" | "FINISHED"; website_account_id?: string; device_id?: string; started_at: string; last_activity_at: string; ended_at: string | null; activities: number; page_views: number; accounts: number; is_webdriver: boolean; ips: (string)[]; user_agent?: string; client?: { sdk?: string; locale?: string; zone_offset_minutes?: number; screen?: string; viewport?: string; referrer?: string; session_started_at?: string } };
 
-export type ScoredActivity = { activity_id: string; type: string; origin: "server" | "browser"; occurred_at: string; received_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; page_url?: string; page_title?: string; signs?: (string)[]; attributes?: Record<string, string | number | boolean>; score: number; log_odds?: number; rules: (string)[]; prediction_id?: string; case_id?: string };
+export type ScoredActivity = { activity_id: string; type: string; origin: "server" | "browser"; source: "page" | "verified_session" | "server"; occurred_at: string; received_at: string; website_account_id?: string; claimed_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; page_url?: string; page_title?: string; signs?: (string)[]; attributes?: Record<string, string | number | boolean>; score: number; log_odds?: number; rules: (string)[]; prediction_id?: string; case_id?: string };
 
 export type AccountLink = { kind: "device" | "ip"; value: string; first_seen: string; last_seen: string; shared_with: number };
 
@@ -50,7 +50,7 @@ export type ActivityBatch = { activities: (Activity)[] };
 
 export type Activity = { activity_id: string; type: string; occurred_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; attributes?: Record<string, string | number | boolean> };
 
-export type Rule = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string; hits_7d: number; shadow_hits_7d: number; outcomes_7d: Precision; precision: Precision };
+export type Rule = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string; is_limited: boolean; limited_until?: string; hits_7d: number; shadow_hits_7d: number; outcomes_7d: Precision; precision: Precision };
 
 export type Precision = { confirmed: number; false_positives: number; inconclusive: number; precision: number | null };
 
@@ -76,21 +76,31 @@ export type BacktestResult = { decisions: number; hits: number; hits_per_day: ({
 
 export type FeatureValue = { name: string; plain_name: string; value: string | number | boolean };
 
-export type Decision = { prediction_id: string; case_id?: string; activity: { activity_id: string; type: string; origin: string; occurred_at: string; received_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string }; score: number; log_odds: number; thresholds: { score_2: number; score_3: number; score_4: number; score_5: number }; revision: number; features: (FeatureValue)[]; rules: (FiredRule)[]; shadow_rules: (FiredRule)[]; contributions: ({ name: string; plain_name: string; log_odds: number })[]; recomputed: { log_odds: number; score: number } };
+export type Decision = { prediction_id: string; case_id?: string; activity: { activity_id: string; type: string; origin: string; source: "page" | "verified_session" | "server"; occurred_at: string; received_at: string; website_account_id?: string; claimed_account_id?: string; session_id?: string; device_id?: string; ip?: string }; score: number; log_odds: number; thresholds: { score_2: number; score_3: number; score_4: number; score_5: number }; revision: number; features: (FeatureValue)[]; rules: (FiredRule)[]; shadow_rules: (FiredRule)[]; contributions: ({ name: string; plain_name: string; log_odds: number })[]; recomputed: { log_odds: number; score: number } };
 
 export type FiredRule = { rule_id: string; rule_version: number; name: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; expression: string; sentence: string; values: (FeatureValue)[] };
 
-export type QuarantineEntry = { quarantine_id: string; received_at: string; reason: "bad-gzip" | "unpacked-too-large" | "too-deep" | "too-many-members" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "wrong-hash" | "foreign-tenant-id"; detail: string; excerpt: string };
+export type QuarantineEntry = { quarantine_id: string; received_at: string; reason: "bad-gzip" | "unpacked-too-large" | "too-deep" | "too-many-members" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "over-quota" | "wrong-hash" | "foreign-tenant-id"; detail: string; excerpt: string };
 
-export type QuarantineCount = { day: string; reason: "bad-gzip" | "unpacked-too-large" | "too-deep" | "too-many-members" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "wrong-hash" | "foreign-tenant-id"; count: number };
+export type QuarantineCount = { day: string; reason: "bad-gzip" | "unpacked-too-large" | "too-deep" | "too-many-members" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "over-quota" | "wrong-hash" | "foreign-tenant-id"; count: number };
 
-export type Tenant = { tenant_name: string; tenant_id: string; client_id?: string; clickstream_app_id: string; allowed_origins: (string)[]; ip_policy: "full" | "truncate" | "hash"; url_parameters: (string)[]; created_at: string };
+export type Tenant = { tenant_name: string; tenant_id: string; client_id?: string; clickstream_app_id: string; allowed_origins: (string)[]; ip_policy: "full" | "truncate" | "hash"; url_parameters: (string)[]; retention_days?: number; identity_verification: "off" | "observe" | "required"; created_at: string };
 
-export type TenantChange = { allowed_origins?: (string)[]; ip_policy?: "full" | "truncate" | "hash"; url_parameters?: (string)[] };
+export type TenantChange = { allowed_origins?: (string)[]; ip_policy?: "full" | "truncate" | "hash"; url_parameters?: (string)[]; retention_days?: number | null; identity_verification?: "off" | "observe" | "required" };
 
 export type RotateAuthSecret = { revoke_now?: boolean };
 
 export type RotatedSecret = { client_id: string; client_secret: string; previous_secret_expires_at?: string };
+
+export type Identity = { identity_verification: "off" | "observe" | "required"; secrets: (IdentitySecret)[]; days: (IdentityDay)[]; is_snippet_only: boolean };
+
+export type IdentitySecret = { secret_id: string; created_at: string; expires_at?: string };
+
+export type IdentityDay = { day: string; signed: number; tied: number; unvouched: number; bad_token: number };
+
+export type IdentitySecretChange = { revoke_now?: boolean };
+
+export type NewIdentitySecret = { secret_id: string; secret: string; identity_verification: "off" | "observe" | "required"; previous_secret_expires_at?: string };
 
 export type ApiClient = { client_id: string; scopes: (string)[]; is_primary: boolean; created_at: string; previous_secret_expires_at?: string; revoked_at?: string };
 
@@ -169,10 +179,12 @@ export type Operations = {
   getBacktest: { params: { backtest_id: string }; query: undefined; body: undefined; data: Backtest };
   cancelBacktest: { params: { backtest_id: string }; query: undefined; body: undefined; data: Backtest };
   getDecision: { params: { prediction_id: string }; query: undefined; body: undefined; data: Decision };
-  listQuarantine: { params: undefined; query: { reason?: "bad-gzip" | "unpacked-too-large" | "too-deep" | "too-many-members" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "wrong-hash" | "foreign-tenant-id"; limit?: number; cursor?: string }; body: undefined; data: { quarantine: (QuarantineEntry)[]; counts: (QuarantineCount)[]; next_cursor: string | null } };
+  listQuarantine: { params: undefined; query: { reason?: "bad-gzip" | "unpacked-too-large" | "too-deep" | "too-many-members" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "over-quota" | "wrong-hash" | "foreign-tenant-id"; limit?: number; cursor?: string }; body: undefined; data: { quarantine: (QuarantineEntry)[]; counts: (QuarantineCount)[]; next_cursor: string | null } };
   getTenant: { params: undefined; query: undefined; body: undefined; data: Tenant };
   updateTenant: { params: undefined; query: undefined; body: TenantChange; data: Tenant };
   rotateAuthSecret: { params: undefined; query: undefined; body: RotateAuthSecret; data: RotatedSecret };
+  getIdentity: { params: undefined; query: undefined; body: undefined; data: Identity };
+  createIdentitySecret: { params: undefined; query: undefined; body: IdentitySecretChange; data: NewIdentitySecret };
   listClients: { params: undefined; query: undefined; body: undefined; data: { clients: (ApiClient)[] } };
   createClient: { params: undefined; query: undefined; body: NewApiClient; data: MadeClient };
   rotateClientSecret: { params: { client_id: string }; query: undefined; body: RotateClientSecret; data: RotatedSecret };
@@ -184,7 +196,7 @@ export type Operations = {
   createUserLink: { params: { user_id: string }; query: undefined; body: undefined; data: UserLink };
   endUserSessions: { params: { user_id: string }; query: undefined; body: undefined; data: undefined };
   getSnippet: { params: undefined; query: undefined; body: undefined; data: Snippets };
-  getTenantMetrics: { params: undefined; query: { start_date?: string; end_date?: string; aggregation?: "minute" | "hour" | "day" | "week" | "month" | "year"; metric?: "total_events" | "guest_sessions" | "non_guest_sessions" | "unique_sessions" | "unique_ids" | "session_starts" }; body: undefined; data: { metrics: (MetricPoint)[] } };
+  getTenantMetrics: { params: undefined; query: { start_date?: string; end_date?: string; aggregation?: "minute" | "hour" | "day" | "week" | "month" | "quarter" | "year"; metric?: "total_events" | "guest_sessions" | "non_guest_sessions" | "unique_sessions" | "unique_ids" | "session_starts" }; body: undefined; data: { metrics: (MetricPoint)[] } };
   listWebhooks: { params: undefined; query: undefined; body: undefined; data: { webhooks: (Webhook)[] } };
   createWebhook: { params: undefined; query: undefined; body: NewWebhook; data: WebhookSecret };
   getWebhook: { params: { webhook_id: string }; query: undefined; body: undefined; data: Webhook };
@@ -242,6 +254,8 @@ export const operations = {
   getTenant: { method: "GET", path: "/tenants", wantsKey: false, isRepeatable: true },
   updateTenant: { method: "PUT", path: "/tenants", wantsKey: false, isRepeatable: true },
   rotateAuthSecret: { method: "POST", path: "/tenants/rotate-auth-secret", wantsKey: false, isRepeatable: false },
+  getIdentity: { method: "GET", path: "/tenants/identity", wantsKey: false, isRepeatable: true },
+  createIdentitySecret: { method: "POST", path: "/tenants/identity/secrets", wantsKey: false, isRepeatable: false },
   listClients: { method: "GET", path: "/clients", wantsKey: false, isRepeatable: true },
   createClient: { method: "POST", path: "/clients", wantsKey: false, isRepeatable: false },
   rotateClientSecret: { method: "POST", path: "/clients/{client_id}/rotate-secret", wantsKey: false, isRepeatable: false },
