@@ -100,16 +100,6 @@ test("bench: what a page says of no account, or of one that it cannot prove, is 
   expect(attacks).toMatchObject([{ hasFinding: true, labels: ["Synthetic"], entered: new Set(["made"]), found: new Set() }]);
 });
 
-test("bench: a sign-up's account has a case of its own only if a rule about the account says so", () => {
-  const farm = truth("farm", { kind: "signup_farm", attack_id: "f-1", website_account_id: "made", has_login: false });
-  const foundBy = (rules: string[]): Set<string> | undefined => {
-    const events = [decided("farm", { type: "signup", account: "made", rules, logOdds: 3 })];
-    return measure({ truths: [farm], decided: events, labelOf: () => "Synthetic", measuredMs: 0 }).attacks[0]?.found;
-  };
-  expect(foundBy(["signups_device"])).toEqual(new Set());
-  expect(foundBy(["change_then_value"])).toEqual(new Set(["made"]));
-});
-
 test("bench: an attack that sent nothing is not heard, and a kind without attacks has no row", () => {
   const { attacks } = measure({ truths: [thief], decided: [], labelOf: () => "Bot", measuredMs: 0 });
   const summary = summarise([{ attacks, genuine: [], falseCases: 0, aftermath: 0, guests: 0 }]);
