@@ -67,7 +67,10 @@ export class SimulatedService {
     const clock = new VirtualClock();
     clock.atMs = startMs;
     const enrichment = demoEnrichment(startMs);
-    const config = readConfig({ DATA_DIR: folder, PORT: "0", ROLES: "api,collector", METRICS_PORT: "off", LOG_LEVEL: "error" });
+    const settings = { DATA_DIR: folder, PORT: "0", ROLES: "api,collector", METRICS_PORT: "off", LOG_LEVEL: "error" };
+    // Weeks of the shop go by in minutes of the quotas.
+    const unlimited = { events: null, names: null };
+    const config = { ...readConfig(settings), collectorQuotas: { address: unlimited, key: unlimited } };
     const service = await startService(config, undefined, { clock, enrichment });
     const { database } = service;
     for (let atMs = startMs; atMs < endMs + reportDays * dayMs; atMs += dayMs) {

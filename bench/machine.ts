@@ -39,11 +39,19 @@ export function startProcess(bench: Bench, env: Record<string, string> = {}, fla
   return spawnService({ DATABASE_URL: databaseUrl(bench), ...env }, flags);
 }
 
+// The generator sends more than a page, from one machine.
+const unlimitedPages = {
+  QUOTA_ADDRESS_EVENTS: "off",
+  QUOTA_ADDRESS_NAMES: "off",
+  QUOTA_KEY_EVENTS: "off",
+  QUOTA_KEY_NAMES: "off",
+};
+
 // As `npm start` does it; there when it says that it is up.
 export async function spawnService(env: Record<string, string>, flags: string[] = []): Promise<ServiceUnderTest> {
   const { PATH = "" } = process.env;
   const child: ChildProcess = spawn(process.execPath, [...nodeFlags, ...flags, main], {
-    env: { PATH, PORT: "0", METRICS_PORT: "off", LOG_LEVEL: "warn", ...env },
+    env: { PATH, PORT: "0", METRICS_PORT: "off", LOG_LEVEL: "warn", ...unlimitedPages, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const url = await new Promise<string>((resolve, reject) => {

@@ -23,6 +23,10 @@ const environment: Environment = {
   RATE_LIMIT_CLIENT: "off",
   RATE_LIMIT_TENANT: "off",
   RATE_LIMIT_COLLECTOR: "off",
+  QUOTA_ADDRESS_EVENTS: "off",
+  QUOTA_ADDRESS_NAMES: "off",
+  QUOTA_KEY_EVENTS: "off",
+  QUOTA_KEY_NAMES: "off",
 };
 
 const requests: Record<Scale, number> = { short: 3_000, full: 100_000 };

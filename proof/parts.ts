@@ -2,6 +2,7 @@ import { backup } from "./backup.ts";
 import { badInput } from "./bad-input.ts";
 import { crashes } from "./crashes.ts";
 import { cuts } from "./cuts.ts";
+import { forged } from "./forged.ts";
 import { fullAndSlow } from "./full-and-slow.ts";
 import { histories } from "./histories.ts";
 import { isolation } from "./isolation.ts";
@@ -10,4 +11,4 @@ import type { Part } from "./part.ts";
 import { tokens } from "./tokens.ts";
 
 // In the order of docs/PROOF.md.
-export const parts: Part[] = [histories, crashes, cuts, fullAndSlow, isolation, badInput, tokens, mutation, backup];
+export const parts: Part[] = [histories, crashes, cuts, fullAndSlow, isolation, badInput, tokens, forged, mutation, backup];

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { listSigningKeys } from "../service/src/db/issuer.ts";
 import type { Findings, Part, Proof } from "./part.ts";
 import { outcomeOf, tryAttacks } from "./tokens/attack.ts";
@@ -15,6 +16,7 @@ const kinds = {
   "sessions and sign-in by another issuer": peopleAttacks,
 };
 
+const triesMax = 500;
 const all = Object.values(kinds).flat();
 
 // What the attacks change is good by itself, or they would show nothing. Nor is it an attack to spell the same signature otherwise:
@@ -50,16 +52,32 @@ async function harmless(scene: Scene): Promise<{ figures: Findings["figures"]; v
   return { figures, violations };
 }
 
-// A token that was given before its client's secret or the issuer's key was replaced stays good; the old secret does not.
+// A rotation leaves the old secret and its tokens good. revoke_now ends both, and tokens of the new secret work at once.
 async function rotations(scene: Scene): Promise<string[]> {
-  const { client_id, client_secret } = scene.tenant;
-  const rotated = await scene.call("POST", "/tenants/rotate-auth-secret", { body: { revoke_now: true } });
-  const old = await scene.askToken({ grant_type: "client_credentials", client_id, client_secret });
-  const kept = await scene.call("GET", "/cases");
+  const { tenant, token } = scene;
+  const rotate = async (revoke_now: boolean) => {
+    const answer = await scene.call("POST", "/tenants/rotate-auth-secret", { body: { revoke_now } });
+    return { status: answer.status, client_secret: (answer.json.data as { client_secret?: string }).client_secret ?? "" };
+  };
+  const asked = (secret: string) =>
+    scene.askToken({ grant_type: "client_credentials", client_id: tenant.client_id, client_secret: secret });
+  const second = await rotate(false);
+  const [promised, kept] = [await asked(tenant.client_secret), await scene.call("GET", "/cases", { token })];
+  const third = await rotate(true);
+  const [old, fresh] = [await asked(tenant.client_secret), await scene.tokenOf({ ...tenant, ...third })];
+  const used = await scene.call("GET", "/cases", { token: fresh });
+  // The process hears of a revocation a moment later.
+  let ended = 200;
+  for (let tries = 0; tries < triesMax && ended === 200; tries++) {
+    await sleep(10);
+    ended = (await scene.call("GET", "/cases", { token })).status;
+  }
   const { keys } = (await (await fetch(`${scene.url}/.well-known/jwks.json`)).json()) as { keys: Record<string, unknown>[] };
   const stored = await listSigningKeys(scene.stand.database);
   const violations: string[] = [];
-  if (rotated.status !== 200 || kept.status !== 200) violations.push(`a rotated secret took its tokens with it: ${kept.status}`);
+  for (const { status } of [second, promised, kept, third, used])
+    if (status !== 200) violations.push(`a rotation was answered ${status}, or ended what it had promised`);
+  if (ended !== 401) violations.push(`a token of a revoked secret was answered ${ended}`);
   if (outcomeOf(old, scene) !== "401 unauthorized") violations.push(`a replaced secret was answered ${outcomeOf(old, scene)}`);
   if (keys.length !== stored.length || keys.some((key) => "d" in key))
     violations.push("the published keys are not the public halves");

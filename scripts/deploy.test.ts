@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, expect, test } from "vitest";
 import { readConfig } from "../service/src/config.ts";
 import { TestTenant, send, useService } from "../service/test/harness.ts";
 import { freePort } from "../service/test/launch.ts";
@@ -50,7 +50,7 @@ test("deploy: no secret has a value, and containers may do no more than they mus
   expect(given.length).toBeGreaterThan(0);
   expect(given.filter((value) => !/^\$\{\w+:(\?.+|-)\}$/.test(value))).toEqual([]);
   const containers = containersOf();
-  expect(containers.length).toBe(7);
+  expect(containers.length).toBe(5);
   for (const { where, isReadOnly, dropped } of containers)
     expect({ where, isReadOnly, dropped }).toEqual({ where, isReadOnly: true, dropped: ["ALL"] });
 });
@@ -62,9 +62,13 @@ test("deploy: probes ask for what is there, and budgets and services choose pods
   expect(strayOnes()).toEqual([]);
   const { METRICS_PORT } = configMapOf("kubernetes/config.yaml");
   for (const file of ["kubernetes/web.yaml", "kubernetes/engine.yaml"]) {
-    const relays = [...manifests(file).matchAll(/\{"name":"METRICS_PORT","value":"(\d+)"\}/g)].map(([, port]) => port);
-    expect(relays).toEqual([METRICS_PORT]);
+    const named = /"prometheus\.io\/port":"(\d+)".*\{"name":"metrics","containerPort":(\d+)\}/.exec(manifests(file))?.slice(1);
+    expect(named).toEqual([METRICS_PORT, METRICS_PORT]);
   }
+});
+
+test("deploy: the Kubernetes example trusts no proxy until somebody names one", () => {
+  expect(readConfig(configMapOf("kubernetes/config.yaml")).trustedProxies.rules).toEqual([]);
 });
 
 let told: { types: Map<string, string>; labels: Map<string, Set<string>> };
@@ -115,14 +119,10 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
 });
 
-function run(script: string, env: Record<string, string>, ...args: string[]) {
-  const child = spawn(process.execPath, [join(root, "deploy", script), ...args], { env, stdio: "ignore" });
-  children.push(child);
-  return child;
-}
-
 async function checkedWith(env: Record<string, string>): Promise<unknown> {
-  const [code] = await once(run("healthcheck.mjs", env), "exit");
+  const child = spawn(process.execPath, [join(root, "deploy/healthcheck.mjs")], { env, stdio: "ignore" });
+  children.push(child);
+  const [code] = await once(child, "exit");
   return code;
 }
 
@@ -130,16 +130,9 @@ test("healthcheck: 0 where the service is ready, or its engine looks for work; 1
   const nobody = String(await freePort());
   expect(await checkedWith({ PORT: String(service.current.port) })).toBe(0);
   expect(await checkedWith({ PORT: nobody, METRICS_PORT: String(metricsPort), ROLES: "engine" })).toBe(0);
+  for (const METRICS_HOST of ["0.0.0.0", "::", "localhost"])
+    expect(await checkedWith({ METRICS_HOST, METRICS_PORT: String(metricsPort), ROLES: "engine" })).toBe(0);
+  expect(await checkedWith({ METRICS_HOST: "::1", METRICS_PORT: String(metricsPort), ROLES: "engine" })).toBe(1);
   expect(await checkedWith({ PORT: nobody })).toBe(1);
   expect(await checkedWith({ PORT: String(service.current.port), METRICS_PORT: nobody, ROLES: "engine" })).toBe(1);
-});
-
-test("metrics relay: passes a scrape on, and ends by SIGTERM", async () => {
-  const port = await freePort();
-  const child = run("metrics-relay.mjs", { METRICS_PORT: String(metricsPort) }, String(port));
-  const text = await vi.waitFor(async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text(), { timeout: 10_000 });
-  expect(text).toContain("casehound_database_up 1");
-  const exited = once(child, "exit");
-  child.kill("SIGTERM");
-  expect(await exited).toEqual([0, null]);
 });

@@ -5,6 +5,7 @@ import { kinds, labelShares, makeTemplates, scoreShares, variants, type Template
 
 const tenant_id = "7f1c2f9e-3c5b-4a6e-9a55-0d3a6f1b2c4d";
 const finding: Finding = {
+  source: "server",
   session_id: undefined,
   session_status: "ACTIVE",
   score: 3,

@@ -19,7 +19,9 @@ function filesBelow(folder: string): string[] {
 
 // Everything that goes into the bundle, the versions of its parts included.
 function hashSources(): string {
-  const single = ["index.html", "vite.config.ts", "package.json", "bundle/build.ts"].map((name) => join(workspace, name));
+  const single = ["index.html", "vite.config.ts", "package.json", "bundle/build.ts", "bundle/routes.ts"].map((name) =>
+    join(workspace, name),
+  );
   const below = [join(workspace, "src"), join(repository, "client/src")].flatMap(filesBelow);
   const hash = createHash("sha256");
   for (const file of [...single, ...below, join(repository, "package-lock.json")])

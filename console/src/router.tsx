@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { Compass } from "lucide-react";
+import { routes } from "../bundle/routes.ts";
 import { Empty, Trouble } from "./parts/States.tsx";
 import { readAhead } from "./screens/queue/ahead.ts";
 import { QueueScreen } from "./screens/queue/QueueScreen.tsx";
@@ -40,42 +41,42 @@ function Inside() {
 
 const queue = createRoute({
   getParentRoute: () => inside,
-  path: "/",
+  path: routes.queue,
   validateSearch: readQueueSearch,
   component: QueueScreen,
 });
 
 const caseRoute = createRoute({
   getParentRoute: () => inside,
-  path: "/cases/$caseId",
+  path: routes.case,
   validateSearch: readEventSearch,
   component: lazyRouteComponent(() => import("./screens/case/CaseScreen.tsx"), "CaseScreen"),
 });
 
 const accountRoute = createRoute({
   getParentRoute: () => inside,
-  path: "/accounts/$accountId",
+  path: routes.account,
   validateSearch: readEventSearch,
   component: lazyRouteComponent(() => import("./screens/account/AccountScreen.tsx"), "AccountScreen"),
 });
 
 const links = createRoute({
   getParentRoute: () => inside,
-  path: "/links",
+  path: routes.links,
   validateSearch: readLinksSearch,
   component: lazyRouteComponent(() => import("./screens/links/LinksScreen.tsx"), "LinksScreen"),
 });
 
 const overview = createRoute({
   getParentRoute: () => inside,
-  path: "/overview",
+  path: routes.overview,
   validateSearch: readOverviewSearch,
   component: lazyRouteComponent(() => import("./screens/overview/OverviewScreen.tsx"), "OverviewScreen"),
 });
 
 const detection = createRoute({
   getParentRoute: () => inside,
-  path: "/detection",
+  path: routes.detection,
   validateSearch: readDetectionSearch,
   component: lazyRouteComponent(() => import("./screens/detection/DetectionScreen.tsx"), "DetectionScreen"),
 });
@@ -83,42 +84,42 @@ const detection = createRoute({
 // A rule's id has no hyphen, so no rule can stand at this address.
 const newRule = createRoute({
   getParentRoute: () => inside,
-  path: "/detection/new-rule",
+  path: routes.newRule,
   validateSearch: readRuleSearch,
   component: lazyRouteComponent(() => import("./screens/detection/NewRuleScreen.tsx"), "NewRuleScreen"),
 });
 
 const rule = createRoute({
   getParentRoute: () => inside,
-  path: "/detection/$ruleId",
+  path: routes.rule,
   validateSearch: readRuleSearch,
   component: lazyRouteComponent(() => import("./screens/detection/RuleScreen.tsx"), "RuleScreen"),
 });
 
 const developers = createRoute({
   getParentRoute: () => inside,
-  path: "/developers",
+  path: routes.developers,
   validateSearch: readDevelopersSearch,
   component: lazyRouteComponent(() => import("./screens/developers/DevelopersScreen.tsx"), "DevelopersScreen"),
 });
 
 const people = createRoute({
   getParentRoute: () => inside,
-  path: "/people",
+  path: routes.people,
   validateSearch: readPeopleSearch,
   component: lazyRouteComponent(() => import("./screens/people/PeopleScreen.tsx"), "PeopleScreen"),
 });
 
 const signIn = createRoute({
   getParentRoute: () => root,
-  path: "/sign-in",
+  path: routes.signIn,
   validateSearch: ({ problem }): { problem?: string } => (typeof problem === "string" ? { problem } : {}),
   component: SignInPage,
 });
 
 const link = createRoute({
   getParentRoute: () => root,
-  path: "/link",
+  path: routes.link,
   component: lazyRouteComponent(() => import("./screens/sign-in/LinkScreen.tsx"), "LinkScreen"),
 });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, brotliDecompressSync } from "node:zlib";
@@ -7,6 +7,7 @@ import { expectProblem, send, sendRaw, useService } from "../../service/test/har
 import { ConsolePages } from "../../service/src/api/console.ts";
 import { buildConsole } from "../bundle/build.ts";
 import { readConsole, type ConsoleFiles } from "../bundle/files.ts";
+import { routes } from "../bundle/routes.ts";
 
 const scriptBytesMax = 200 * 1024;
 const styleBytesMax = 20 * 1024;
@@ -53,7 +54,19 @@ test("console: a second build of the same sources does nothing", async () => {
   expect(await buildConsole()).toBe(false);
 });
 
-test.each(["/", "/cases/019a8b1c-0000-7000-8000-000000000000", "/link/a-token", "/index.html", "/no-such-screen?x=1"])(
+const screens = Object.values(routes).map((path) => path.replace(/\$\w+/, "a%2Fb"));
+
+test("console: every screen's address comes from the list that the service answers", () => {
+  const router = readFileSync(join(import.meta.dirname, "../src/router.tsx"), "utf8");
+  const used = [...router.matchAll(/\bpath: (.+),/g)].map(([, path]) => String(path));
+  expect(used.toSorted()).toEqual(
+    Object.keys(routes)
+      .map((name) => `routes.${name}`)
+      .toSorted(),
+  );
+});
+
+test.each([...screens, "/?status=closed", "/cases/019a8b1c-0000-7000-8000-000000000000?event=1"])(
   "GET %s 200: a browser gets the console's page, guarded, and asks again every time",
   async (path) => {
     const response = await get(path);
@@ -106,6 +119,22 @@ async function rawGet(path: string, accepted: string): Promise<{ headers: Record
 }
 
 test.each([
+  "/no-such-screen",
+  "/index.html",
+  "/link/a-token",
+  "/overview/",
+  "/Overview",
+  "/cases",
+  "/cases/",
+  "/cases/..",
+  "/cases/%2e%2E",
+  "/cases/a/b",
+  "//cases/a",
+  "/%2e%2e/v2/x/cases",
+  "/V2/x/cases",
+  "//v2/x/cases",
+  "/v3/x/cases",
+  "/api/v2/x/cases",
   "/assets/nothing.js",
   "/v2",
   "/v2/x/nothing",
@@ -114,8 +143,9 @@ test.each([
   "/collect",
   "/docs/nothing",
   "/livez/x",
-])("GET %s: what is the API's, or no asset, is no page, whatever the browser takes", async (path) => {
-  const answer = await send(service.current.port, "GET", path, { headers: asBrowser });
+])("GET %s 404: what is no screen and no asset is a problem, whatever the browser takes", async (path) => {
+  const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: ${asBrowser.accept}\r\n\r\n`;
+  const answer = await sendRaw(service.current.port, request);
   expect(expectProblem(answer, 404, "item-not-found").detail).toBe("There is nothing at this path.");
 });
 
@@ -131,6 +161,29 @@ test("GET /docs, /livez, /tag.js and the rest answer as before, to a browser too
   ])
     expect([path, (await get(path ?? "")).headers.get("content-type")]).toEqual([path, type]);
   expect(await (await get("/docs/api")).text()).toContain("Casehound API");
+});
+
+test.each([
+  ["text/html", 200],
+  ["TEXT/HTML;Q=0.1, application/json", 200],
+  ["text/*", 200],
+  ["text/*;q=0, text/html", 200],
+  ["text/html;q=0", 404],
+  ["text/html ; q=0.000, */*", 404],
+  ["text/*, text/html;q=0", 404],
+  ["text/html;q=no", 404],
+  ["application/json", 404],
+  ["*/*", 404],
+  ["", 404],
+  ["text/htmlx, xtext/html", 404],
+  ['application/json;profile="text/html"', 404],
+  ['application/json;profile=", text/html,"', 404],
+])("GET / with Accept %j: %i", async (accept, status) => {
+  const response = await get("/", { accept });
+  expect([response.status, response.headers.get("content-type")]).toEqual([
+    status,
+    status === 200 ? "text/html; charset=utf-8" : "application/problem+json",
+  ]);
 });
 
 test("GET / 404: what does not ask for a page gets a problem; POST too", async () => {

@@ -22,6 +22,8 @@ function namesIn({ path }: Operation): string[] {
 function bodyOf(operation: Operation, params: Params): unknown {
   if (operation.id === "closeCases") return { cases: [{ case_id: params["case_id"], case_version: 1 }] };
   if (operation.id === "rotateAuthSecret" || operation.id === "rotateClientSecret") return {};
+  // A tenant has at most five valid ones.
+  if (operation.id === "createIdentitySecret") return { revoke_now: true };
   if (operation.id === "createClient") return { scopes: [operation.scope] };
   if (operation.example === undefined) throw new Error(`${operation.id} takes a body and has no example of one`);
   return operation.example;

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { resolve } from "node:path";
+import { clientIdFault } from "./domain/client.ts";
 import { slugFault } from "./domain/tenant.ts";
 
 // The only reader of the environment. Anything wrong in it is one clear line and exit code 2.
@@ -11,6 +12,8 @@ export type TrustedIssuer = {
   jwks_uri: string;
   tenant_claim: string;
   scope_claim: string;
+  // The slugs of the tenants that it may speak for, or all of them.
+  tenants: string[] | "*";
 };
 
 // Where people may come from, and whose tenant they are of.
@@ -32,6 +35,7 @@ export type Config = {
   dataDir: string;
   hasDemo: boolean;
   roles: Set<Role>;
+  metricsHost: string;
   metricsPort: number | null;
   logLevel: string;
   isStrictHost: boolean;
@@ -45,6 +49,8 @@ export type Config = {
   retentionDays: number;
   // Requests a second that one process takes; null for no limit.
   rateLimits: { client: number | null; tenant: number | null; collector: number | null };
+  // Of what pages send, a second: events and new devices and sessions, of one address and of one app key; null for no quota.
+  collectorQuotas: Record<"address" | "key", { events: number | null; names: number | null }>;
   // Whether webhooks may go to private addresses, and by plain http.
   hasPrivateWebhooks: boolean;
   // Those whose word on where a request comes from is believed.
@@ -69,6 +75,7 @@ export function readConfig(env: Environment = process.env): Config {
     dataDir: resolve(text(env, "DATA_DIR") ?? "data"),
     hasDemo: oneOf(env, "DEMO", ["on", "off"], "on") === "on",
     roles: readRoles(text(env, "ROLES")),
+    metricsHost: text(env, "METRICS_HOST") ?? "127.0.0.1",
     metricsPort: text(env, "METRICS_PORT") === "off" ? null : port(env, "METRICS_PORT", 9464),
     logLevel: oneOf(env, "LOG_LEVEL", logLevels, "info"),
     isStrictHost: oneOf(env, "STRICT_HOST", ["on", "off"], "off") === "on",
@@ -79,24 +86,36 @@ export function readConfig(env: Environment = process.env): Config {
     mmdbFiles: (text(env, "MMDB_FILES") ?? "").split(",").filter((path) => path.trim() !== ""),
     retentionDays: days(env, "RETENTION_DAYS", 90),
     rateLimits: {
-      client: rate(env, "RATE_LIMIT_CLIENT", 10_000),
-      tenant: rate(env, "RATE_LIMIT_TENANT", 20_000),
-      collector: rate(env, "RATE_LIMIT_COLLECTOR", 5_000),
+      client: rate(env, "RATE_LIMIT_CLIENT", "requests", 10_000),
+      tenant: rate(env, "RATE_LIMIT_TENANT", "requests", 20_000),
+      collector: rate(env, "RATE_LIMIT_COLLECTOR", "requests", 5_000),
+    },
+    collectorQuotas: {
+      address: { events: rate(env, "QUOTA_ADDRESS_EVENTS", "events", 500), names: rate(env, "QUOTA_ADDRESS_NAMES", "names", 50) },
+      key: { events: rate(env, "QUOTA_KEY_EVENTS", "events", 5_000), names: rate(env, "QUOTA_KEY_NAMES", "names", 2_000) },
     },
     hasPrivateWebhooks: oneOf(env, "WEBHOOK_ADDRESSES", ["public", "any"], "public") === "any",
     trustedProxies: readProxies(text(env, "TRUSTED_PROXIES") ?? loopback),
   };
 }
 
-// Where a service of these settings answers, seen from its own machine.
-export function localUrl({ host, port }: Pick<Config, "host" | "port">): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+const inUrl = (host: string) => (host.includes(":") ? `[${host}]` : host);
+
+// Whether HOST means all addresses of the machine, however it is written. One can listen there, but nobody can call it.
+export function isEverywhere(host: string): boolean {
+  const hostname = URL.parse(`http://${inUrl(host)}`)?.hostname ?? "";
+  return ["0.0.0.0", "[::]", "[::ffff:0:0]"].includes(hostname);
 }
 
-// All addresses are no place to call, and neither is any free port.
+// Where a service of these settings answers, seen from its own machine.
+export function localUrl({ host, port }: Pick<Config, "host" | "port">): string {
+  return `http://${isEverywhere(host) ? "127.0.0.1" : inUrl(host)}:${port}`;
+}
+
+// Neither all addresses nor any free port is a place to call.
 function isAddressGiven(env: Environment): boolean {
   const [host, port] = [text(env, "HOST"), text(env, "PORT")];
-  return port === null ? host !== null && !/^(0\.0\.0\.0|::)$/.test(host) : Number(port) !== 0;
+  return port === null ? host !== null && !isEverywhere(host) : Number(port) !== 0;
 }
 
 // An empty variable counts as one that is not set, as in most shells' scripts.
@@ -122,14 +141,12 @@ function days(env: Environment, name: string, fallback: number): number {
   return number;
 }
 
-function rate(env: Environment, name: string, fallback: number): number | null {
+function rate(env: Environment, name: string, unit: string, fallback: number): number | null {
   const value = text(env, name) ?? String(fallback);
   if (value === "off") return null;
   const number = Number(value);
   if (!/^\d{1,7}$/.test(value) || number < 1 || number > 1_000_000)
-    throw new ConfigFault(
-      `${name} must be a number of requests a second from 1 to 1000000, or off, not ${JSON.stringify(value)}`,
-    );
+    throw new ConfigFault(`${name} must be a number of ${unit} a second from 1 to 1000000, or off, not ${JSON.stringify(value)}`);
   return number;
 }
 
@@ -212,13 +229,8 @@ function readOidc(env: Environment): Config["oidc"] {
   return { issuer, clientId, clientSecret, tenant };
 }
 
-export function clientIdFault(clientId: string): string | null {
-  const isGood = /^[\x21-\x7e]{1,128}$/.test(clientId) && clientId !== "system";
-  return isGood ? null : "a client id is 1 to 128 visible ASCII characters, and not system";
-}
-
 function secretFault(secret: string): string | null {
-  return /^[\x20-\x7e]{8,256}$/.test(secret) ? null : "a client secret is 8 to 256 ASCII characters";
+  return /^[\x20-\x7e]{24,256}$/.test(secret) ? null : "a client secret is 24 to 256 ASCII characters";
 }
 
 function readIssuers(value: string | null): TrustedIssuer[] {
@@ -227,10 +239,13 @@ function readIssuers(value: string | null): TrustedIssuer[] {
   try {
     parsed = JSON.parse(value);
   } catch {
-    throw new ConfigFault("TRUSTED_ISSUERS must be JSON: [{issuer, audience, jwks_uri, tenant_claim, scope_claim?}]");
+    throw new ConfigFault("TRUSTED_ISSUERS must be JSON: [{issuer, audience, jwks_uri, tenant_claim, tenants, scope_claim?}]");
   }
   if (!Array.isArray(parsed)) throw new ConfigFault("TRUSTED_ISSUERS must be a JSON array");
-  return parsed.map((entry: unknown, index) => readIssuer(entry, `TRUSTED_ISSUERS[${index}]`));
+  const read = parsed.map((entry: unknown, index) => readIssuer(entry, `TRUSTED_ISSUERS[${index}]`));
+  const again = read.findIndex(({ issuer }, index) => read.findIndex((other) => other.issuer === issuer) < index);
+  if (again !== -1) throw new ConfigFault(`TRUSTED_ISSUERS[${again}].issuer is listed twice`);
+  return read;
 }
 
 function readIssuer(entry: unknown, name: string): TrustedIssuer {
@@ -242,11 +257,28 @@ function readIssuer(entry: unknown, name: string): TrustedIssuer {
   };
   const jwks = member("jwks_uri");
   httpUrl(jwks, `${name}.jwks_uri`);
+  const issuer = member("issuer");
+  // The audit trail puts a space behind it.
+  if (/\s/.test(issuer)) throw new ConfigFault(`${name}.issuer must not contain spaces`);
   return {
-    issuer: member("issuer"),
+    issuer,
     audience: member("audience"),
     jwks_uri: jwks,
     tenant_claim: member("tenant_claim"),
     scope_claim: member("scope_claim", "scope"),
+    tenants: readTenants(given["tenants"], name),
   };
+}
+
+// Required, because an issuer that is trusted for one tenant must not speak for all.
+function readTenants(value: unknown, name: string): string[] | "*" {
+  if (value === "*") return value;
+  const isList = Array.isArray(value) && value.length > 0;
+  const slugs = isList ? value.filter((slug: unknown) => typeof slug === "string" && slugFault(slug) === null) : [];
+  if (!isList || slugs.length < value.length) {
+    throw new ConfigFault(
+      `${name}.tenants must list the tenants that the issuer may speak for, as in "tenants": ["shop"], or be "*" for all tenants`,
+    );
+  }
+  return slugs;
 }

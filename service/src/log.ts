@@ -10,14 +10,21 @@ export function openLog(level: string): Logger {
     base: null,
     formatters: { level: (label: string) => ({ level: label }) },
     timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: (error: unknown) => shown(error, causesMax) },
+    serializers: { err: (error: unknown) => errorShown(error) },
   };
   return pino(options, pino.destination({ dest: 2, sync: false }));
 }
 
-function shown(error: unknown, causesLeft: number): unknown {
+export function errorShown(error: unknown, causesLeft = causesMax): unknown {
   if (!(error instanceof Error)) return { message: typeof error };
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
-  const cause = error.cause === undefined || causesLeft === 0 ? undefined : shown(error.cause, causesLeft - 1);
-  return { type: error.name, code, message: error.message, stack: error.stack, cause };
+  const cause = error.cause === undefined || causesLeft === 0 ? undefined : errorShown(error.cause, causesLeft - 1);
+  return { type: error.name, code, ...wordsOf(error, code), cause };
+}
+
+// JSON's own errors and those of PostgreSQL about a value quote what they could not read.
+function wordsOf(error: Error, code: string | undefined): { message: string; stack: string | undefined } {
+  const { message, stack } = error;
+  if (!(error instanceof SyntaxError) && !code?.startsWith("22")) return { message, stack };
+  return { message: "(not shown: it may quote data)", stack: stack?.replace(message, "") };
 }

@@ -6,6 +6,7 @@ import { tagScript } from "@casehound/tag";
 import { openAddressData } from "./address-data.ts";
 import { Authenticator } from "./api/auth.ts";
 import { closeTogether } from "./api/case-update.ts";
+import { CollectorQuotas } from "./api/collector-quotas.ts";
 import { Collector } from "./api/collector.ts";
 import { ConsolePages } from "./api/console.ts";
 import { CursorSeal } from "./api/cursor.ts";
@@ -26,7 +27,7 @@ import { ApiServer } from "./api/server.ts";
 import { Sessions } from "./api/web-sessions.ts";
 import { systemOperations } from "./api/system.ts";
 import { clock as realClock } from "./clock.ts";
-import { ConfigFault, localUrl, type Config } from "./config.ts";
+import { ConfigFault, isEverywhere, localUrl, type Config } from "./config.ts";
 import { findAccounts } from "./db/accounts.ts";
 import { findCases } from "./db/cases.ts";
 import { Database } from "./db/database.ts";
@@ -92,6 +93,7 @@ async function start(
 ): Promise<Omit<Service, "stop">> {
   const { stops } = life;
   stops.push(async () => log.flush());
+  checkPublicUrl(config, log);
   const embedded = config.databaseUrl === null ? await EmbeddedPostgres.forService(config.dataDir) : null;
   if (embedded) stops.push(() => embedded.stop());
   const database = new Database(embedded ? embedded.address : { connectionString: config.databaseUrl ?? "" });
@@ -128,7 +130,7 @@ async function start(
     stops.push(startDemo({ url: ownUrl, tenant, clientId, clientSecret, appKey }, log));
   }
   if (config.metricsPort !== null) {
-    await metrics.listen(config.metricsPort).catch(asConfigFault("METRICS_PORT"));
+    await metrics.listen(config.metricsHost, config.metricsPort).catch(asConfigFault("METRICS_HOST and METRICS_PORT"));
     stops.push(() => metrics.stop());
   }
   const wanted = { publicUrl: url, now: clock.now() };
@@ -137,6 +139,16 @@ async function start(
     first !== undefined && config.roles.has("api") ? await database.transaction((tx) => makeSetUpLink(tx, first, wanted)) : null;
   log.info({ url, roles: [...config.roles] }, "casehound is up");
   return { url, port, database, issuer, metrics, demo, setUpLink: setUp?.url ?? null };
+}
+
+// It is part of every token, so a wrong one is found late: when another machine, or a proxy, uses the service.
+function checkPublicUrl({ host, publicUrl, databaseUrl, roles }: Config, log: Logger): void {
+  if (publicUrl !== null || !isEverywhere(host) || !roles.has("api")) return;
+  if (databaseUrl !== null)
+    throw new ConfigFault(
+      `PUBLIC_URL must be set if HOST is ${host}: the address that clients use, such as https://casehound.example`,
+    );
+  log.warn({ host }, "PUBLIC_URL is not set: tokens and links name 127.0.0.1, and work on this machine alone");
 }
 
 async function lockTenants(database: Database, { rowSecurity }: Config, log: Logger): Promise<void> {
@@ -209,11 +221,14 @@ async function startApi(
     trustedProxies: config.trustedProxies,
     isStopping: () => server.isStopping,
     admit: (tenantId) => limiter.admitPage(tenantId),
+    quotas: new CollectorQuotas(config.collectorQuotas),
     onStored: (collected) => metrics.observeCollected(collected),
     ...clock,
   });
+  const { trustedProxies } = config;
   const all = systemOperations({
     database,
+    trustedProxies,
     issuer,
     collector,
     isReady: () => life.isReady,
@@ -222,7 +237,7 @@ async function startApi(
     tag: () => tag,
     addressData: enrichment.files,
     people: peopleRoutes(
-      { database, sessions, publicUrl, audit, trustedProxies: config.trustedProxies, ...clock },
+      { database, sessions, publicUrl, audit, trustedProxies, ...clock },
       config.oidc && new OtherIssuer(config.oidc, publicUrl),
     ),
   });

@@ -12,8 +12,13 @@ type Parts = Omit<Detector, "ruleSets"> & { log: Logger; metrics: Metrics; reten
 
 // What runs by itself: detection, backtests, webhooks, and the removal of what is past its time. Returns what stops it.
 export function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: Parts): () => Promise<void> {
-  const ruleSets = new RuleSets(({ rule_id, rule_version }, fault) =>
-    log.error({ err: fault, rule_id, rule_version }, "a rule is left out until it is changed"),
+  const ruleSets = new RuleSets(
+    ({ rule_id, rule_version }, fault) =>
+      log.error({ err: fault, rule_id, rule_version }, "a rule is left out until it is changed"),
+    {
+      onLimited: (tenant_id, rule_ids) =>
+        log.warn({ tenant_id, rule_ids }, "the patterns of these rules take too long; the rules rest for five minutes"),
+    },
   );
   const { database, clock } = detector;
   const workers = [

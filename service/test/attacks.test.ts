@@ -95,7 +95,7 @@ test("token 429: a flood of wrong secrets is turned away, and who knows the secr
   expect(answers.filter((answer) => answer.status === 401).length + turnedAway.length).toBe(answers.length);
   expect(turnedAway.length).toBeGreaterThan(0);
   for (const { headers, json } of turnedAway) {
-    expect(headers.get("retry-after")).toBe("1");
+    expect(headers.get("retry-after")).toMatch(/^[1-6]$/);
     expect(json).toMatchObject({ type: "rate-limited", status: 429, error: "temporarily_unavailable", errors: null });
   }
 });

@@ -30,6 +30,7 @@ function seededCase(tenantId: string, { account, createdMs, touchedMs, index, is
     action: pick(actions, index),
     summary: "Seeded.",
     highlights: [],
+    source: "server",
     session_id: undefined,
     session_status: "FINISHED",
     explanation: { fraud_reason: "Seeded", fraud_reason_description: "Seeded.", fraud_types: [], model_behaviour: null },

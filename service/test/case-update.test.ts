@@ -73,7 +73,12 @@ test("GET case 200: a case holds exactly the members of the contract, each of it
         session_id: "session-1",
         generated_at: time,
         risk_score: 5,
+        count: 1,
+        first_at: time,
+        last_at: time,
         explanation: {
+          evidence_source: "server",
+          evidence: "reported by your server",
           fraud_reason: text,
           fraud_reason_description: text,
           fraud_types: ["Account Takeover"],

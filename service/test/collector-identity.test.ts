@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { sql } from "../src/db/sql.ts";
 import { makeSecret, tokenOf } from "./identity.ts";
@@ -45,6 +46,16 @@ test("identity: a valid token for the named account makes the event signed, and 
   expect(quarantined.quarantine).toHaveLength(5);
   expect(stored.attributes).toEqual({ tenant_id: "foreign", amount: 5 });
   for (const part of [token, token.split(".")[2] ?? ""]) expect(JSON.stringify([stored, quarantined])).not.toContain(part);
+});
+
+test("identity: a packed body that is too large shows nothing of what it holds", async () => {
+  const { site, secret } = await openSite();
+  const packed = gzipSync(JSON.stringify([{ token: tokenOf({ secret }), padding: "x".repeat(9 * 1024 * 1024) }])).toString(
+    "base64",
+  );
+  await site.collect(packed, { query: { compression: "gzip" } });
+  const { quarantine } = await site.quarantined();
+  expect(quarantine).toMatchObject([{ reason: "unpacked-too-large", excerpt: "" }]);
 });
 
 test("identity: without a token there is no verdict, whether the tenant has a secret or not", async () => {

@@ -11,8 +11,18 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const processes = useProcesses();
 
-const issuer = { issuer: "https://id.example", audience: "cases", jwks_uri: "https://id.example/keys", tenant_claim: "org" };
-const bootstrap = { BOOTSTRAP_TENANT: "acme", BOOTSTRAP_CLIENT_ID: "acme-1", BOOTSTRAP_CLIENT_SECRET: "long enough" };
+const issuer = {
+  issuer: "https://id.example",
+  audience: "cases",
+  jwks_uri: "https://id.example/keys",
+  tenant_claim: "org",
+  tenants: ["acme", "shop-2"],
+};
+const goodSecret = "a-secret-of-24-characters";
+const bootstrap = { BOOTSTRAP_TENANT: "acme", BOOTSTRAP_CLIENT_ID: "acme-1", BOOTSTRAP_CLIENT_SECRET: goodSecret };
+
+const quotaNames = ["QUOTA_ADDRESS_EVENTS", "QUOTA_ADDRESS_NAMES", "QUOTA_KEY_EVENTS", "QUOTA_KEY_NAMES"];
+const rateNames = ["RATE_LIMIT_CLIENT", "RATE_LIMIT_TENANT", "RATE_LIMIT_COLLECTOR", ...quotaNames];
 
 // By the variable that the fault must name.
 const bad: [string, ...Environment[]][] = [
@@ -23,7 +33,7 @@ const bad: [string, ...Environment[]][] = [
   ["PUBLIC_URL", ...["http://cases.example/?a=b", "http://cases.example/#a"].map((PUBLIC_URL) => ({ PUBLIC_URL }))],
   ["DEMO", ...["yes", "true", "1", "ON", "on\noff"].map((DEMO) => ({ DEMO }))],
   ["STRICT_HOST", ...["yes", "true", "1", "ON"].map((STRICT_HOST) => ({ STRICT_HOST }))],
-  ...["RATE_LIMIT_CLIENT", "RATE_LIMIT_TENANT", "RATE_LIMIT_COLLECTOR"].map((name): [string, ...Environment[]] => [
+  ...rateNames.map((name): [string, ...Environment[]] => [
     name,
     ...["0", "-1", "1.5", "none", "OFF", "1000001", "1e3", " 5"].map((value) => ({ [name]: value })),
   ]),
@@ -37,12 +47,12 @@ const bad: [string, ...Environment[]][] = [
       BOOTSTRAP_TENANT: slug,
     })),
   ],
-  ["BOOTSTRAP_TENANT", { BOOTSTRAP_CLIENT_ID: "acme-1", BOOTSTRAP_CLIENT_SECRET: "long enough" }],
+  ["BOOTSTRAP_TENANT", { BOOTSTRAP_CLIENT_ID: "acme-1", BOOTSTRAP_CLIENT_SECRET: goodSecret }],
   ["BOOTSTRAP_CLIENT_ID", ...["a b", "é", "a".repeat(129), "a\nb"].map((id) => ({ ...bootstrap, BOOTSTRAP_CLIENT_ID: id }))],
   ["BOOTSTRAP_CLIENT_ID", { ...bootstrap, BOOTSTRAP_CLIENT_ID: "" }],
   [
     "BOOTSTRAP_CLIENT_SECRET",
-    ...["short", "é".repeat(8), "a".repeat(257), "long\nenough"].map((secret) => ({
+    ...["short", "twenty-three-characters", "é".repeat(24), "a".repeat(257), `${goodSecret}\nx`].map((secret) => ({
       ...bootstrap,
       BOOTSTRAP_CLIENT_SECRET: secret,
     })),
@@ -54,6 +64,14 @@ const bad: [string, ...Environment[]][] = [
     { TRUSTED_ISSUERS: JSON.stringify([issuer, { ...issuer, [member]: "" }]) },
   ]),
   ["TRUSTED_ISSUERS[0].jwks_uri", { TRUSTED_ISSUERS: JSON.stringify([{ ...issuer, jwks_uri: "file:///keys" }]) }],
+  ["TRUSTED_ISSUERS[0].issuer", { TRUSTED_ISSUERS: JSON.stringify([{ ...issuer, issuer: "https://id.example system" }]) }],
+  ["TRUSTED_ISSUERS[1].issuer", { TRUSTED_ISSUERS: JSON.stringify([issuer, { ...issuer, tenants: ["other"] }]) }],
+  [
+    "TRUSTED_ISSUERS[0].tenants",
+    ...[undefined, null, "", "acme", [], [7], ["Acme"], ["*"], ["acme", "*"], [""], {}].map((tenants) => ({
+      TRUSTED_ISSUERS: JSON.stringify([{ ...issuer, tenants }]),
+    })),
+  ],
   ["TRUSTED_ISSUERS[0].scope_claim", { TRUSTED_ISSUERS: JSON.stringify([{ ...issuer, scope_claim: 7 }]) }],
 ];
 
@@ -99,12 +117,11 @@ test("config: with nothing set, and with everything empty, it is the try-out on 
     "DATA_DIR",
     "DEMO",
     "ROLES",
+    "METRICS_HOST",
     "METRICS_PORT",
     "LOG_LEVEL",
     "STRICT_HOST",
-    "RATE_LIMIT_CLIENT",
-    "RATE_LIMIT_TENANT",
-    "RATE_LIMIT_COLLECTOR",
+    ...rateNames,
     "ROW_SECURITY",
   ];
   const empty = Object.fromEntries([...names, ...Object.keys(bootstrap), "TRUSTED_ISSUERS"].map((name) => [name, ""]));
@@ -117,24 +134,34 @@ test("config: with nothing set, and with everything empty, it is the try-out on 
     bootstrap: null,
   });
   expect(readConfig(empty)).toEqual(readConfig({}));
+  expect(readConfig({}).collectorQuotas).toEqual({ address: { events: 500, names: 50 }, key: { events: 5_000, names: 2_000 } });
 });
 
 test("config: values of every variable are read", () => {
   const limits = { RATE_LIMIT_CLIENT: "off", RATE_LIMIT_TENANT: "1000000", RATE_LIMIT_COLLECTOR: "1" };
   const switches = { METRICS_PORT: "off", DEMO: "off", STRICT_HOST: "on" };
-  const environment = { ...bootstrap, ...limits, ...switches, PORT: "65535", ROLES: "engine, api" };
+  const quotas = {
+    QUOTA_ADDRESS_EVENTS: "off",
+    QUOTA_ADDRESS_NAMES: "1",
+    QUOTA_KEY_EVENTS: "1000000",
+    QUOTA_KEY_NAMES: "off",
+  };
+  const environment = { ...bootstrap, ...limits, ...quotas, ...switches, PORT: "65535", ROLES: "engine, api" };
   expect(readConfig(environment)).toMatchObject({
     rateLimits: { client: null, tenant: 1_000_000, collector: 1 },
+    collectorQuotas: { address: { events: null, names: 1 }, key: { events: 1_000_000, names: null } },
     port: 65535,
     metricsPort: null,
     hasDemo: false,
     roles: new Set(["api", "engine"]),
     isStrictHost: true,
   });
-  expect(readConfig(environment).bootstrap).toEqual({ tenant: "acme", clientId: "acme-1", clientSecret: "long enough" });
+  expect(readConfig(environment).bootstrap).toEqual({ tenant: "acme", clientId: "acme-1", clientSecret: goodSecret });
   // Some issuers tell their keys apart by a parameter.
   const entra = { ...issuer, jwks_uri: "https://id.example/keys?appid=7" };
   expect(readConfig({ TRUSTED_ISSUERS: JSON.stringify([entra]) }).trustedIssuers).toEqual([{ ...entra, scope_claim: "scope" }]);
+  const all = { ...entra, tenants: "*" };
+  expect(readConfig({ TRUSTED_ISSUERS: JSON.stringify([all]) }).trustedIssuers).toEqual([{ ...all, scope_claim: "scope" }]);
 });
 
 test.each([

@@ -37,38 +37,47 @@ function sizeOf({ case_version, fraud_occurrences, state_history }: StagedCase):
   return [case_version, Object.keys(fraud_occurrences).length, state_history.length];
 }
 
-test("repeats: the same reasons in the same session within 10 minutes add no occurrence, no state and no version", async () => {
+function repeatsOf({ fraud_occurrences }: StagedCase) {
+  return Object.values(fraud_occurrences).map(({ count, first_at, last_at }) => ({ count, first_at, last_at }));
+}
+
+function withoutCounts({ fraud_occurrences, ...found }: StagedCase) {
+  return { ...found, fraud_occurrences: Object.keys(fraud_occurrences) };
+}
+
+test("repeats: the same reasons from any session, device and address, however late, are counted and change nothing else", async () => {
   const time = movable();
   const stage = await Stage.open({ clock: time.clock });
   await stage.play(attack);
   const opened = await stage.onlyCase();
   expect(sizeOf(opened)).toEqual([1, 1, 0]);
-  await stage.play([fail(5, { website_account_id: "user-5" }), fail(6, { website_account_id: "user-6" })]);
-  time.minutes = 9.9;
-  const repeated = await stage.playLast([fail(7, { website_account_id: "user-7" })]);
+  const [{ first_at } = {}] = repeatsOf(opened);
+  expect(repeatsOf(opened)).toEqual([{ count: 1, first_at, last_at: first_at }]);
+  await stage.play([fail(5, { website_account_id: "user-5" }), fail(6, { website_account_id: "user-6", session_id: "s2" })]);
+  time.minutes = 30;
+  const repeated = await stage.playLast([fail(7, { website_account_id: "user-7", ip: "192.0.2.7" })]);
   expect(repeated).toMatchObject({ rules: ["stuffing_device"], score: 3 });
-  expect(await stage.onlyCase()).toEqual(opened);
-  time.minutes = 10;
-  await stage.play([fail(8, { website_account_id: "user-8" })]);
-  expect(sizeOf(await stage.onlyCase())).toEqual([2, 2, 1]);
+  const after = await stage.onlyCase();
+  expect(withoutCounts(after)).toEqual(withoutCounts(opened));
+  expect(repeatsOf(after)).toEqual([{ count: 4, first_at, last_at: stage.at(7) }]);
 });
 
 test("repeats: within one batch too", async () => {
   const stage = await Stage.open();
   const more = [5, 6, 7, 8, 9].map((minute) => fail(minute, { website_account_id: `user-${minute}` }));
   await stage.play([...attack, ...more]);
-  expect(sizeOf(await stage.onlyCase())).toEqual([1, 1, 0]);
+  const found = await stage.onlyCase();
+  expect(sizeOf(found)).toEqual([1, 1, 0]);
+  expect(repeatsOf(found)).toMatchObject([{ count: 6, last_at: stage.at(9) }]);
 });
 
-test("repeats: another session of an account is new evidence, and of a source is not, for it may take a new one each time", async () => {
+test("repeats: another session of an account with the same reason is none but a count", async () => {
   const stage = await Stage.open();
-  await stage.play(attack);
-  await stage.play([fail(5, { website_account_id: "user-5", session_id: "s2" })]);
-  expect(sizeOf(await stage.onlyCase())).toEqual([1, 1, 0]);
   const robot = { type: "login_succeeded", website_account_id: "owner", user_agent: "curl/8.5.0" };
   await stage.play(["s1", "s1", "s2"].map((session_id, index) => ({ minute: 20 + index, ...robot, session_id })));
-  const ofOwner = (await stage.tenant.cases()).find((each) => each.subject === "account:owner");
-  expect(ofOwner && sizeOf(ofOwner)).toEqual([2, 2, 1]);
+  const ofOwner = await stage.onlyCase();
+  expect(sizeOf(ofOwner)).toEqual([1, 1, 0]);
+  expect(repeatsOf(ofOwner)).toEqual([{ count: 3, first_at: stage.at(20), last_at: stage.at(22) }]);
 });
 
 test("repeats: one more rule is new evidence, and a weaker repetition of the first is none", async () => {
@@ -82,7 +91,9 @@ test("repeats: one more rule is new evidence, and a weaker repetition of the fir
   expect(sizeOf(risen)).toEqual([2, 2, 1]);
   expect(risen.details.overall_risk_score).toBe(4);
   await stage.play([pay(300, 260)]);
-  expect(await stage.onlyCase()).toEqual(risen);
+  const repeated = await stage.onlyCase();
+  expect(withoutCounts(repeated)).toEqual(withoutCounts(risen));
+  expect(repeatsOf(repeated).map(({ count }) => count)).toEqual([2, 1]);
 });
 
 test("repeats: every report is new evidence", async () => {

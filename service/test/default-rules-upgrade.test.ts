@@ -68,7 +68,7 @@ test("upgrade: a default rule that nobody edited becomes today's, as a new versi
 test("upgrade: what a tenant changed stays, be it no more than its state, and a rule of its own stays", async () => {
   const tenant = await TestTenant.create(service.current);
   const { database } = service.current;
-  const [linked] = (await listRules(database, tenant.tenantId)).filter(({ rule_id }) => rule_id === "linked_fraud");
+  const linked = (await listRules(database, tenant.tenantId)).find(({ rule_id }) => rule_id === "linked_fraud");
   if (!linked) throw new Error("there is no such rule");
   const { rule_id: _id, updated_at: _at, updated_by: _by, ...definition } = linked;
   await makeRule(tenant, "linked_fraud", { ...definition, expression: "device.confirmed_frauds >= 3", state: "off" });

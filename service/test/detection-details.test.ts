@@ -48,7 +48,12 @@ async function confirmed(stage: Stage, account: string, label: Label): Promise<v
   const case_id = stage.tenant.detector.clock.newId(now);
   const ids = { case_id, state_id: randomUUID(), occurrence_id: randomUUID(), prediction_id: randomUUID() };
   const owner = { tenant_id: tenantId, website_account_id: account };
-  const { document } = openCase(owner, { ...finding, session_id: undefined, session_status: "FINISHED" }, ids, now);
+  const { document } = openCase(
+    owner,
+    { ...finding, source: "server", session_id: undefined, session_status: "FINISHED" },
+    ids,
+    now,
+  );
   const outcome = { case_id, case_version: 2, subject: accountSubject(account), website_account_id: account };
   await database.transaction(async (tx) => {
     await insertCase(tx, { document, subject: accountSubject(account), end_user_is_blocked: false });

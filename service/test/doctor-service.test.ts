@@ -93,13 +93,15 @@ test("doctor: files of addresses that are not there, or are none; a DATA_DIR tha
 });
 
 test("doctor: webhooks that were switched off, and messages that were given up, each with its own command", () => {
-  const waiting = { unscored: 0, oldest: null };
-  expect(checkWebhooks({ ...waiting, deliveries: { waiting: 0, dead: 2 }, disabledWebhooks: 1 })).toMatchObject([
+  const waiting = { unscored: 0, oldest: null, oldestOfServers: null };
+  expect(checkWebhooks({ ...waiting, deliveries: { waiting: 0, dead: 2 }, disabledWebhooks: 1, limitedRules: 0 })).toMatchObject([
     { detail: "2 messages were given up", next: expect.stringContaining("webhooks resend <webhook_id>") },
     {
       detail: expect.stringMatching(/^1 webhook was switched off/),
       next: expect.stringContaining("webhooks set <webhook_id> --enabled true"),
     },
   ]);
-  expect(checkWebhooks({ ...waiting, deliveries: { waiting: 3, dead: 0 }, disabledWebhooks: 0 })).toMatchObject([{ isOk: true }]);
+  expect(checkWebhooks({ ...waiting, deliveries: { waiting: 3, dead: 0 }, disabledWebhooks: 0, limitedRules: 0 })).toMatchObject([
+    { isOk: true },
+  ]);
 });

@@ -121,3 +121,21 @@ test("turns: what cannot be scored is set aside whole, and the rest of its tenan
   expect(aside.map((row) => row.activity).toSorted()).toEqual([whole, ...bad].toSorted());
   expect(aside.filter((row) => row.fault === "")).toEqual([]);
 });
+
+test("turns: an event of a page that cannot be scored does not slow down servers, and is set aside in the same pass", async () => {
+  const tenantId = await newTenant(lab.current);
+  const [first, second] = [0, 1].map((n) => iso(Date.parse(labNow) + n));
+  const views = (origin: "server" | "browser", count: number) =>
+    Array.from({ length: count }, () => activityOf({ type: "page_view", origin, received_at: second ?? labNow }));
+  await putParcel(lab.current.database, tenantId, { received_at: first ?? labNow, text: unreadable, is_browser: true });
+  const good = [...views("browser", 3), ...views("server", 900)];
+  await store(lab.current, tenantId, good);
+  const passes: { scored: number }[] = [];
+  const engine = startEngine(lab.current, {}, (pass) => void (pass.scored > 0 && passes.push(pass)));
+  stops.push(engine.stop);
+  await eventually(async () => expect(await waiting(lab.current, tenantId)).toBe(0));
+  await eventually(() => expect(passes).toHaveLength(2));
+  expect(passes.map((pass) => pass.scored)).toEqual([900, 3]);
+  const aside = await lab.current.database.query(sql`select activity from unscorable where tenant_id = ${tenantId}`);
+  expect(aside).toEqual([{ activity: Buffer.from(unreadable).toString("base64") }]);
+});

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { Database } from "../src/db/database.ts";
 import { migrate } from "../src/db/migrate.ts";
-import { unpackParcel } from "../src/db/inbox.ts";
+import { unpackParcel } from "../src/db/parcels.ts";
 import { sql } from "../src/db/sql.ts";
 import { createTenant } from "../src/tenancy.ts";
 import { send } from "./harness.ts";

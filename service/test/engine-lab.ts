@@ -12,7 +12,7 @@ import { insertTenant } from "../src/db/tenants.ts";
 import { unpack } from "../src/detection/vector.ts";
 import { defaultRules } from "../src/detection/default-rules.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
-import { detectBatch, type Detector } from "../src/engine/detect.ts";
+import { detectBatch, type Detector, type Pass } from "../src/engine/detect.ts";
 import { Engine } from "../src/engine/loop.ts";
 import { newDetector } from "./harness.ts";
 import { createDatabase } from "./launch.ts";
@@ -87,12 +87,16 @@ export async function waiting({ database }: Lab, tenantId: string): Promise<numb
 
 // A whole engine, with connections of its own as a process would have. `failures` are those of
 // batches, as it logged them: its other work may have to give way to another engine's.
-export function startEngine({ url }: Lab, more: Partial<Detector> = {}): { failures: string[]; stop: () => Promise<void> } {
+export function startEngine(
+  { url }: Lab,
+  more: Partial<Detector> = {},
+  onPass: (pass: Pass) => void = () => {},
+): { failures: string[]; stop: () => Promise<void> } {
   const database = new Database({ connectionString: url });
   const failures: string[] = [];
   const write = (line: string) => void (line.includes('"tenant_id":"') && failures.push(line));
   const log = pino({ level: "error" }, { write });
-  const engine = new Engine({ detector: labDetector(database, more), log, onPass: () => {} });
+  const engine = new Engine({ detector: labDetector(database, more), log, onPass });
   engine.start();
   const stop = async () => {
     await engine.stop();

@@ -130,7 +130,7 @@ test("detect: a second report joins the OPEN case: a new occurrence, a new state
 function weakCase(tenant: TestTenant, account: string, subject: string): LockedCase {
   const explanation = { fraud_reason: "Weak", fraud_reason_description: "Weak.", fraud_types: [], model_behaviour: null };
   const shown = { summary: "Weak.", highlights: [], explanation, session_id: undefined, session_status: "FINISHED" as const };
-  const weak: Finding = { score: 2, label: "Bot", action: "MONITOR", ...shown };
+  const weak: Finding = { score: 2, label: "Bot", action: "MONITOR", source: "server", ...shown };
   const [now, id] = [clock.now(), randomUUID()];
   const ids = { case_id: clock.newId(now), state_id: id, occurrence_id: id, prediction_id: id };
   const { document } = openCase({ tenant_id: tenant.tenantId, website_account_id: account }, weak, ids, now);

@@ -1,17 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { appendScored, makePartition } from "../src/db/activities.ts";
+import { eraseAccountTraces } from "../src/db/erasure.ts";
 import { insertActivities } from "../src/db/inbox.ts";
 import { saveLinks } from "../src/db/links.ts";
 import { insertOutcomes } from "../src/db/outcomes.ts";
-import { eraseAccountTraces } from "../src/db/retention.ts";
 import { addRuleSubjects } from "../src/db/rules.ts";
-import { sql, statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/sql.ts";
 import { entityKey, saveSessions, saveStates } from "../src/db/states.ts";
 import { accountSubject, type RecordedActivity } from "../src/domain/activity.ts";
 import { tallyBatch } from "../src/engine/tally.ts";
 import { TestTenant } from "./harness.ts";
 import { useOwnService } from "./process.ts";
+import { findTraces } from "./traces.ts";
 
 const service = useOwnService({ roles: new Set(["api"]) });
 const at = new Date().toISOString();
@@ -70,26 +71,6 @@ async function writeTraces(tenant: TestTenant, account: string): Promise<void> {
   });
 }
 
-// Every row of the tenant, in any table, that has the text in any of its columns.
-async function findTraces(tenant: TestTenant, text: string): Promise<string[]> {
-  const { database } = service.current;
-  const tables = await database.query<{ name: string }>(sql`
-    select c.table_name as name
-    from information_schema.columns as c
-    join pg_class as p on p.oid = c.table_name::regclass and not p.relispartition
-    where c.column_name = 'tenant_id' and c.table_schema = 'public'
-    order by 1`);
-  expect(tables.length).toBeGreaterThan(20);
-  const found: string[] = [];
-  for (const { name } of tables) {
-    const row = name === "inbox" ? "convert_from(t.parcel, 'UTF8')" : "t::text";
-    const query = `select count(*) as count from ${name} as t where tenant_id = $1 and position($2 in ${row}) > 0`;
-    const [counted] = await database.query<{ count: number }>(statement(query, [tenant.tenantId, text]));
-    found.push(...Array.from({ length: counted?.count ?? 0 }, () => name));
-  }
-  return found;
-}
-
 async function countKept(tenant: TestTenant, table: string): Promise<number> {
   const text = `select count(*) as count from ${table} where tenant_id = $1`;
   const [row] = await service.current.database.query<{ count: number }>(statement(text, [tenant.tenantId]));
@@ -118,7 +99,7 @@ test("erasure: what the account's sessions did without it goes, its state too; l
   expect(await countKept(tenant, "entity_states")).toBe(2);
   const pseudonym = `erased-${randomUUID()}`;
   await service.current.database.transaction((tx) => eraseAccountTraces(tx, tenant.tenantId, { id: account, pseudonym }));
-  for (const table of ["activities", "inbox", "sessions", "links"]) expect(await countKept(tenant, table), table).toBe(0);
+  for (const table of ["activities", "sessions", "links"]) expect(await countKept(tenant, table), table).toBe(0);
   const states = await service.current.database.query(
     statement("select kind from entity_states where tenant_id = $1", [tenant.tenantId]),
   );

@@ -1,130 +1,21 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { SignJWT, decodeJwt, exportJWK, exportSPKI, generateKeyPair, importJWK, type CryptoKey, type JWTPayload } from "jose";
-import { Provider } from "oidc-provider";
+import { SignJWT, decodeJwt, exportSPKI, generateKeyPair, importJWK, type JWTPayload } from "jose";
 import { afterAll, expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { listSigningKeys } from "../src/db/issuer.ts";
-import { scopes } from "../src/domain/scope.ts";
 import { createTenant } from "../src/tenancy.ts";
+import { ExternalIssuer, tenantClaim, trust } from "./external-issuer.ts";
 import { TestTenant, expectProblem, send, useService } from "./harness.ts";
 
-const audience = "https://fraud.example/api";
-const tenantClaim = "https://shop.example/tenant";
 const tokenChallenge = 'Bearer realm="casehound", error="invalid_token"';
-
-type Wanted = { extra: Record<string, unknown>; scope?: string; audience?: string };
-type Mode = "up" | "error" | "page" | "no keys" | "silent";
-
-// An identity provider as a customer has one: a process of its own to us, RSA keys, its own names for things.
-class ExternalIssuer {
-  readonly kid = `rsa-${randomUUID()}`;
-  // How it answers those who ask for its keys.
-  mode: Mode = "up";
-  readonly #keys: { publicKey: CryptoKey; privateKey: CryptoKey };
-  #server: Server;
-  #port = 0;
-  #answer: (request: IncomingMessage, response: ServerResponse) => unknown = () => {};
-
-  private constructor(keys: { publicKey: CryptoKey; privateKey: CryptoKey }) {
-    this.#keys = keys;
-    this.#server = this.#newServer();
-  }
-
-  static async start(): Promise<ExternalIssuer> {
-    const issuer = new ExternalIssuer(await generateKeyPair("RS256", { extractable: true }));
-    await issuer.open();
-    const jwk = { ...(await exportJWK(issuer.#keys.privateKey)), kid: issuer.kid, alg: "RS256", use: "sig" };
-    const provider = new Provider(issuer.url, {
-      // Clients are fixed and tokens are JWTs, so there is nothing that it has to keep.
-      adapter: (() => ({ find: async () => undefined })) as never,
-      jwks: { keys: [jwk] },
-      cookies: { keys: ["unused"] },
-      clients: [
-        {
-          client_id: "shop-backend",
-          client_secret: "shop-secret",
-          grant_types: ["client_credentials"],
-          redirect_uris: [],
-          response_types: [],
-        },
-      ],
-      scopes: [...scopes],
-      ttl: { ClientCredentials: 600 },
-      extraTokenClaims: (ctx) => JSON.parse(String(ctx.oidc.body?.["extra"])),
-      features: {
-        devInteractions: { enabled: false },
-        clientCredentials: { enabled: true },
-        resourceIndicators: {
-          enabled: true,
-          getResourceServerInfo: (_ctx, resource) => ({
-            scope: scopes.join(" "),
-            audience: resource,
-            accessTokenFormat: "jwt",
-            accessTokenTTL: 600,
-            jwt: { sign: { alg: "RS256" } },
-          }),
-        },
-      },
-    });
-    issuer.#answer = provider.callback();
-    return issuer;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
-  }
-
-  get publicKey(): CryptoKey {
-    return this.#keys.publicKey;
-  }
-
-  async open(): Promise<void> {
-    this.#server = this.#newServer();
-    await new Promise<void>((resolve) => this.#server.listen(this.#port, "127.0.0.1", resolve));
-    this.#port = (this.#server.address() as AddressInfo).port;
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
-  }
-
-  // From its token endpoint, as a client gets one.
-  async token({ extra, scope = "read:cases", audience: resource = audience }: Wanted): Promise<string> {
-    const form = { grant_type: "client_credentials", resource, scope, extra: JSON.stringify(extra) };
-    const authorization = `Basic ${Buffer.from("shop-backend:shop-secret").toString("base64")}`;
-    const response = await fetch(`${this.url}/token`, {
-      method: "POST",
-      headers: { authorization, "content-type": "application/x-www-form-urlencoded" },
-      body: new URLSearchParams(form).toString(),
-    });
-    return ((await response.json()) as { access_token: string }).access_token;
-  }
-
-  // What it would never give out, signed with its key all the same.
-  sign(claims: JWTPayload, key: CryptoKey | Uint8Array = this.#keys.privateKey, alg = "RS256"): Promise<string> {
-    return new SignJWT(claims).setProtectedHeader({ alg, typ: "at+jwt", kid: this.kid }).sign(key);
-  }
-
-  #newServer(): Server {
-    return createServer((request, response) => {
-      if (request.url !== "/jwks" || this.mode === "up") this.#answer(request, response);
-      else if (this.mode === "error") response.writeHead(500).end("{}");
-      else if (this.mode === "page") response.end("<html>Sign in</html>");
-      else if (this.mode === "no keys") response.end("{}");
-    });
-  }
-}
 
 const [shop, flaky, stranger] = await Promise.all([ExternalIssuer.start(), ExternalIssuer.start(), ExternalIssuer.start()]);
 afterAll(() => Promise.all([shop, flaky, stranger].map((issuer) => issuer.close())));
 
 const service = useService({
   trustedIssuers: [
-    { issuer: shop.url, audience, jwks_uri: `${shop.url}/jwks`, tenant_claim: tenantClaim, scope_claim: "scope" },
-    { issuer: flaky.url, audience, jwks_uri: `${flaky.url}/jwks`, tenant_claim: "org", scope_claim: "permissions" },
+    trust(shop, { tenants: "*" }),
+    trust(flaky, { tenants: "*", tenant_claim: "org", scope_claim: "permissions" }),
   ],
 });
 
@@ -147,13 +38,13 @@ test("external token 200: nobody of another issuer goes by the name that detecti
   expect(closed.json.data).toMatchObject({ status: "CLOSED", current_state: { changed_by: `${shop.url} system` } });
 });
 
-test("external token 200: changed_by is the client of the other issuer", async () => {
+test("external token 200: changed_by is the client of the other issuer, with the issuer", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await tenant.openCase();
   const token = await shop.token({ extra: { [tenantClaim]: tenant.slug }, scope: "update:case" });
   const closed = await tenant.put(opened.case_id, { status: "CLOSED", case_version: 1 }, randomUUID(), { token });
-  expect(closed.json.data).toMatchObject({ status: "CLOSED", current_state: { changed_by: "shop-backend" } });
-  expect((await tenant.read(opened.case_id)).current_state.changed_by).toBe("shop-backend");
+  expect(closed.json.data).toMatchObject({ status: "CLOSED", current_state: { changed_by: `${shop.url} shop-backend` } });
+  expect((await tenant.read(opened.case_id)).current_state.changed_by).toBe(`${shop.url} shop-backend`);
 });
 
 const claimsOf = async (slug: string, issuer = shop): Promise<JWTPayload> =>

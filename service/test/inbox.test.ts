@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
-import { claimActivities, countUnscored, eraseFromInbox, listWaitingDays } from "../src/db/inbox.ts";
+import { claimActivities, claimOldest, countUnscored, listWaitingDays } from "../src/db/inbox.ts";
+import { eraseFromInbox } from "../src/db/inbox-erasure.ts";
 import { statement } from "../src/db/sql.ts";
-import { activityOf, iso, labNowMs, newTenant, store, useLab } from "./engine-lab.ts";
+import { detectBatch } from "../src/engine/detect.ts";
+import { activityOf, iso, labDetector, labNowMs, newTenant, store, useLab, waiting } from "./engine-lab.ts";
 import { listWaiting } from "./inbox.ts";
 
 const lab = useLab();
@@ -77,13 +79,80 @@ test("inbox: a large batch takes whole parcels, oldest first, until it is full",
 
 test("inbox: an erased account is in no parcel any more, packed or not, and the others are all there", async () => {
   const tenantId = await newTenant(lab.current);
-  const given = pages(5_000, (n) => ({ website_account_id: n % 3 === 0 ? "gone" : `u-${n}`, received_at: iso(labNowMs + n) }));
+  const given = pages(5_000, (n) => ({
+    website_account_id: n % 3 === 0 ? "gone" : `u-${n}`,
+    received_at: iso(labNowMs + n),
+    origin: n < 2_500 ? "server" : "browser",
+  }));
   await store(lab.current, tenantId, given);
   const alone = pages(1, () => ({ website_account_id: "gone", received_at: iso(labNowMs + 9_000) }));
   await store(lab.current, tenantId, alone);
-  await lab.current.database.transaction((tx) => eraseFromInbox(tx, tenantId, "gone"));
+  await lab.current.database.transaction((tx) => eraseFromInbox(tx, tenantId, { id: "gone", pseudonym: "erased" }));
   expect(await listWaiting(lab.current.database, tenantId)).toEqual(given.filter((_, n) => n % 3 !== 0));
   const counted = (await parcels(tenantId)).reduce((sum, each) => sum + each.events, 0);
   expect(counted).toBe(given.filter((_, n) => n % 3 !== 0).length);
   expect(await countUnscored(lab.current.database)).toBeGreaterThanOrEqual(counted);
+});
+
+const pageViews = (count: number, more: (n: number) => object = () => ({})) =>
+  pages(count, (n) => ({ origin: "browser", ...more(n) }));
+
+test("inbox: what a server sends is in the next batch, behind 40,000 events that browsers sent before", async () => {
+  const tenantId = await newTenant(lab.current);
+  await store(
+    lab.current,
+    tenantId,
+    pageViews(40_000, (n) => ({ received_at: iso(labNowMs - 60_000 + (n % 50_000)) })),
+  );
+  const report = activityOf({ type: "fraud_report", website_account_id: "victim", activity_id: "the-report" });
+  await store(lab.current, tenantId, [report]);
+  expect((await detectBatch(labDetector(lab.current.database), tenantId))?.opened).toBe(1);
+  const [logged] = await lab.current.database.query<{ score: number }>(
+    statement("select score from activities where tenant_id = $1 and activity_id = 'the-report'", [tenantId]),
+  );
+  expect(logged).toEqual({ score: 5 });
+  expect(await waiting(lab.current, tenantId)).toBe(39_000);
+});
+
+test("inbox: servers come first, browsers get the rest of a batch, and an eighth of it while servers could fill it", async () => {
+  const tenantId = await newTenant(lab.current);
+  const server = pages(2_100, (n) => ({ received_at: iso(labNowMs + n) }));
+  const browser = pageViews(1_000, () => ({ received_at: iso(labNowMs - 60_000) }));
+  await store(lab.current, tenantId, browser);
+  await store(lab.current, tenantId, server);
+  const take = async () => {
+    const claimed = await lab.current.database.transaction((tx) => claimActivities(tx, tenantId, 1_000));
+    const count = (origin: string) => claimed.filter(({ activity }) => activity.origin === origin).length;
+    return { server: count("server"), browser: count("browser") };
+  };
+  expect(await take()).toEqual({ server: 1_000, browser: 250 });
+  expect(await take()).toEqual({ server: 1_000, browser: 250 });
+  expect(await take()).toEqual({ server: 100, browser: 500 });
+  expect(await take()).toEqual({ server: 0, browser: 0 });
+});
+
+test("inbox: a small batch of both origins is exact, and takes what a claim of the oldest would take first", async () => {
+  const tenantId = await newTenant(lab.current);
+  const [server, browser] = [pages(5), pageViews(20, () => ({ received_at: iso(labNowMs - 60_000) }))];
+  await store(lab.current, tenantId, [...browser, ...server]);
+  const { database } = lab.current;
+  const oldest = await database.transaction((tx) => claimOldest(tx, tenantId, "server"));
+  expect(JSON.parse(oldest?.activity ?? "")).toEqual(server[0]);
+  const claimed = await database.transaction((tx) => claimActivities(tx, tenantId, 10));
+  expect(claimed.map(({ activity }) => activity)).toEqual([...server.slice(1), ...browser.slice(0, 6)]);
+  const alone = await database.transaction((tx) => claimActivities(tx, tenantId, 1, "browser"));
+  expect(alone.map(({ activity }) => activity)).toEqual([browser[6]]);
+  expect(await listWaiting(database, tenantId)).toEqual(browser.slice(7));
+  expect(await database.transaction((tx) => claimActivities(tx, tenantId, 10, "server"))).toEqual([]);
+});
+
+test("inbox: no parcel mixes origins, whatever comes together", async () => {
+  const tenantId = await newTenant(lab.current);
+  await store(lab.current, tenantId, [...pages(2), ...pageViews(3), ...pages(1)]);
+  const text = "select is_browser, events from inbox where tenant_id = $1 order by is_browser, events";
+  expect(await lab.current.database.query(statement(text, [tenantId]))).toEqual([
+    { is_browser: false, events: 1 },
+    { is_browser: false, events: 2 },
+    { is_browser: true, events: 3 },
+  ]);
 });

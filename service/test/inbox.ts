@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "../src/db/database.ts";
-import { unpackParcel } from "../src/db/inbox.ts";
+import { unpackParcel } from "../src/db/parcels.ts";
 import { sql } from "../src/db/sql.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 
@@ -18,11 +18,11 @@ export async function listWaiting(database: Database, tenantId: string): Promise
 export async function putParcel(
   database: Database,
   tenantId: string,
-  given: { received_at: string; text: string },
+  given: { received_at: string; text: string; is_browser?: boolean },
 ): Promise<void> {
   await database.transaction((tx) =>
     tx.query(sql`
-      insert into inbox (tenant_id, received_at, parcel_id, events, parcel)
-      values (${tenantId}, ${given.received_at}, ${randomUUID()}, 1, ${Buffer.from(given.text)})`),
+      insert into inbox (tenant_id, is_browser, received_at, parcel_id, events, parcel)
+      values (${tenantId}, ${given.is_browser ?? false}, ${given.received_at}, ${randomUUID()}, 1, ${Buffer.from(given.text)})`),
   );
 }

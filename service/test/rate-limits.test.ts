@@ -6,7 +6,7 @@ import type { Case } from "../src/domain/case.ts";
 import { startService, type Service } from "../src/service.ts";
 import { createClient } from "../src/tenancy.ts";
 import { TestTenant, expectProblem, send, testConfig, useService, type Answer } from "./harness.ts";
-import { Browser } from "./people.ts";
+import { Browser, somewhere } from "./people.ts";
 import { Site, browserEvent, shop } from "./site.ts";
 
 // Two processes of one service: one for what a test needs, and one whose limits it meets. Both take the same tokens.
@@ -156,9 +156,13 @@ test("429: a refused write applies nothing, and its key is free for another", as
 
 const form = { "content-type": "application/x-www-form-urlencoded" };
 
-function askToken({ clientId, clientSecret }: { clientId: string; clientSecret: string }): Promise<Answer> {
+type Client = { clientId: string; clientSecret: string };
+
+// From an address of its own, because wrong secrets are counted by it.
+function askToken({ clientId, clientSecret }: Client): Promise<Answer> {
   const fields = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
-  return send(strict.port, "POST", "/v2/oauth/token", { rawBody: new URLSearchParams(fields).toString(), headers: form });
+  const headers = { ...form, ...somewhere() };
+  return send(strict.port, "POST", "/v2/oauth/token", { rawBody: new URLSearchParams(fields).toString(), headers });
 }
 
 test("POST token 429: tokens count as requests of their client, once its secret was right", async () => {

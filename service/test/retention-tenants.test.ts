@@ -120,9 +120,10 @@ test("expiry: habits of accounts live as long as the tenant's own days, where th
         dayOf(day),
       ]);
   expect(await expire()).toMatchObject({ entity_states: 3 + 1 });
-  const count = async (tenantId: string) =>
-    (await run("select 1 as found from entity_states where tenant_id = $1", [tenantId])).length;
-  expect([await count(plain), await count(long)]).toEqual([1, 3]);
+  const rows = await Promise.all(
+    [plain, long].map((tenantId) => run("select 1 as found from entity_states where tenant_id = $1", [tenantId])),
+  );
+  expect(rows.map(({ length }) => length)).toEqual([1, 3]);
 });
 
 test("expiry: a user agent stays as long as activity refers to it, and its row is written once a day", async () => {
@@ -134,10 +135,10 @@ test("expiry: a user agent stays as long as activity refers to it, and its row i
       "select user_agent, to_char(last_seen, 'YYYY-MM-DD') as last_seen, xmin::text || ' ' || xmax::text as written from user_agents where tenant_id = $1 order by 1",
       [tenantId],
     );
-  const [before] = (await agents()).filter(({ user_agent }) => user_agent === "seen again");
+  const before = (await agents()).find(({ user_agent }) => user_agent === "seen again");
   expect(before).toMatchObject({ last_seen: dayOf(20) });
   await fillDays(tenantId, [20, 25], "seen again");
-  expect((await agents()).filter(({ user_agent }) => user_agent === "seen again")).toEqual([before]);
+  expect((await agents()).find(({ user_agent }) => user_agent === "seen again")).toEqual(before);
   expect(await expire()).toMatchObject({ user_agents: 1 });
   expect(await agents()).toEqual([before]);
   const orphans = await run(

@@ -39,7 +39,7 @@ test("PUT rule 200: version 0 makes a rule, which reads back with its measures, 
   const version = { rule_id: "own_rule", ...definition, rule_version: 1, updated_at: time, updated_by: tenant.clientId };
   expect(made).toEqual(version);
   const none = { confirmed: 0, false_positives: 0, inconclusive: 0, precision: null };
-  const measured = { ...version, hits_7d: 0, shadow_hits_7d: 0, outcomes_7d: none, precision: none };
+  const measured = { ...version, is_limited: false, hits_7d: 0, shadow_hits_7d: 0, outcomes_7d: none, precision: none };
   const read = await tenant.call("GET", "/rules/own_rule");
   expect(read.json.data).toEqual(measured);
   const { rules } = (await tenant.call("GET", "/rules")).json.data as { rules: MeasuredRule[] };

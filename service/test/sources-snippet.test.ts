@@ -41,6 +41,7 @@ test("snippet only: a request that names 2,000 accounts is one case about its so
   await stage.play(names);
   const found = await stage.onlyCase();
   expect(found).toMatchObject({ subject: "device:phone", website_account_id: "UNKNOWN" });
+  expect(found.details.claimed_accounts).toHaveLength(100);
   expect(await isClaimed(stage, "user-0")).toBeUndefined();
 });
 

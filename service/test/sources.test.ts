@@ -68,7 +68,9 @@ test("claim: what is suspicious of an unverified page is a case of its source, o
   expect(last).toMatchObject({ rules: ["scripted_rhythm"], score: 3 });
   const found = await stage.onlyCase();
   expect(found).toMatchObject({ subject: "device:burner", website_account_id: "UNKNOWN" });
-  expect(found.details).toMatchObject({ overall_risk_score: 3, recommended_action: "MONITOR" });
+  expect(found.details).toMatchObject({ overall_risk_score: 3, recommended_action: "MONITOR", claimed_accounts: ["owner"] });
+  const [occurrence] = Object.values(found.fraud_occurrences);
+  expect(occurrence?.explanation).toMatchObject({ evidence_source: "page", evidence: "claimed by a page" });
 });
 
 test("tie: a server activity of the same session verifies the page, back to the session's start", async () => {
@@ -95,13 +97,16 @@ test("tie: what a page said before its session was tied belongs to the account f
   expect(await namedIn(stage, early.activity_id)).toEqual({ account: "owner", claimed: null });
 });
 
-test.each(["login_failed", "fraud_report"])("tie: a server's %s verifies nobody, because anybody can cause it", async (type) => {
-  const stage = await Stage.open();
-  const session = { ...owner, ...thief, session_id: "s1" };
-  await stage.play([server(0, type, session)]);
-  const said = await stage.playLast([page(1, "custom:open_basket", { ...session, ...bot })]);
-  expect(said.features).toMatchObject({ "event.source": "page" });
-});
+test.each(["login_failed", "fraud_report", "custom:reset_asked"])(
+  "tie: a server's %s verifies nobody, because anybody can cause it",
+  async (type) => {
+    const stage = await Stage.open();
+    const session = { ...owner, ...thief, session_id: "s1" };
+    await stage.play([server(0, type, session)]);
+    const said = await stage.playLast([page(1, "custom:open_basket", { ...session, ...bot })]);
+    expect(said.features).toMatchObject({ "event.source": "page" });
+  },
+);
 
 test("tie: a session that is tied to one account vouches for no other", async () => {
   const stage = await Stage.open();

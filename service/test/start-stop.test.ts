@@ -28,13 +28,13 @@ const server = useServer(() => processes.folder());
 const bootstrap = (tenant: string) => ({
   BOOTSTRAP_TENANT: tenant,
   BOOTSTRAP_CLIENT_ID: `${tenant}-client`,
-  BOOTSTRAP_CLIENT_SECRET: "a secret of some length",
+  BOOTSTRAP_CLIENT_SECRET: "a secret of some length here",
 });
 
 const credentials = (tenant: string) => ({
   tenant,
   client_id: `${tenant}-client`,
-  client_secret: "a secret of some length",
+  client_secret: "a secret of some length here",
 });
 
 async function countRows(databaseUrl: string, table: string): Promise<number> {

@@ -11,7 +11,7 @@ const service = useService({ databaseUrl, roles: new Set(["api"]) });
 
 async function gaugesOf({ metrics }: Service): Promise<Record<string, number>> {
   const text = await metrics.text();
-  const lines = [...text.matchAll(/^(casehound_(?:database|unscored|webhook)\S*) (\S+)$/gm)];
+  const lines = [...text.matchAll(/^(casehound_(?:database|unscored|webhook|rules)\S*) (\S+)$/gm)];
   // Prometheus reads it in any case, and JavaScript does not.
   return Object.fromEntries(lines.map(([, name = "", value = ""]) => [name, value === "Nan" ? Number.NaN : Number(value)]));
 }
@@ -20,9 +20,11 @@ const quiet = {
   casehound_database_up: 1,
   casehound_unscored_activities: 0,
   casehound_unscored_oldest_seconds: 0,
+  casehound_unscored_server_oldest_seconds: 0,
   'casehound_webhook_deliveries{state="waiting"}': 0,
   'casehound_webhook_deliveries{state="dead"}': 0,
   casehound_webhooks_disabled: 0,
+  casehound_rules_limited: 0,
 };
 
 test("metrics: what waits to be scored is counted with its age, and is gone when an engine has been there", async () => {
@@ -34,6 +36,7 @@ test("metrics: what waits to be scored is counted with its age, and is gone when
     const gauges = await gaugesOf(service.current);
     expect(gauges).toMatchObject({ casehound_unscored_activities: 2, casehound_database_up: 1 });
     expect(gauges["casehound_unscored_oldest_seconds"]).toBeGreaterThan(0.2);
+    expect(gauges["casehound_unscored_server_oldest_seconds"]).toBeGreaterThan(0.2);
   });
   const engine = await startService(testConfig({ databaseUrl, roles: new Set(["engine"]) }));
   try {

@@ -89,14 +89,14 @@ test("POST rotate-auth-secret: the old secret stops when its day is over", async
   await service.current.database.transaction((tx) =>
     tx.query(sql`
       update clients
-      set previous_secret_until = ${new Date(Date.now() - 1).toISOString()}
+      set previous_secrets = jsonb_set(previous_secrets, '{0,until}', to_jsonb(${new Date(Date.now() - 1).toISOString()}::text))
       where client_id = ${tenant.clientId}`),
   );
   expect(await login(tenant, tenant.clientSecret)).toBe(401);
   expect(await login(tenant, secret)).toBe(200);
 });
 
-test("POST rotate-auth-secret 200: revoke_now ends every earlier secret at once, and no token", async () => {
+test("POST rotate-auth-secret 200: revoke_now ends every earlier secret at once", async () => {
   const tenant = await TestTenant.create(service.current);
   const second = await rotate(tenant);
   const third = await rotate(tenant, { body: { revoke_now: true } });
@@ -104,23 +104,6 @@ test("POST rotate-auth-secret 200: revoke_now ends every earlier secret at once,
   expect(await login(tenant, tenant.clientSecret)).toBe(401);
   expect(await login(tenant, second.client_secret)).toBe(401);
   expect(await login(tenant, third.client_secret)).toBe(200);
-  expect((await tenant.call("GET", "/tenants")).status).toBe(200);
-});
-
-test("POST rotate-auth-secret 200: of three secrets the first never works", async () => {
-  const tenant = await TestTenant.create(service.current);
-  const second = await rotate(tenant);
-  const third = await rotate(tenant);
-  expect(await login(tenant, tenant.clientSecret)).toBe(401);
-  expect(await login(tenant, second.client_secret)).toBe(200);
-  expect(await login(tenant, third.client_secret)).toBe(200);
-});
-
-test("POST rotate-auth-secret 200: of two at once one is the current secret and one the previous", async () => {
-  const tenant = await TestTenant.create(service.current);
-  const both = await Promise.all([rotate(tenant), rotate(tenant)]);
-  for (const { client_secret: secret } of both) expect(await login(tenant, secret)).toBe(200);
-  expect(await login(tenant, tenant.clientSecret)).toBe(401);
 });
 
 test("POST rotate-auth-secret 200: the body may be absent, empty of members, or say false", async () => {

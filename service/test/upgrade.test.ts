@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, inject, test } from "vitest";
+import { hashSecret } from "../src/api/secret.ts";
 import { clock } from "../src/clock.ts";
 import type { Database } from "../src/db/database.ts";
 import { migrate, readMigrations } from "../src/db/migrate.ts";
@@ -7,7 +8,7 @@ import { statement } from "../src/db/sql.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { startService } from "../src/service.ts";
 import { createClient } from "../src/tenancy.ts";
-import { TestTenant, testConfig } from "./harness.ts";
+import { TestTenant, send, testConfig } from "./harness.ts";
 import { createDatabase } from "./launch.ts";
 import { eventually, useOpened } from "./process.ts";
 
@@ -164,4 +165,42 @@ test("upgrade: what the first version stored is listed, counted and scored by th
     json: { data: { accepted: 0, duplicates: 1 } },
   });
   expect((await tenant.put(reopened, { status: "CLOSED", case_version: 3 })).status).toBe(200);
+});
+
+test("upgrade: a secret that was rotated by an earlier version works for the rest of its day, also after a further rotation", async () => {
+  const url = await createDatabase(inject("databaseUrl"));
+  const database = opened.database(url);
+  const seventh = readMigrations().slice(0, 7);
+  await migrate(database, seventh);
+  const [tenant_id, inAnHour] = [randomUUID(), new Date(Date.now() + 3_600_000).toISOString()];
+  await database.query(
+    statement("insert into tenants (tenant_id, slug, app_key, created_at) values ($1, 'shop', 'key', $2)", [tenant_id, at]),
+  );
+  await database.query(statement("insert into event_counters (tenant_id) values ($1)", [tenant_id]));
+  const insert = (id: string, hashes: (string | null)[], until: string | null) =>
+    database.query(
+      statement(
+        `insert into clients (tenant_id, client_id, scopes, is_primary, secret_hash, previous_secret_hash, previous_secret_until, created_at)
+         values ($1, $2, $3, false, $4, $5, $6, $7)`,
+        [tenant_id, id, [...scopes], ...hashes, until, at],
+      ),
+    );
+  await insert("rotated", [await hashSecret("current"), await hashSecret("previous")], inAnHour);
+  await insert("over", [await hashSecret("current"), await hashSecret("previous")], at);
+  await insert("never", [await hashSecret("current"), null], null);
+  await migrate(database);
+  const service = await startService(testConfig({ databaseUrl: url, roles: new Set(["api"]) }));
+  opened.keep({ end: () => service.stop() });
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const ask = async (id: string, secret: string) => {
+    const form = { grant_type: "client_credentials", client_id: id, client_secret: secret };
+    return (await send(service.port, "POST", "/v2/oauth/token", { rawBody: new URLSearchParams(form).toString(), headers }))
+      .status;
+  };
+  for (const id of ["rotated", "over", "never"]) expect(await ask(id, "current")).toBe(200);
+  expect([await ask("rotated", "previous"), await ask("over", "previous"), await ask("never", "")]).toEqual([200, 401, 401]);
+  const grant = { clientId: "rotated", tenantId: tenant_id, slug: "shop", scope: scopes.join(" "), expiresInSeconds: 600 };
+  const token = await service.issuer.mint(grant);
+  expect((await send(service.port, "POST", "/v2/shop/clients/rotated/rotate-secret", { token })).status).toBe(200);
+  for (const secret of ["current", "previous"]) expect(await ask("rotated", secret)).toBe(200);
 });

@@ -37,7 +37,54 @@ test.each([
   "not an address",
 ])("webhooks: %s is private", (address) => expect(isPrivate(address)).toBe(true));
 
+// The first and the last address of each block in IANA's registries of special-purpose addresses, and what clouds serve to the
+// machines that run there, with their secrets.
 test.each([
+  ["Azure's wire server", "168.63.129.16", "::ffff:168.63.129.16"],
+  ["Oracle's metadata", "192.0.0.192"],
+  ["Alibaba's metadata", "100.100.100.200"],
+  ["AWS's metadata", "fd00:ec2::254"],
+  ["this network", "0.0.0.0", "0.255.255.255"],
+  ["shared address space", "100.64.0.0", "100.127.255.255"],
+  ["IETF protocol assignments", "192.0.0.0", "192.0.0.255"],
+  ["documentation", "192.0.2.1", "198.51.100.1", "203.0.113.1"],
+  [
+    "AS112",
+    "192.31.196.0",
+    "192.31.196.255",
+    "192.175.48.0",
+    "192.175.48.255",
+    "2001:4:112::1",
+    "2620:4f:8000::",
+    "2620:4f:8000:ffff::",
+  ],
+  ["AMT", "192.52.193.0", "192.52.193.255", "2001:3::1"],
+  ["6to4 relays", "192.88.99.1"],
+  ["benchmarking", "198.18.0.0", "198.19.255.255", "2001:2::1"],
+  ["multicast and reserved", "224.0.0.0", "239.255.255.255", "240.0.0.0", "255.255.255.255"],
+  ["IPv4 within IPv6", "::ffff:7f00:1", "::127.0.0.1", "64:ff9b::a00:1", "64:ff9b:1::a00:1", "2002:a00:1::1"],
+  ["Teredo and ORCHID", "2001::1", "2001:10::1", "2001:20::1", "2001:1ff:ffff::1"],
+  ["discard-only and dummy", "100::1", "100:0:0:1::1"],
+  ["documentation, IPv6", "2001:db8::1", "3fff::1", "3fff:fff:ffff::1"],
+  ["segment routing", "5f00::1"],
+  ["unique local", "fc00::1", "fdff:ffff::1"],
+  ["link-local", "fe80::1", "febf::1", "fe80::1%eth0"],
+  ["site-local, deprecated", "fec0::1", "feff::1"],
+  ["multicast, IPv6", "ff00::1", "ffff::1"],
+])("webhooks: private: %s", (_name, ...addresses) => {
+  expect(addresses.filter((address) => !isPrivate(address))).toEqual([]);
+});
+
+test.each([
+  "168.63.129.15",
+  "168.63.129.17",
+  "192.31.197.0",
+  "192.52.192.255",
+  "192.175.49.0",
+  "2001:200::1",
+  "2001:db7:ffff::1",
+  "2003::1",
+  "2620:4f:8001::1",
   "1.1.1.1",
   "9.255.255.255",
   "11.0.0.0",

@@ -1,22 +1,26 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Type } from "typebox";
 import { deleteAccount, findAccounts, insertAccount, lockAccount, saveAccount } from "../db/accounts.ts";
 import { lockTurn } from "../db/activities.ts";
-import { lockCasesOfAccount, saveBlockedFlag, saveCases } from "../db/cases.ts";
+import { saveBlockedFlag, saveCases, type LockedCase } from "../db/cases.ts";
 import type { Queryable } from "../db/database.ts";
+import { deleteEvidenceNaming, eraseAccountTraces, eraseFromReplies, lockCasesNaming } from "../db/erasure.ts";
 import { appendEvents, eraseAccountFromEvents } from "../db/events.ts";
+import { eraseFromInbox, hasParcels, listParcelsOf } from "../db/inbox-erasure.ts";
 import { listAccounts, type AccountFilter } from "../db/lists.ts";
-import { eraseAccountTraces } from "../db/retention.ts";
 import {
   Account,
   AccountChange,
   NewAccount,
   changeAccount,
+  isPseudonym,
   isReservedAccountId,
   newAccount,
   pseudonymOf,
 } from "../domain/account.ts";
 import { accountSubject } from "../domain/activity.ts";
 import { pseudonymiseCase } from "../domain/case.ts";
+import { caseWithoutId, withoutId, type Erased } from "../domain/erasure.ts";
 import type { DomainEvent, EventType } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { characters, idCharactersMax } from "../domain/field.ts";
@@ -101,16 +105,34 @@ async function update(services: Services, { caller, params, body }: Call<Account
   });
 }
 
+const scoringWaitMs = 2_000;
+const scoringPollMs = 25;
+
+// Gives the engine time to score what was accepted before the erasure. Returns whether there was anything.
+async function awaitScoring({ database }: Services, tenantId: string, id: string): Promise<boolean> {
+  const parcels = await listParcelsOf(database, tenantId, id);
+  const until = performance.now() + scoringWaitMs;
+  while (parcels.length > 0 && performance.now() < until && (await hasParcels(database, tenantId, parcels)))
+    await sleep(scoringPollMs);
+  return parcels.length > 0;
+}
+
 async function erase(services: Services, { caller, params }: Call): Promise<Reply> {
   const id = accountId(params);
+  // A pending report may name a pseudonym, but is no account.
+  const wasPending = !isPseudonym(id) && (await awaitScoring(services, caller.tenant_id, id));
   const now = services.now();
   const pseudonym = pseudonymOf(services.newId());
   return services.database.transaction(async (tx) => {
-    if (!(await findAccounts(tx, caller.tenant_id, [id])).has(id)) throw notFound(accountNoun, id);
+    // Of an account that nothing names nobody has to wait for the turn.
+    if (!wasPending && !(await findAccounts(tx, caller.tenant_id, [id])).has(id)) throw notFound(accountNoun, id);
     // Before the account's row, as the engine does it.
     await lockTurn(tx, caller.tenant_id);
-    if (!(await lockAccount(tx, caller.tenant_id, id))) throw notFound(accountNoun, id);
-    const events = await pseudonymiseCases(tx, { caller, id, pseudonym, now });
+    const account = await lockAccount(tx, caller.tenant_id, id);
+    const isPending = await eraseFromInbox(tx, caller.tenant_id, { id, pseudonym });
+    // What is still pending would have created the account.
+    if (!account && !isPending) throw notFound(accountNoun, id);
+    const events = await pseudonymiseCases(tx, caller, { id, pseudonym, now });
     await eraseAccountTraces(tx, caller.tenant_id, { id, pseudonym });
     await eraseAccountFromEvents(tx, caller.tenant_id, { id, pseudonym });
     await deleteAccount(tx, caller.tenant_id, id);
@@ -119,18 +141,31 @@ async function erase(services: Services, { caller, params }: Call): Promise<Repl
   });
 }
 
-type Erasure = { caller: Caller; id: string; pseudonym: string; now: string };
-
-async function pseudonymiseCases(tx: Queryable, { caller, id, pseudonym, now }: Erasure): Promise<DomainEvent[]> {
-  const found = await lockCasesOfAccount(tx, caller.tenant_id, id);
-  const changed = found.map(({ document }) => pseudonymiseCase(document, pseudonym, { name: caller.actor, now }));
-  const subject = accountSubject(pseudonym);
-  await saveCases(
+// The account's cases, and the text of others that name it.
+async function pseudonymiseCases(tx: Queryable, caller: Caller, erased: Erased & { now: string }): Promise<DomainEvent[]> {
+  const found = await lockCasesNaming(tx, caller.tenant_id, erased.id);
+  const saved: LockedCase[] = [];
+  const events: DomainEvent[] = [];
+  for (const each of found) {
+    const { document: before, subject, end_user_is_blocked } = each;
+    const isOwn = before.website_account_id === erased.id;
+    const cleaned = caseWithoutId(before, erased);
+    const named = isOwn ? accountSubject(erased.pseudonym) : withoutId(subject, erased);
+    if (!isOwn && named === subject && JSON.stringify(cleaned) === JSON.stringify(before)) continue;
+    await deleteEvidenceNaming(tx, caller.tenant_id, each, erased.id);
+    const account = isOwn ? erased.pseudonym : before.website_account_id;
+    const changed = pseudonymiseCase(cleaned, account, { name: caller.actor, now: erased.now });
+    saved.push({ document: changed.document, subject: named, end_user_is_blocked: end_user_is_blocked && !isOwn });
+    events.push(...changed.events);
+  }
+  await saveCases(tx, caller.tenant_id, saved);
+  await eraseFromReplies(
     tx,
     caller.tenant_id,
-    changed.map(({ document }) => ({ document, subject, end_user_is_blocked: false })),
+    saved.map(({ document }) => document.case_id),
+    erased,
   );
-  return changed.flatMap((each) => each.events);
+  return events;
 }
 
 export const accountOperations: Operation[] = [
@@ -198,7 +233,8 @@ export const accountOperations: Operation[] = [
     scope: "delete:enduseraccount",
     tag: "End-user accounts",
     summary: "Erase an end-user account",
-    description: "The account and its raw activity are gone; its cases stay under a fresh pseudonym.",
+    description:
+      "The account and its raw activity are gone; its cases stay under a fresh pseudonym. Activity that was accepted before is scored first, for up to 2 s. Of what is then still waiting, each `fraud_report` opens or joins a case of the pseudonym, and the rest is dropped.",
     success: { status: 204, description: "Erased" },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
     handle: erase,

@@ -21,9 +21,8 @@ export type Identity = {
 
 type ExternalIssuer = TrustedIssuer & { keys: JWTVerifyGetKey };
 
-// Who changes cases by detection; nobody else may go by that name.
-const detectionActor = "system";
-
+// OpenID Connect allows a subject no more than this.
+const externalNameMax = 255;
 const rememberedMax = 10_000;
 // Clocks of two processes differ.
 const clockToleranceSeconds = 60;
@@ -48,13 +47,20 @@ export class Authenticator {
     );
     this.#listener = new Listener(database, {
       channels: [revokedChannel, keysChannel],
-      onNotice: (channel, payload) =>
-        channel === revokedChannel ? this.#forgetClient(payload) : void issuer.reload().catch(() => {}),
+      onNotice: (channel, payload) => (channel === revokedChannel ? this.#forgetClient(payload) : void this.#reloadKeys()),
       onLost: () => {
         this.#remembered.clear();
         this.#lastOf = new WeakMap();
       },
-      onListening: () => void issuer.reload().catch(() => {}),
+      onListening: () => void this.#reloadKeys(),
+    });
+  }
+
+  // If the connection is lost as well, they are read as soon as it is back. Otherwise nothing else would show the failure.
+  async #reloadKeys(): Promise<void> {
+    await this.#issuer.reload().catch((cause: unknown) => {
+      if (!this.#listener.isListening) return;
+      process.emitWarning(new Error("The signing keys could not be read again.", { cause }));
     });
   }
 
@@ -117,6 +123,7 @@ export class Authenticator {
     const client = await findClient(this.#database, clientId);
     if (!client || client.revoked_at !== null || client.tenant_id !== tenant_id || client.slug !== slug)
       throw unauthorized("The token's client was revoked.");
+    if ((payload["token_generation"] ?? 0) !== client.token_generation) throw unauthorized("The token's secret was revoked.");
     return {
       tenant: { tenant_id, slug },
       actor: clientId,
@@ -134,11 +141,11 @@ export class Authenticator {
       requiredClaims: ["exp"],
     });
     const slug = payload[trusted.tenant_claim];
-    const tenant = typeof slug === "string" && !slug.includes("\0") ? await findTenant(this.#database, slug) : undefined;
-    const name = [payload["client_id"], payload["azp"], payload.sub].find((each) => typeof each === "string");
+    const isFor = typeof slug === "string" && (trusted.tenants === "*" || trusted.tenants.includes(slug));
+    const tenant = isFor && !slug.includes("\0") ? await findTenant(this.#database, slug) : undefined;
     return {
       tenant: tenant ? { tenant_id: tenant.tenant_id, slug: tenant.slug } : null,
-      actor: typeof name === "string" ? externalName(name, trusted) : trusted.issuer,
+      actor: externalActor(payload, trusted),
       scopes: scopesOf(payload, trusted.scope_claim),
       expiresAtMs: expiry(payload),
       clientId: null,
@@ -159,8 +166,15 @@ export class Authenticator {
   }
 }
 
-function externalName(name: string, { issuer }: ExternalIssuer): string {
-  return name === detectionActor ? `${issuer} ${name}` : name;
+// The issuer stands first, so the actor cannot be taken for a person, a client of ours, or detection. Spaces, brackets and whatever is
+// not visible are encoded, so the name cannot imitate one either.
+function externalActor(payload: JWTPayload, { issuer }: ExternalIssuer): string {
+  const names = [payload["client_id"], payload["azp"], payload.sub];
+  const name = names.find((each) => typeof each === "string" && each !== "");
+  if (typeof name !== "string") return issuer;
+  if (name.length > externalNameMax)
+    throw unauthorized(`The token's client has a name of more than ${externalNameMax} characters.`);
+  return `${issuer} ${name.toWellFormed().replaceAll(/[^\x21-\x7e]|[<>%]/gu, encodeURIComponent)}`;
 }
 
 // A token that we gave was made in the past and lives no longer than any of ours, whoever may have got hold of the key.

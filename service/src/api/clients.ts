@@ -1,16 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { Type } from "typebox";
-import { countClients, findClientScopes, listClients } from "../db/clients.ts";
+import { countClients, findOwnClient, listClients } from "../db/clients.ts";
 import { appendEvents } from "../db/events.ts";
-import { insertClient, saveRevoked, saveRotatedSecret } from "../db/tenants.ts";
+import { insertClient, saveRevoked } from "../db/tenants.ts";
 import { ApiClient, MadeClient, NewApiClient, clientsMax } from "../domain/client.ts";
 import type { EventType } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { isStorable } from "../domain/field.ts";
 import { requireReach } from "../domain/role.ts";
-import { RotatedSecret, previousSecretMs } from "../domain/tenant.ts";
+import { RotatedSecret } from "../domain/tenant.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./problem.ts";
+import { rotateSecret, rotationWords } from "./secret-rotation.ts";
 import { hashSecret, newSecret } from "./secret.ts";
 import { invalid } from "./validate.ts";
 
@@ -41,33 +42,24 @@ async function create(services: Services, call: Call<NewApiClient>): Promise<Rep
   return dataReply({ client: shown, client_secret: secret }, 201);
 }
 
-// The client's id, where the caller may do whatever it may.
-async function requireClient({ database }: Services, { params, caller }: Call): Promise<string> {
+function idOf({ params }: Call): string {
   const id = params["client_id"] ?? "";
-  const scopes = isStorable(id) ? await findClientScopes(database, caller.tenant_id, id) : undefined;
-  if (!scopes) throw notFound("Client", id);
-  requireReach(caller, scopes);
+  if (!isStorable(id)) throw notFound("Client", id);
   return id;
 }
 
-async function rotate(services: Services, call: Call<{ revoke_now?: boolean }>): Promise<Reply> {
-  const { caller, body } = call;
-  const client_id = await requireClient(services, call);
-  const [now, secret] = [services.now(), newSecret()];
-  const previous_until = body.revoke_now === true ? null : new Date(Date.parse(now) + previousSecretMs).toISOString();
-  const rotated = { client_id, secret_hash: await hashSecret(secret), previous_until };
-  await services.database.transaction(async (tx) => {
-    if (!(await saveRotatedSecret(tx, caller.tenant_id, rotated))) throw notFound("Client", client_id);
-    await appendEvents(tx, caller.tenant_id, [eventOf("client.secret_rotated", call, { client_id, now })]);
-  });
-  services.audit("client secret rotated", { tenant: caller.slug, actor: caller.actor, client_id });
-  const until = previous_until !== null && { previous_secret_expires_at: previous_until };
-  return dataReply({ client_id, client_secret: secret, ...until });
+function rotate(services: Services, call: Call<{ revoke_now?: boolean }>): Promise<Reply> {
+  const clientId = idOf(call);
+  const event = { type: "client.secret_rotated" as const, resource: { type: "client" as const, id: clientId } };
+  return rotateSecret(services, call, { clientId, event });
 }
 
 async function revoke(services: Services, call: Call): Promise<Reply> {
   const { caller } = call;
-  const client_id = await requireClient(services, call);
+  const client_id = idOf(call);
+  const client = await findOwnClient(services.database, caller.tenant_id, client_id);
+  if (!client) throw notFound("Client", client_id);
+  requireReach(caller, client.scopes);
   const now = services.now();
   await services.database.transaction(async (tx) => {
     if (!(await saveRevoked(tx, { client_id, now, tenant_id: caller.tenant_id }))) throw notFound("Client", client_id);
@@ -115,8 +107,7 @@ export const clientOperations: Operation[] = [
     scope: "manage:clients",
     tag: "Tenant",
     summary: "Rotate a client's secret",
-    description:
-      "The secret before it works for 24 hours more, unless revoke_now is true; older ones end at once. Tokens stay good until they expire. For who has all of the client's scopes.",
+    description: rotationWords,
     body: Type.Object({ revoke_now: Type.Optional(Type.Boolean()) }, { additionalProperties: false, $id: "RotateClientSecret" }),
     isBodyOptional: true,
     success: { status: 200, description: "The new secret, shown this once", schema: RotatedSecret },

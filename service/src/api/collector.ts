@@ -13,6 +13,7 @@ import { admitBody, readBody } from "./body.ts";
 import { readEvents, type Unpacked } from "./collector-body.ts";
 import { Intake, type Parcel } from "./collector-intake.ts";
 import { identityCheck } from "./identity-token.ts";
+import type { CollectorQuotas } from "./collector-quotas.ts";
 import type { Collected } from "./metrics.ts";
 import { jsonMediaType } from "./operation.ts";
 import { problemReply, toFailure, type Reply } from "./problem.ts";
@@ -28,6 +29,7 @@ type Parts = {
   isStopping: () => boolean;
   // Throws where too much comes in for the tenant.
   admit: (tenantId: string) => void;
+  quotas: CollectorQuotas;
   onStored: (collected: Collected) => void;
   now: () => string;
   newId: (at: string) => string;
@@ -107,6 +109,7 @@ export class Collector {
   #parcelOf(unpacked: Unpacked, from: { request: IncomingMessage; tenant: KeyedTenant; query: URLSearchParams }): Parcel {
     const receivedAt = this.#parts.now();
     const delivery = deliveryOf(unpacked, { ...from, receivedAt, trustedProxies: this.#parts.trustedProxies });
+    const isAdmitted = this.#parts.quotas.admitterOf({ tenantId: from.tenant.tenant_id, ip: delivery.ip });
     const activities: RecordedActivity[] = [];
     const aside = new Map<QuarantineReason, unknown[]>();
     const putAside = (reason: QuarantineReason, event: unknown) => {
@@ -116,8 +119,8 @@ export class Collector {
     };
     for (const event of unpacked.events) {
       const read = readEvent(event, delivery);
-      if (typeof read === "string") {
-        putAside(read, event);
+      if (typeof read === "string" || !isAdmitted(read)) {
+        putAside(typeof read === "string" ? read : "over-quota", event);
         continue;
       }
       activities.push(read);

@@ -1,23 +1,13 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { ConsoleFile, ConsoleFiles } from "@casehound/console/files";
+import { routes } from "@casehound/console/routes";
 import type { Target } from "./path.ts";
 import type { Reply } from "./problem.ts";
+import { fits, parsePath } from "./router.ts";
 import type { SystemOperation } from "./system.ts";
 
-// Segments that belong to the API: an unknown path below them is a problem, and never a page.
-const ofTheApi = new Set([
-  "v2",
-  "collect",
-  "docs",
-  "auth",
-  "openapi.json",
-  "tag.js",
-  "livez",
-  "readyz",
-  "metrics",
-  ".well-known",
-]);
+const screens = Object.values(routes).map((path) => parsePath(path.replaceAll(/\$(\w+)/g, "{$1}")));
 
 const policy = [
   "default-src 'none'",
@@ -45,7 +35,7 @@ const absentPage = `<!doctype html>
 <body><h1>The console is not built</h1><p>This service runs without its console. Start it with <code>npm start</code>, or build the console with <code>node console/bundle/build.ts</code>, and start again.</p>
 <p>The API works: see <a href="/docs">its documentation</a>.</p></body></html>`;
 
-// What a browser gets to see: the built console's files, and its one page for every path that is no other's.
+// What a browser gets to see: the built console's files, and its one page at the address of each screen.
 export class ConsolePages {
   readonly #files: ConsoleFiles | null;
   readonly #operation: SystemOperation;
@@ -63,10 +53,12 @@ export class ConsolePages {
 
   // Null for what is not the console's to answer.
   match(request: IncomingMessage, target: Target | null) {
-    if (!target || request.method !== "GET" || ofTheApi.has(target.segments[0] ?? "")) return null;
-    const path = target.segments.join("/");
+    if (!target || request.method !== "GET") return null;
+    const { segments } = target;
+    const path = segments.join("/");
     const isFile = this.#files?.has(path) === true && path !== "index.html";
-    if (!isFile && (target.segments[0] === "assets" || !takesPages(request))) return null;
+    const isScreen = screens.some((screen) => screen.length === segments.length && fits(screen, segments));
+    if (!isFile && !(isScreen && takesPages(request.headers.accept ?? ""))) return null;
     return { kind: "system" as const, operation: this.#operation, call: { params: { path }, query: target.query } };
   }
 
@@ -79,9 +71,16 @@ export class ConsolePages {
   }
 }
 
-// A browser that opens an address says so; whatever asks for JSON or anything is answered by the API.
-function takesPages(request: IncomingMessage): boolean {
-  return /\btext\/html\b/.test(request.headers.accept ?? "");
+// A browser that opens an address names HTML. A client of the API may accept anything, and is answered by the API.
+function takesPages(accept: string): boolean {
+  const ranges = accept
+    .replaceAll(/"(?:\\.|[^"\\])*"/g, "")
+    .toLowerCase()
+    .split(",")
+    .map((range) => range.split(";").map((part) => part.trim()));
+  const range = ranges.find(([type]) => type === "text/html") ?? ranges.find(([type]) => type === "text/*");
+  const weight = range?.find((part) => part.startsWith("q="))?.slice("q=".length) ?? "1";
+  return range !== undefined && Number(weight) > 0;
 }
 
 function fileReply(request: IncomingMessage, file: ConsoleFile, isImmutable: boolean): Reply {

@@ -1,7 +1,10 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import type { Database } from "../db/database.ts";
 import { consumeIssuerEntry, deleteIssuerEntry, deleteIssuerGrant, findIssuerEntry, saveIssuerEntry } from "../db/issuer.ts";
-import { findClient } from "../db/tenants.ts";
+import { findClient, type ClientRow } from "../db/tenants.ts";
+import { clientIdFault, type PreviousSecret } from "../domain/client.ts";
+import { scopes } from "../domain/scope.ts";
+import { nobodysHash } from "./secret.ts";
 
 export type ClientMetadata = {
   clientId: string;
@@ -9,8 +12,8 @@ export type ClientMetadata = {
   scope: string;
   tenant_id: string;
   tenant_slug: string;
-  previous_secret_hash: string | null;
-  previous_secret_until: string | null;
+  previous_secrets: PreviousSecret[];
+  token_generation: number;
 };
 
 // The issuer's state in our tables: clients from theirs, everything else as documents with an expiry.
@@ -60,11 +63,20 @@ export function issuerAdapter(database: Database): new (model: string) => Adapte
   };
 }
 
+type Held = Pick<ClientRow, "secret_hash" | "scopes" | "tenant_id" | "slug" | "previous_secrets" | "token_generation">;
+
+// For an id that no client has, or had until it was revoked: no secret is right, and finding that out takes the same work.
+function nobody(id: string): Held {
+  const secrets = { secret_hash: nobodysHash(id), previous_secrets: [], token_generation: 0 };
+  return { ...secrets, scopes: [...scopes], tenant_id: "", slug: "" };
+}
+
 async function findClientMetadata(database: Database, id: string): Promise<AdapterPayload | undefined> {
-  const client = id.includes("\0") ? undefined : await findClient(database, id);
-  if (!client || client.revoked_at !== null) return undefined;
+  if (clientIdFault(id) !== null) return undefined;
+  const found = await findClient(database, id);
+  const client = found && found.revoked_at === null ? found : nobody(id);
   const metadata: AdapterPayload & Record<string, unknown> = {
-    client_id: client.client_id,
+    client_id: id,
     client_secret: client.secret_hash,
     grant_types: ["client_credentials"],
     redirect_uris: [],
@@ -74,8 +86,8 @@ async function findClientMetadata(database: Database, id: string): Promise<Adapt
     scope: client.scopes.join(" "),
     tenant_id: client.tenant_id,
     tenant_slug: client.slug,
-    previous_secret_hash: client.previous_secret_hash,
-    previous_secret_until: client.previous_secret_until,
+    previous_secrets: client.previous_secrets,
+    token_generation: client.token_generation,
   };
   return metadata;
 }

@@ -11,6 +11,7 @@ import { Failure } from "../domain/failure.ts";
 import { scopes } from "../domain/scope.ts";
 import { issuerAdapter, type ClientMetadata } from "./issuer-adapter.ts";
 import { problemMediaType, problemMembers, problems, type Reply } from "./problem.ts";
+import { SecretGuesses } from "./secret-guesses.ts";
 import { isClientSecret } from "./secret.ts";
 
 export const audience = "casehound";
@@ -23,7 +24,19 @@ const retiredKeyMs = (tokenLifeSeconds + 3600) * 1000;
 
 type Key = { kid: string; jwk: JWK; verify: CryptoKey | Uint8Array };
 
-export type Grant = { clientId: string; tenantId: string; slug: string; scope: string; expiresInSeconds: number };
+export type Grant = {
+  clientId: string;
+  tenantId: string;
+  slug: string;
+  scope: string;
+  expiresInSeconds: number;
+  generation?: number;
+};
+
+// Left out until the client's secrets are first revoked, so tokens of earlier releases are of generation 0.
+function generationClaim(generation: number): { token_generation?: number } {
+  return generation === 0 ? {} : { token_generation: generation };
+}
 
 // Throws where the client asks for too much.
 type Admit = (client: { tenant: { tenant_id: string; slug: string }; actor: string }) => void;
@@ -34,7 +47,7 @@ export class Issuer {
   readonly url: string;
   readonly #database: Database;
   readonly #cookieKey: string;
-  readonly #admit: Admit;
+  readonly #compare: ReturnType<typeof compareSecret>;
   #keys: Key[] = [];
   #serveToken!: ReturnType<Provider["callback"]>;
   #reloading: Promise<void> | null = null;
@@ -43,7 +56,7 @@ export class Issuer {
     this.#database = database;
     this.url = url;
     this.#cookieKey = cookieKey;
-    this.#admit = admit;
+    this.#compare = compareSecret(admit, new SecretGuesses());
   }
 
   static async open(database: Database, url: string, admit: Admit = () => {}): Promise<Issuer> {
@@ -97,7 +110,7 @@ export class Issuer {
     const key = this.#keys[0];
     if (!key) throw new Error("no signing key");
     const claims = { client_id: grant.clientId, scope: grant.scope, tenant_id: grant.tenantId, tenant_slug: grant.slug };
-    return new SignJWT(claims)
+    return new SignJWT({ ...claims, ...generationClaim(grant.generation ?? 0) })
       .setProtectedHeader({ alg: algorithm, typ: "at+jwt", kid: key.kid })
       .setIssuer(this.url)
       .setAudience(audience)
@@ -109,7 +122,7 @@ export class Issuer {
   }
 
   // One token request, its body read and its media type checked by the caller.
-  async token(request: IncomingMessage, body: Buffer): Promise<Reply> {
+  async token(request: IncomingMessage, body: Buffer, address: string): Promise<Reply> {
     // On a socket of its own: one that is not complete takes its socket down with it.
     const inner = new IncomingMessage(new Socket());
     inner.complete = true;
@@ -125,7 +138,7 @@ export class Issuer {
     inner.push(body);
     inner.push(null);
     return new Promise((resolve, reject) => {
-      replies.set(inner, { resolve, reject });
+      waiting.set(inner, { resolve, reject, address });
       this.#serveToken(inner, new ServerResponse(inner)).catch(reject);
     });
   }
@@ -141,11 +154,12 @@ export class Issuer {
     const isSame = keys.length === this.#keys.length && keys.every((key, index) => key.kid === this.#keys[index]?.kid);
     if (isSame) return;
     this.#keys = keys;
-    this.#serveToken = makeProvider(this.url, configuration(this.#database, keys, this.#cookieKey), this.#admit).callback();
+    this.#serveToken = makeProvider(this.url, configuration(this.#database, keys, this.#cookieKey), this.#compare).callback();
   }
 }
 
-const replies = new WeakMap<IncomingMessage, { resolve: (reply: Reply) => void; reject: (error: unknown) => void }>();
+type Waiting = { resolve: (reply: Reply) => void; reject: (error: unknown) => void; address: string };
+const waiting = new WeakMap<IncomingMessage, Waiting>();
 
 async function newKey() {
   const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
@@ -163,7 +177,7 @@ function configuration(database: Database, keys: Key[], cookieKey: string): Conf
     scopes: [...scopes],
     responseTypes: [],
     ttl: { ClientCredentials: tokenLifeSeconds },
-    extraClientMetadata: { properties: ["tenant_id", "tenant_slug", "previous_secret_hash", "previous_secret_until"] },
+    extraClientMetadata: { properties: ["tenant_id", "tenant_slug", "previous_secrets", "token_generation"] },
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
@@ -190,7 +204,8 @@ function configuration(database: Database, keys: Key[], cookieKey: string): Conf
           if (asked !== undefined && jwt.payload.scope === undefined)
             throw new errors.InvalidScope("requested scope is not known", typeof asked === "string" ? asked : "");
           // No scope asked for means all that the client has.
-          Object.assign(jwt.payload, { tenant_id: client.tenant_id, tenant_slug: client.tenant_slug });
+          const { tenant_id, tenant_slug, token_generation } = client;
+          Object.assign(jwt.payload, { tenant_id, tenant_slug, ...generationClaim(token_generation) });
           jwt.payload.scope ??= client.scope;
         },
       },
@@ -200,25 +215,28 @@ function configuration(database: Database, keys: Key[], cookieKey: string): Conf
 
 // Takes the place of the provider's own method, which compares clear text. Counted once the secret was right: else whoever knows
 // a client's name could use up what it may send.
-function compareSecret(admit: Admit) {
+function compareSecret(admit: Admit, guesses: SecretGuesses) {
   return async function compare(this: object, actual: string): Promise<boolean> {
     // The metadata that issuerAdapter gave.
-    const { clientId, tenant_id, tenant_slug: slug, clientSecret, ...previous } = this as ClientMetadata;
-    const isRight = await isClientSecret(actual, { ...previous, secret_hash: clientSecret });
+    const { clientId, tenant_id, tenant_slug: slug, clientSecret, previous_secrets } = this as ClientMetadata;
+    const asked = Provider.ctx && waiting.get(Provider.ctx.req);
+    const guess = { clientId, address: asked?.address ?? "unknown" };
+    const secrets = { secret_hash: clientSecret, previous_secrets };
+    const isRight = await isClientSecret(actual, secrets, (check) => guesses.limit(guess, check));
     if (isRight) admit({ tenant: { tenant_id, slug }, actor: clientId });
     return isRight;
   };
 }
 
-function makeProvider(url: string, settings: Configuration, admit: Admit): Provider {
+function makeProvider(url: string, settings: Configuration, compare: ReturnType<typeof compareSecret>): Provider {
   const provider = new Provider(url, settings);
-  provider.Client.prototype.compareClientSecret = compareSecret(admit);
+  provider.Client.prototype.compareClientSecret = compare;
   // Else it would be answered as 500, whatever it was, and its cause would be lost.
-  provider.on("server_error", (ctx, error) => replies.get(ctx.req)?.reject(error));
+  provider.on("server_error", (ctx, error) => waiting.get(ctx.req)?.reject(error));
   provider.use(async (ctx, next) => {
     await next();
     ctx.respond = false;
-    replies.get(ctx.req)?.resolve(tokenReply(ctx.status, ctx.body, ctx.response.get("www-authenticate")));
+    waiting.get(ctx.req)?.resolve(tokenReply(ctx.status, ctx.body, ctx.response.get("www-authenticate")));
   });
   return provider;
 }

@@ -1,6 +1,6 @@
 import { Failure } from "../domain/failure.ts";
 
-export type LimitName = "client" | "tenant" | "collector" | "waiting";
+export type LimitName = "client" | "tenant" | "collector" | "waiting" | "guesses";
 
 // Refused for what its sender has sent before, not for what it is. Nothing was tried.
 export class Limited extends Failure {

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { isIP } from "node:net";
 import { Counter, Gauge, Registry, collectDefaultMetrics } from "prom-client";
 import type { Queryable } from "../db/database.ts";
 import { Failure } from "../domain/failure.ts";
@@ -7,6 +8,8 @@ import type { LimitName } from "./limited.ts";
 import { problemReply } from "./problem.ts";
 import { RequestTimes } from "./request-times.ts";
 import { StoreGauges } from "./store-gauges.ts";
+
+const connectionsMax = 64;
 
 export type Collected = { accepted: number; duplicates: number; rejections: Rejection[] };
 
@@ -89,25 +92,38 @@ export class Metrics {
     return `${await this.#registry.metrics()}\n${this.#requests.text()}`;
   }
 
-  async listen(port: number): Promise<void> {
-    const server = createServer((request, response) => void this.#serve(request, response));
+  async listen(host: string, port: number): Promise<void> {
+    const server = createServer((request, response) => void this.#serve(request, response, host));
+    server.maxConnections = connectionsMax;
     this.#server = server;
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen({ host: "127.0.0.1", port }, () => resolve());
+      server.listen({ host, port }, () => resolve());
     });
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const isMetrics = request.url === "/metrics" && request.method === "GET";
-    const { status, body, headers } = isMetrics
-      ? { status: 200, body: await this.text(), headers: { "content-type": this.#registry.contentType } }
-      : problemReply(new Failure("item-not-found", "There is nothing at this path."));
+  async #serve(request: IncomingMessage, response: ServerResponse, ownHost: string): Promise<void> {
+    const fault = faultOf(request, ownHost);
+    const { status, body, headers } = fault
+      ? problemReply(fault)
+      : { status: 200, body: await this.text(), headers: { "content-type": this.#registry.contentType } };
     response.writeHead(status, headers).end(body);
   }
 
   async stop(): Promise<void> {
     const server = this.#server;
-    if (server) await new Promise<void>((resolve) => server.close(() => resolve()));
+    if (!server) return;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
   }
+}
+
+// A page in somebody's browser can make its own name mean the address of this port. The browser would then let it read the metrics,
+// but it still sends the page's name as the host. An address cannot be made to mean another one, so addresses are accepted.
+function faultOf({ url, method, headers }: IncomingMessage, ownHost: string): Failure | null {
+  const hostname = URL.parse(`http://${headers.host ?? ""}`)?.hostname ?? "";
+  const isKnown = isIP(hostname.replace(/^\[|\]$/g, "")) !== 0 || ["localhost", ownHost.toLowerCase()].includes(hostname);
+  if (!isKnown) return new Failure("access-denied", "Use the address of this port, localhost, or the name in METRICS_HOST.");
+  return url === "/metrics" && method === "GET" ? null : new Failure("item-not-found", "There is nothing at this path.");
 }

@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual, type Argon2Parameters } from "node:crypto";
 import { promisify } from "node:util";
-import { Failure } from "../domain/failure.ts";
+import { Derivations } from "./derivations.ts";
 
 const derive = promisify<"argon2id", Argon2Parameters, Buffer>(argon2);
 
@@ -9,37 +9,19 @@ const cost = { memory: 19_456, passes: 2, parallelism: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
 
-const derivationsMax = 2;
-const waitingMax = 20;
-const waiting: (() => void)[] = [];
-let derivations = 0;
-
-// Each takes 19 MiB and a thread that everything else needs too: few at a time, and beyond a short queue the caller is told
-// to come back.
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (derivations >= derivationsMax) {
-    if (waiting.length >= waitingMax) {
-      throw new Failure("rate-limited", "Too many passwords are being checked. Retry after a short delay.", {
-        headers: { "retry-after": "1" },
-      });
-    }
-    // Whoever is done passes the turn on, so that nobody slips in between.
-    await new Promise<void>((resolve) => waiting.push(resolve));
-  } else derivations++;
-  try {
-    return await work();
-  } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else derivations--;
-  }
-}
+// Each takes 19 MiB.
+const derivations = new Derivations({
+  atOnceMax: 2,
+  waitingMax: 20,
+  detail: "Too many passwords are being checked. Retry after a short delay.",
+});
 
 type Parts = { memory: number; passes: number; parallelism: number; salt: Buffer; length: number };
 
 // One spelling for each password, whichever keyboard wrote it.
 function hashOf(password: string, { salt, length, ...cost }: Parts): Promise<Buffer> {
-  return inTurn(() => derive("argon2id", { message: password.normalize("NFC"), nonce: salt, tagLength: length, ...cost }));
+  const message = password.normalize("NFC");
+  return derivations.run("", () => derive("argon2id", { message, nonce: salt, tagLength: length, ...cost }));
 }
 
 export async function hashPassword(password: string): Promise<string> {

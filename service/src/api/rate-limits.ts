@@ -4,8 +4,7 @@ import { Limited, type LimitName } from "./limited.ts";
 import { Turns } from "./turns.ts";
 
 // A quota may be used up at once, and is whole again so much later: bursts are no offence.
-const windowSeconds = 10;
-const windowMs = windowSeconds * 1000;
+const windowSecondsDefault = 10;
 const bucketsMax = 20_000;
 const looksMax = 4;
 
@@ -17,12 +16,14 @@ export class Quotas {
   readonly policy: string;
   readonly #name: LimitName;
   readonly #costMs: number;
+  readonly #windowMs: number;
   readonly #bucketsMax: number;
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(name: LimitName, perSecond: number, max = bucketsMax) {
+  constructor(name: LimitName, perSecond: number, max = bucketsMax, windowSeconds = windowSecondsDefault) {
     this.#name = name;
     this.#costMs = 1000 / perSecond;
+    this.#windowMs = windowSeconds * 1000;
     this.#bucketsMax = max;
     this.policy = `"${name}";q=${perSecond * windowSeconds};w=${windowSeconds}`;
   }
@@ -31,29 +32,33 @@ export class Quotas {
     return this.#buckets.size;
   }
 
-  // Counts a request, where there is quota for it. What is refused does not count, so that who waits is let in again.
-  take(key: string, nowMs: number): boolean {
+  // Counts a request, or several units at once, if there is quota for it. What is refused does not count, so that a caller who
+  // waits is let in again.
+  take(key: string, nowMs: number, units = 1): boolean {
     const bucket = this.#buckets.get(key) ?? this.#add(key, nowMs);
-    const wholeAtMs = Math.max(bucket.wholeAtMs, nowMs) + this.#costMs;
-    // A thousandth of a request for what floating point loses on the way.
-    if (wholeAtMs - nowMs > windowMs + this.#costMs / 1000) return false;
-    bucket.wholeAtMs = wholeAtMs;
+    if (this.isSpent(key, nowMs, units)) return false;
+    bucket.wholeAtMs = Math.max(bucket.wholeAtMs, nowMs) + this.#costMs * units;
     return true;
   }
 
+  isSpent(key: string, nowMs: number, units = 1): boolean {
+    // A thousandth of a request for what floating point loses on the way.
+    return this.#usedMs(key, nowMs) + this.#costMs * units > this.#windowMs + this.#costMs / 1000;
+  }
+
   isHalfUsed(key: string, nowMs: number): boolean {
-    return this.#usedMs(key, nowMs) >= windowMs / 2;
+    return this.#usedMs(key, nowMs) >= this.#windowMs / 2;
   }
 
   // How much is left, and for how long no more than that may be sent.
   state(key: string, nowMs: number): string {
     const usedMs = this.#usedMs(key, nowMs);
-    const left = Math.max(0, Math.floor((windowMs - usedMs) / this.#costMs + 0.001));
+    const left = Math.max(0, Math.floor((this.#windowMs - usedMs) / this.#costMs + 0.001));
     return `"${this.#name}";r=${left};t=${left === 0 ? this.waitSeconds(key, nowMs) : Math.ceil(usedMs / 1000)}`;
   }
 
   waitSeconds(key: string, nowMs: number): number {
-    return Math.max(1, Math.ceil((this.#usedMs(key, nowMs) + this.#costMs - windowMs) / 1000));
+    return Math.max(1, Math.ceil((this.#usedMs(key, nowMs) + this.#costMs - this.#windowMs) / 1000));
   }
 
   #usedMs(key: string, nowMs: number): number {

@@ -9,7 +9,7 @@ export type Match =
 
 type Segment = { at: number; text: string };
 // A path, taken apart: texts that must be there, and names of parameters.
-type Pattern = { length: number; literals: Segment[]; parameters: Segment[] };
+export type Pattern = { length: number; literals: Segment[]; parameters: Segment[] };
 type Route = Pattern & { method: string; match: (params: Record<string, string>, query: string) => Match };
 
 // Compares raw segments, letter by letter. A literal segment goes before a parameter.
@@ -21,13 +21,13 @@ export class Router {
       const match = ({ tenant_slug: slug = "", ...params }: Record<string, string>, query: string): Match => {
         return { kind: "tenant", operation, slug, params, query };
       };
-      this.#add({ ...parse(`/v2/{tenant_slug}${operation.path}`), method: operation.method, match });
+      this.#add({ ...parsePath(`/v2/{tenant_slug}${operation.path}`), method: operation.method, match });
     }
     for (const operation of system) {
       const match = (params: Record<string, string>, query: string): Match => {
         return { kind: "system", operation, call: { params, query } };
       };
-      this.#add({ ...parse(operation.path), method: operation.method, match });
+      this.#add({ ...parsePath(operation.path), method: operation.method, match });
     }
     for (const routes of this.#routes.values()) routes.sort((a, b) => a.parameters.length - b.parameters.length);
   }
@@ -51,7 +51,7 @@ export class Router {
   }
 }
 
-function parse(path: string): Pattern {
+export function parsePath(path: string): Pattern {
   const segments = path
     .slice(1)
     .split("/")
@@ -61,7 +61,7 @@ function parse(path: string): Pattern {
 }
 
 // The literals first: they rule out most routes, and cost the least.
-function fits({ literals, parameters }: Pattern, raw: string[]): boolean {
+export function fits({ literals, parameters }: Pattern, raw: string[]): boolean {
   for (const { at, text } of literals) if (text !== raw[at]) return false;
   for (const { at } of parameters) if (raw[at] === "" || isDotSegment(raw[at] ?? "")) return false;
   return true;

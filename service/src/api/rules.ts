@@ -3,6 +3,7 @@ import type { Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { countOutcomes } from "../db/outcomes.ts";
 import { countHits, countSubjects, listExamples, listHitsByDay, listOverlap } from "../db/rule-report.ts";
+import { listRuleLimits } from "../db/rule-limits.ts";
 import {
   countRules,
   findRule,
@@ -68,18 +69,24 @@ async function requireRule(database: Queryable, { caller, params }: Call): Promi
 async function measure(services: Services, tenantId: string, rules: Rule[]): Promise<MeasuredRule[]> {
   const [since = ""] = daysUpTo(services.now(), 7);
   const rule_ids = rules.map((rule) => rule.rule_id);
-  const [hitsOf, outcomesOf, latestOf] = await Promise.all([
+  const [limitOf, hitsOf, outcomesOf, latestOf] = await Promise.all([
+    listRuleLimits(services.database, tenantId, services.now()),
     countHits(services.database, tenantId, since),
     countOutcomes(services.database, tenantId, { rule_ids, hit_since: null }),
     countOutcomes(services.database, tenantId, { rule_ids, hit_since: `${since}T00:00:00.000Z` }),
   ]);
   return rules.map((rule) => ({
     ...rule,
+    ...limitedMembers(limitOf.get(rule.rule_id)),
     hits_7d: hitsOf({ ...rule, is_shadow: false }),
     shadow_hits_7d: hitsOf({ ...rule, is_shadow: true }),
     outcomes_7d: precisionOf(latestOf({ ...rule, is_shadow: false })),
     precision: precisionOf(outcomesOf({ ...rule, is_shadow: false })),
   }));
+}
+
+function limitedMembers(until: string | undefined): Pick<MeasuredRule, "is_limited" | "limited_until"> {
+  return until === undefined ? { is_limited: false } : { is_limited: true, limited_until: until };
 }
 
 async function list(services: Services, { caller }: Call): Promise<Reply> {

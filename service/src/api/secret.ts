@@ -1,73 +1,101 @@
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import { Failure } from "../domain/failure.ts";
+import type { PreviousSecret } from "../domain/client.ts";
+import { Derivations } from "./derivations.ts";
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number }, Buffer>(scrypt);
 const cost = { N: 16_384, r: 8, p: 1 };
 const hashBytes = 32;
+const saltBytes = 16;
+const rememberedMax = 1_000;
+
+const derivations = new Derivations({
+  atOnceMax: 2,
+  waitingMax: 50,
+  waitingOfOneMax: 25,
+  detail: "Too many secrets are being checked. Retry after a short delay.",
+});
 
 export function newSecret(): string {
   return randomBytes(32).toString("base64url");
 }
 
-// A setter may choose a weak secret for itself, so even these hashes are slow ones.
-export async function hashSecret(secret: string): Promise<string> {
-  const salt = randomBytes(16);
-  const hash = await derive(secret, salt, hashBytes, cost);
+// The operator may choose a weak secret, so the hash is a slow one. A client's further secrets are hashed under the salt of its first:
+// then one derivation checks a secret against all of them.
+export async function hashSecret(secret: string, sibling?: string): Promise<string> {
+  const salt = sibling === undefined ? randomBytes(saltBytes) : Buffer.from(partsOf(sibling).salt, "base64url");
+  return toStored(salt, await derive(secret, salt, hashBytes, cost));
+}
+
+function toStored(salt: Buffer, hash: Buffer): string {
   return `scrypt$${salt.toString("base64url")}$${hash.toString("base64url")}`;
 }
 
-const derivationsMax = 2;
-const waitingMax = 50;
-const waitingOfOneMax = 25;
-const rememberedMax = 1_000;
-const waiting: { salt: Buffer; go: () => void }[] = [];
-let derivations = 0;
-
-// The derivation fills threads that everything else needs too, so a flood of wrong secrets must not: few at a time, and
-// beyond a short queue the caller is told to come back. One client's secret takes a part of the queue alone, for who guesses it
-// must not keep the others from their tokens.
-async function deriveInTurn(secret: string, salt: Buffer): Promise<Buffer> {
-  if (derivations >= derivationsMax) {
-    const ofSame = waiting.filter((each) => each.salt.equals(salt)).length;
-    if (waiting.length >= waitingMax || ofSame >= waitingOfOneMax) {
-      throw new Failure("rate-limited", "Too many secrets are being checked. Retry after a short delay.", {
-        headers: { "retry-after": "1" },
-      });
-    }
-    await new Promise<void>((go) => waiting.push({ salt, go }));
-  }
-  derivations++;
-  try {
-    return await derive(secret, salt, hashBytes, cost);
-  } finally {
-    derivations--;
-    waiting.shift()?.go();
-  }
+function partsOf(stored: string): { salt: string; hash: Buffer } {
+  const [, salt = "", hash = ""] = stored.split("$");
+  return { salt, hash: Buffer.from(hash, "base64url") };
 }
 
-// Secrets that were right, under a key that only this process has: who knows the secret never waits behind who does not.
-const rememberKey = randomBytes(32);
+const processKey = randomBytes(32);
+
+function keyed(purpose: string, text: string): Buffer {
+  return createHmac("sha256", processKey).update(`${purpose} ${text}`).digest();
+}
+
+// A hash that no secret has, always the same for one id. An id that no client has is checked against it, so it costs the same work.
+export function nobodysHash(clientId: string): string {
+  return toStored(keyed("salt", clientId).subarray(0, saltBytes), keyed("hash", clientId));
+}
+
+// Secrets that were right, under a key that only this process has: a client that knows its secret never waits behind a guesser.
 const remembered = new Map<string, Buffer>();
 
-async function isSecret(secret: string, stored: string): Promise<boolean> {
-  // The derivation pads with zeros: a secret followed by them would count as the same.
-  if (secret.includes("\0")) return false;
-  const print = createHmac("sha256", rememberKey).update(secret).digest();
-  const known = remembered.get(stored);
-  if (known && timingSafeEqual(known, print)) return true;
-  const [, salt = "", hash = ""] = stored.split("$");
-  const derived = await deriveInTurn(secret, Buffer.from(salt, "base64url"));
-  const isRight = timingSafeEqual(derived, Buffer.from(hash, "base64url"));
-  if (isRight && remembered.size < rememberedMax) remembered.set(stored, print);
-  return isRight;
+function remember(stored: string, print: Buffer): void {
+  const oldest = remembered.keys().next();
+  if (remembered.size >= rememberedMax && !oldest.done) remembered.delete(oldest.value);
+  remembered.set(stored, print);
 }
 
-type Hashes = { secret_hash: string; previous_secret_hash: string | null; previous_secret_until: string | null };
+type Hashes = { secret_hash: string; previous_secrets: PreviousSecret[] };
 
-// The current secret, or the one before it while it is still good.
-export async function isClientSecret(secret: string, client: Hashes): Promise<boolean> {
-  if (await isSecret(secret, client.secret_hash)) return true;
-  const { previous_secret_hash: previous, previous_secret_until: until } = client;
-  return previous !== null && until !== null && Date.parse(until) > Date.now() && isSecret(secret, previous);
+// The current secret, and the earlier ones that still work.
+function hashesOf({ secret_hash, previous_secrets }: Hashes): string[] {
+  const now = new Date().toISOString();
+  return [secret_hash, ...previous_secrets.filter(({ until }) => until > now).map((each) => each.secret_hash)];
+}
+
+function isRemembered(hashes: string[], print: Buffer): boolean {
+  return hashes.some((stored) => {
+    const known = remembered.get(stored);
+    return known !== undefined && timingSafeEqual(known, print);
+  });
+}
+
+// `limit` runs the check of a secret that this process has not seen to be right.
+export async function isClientSecret(
+  secret: string,
+  client: Hashes,
+  limit: (check: () => Promise<boolean>) => Promise<boolean> = (check) => check(),
+): Promise<boolean> {
+  // The derivation pads with zeros, so a secret followed by them would count as the same.
+  if (secret.includes("\0")) return false;
+  const hashes = hashesOf(client);
+  const print = keyed("secret", secret);
+  if (isRemembered(hashes, print)) return true;
+  return limit(async () => {
+    const found = await findHash(secret, hashes);
+    if (found !== undefined) remember(found, print);
+    return found !== undefined;
+  });
+}
+
+async function findHash(secret: string, hashes: string[]): Promise<string | undefined> {
+  const all = hashes.map((stored) => ({ stored, ...partsOf(stored) }));
+  // One salt, but for secrets that an earlier release rotated.
+  for (const salt of new Set(all.map((each) => each.salt))) {
+    const derived = await derivations.run(salt, () => derive(secret, Buffer.from(salt, "base64url"), hashBytes, cost));
+    const found = all.find((each) => each.salt === salt && timingSafeEqual(each.hash, derived));
+    if (found) return found.stored;
+  }
+  return undefined;
 }

@@ -13,8 +13,10 @@ export class StoreGauges {
   readonly #up: Gauge;
   readonly #unscored: Gauge;
   readonly #oldest: Gauge;
+  readonly #oldestOfServers: Gauge;
   readonly #deliveries: Gauge<"state">;
   readonly #disabled: Gauge;
+  readonly #limited: Gauge;
 
   constructor(database: Queryable, registry: Registry) {
     const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
@@ -22,6 +24,10 @@ export class StoreGauges {
     this.#up = gauge("casehound_database_up", "Whether the database answered at this scrape");
     this.#unscored = gauge("casehound_unscored_activities", "Activities that wait to be scored");
     this.#oldest = gauge("casehound_unscored_oldest_seconds", "How long the oldest of them has waited; 0 where there is none");
+    this.#oldestOfServers = gauge(
+      "casehound_unscored_server_oldest_seconds",
+      "How long the oldest of them that a server sent has waited; 0 if there is none",
+    );
     this.#deliveries = new Gauge({
       name: "casehound_webhook_deliveries",
       help: "Webhook messages that wait for their receivers, or were given up",
@@ -29,6 +35,7 @@ export class StoreGauges {
       registers: [registry],
     });
     this.#disabled = gauge("casehound_webhooks_disabled", "Webhooks that are switched off because their receivers said so");
+    this.#limited = gauge("casehound_rules_limited", "Rules that rest because their patterns take too long");
   }
 
   async read(): Promise<void> {
@@ -40,9 +47,11 @@ export class StoreGauges {
     this.#up.set(found ? 1 : 0);
     this.#unscored.set(found?.unscored ?? Number.NaN);
     this.#oldest.set(found ? ageSeconds(found.oldest) : Number.NaN);
+    this.#oldestOfServers.set(found ? ageSeconds(found.oldestOfServers) : Number.NaN);
     this.#deliveries.set({ state: "waiting" }, found?.deliveries.waiting ?? Number.NaN);
     this.#deliveries.set({ state: "dead" }, found?.deliveries.dead ?? Number.NaN);
     this.#disabled.set(found?.disabledWebhooks ?? Number.NaN);
+    this.#limited.set(found?.limitedRules ?? Number.NaN);
   }
 }
 

@@ -1,8 +1,10 @@
 import { gzipSync } from "node:zlib";
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
 import type { Database } from "../db/database.ts";
 import { Failure, type FailureCode } from "../domain/failure.ts";
+import { clientAddress } from "./address.ts";
 import { unauthorized } from "./auth.ts";
 import { readBody, requireMediaType } from "./body.ts";
 import type { Collector } from "./collector.ts";
@@ -31,6 +33,7 @@ const formBytesMax = 16 * 1024;
 
 type Parts = {
   database: Database;
+  trustedProxies: BlockList;
   issuer: Issuer;
   collector: Collector;
   isReady: () => boolean;
@@ -49,7 +52,7 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       method: "POST",
       path: tokenPath,
       summary: "Get an access token",
-      handle: (request, onBody) => token(parts.issuer, request, onBody),
+      handle: (request, onBody) => token(parts, request, onBody),
     },
     {
       id: "getKeys",
@@ -147,11 +150,12 @@ const oauthErrors: { [code in FailureCode]?: string } = {
   "rate-limited": "temporarily_unavailable",
 };
 
-async function token(issuer: Issuer, request: IncomingMessage, onBody: () => void): Promise<Reply> {
+async function token({ issuer, trustedProxies }: Parts, request: IncomingMessage, onBody: () => void): Promise<Reply> {
   try {
     if (headerLines(request, "authorization").length > 1) throw unauthorized("There must be one Authorization header.");
     requireMediaType(request, formMediaType);
-    return await issuer.token(request, await readBody(request, formBytesMax, onBody));
+    const address = clientAddress(request, trustedProxies) ?? "unknown";
+    return await issuer.token(request, await readBody(request, formBytesMax, onBody), address);
   } catch (error) {
     const failure = toFailure(error);
     return tokenFailure(failure, oauthErrors[failure.code] ?? "invalid_request");

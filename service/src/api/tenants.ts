@@ -2,12 +2,12 @@ import { Type } from "typebox";
 import type { Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { listIdentitySecrets } from "../db/identity.ts";
-import { findPrimaryClientId, findTenant, lockTenant, saveRotatedSecret, saveTenant, type TenantRow } from "../db/tenants.ts";
+import { findPrimaryClientId, findTenant, lockTenant, saveTenant, type TenantRow } from "../db/tenants.ts";
 import { notFound } from "../domain/failure.ts";
-import { RotatedSecret, Tenant, TenantChange, changeTenant, previousSecretMs, tenantChangeFaults } from "../domain/tenant.ts";
+import { RotatedSecret, Tenant, TenantChange, changeTenant, tenantChangeFaults } from "../domain/tenant.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./problem.ts";
-import { hashSecret, newSecret } from "./secret.ts";
+import { rotateSecret, rotationWords } from "./secret-rotation.ts";
 import { invalid } from "./validate.ts";
 
 async function read(services: Services, { caller }: Call): Promise<Reply> {
@@ -61,27 +61,12 @@ async function requireIdentitySecret(tx: Queryable, { tenant_id, identity_verifi
   throw invalid([{ field: "identity_verification", message: "needs an identity secret; make one first" }]);
 }
 
-async function rotateSecret(services: Services, { caller, body }: Call<{ revoke_now?: boolean }>): Promise<Reply> {
-  const now = services.now();
-  const secret = newSecret();
-  const hash = await hashSecret(secret);
-  const until = body.revoke_now === true ? null : new Date(Date.parse(now) + previousSecretMs).toISOString();
-  return services.database.transaction(async (tx) => {
-    const clientId = await findPrimaryClientId(tx, caller.tenant_id);
-    const rotated =
-      clientId !== undefined &&
-      (await saveRotatedSecret(tx, caller.tenant_id, { client_id: clientId, secret_hash: hash, previous_until: until }));
-    if (!rotated) throw notFound("Client of tenant", caller.slug);
-    const resource = { type: "tenant" as const, id: caller.tenant_id };
-    await appendEvents(tx, caller.tenant_id, [
-      { type: "tenant.secret_rotated", occurred_at: now, actor: caller.actor, resource },
-    ]);
-    return dataReply({
-      client_id: clientId,
-      client_secret: secret,
-      ...(until !== null && { previous_secret_expires_at: until }),
-    });
-  });
+async function rotate(services: Services, call: Call<{ revoke_now?: boolean }>): Promise<Reply> {
+  const { tenant_id, slug } = call.caller;
+  const clientId = await findPrimaryClientId(services.database, tenant_id);
+  if (clientId === undefined) throw notFound("Client of tenant", slug);
+  const event = { type: "tenant.secret_rotated" as const, resource: { type: "tenant" as const, id: tenant_id } };
+  return rotateSecret(services, call, { clientId, event });
 }
 
 export const tenantOperations: Operation[] = [
@@ -124,13 +109,12 @@ export const tenantOperations: Operation[] = [
     scope: "update:tenant_auth_secret",
     tag: "Tenant",
     summary: "Rotate the client secret",
-    description:
-      "A new secret for the client made with the tenant. The one before it works for 24 hours more, unless revoke_now is true; older ones end at once. Tokens stay good until they expire.",
+    description: `A new secret for the client made with the tenant. ${rotationWords}`,
     body: Type.Object({ revoke_now: Type.Optional(Type.Boolean()) }, { additionalProperties: false, $id: "RotateAuthSecret" }),
     isBodyOptional: true,
     success: { status: 200, description: "The new secret, shown this once", schema: RotatedSecret },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
     example: { revoke_now: false },
-    handle: rotateSecret,
+    handle: rotate,
   }),
 ];

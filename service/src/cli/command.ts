@@ -1,4 +1,4 @@
-import { clientIdFault } from "../config.ts";
+import { clientIdFault } from "../domain/client.ts";
 import { slugFault } from "../domain/tenant.ts";
 import type { Store, Wants } from "./store.ts";
 

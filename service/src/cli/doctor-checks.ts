@@ -67,9 +67,13 @@ export function checkFolder({ dataDir }: Config): Check {
   }
   const folder = join(dataDir, "postgres");
   if (!existsSync(folder)) return fail(name, `there is no database in ${dataDir}`, "npm start makes one; or set DATA_DIR");
-  const { mode } = statSync(folder);
-  if ((mode & 0o077) !== 0)
-    return fail(name, `${folder} is open to others (${(mode & 0o777).toString(8)})`, `chmod 700 ${folder}`);
+  for (const [path, bits, next] of [
+    [folder, 0o077, "chmod 700"],
+    [dataDir, 0o007, "chmod o="],
+  ] as const) {
+    const { mode } = statSync(path);
+    if ((mode & bits) !== 0) return fail(name, `${path} is open to others (${(mode & 0o777).toString(8)})`, `${next} ${path}`);
+  }
   const fault = ownerFault(folder);
   return fault === null ? ok(name, dataDir) : fail(name, fault.detail, fault.next);
 }

@@ -55,7 +55,12 @@ async function checkIssuer(url: string, expected: string): Promise<Check[]> {
 async function checkPorts({ config }: Store): Promise<Check[]> {
   const wanted = [
     { variable: "PORT", host: config.host, port: config.port, other: "set PORT to another" },
-    { variable: "METRICS_PORT", host: "127.0.0.1", port: config.metricsPort ?? 0, other: "set METRICS_PORT to another, or off" },
+    {
+      variable: "METRICS_PORT",
+      host: config.metricsHost,
+      port: config.metricsPort ?? 0,
+      other: "set METRICS_PORT to another, or off",
+    },
   ];
   const checks: Check[] = [];
   for (const { variable, host, port, other } of wanted)

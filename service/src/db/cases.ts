@@ -93,13 +93,7 @@ export async function lockCases(
 ): Promise<{ cases: LockedCase[]; contended: string[] }> {
   await tx.query(sql`savepoint waiting`);
   try {
-    const rows = await tx.query<LockRow>(sql`
-      select document as text, subject, end_user_is_blocked
-      from cases
-      where tenant_id = ${tenantId} and case_id = any(${ids}::uuid[])
-      order by case_id
-      for update`);
-    return { cases: rows.map(locked), contended: [] };
+    return { cases: await lockCasesById(tx, tenantId, ids), contended: [] };
   } catch (error) {
     if (codeOf(error) !== lockTimeoutCode || !tx.isPatient) throw error;
     await tx.query(sql`rollback to savepoint waiting`);
@@ -110,11 +104,11 @@ export async function lockCases(
   return { cases, contended: [...existing.keys()].filter((id) => !free.has(id)) };
 }
 
-export async function lockCasesOfAccount(tx: Queryable, tenantId: string, websiteAccountId: string): Promise<LockedCase[]> {
+export async function lockCasesById(tx: Queryable, tenantId: string, ids: string[]): Promise<LockedCase[]> {
   const rows = await tx.query<LockRow>(sql`
     select document as text, subject, end_user_is_blocked
     from cases
-    where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId} and website_account_id <> 'UNKNOWN'
+    where tenant_id = ${tenantId} and case_id = any(${ids}::uuid[])
     order by case_id
     for update`);
   return rows.map(locked);

@@ -1,13 +1,14 @@
-import type { ApiClient } from "../domain/client.ts";
+import type { ApiClient, ClientSecrets } from "../domain/client.ts";
 import type { Queryable, Row } from "./database.ts";
 import { sql } from "./sql.ts";
+import { revokedChannel } from "./tenants.ts";
 
 type ListedRow = Row & {
   client_id: string;
   scopes: string[];
   is_primary: boolean;
   created_at: string;
-  previous_secret_until: string | null;
+  previous_until: string | null;
   revoked_at: string | null;
 };
 
@@ -15,11 +16,12 @@ type ListedRow = Row & {
 export async function listClients(database: Queryable, tenantId: string, now: string): Promise<ApiClient[]> {
   const rows = await database.query<ListedRow>(sql`
     select client_id, scopes, is_primary, created_at,
-      case when previous_secret_until > ${now}::timestamptz then previous_secret_until end as previous_secret_until, revoked_at
+      case when (previous_secrets->-1->>'until')::timestamptz > ${now}::timestamptz
+        then previous_secrets->-1->>'until' end as previous_until, revoked_at
     from clients
     where tenant_id = ${tenantId}
     order by created_at, client_id`);
-  return rows.map(({ previous_secret_until: until, revoked_at, ...row }) => ({
+  return rows.map(({ previous_until: until, revoked_at, ...row }) => ({
     ...row,
     ...(until !== null && { previous_secret_expires_at: until }),
     ...(revoked_at !== null && { revoked_at }),
@@ -34,11 +36,35 @@ export async function countClients(database: Queryable, tenantId: string): Promi
   return row?.count ?? 0;
 }
 
-// They never change. Undefined where there is no such client, or it was revoked.
-export async function findClientScopes(database: Queryable, tenantId: string, clientId: string): Promise<string[] | undefined> {
-  const [row] = await database.query<{ scopes: string[] }>(sql`
-    select scopes
+// Undefined if there is no such client, or it was revoked. Scopes never change, and neither does the salt of a client's hashes.
+export async function findOwnClient(
+  database: Queryable,
+  tenantId: string,
+  clientId: string,
+): Promise<{ scopes: string[]; secret_hash: string } | undefined> {
+  const [row] = await database.query<{ scopes: string[]; secret_hash: string }>(sql`
+    select scopes, secret_hash
     from clients
     where tenant_id = ${tenantId} and client_id = ${clientId} and revoked_at is null`);
-  return row?.scopes;
+  return row;
+}
+
+export async function lockSecrets(tx: Queryable, tenantId: string, clientId: string): Promise<ClientSecrets | undefined> {
+  const [row] = await tx.query<ClientSecrets & Row>(sql`
+    select secret_hash, previous_secrets, token_generation
+    from clients
+    where tenant_id = ${tenantId} and client_id = ${clientId} and revoked_at is null
+    for no key update`);
+  return row;
+}
+
+// Every process then asks again which of the client's tokens are good.
+export async function saveSecrets(tx: Queryable, tenantId: string, saved: ClientSecrets & { client_id: string }): Promise<void> {
+  await tx.query(sql`
+    update clients
+    set secret_hash = ${saved.secret_hash},
+      previous_secrets = ${JSON.stringify(saved.previous_secrets)},
+      token_generation = ${saved.token_generation}
+    where tenant_id = ${tenantId} and client_id = ${saved.client_id}
+    returning pg_notify(${revokedChannel}, client_id)`);
 }

@@ -1,6 +1,17 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -70,9 +81,9 @@ function removeHalves(dataDir: string): void {
   }
 }
 
-function makeOne(folder: string): void {
+function makeOne(folder: string, mode: number): void {
   try {
-    mkdirSync(folder);
+    mkdirSync(folder, { mode });
   } catch (error) {
     // Another process was faster.
     if (!existsSync(folder)) throw error;
@@ -84,11 +95,28 @@ export function makeFolder(dataDir: string): void {
     // Step by step: below /proc, Node's own recursive way never ends.
     const missing: string[] = [];
     for (let folder = dataDir; !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
-    for (const folder of missing) makeOne(folder);
+    for (const folder of missing) makeOne(folder, folder === dataDir ? 0o700 : 0o777);
     if (!statSync(dataDir).isDirectory()) throw new Error("it is a file");
   } catch (cause) {
     throw new EmbeddedFault(`DATA_DIR ${dataDir} cannot be made: ${String(cause)}`, { cause });
   }
+}
+
+// All that is ever made in DATA_DIR, and what a new disk has.
+const ownNames = /^(postgres(\.\d+\.new|\.log)?|run|demo-credentials\.json(\.new)?|lost\+found)$/;
+const secretFiles = ["postgres.log", "demo-credentials.json"];
+
+// Other users of the machine can list and read nothing. As root, PostgreSQL runs as another user and must pass through the folder:
+// its group may enter, but not list it. A folder with other things in it is left as it is, because it could be /var/lib or a home.
+export function closeFolder(dataDir: string, user: User | null): void {
+  const { uid, gid, mode } = statSync(dataDir);
+  if (uid !== process.getuid?.()) return;
+  const names = readdirSync(dataDir);
+  if (names.some((name) => !ownNames.test(name))) return;
+  const wanted = user === null ? { gid, mode: 0o700 } : { gid: user.gid, mode: 0o710 };
+  if (gid !== wanted.gid) chownSync(dataDir, uid, wanted.gid);
+  if ((mode & 0o7777) !== wanted.mode) chmodSync(dataDir, wanted.mode);
+  for (const name of secretFiles.filter((each) => names.includes(each))) chmodSync(join(dataDir, name), 0o600);
 }
 
 // Where the socket stands: beside the data, or, where that path is too long for a socket, in the folder for temporary
@@ -103,6 +131,7 @@ export function makeSocketFolder(dataDir: string, user: User | null): string {
   // It may be in use: whoever removed it would cut off a PostgreSQL that runs.
   if (![process.getuid?.(), user?.uid].includes(found.uid))
     throw new EmbeddedFault(`${folder} belongs to user ${found.uid}: run it as that user, or choose another DATA_DIR`);
+  chmodSync(folder, 0o700);
   if (user !== null) chownSync(folder, user.uid, user.gid);
   return folder;
 }

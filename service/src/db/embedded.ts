@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { advisoryLocks } from "./advisory-locks.ts";
-import { EmbeddedFault, binary, makeCluster, makeFolder, makeSocketFolder, quoted } from "./cluster.ts";
+import { EmbeddedFault, binary, closeFolder, makeCluster, makeFolder, makeSocketFolder, quoted } from "./cluster.ts";
 import { codeOf, isAway, lockTimeoutCode } from "./database.ts";
-import { isRunning, isRunningIn, launcher, serverUser, type Launcher } from "./privilege.ts";
+import { interrupt, isRunning, isRunningIn, launcher, serverUser, type Launcher } from "./privilege.ts";
 
 // A PostgreSQL of our own in DATA_DIR, reached over a unix socket. What a start finds there may be: nothing; a clean
 // folder; one whose service was killed, with PostgreSQL gone or still running; one that another service uses right now.
@@ -47,6 +47,7 @@ export class EmbeddedPostgres {
     this.#logBegin = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
     makeFolder(dataDir);
     const user = serverUser(this.#folder);
+    closeFolder(dataDir, user);
     const host = makeSocketFolder(dataDir, user);
     this.#launcher = launcher([binary("postgres"), dataDir, host], user);
     this.address = { host, user: "casehound", database: "postgres" };
@@ -278,15 +279,6 @@ export class EmbeddedPostgres {
 async function tryLock(client: Client, lock: number): Promise<boolean> {
   const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [lock]);
   return rows[0]?.got === true;
-}
-
-function interrupt(pid: number): void {
-  try {
-    process.kill(pid, "SIGINT");
-  } catch (error) {
-    // It has just ended by itself.
-    if (codeOf(error) !== "ESRCH") throw error;
-  }
 }
 
 function hasEnded(server: ChildProcess): boolean {

@@ -1,22 +1,14 @@
-import { hash, randomUUID } from "node:crypto";
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { hash } from "node:crypto";
 import type { RecordedActivity } from "../domain/activity.ts";
 import { isObject } from "../domain/raw-value.ts";
 import type { Queryable } from "./database.ts";
+import { insertParcel, insertParcels, parcelEventsMax, unpackParcel } from "./parcels.ts";
 import { plainArray, sql } from "./sql.ts";
 
 // An activity as it lay in the inbox, with the key under which it is known.
 export type ClaimedActivity = { id_key: string; activity: RecordedActivity };
 
 export type Inserted = { accepted: number; duplicates: number; reused: RecordedActivity[] };
-
-// Activities wait in parcels: what came together is one row, packed, for what they share is most of their bytes. A row each cost
-// twice the time in the database, and a seventh of it with a backlog.
-const parcelEventsMax = 250;
-const parcelCharactersMax = 256 * 1024;
-const packedFromCharacters = 1024;
-const pack = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-const bracket = "[".charCodeAt(0);
 
 // Ids of a browser and of a server are apart: a page must not be able to take the id of a server's activity first.
 export function activityKey({ origin, activity_id }: Pick<RecordedActivity, "origin" | "activity_id">): string {
@@ -97,52 +89,6 @@ async function insertIds(tx: Queryable, tenantId: string, given: Given[]): Promi
   return new Set(row?.fresh === keys.length ? keys : row?.keys);
 }
 
-async function insertParcels(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<void> {
-  // Sent one behind the other, without waiting for each.
-  await Promise.all(parcelsOf(activities).map((parcel) => insertParcel(tx, tenantId, { parcel_id: randomUUID(), ...parcel })));
-}
-
-type Parcel = { received_at: string; texts: string[] };
-
-// Each of one day, for what is in it goes into that day's partition.
-function parcelsOf(activities: RecordedActivity[]): Parcel[] {
-  const parcels: Parcel[] = [];
-  let characters = 0;
-  let current: Parcel | undefined;
-  for (const activity of activities) {
-    const { received_at } = activity;
-    const text = JSON.stringify(activity);
-    const isFull = current && (current.texts.length >= parcelEventsMax || characters + text.length > parcelCharactersMax);
-    if (!current || isFull === true || current.received_at.slice(0, 10) !== received_at.slice(0, 10)) {
-      current = { received_at, texts: [] };
-      parcels.push(current);
-      characters = 0;
-    }
-    if (received_at < current.received_at) current.received_at = received_at;
-    current.texts.push(text);
-    characters += text.length;
-  }
-  return parcels;
-}
-
-async function insertParcel(tx: Queryable, tenantId: string, parcel: Parcel & { parcel_id: string }): Promise<void> {
-  await tx.query(sql`
-    insert into inbox (tenant_id, received_at, parcel_id, events, parcel)
-    values (${tenantId}, ${parcel.received_at}, ${parcel.parcel_id}, ${parcel.texts.length}, ${packed(parcel.texts)})`);
-}
-
-function packed(texts: string[]): Buffer {
-  const text = `[${texts.join(",")}]`;
-  const bytes = Buffer.from(text);
-  return text.length < packedFromCharacters ? bytes : zstdCompressSync(bytes, pack);
-}
-
-export function unpackParcel(bytes: Buffer): RecordedActivity[] {
-  const plain = bytes[0] === bracket ? bytes : zstdDecompressSync(bytes);
-  // Written by insertParcel alone.
-  return JSON.parse(plain.toString()) as RecordedActivity[];
-}
-
 async function findReused(tx: Queryable, tenantId: string, known: Given[]): Promise<Given[]> {
   const rows = await tx.query<{ id_key: string; content: number }>(sql`
     select id_key, content
@@ -182,47 +128,77 @@ export async function countUnscored(database: Queryable): Promise<number> {
 // The days of what is waiting, oldest first, of as much as a batch can take.
 export async function listWaitingDays(database: Queryable, tenantId: string): Promise<string[]> {
   const rows = await database.query<{ day: string }>(sql`
-    select distinct to_char(received_at at time zone 'UTC', 'YYYY-MM-DD') as day
-    from (
+    select distinct to_char(o.received_at at time zone 'UTC', 'YYYY-MM-DD') as day
+    from unnest(array[false, true]) as k (is_browser)
+    cross join lateral (
       select received_at
       from inbox
-      where tenant_id = ${tenantId}
+      where tenant_id = ${tenantId} and is_browser = k.is_browser
       order by received_at
       limit 2000
-    ) as oldest`);
+    ) as o
+    order by day`);
   return rows.map((row) => row.day);
 }
 
-type ParcelRow = { received_at: string; parcel_id: string; parcel: Buffer };
+type Origin = RecordedActivity["origin"];
+export type ParcelKey = { is_browser: boolean; received_at: string; parcel_id: string };
+export type ParcelRow = ParcelKey & { parcel: Buffer };
 
-// Takes the oldest out of the inbox, as received: whole parcels, of which the last may exceed a batch; of a small batch exactly
-// so many. Whoever has the tenant's turn is alone there, so no row has to be locked first.
-export async function claimActivities(tx: Queryable, tenantId: string, batchMax: number): Promise<ClaimedActivity[]> {
+// Browsers get at least this share of a large batch, so that they are scored too while servers send more than a batch holds.
+const browserShare = 1 / 8;
+
+// Takes activities out of the inbox: those from servers first, then those from browsers into the rest of the batch, each oldest
+// first. Anybody can send as a browser, so a flood of that must not delay what a server reports. With `only`, the other origin is
+// left alone. Takes whole parcels, so the last one may exceed the batch; a small batch is exact. The caller has the tenant's turn,
+// so no row has to be locked first.
+export async function claimActivities(
+  tx: Queryable,
+  tenantId: string,
+  batchMax: number,
+  only?: Origin,
+): Promise<ClaimedActivity[]> {
+  const isSmall = batchMax < parcelEventsMax;
+  const serverMax = only === "browser" ? 0 : batchMax;
+  const browserMax = only === "server" ? 0 : batchMax;
+  const browserMin = only === undefined && !isSmall ? Math.floor(batchMax * browserShare) : 0;
   const rows = await tx.query<ParcelRow>(sql`
-    with gone as (
+    with waiting as (
+      select o.*, sum(o.events) over (partition by o.is_browser order by o.received_at, o.parcel_id) - o.events as before
+      from unnest(array[false, true]) as k (is_browser)
+      cross join lateral (
+        select is_browser, received_at, parcel_id, events
+        from inbox
+        where tenant_id = ${tenantId} and is_browser = k.is_browser
+        order by received_at, parcel_id
+        limit ${batchMax}
+      ) as o
+    ),
+    server as (
+      select is_browser, received_at, parcel_id, events
+      from waiting
+      where not is_browser and before < ${serverMax}
+    ),
+    browser as (
+      select is_browser, received_at, parcel_id, events
+      from waiting
+      where is_browser and before < greatest(${browserMin}, ${browserMax} - (select coalesce(sum(events), 0) from server))
+    ),
+    gone as (
       delete from inbox as i
-      using (
-        select received_at, parcel_id, sum(events) over (order by received_at, parcel_id) - events as before
-        from (
-          select received_at, parcel_id, events
-          from inbox
-          where tenant_id = ${tenantId}
-          order by received_at, parcel_id
-          limit ${batchMax}
-        ) as first
-      ) as oldest
+      using (select * from server union all select * from browser) as oldest
       where i.tenant_id = ${tenantId}
+        and i.is_browser = oldest.is_browser
         and i.received_at = oldest.received_at
         and i.parcel_id = oldest.parcel_id
-        and oldest.before < ${batchMax}
-      returning i.received_at, i.parcel_id, i.parcel
+      returning i.is_browser, i.received_at, i.parcel_id, i.parcel
     )
-    select received_at, parcel_id, parcel
+    select is_browser, received_at, parcel_id, parcel
     from gone
-    order by received_at, parcel_id`);
+    order by is_browser, received_at, parcel_id`);
   const claimed = rows.flatMap((row) => unpackParcel(row.parcel));
   const last = rows.at(-1);
-  if (last && batchMax < parcelEventsMax && claimed.length > batchMax) {
+  if (last && isSmall && claimed.length > batchMax) {
     const texts = claimed.splice(batchMax).map((activity) => JSON.stringify(activity));
     await insertParcel(tx, tenantId, { ...last, texts });
   }
@@ -231,19 +207,23 @@ export async function claimActivities(tx: Queryable, tenantId: string, batchMax:
 
 export type OldestActivity = { received_at: string; id_key: string; website_account_id: string | null; activity: string };
 
-// Out of the inbox, the oldest alone, whatever it is. A parcel that cannot be read goes whole, in base64.
-export async function claimOldest(tx: Queryable, tenantId: string): Promise<OldestActivity | null> {
+// Takes out of the inbox the activity that a claim of one would take, whatever it is. A parcel that cannot be read goes whole, in
+// base64.
+export async function claimOldest(tx: Queryable, tenantId: string, only: Origin): Promise<OldestActivity | null> {
   const [row] = await tx.query<ParcelRow>(sql`
     delete from inbox as i
     using (
-      select received_at, parcel_id
+      select is_browser, received_at, parcel_id
       from inbox
-      where tenant_id = ${tenantId}
+      where tenant_id = ${tenantId} and is_browser = ${only === "browser"}
       order by received_at, parcel_id
       limit 1
     ) as oldest
-    where i.tenant_id = ${tenantId} and i.received_at = oldest.received_at and i.parcel_id = oldest.parcel_id
-    returning i.received_at, i.parcel_id, i.parcel`);
+    where i.tenant_id = ${tenantId}
+      and i.is_browser = oldest.is_browser
+      and i.received_at = oldest.received_at
+      and i.parcel_id = oldest.parcel_id
+    returning i.is_browser, i.received_at, i.parcel_id, i.parcel`);
   if (!row) return null;
   const { received_at, parcel_id: id_key } = row;
   const activities = readable(row.parcel);
@@ -269,30 +249,5 @@ function readable(parcel: Buffer): unknown[] | null {
     return Array.isArray(activities) ? activities : null;
   } catch {
     return null;
-  }
-}
-
-const parcelsAtOnce = 16;
-
-// The caller has the tenant's turn.
-export async function eraseFromInbox(tx: Queryable, tenantId: string, websiteAccountId: string): Promise<void> {
-  let last = { received_at: "-infinity", parcel_id: "00000000-0000-0000-0000-000000000000" };
-  for (let rows: ParcelRow[]; ; last = rows.at(-1) ?? last) {
-    rows = await tx.query<ParcelRow>(sql`
-      select received_at, parcel_id, parcel
-      from inbox
-      where tenant_id = ${tenantId} and (received_at, parcel_id) > (${last.received_at}::timestamptz, ${last.parcel_id}::uuid)
-      order by received_at, parcel_id
-      limit ${parcelsAtOnce}`);
-    for (const row of rows) {
-      const all = unpackParcel(row.parcel);
-      const texts = all.flatMap((each) => (each.website_account_id === websiteAccountId ? [] : [JSON.stringify(each)]));
-      if (texts.length === all.length) continue;
-      await tx.query(sql`
-        delete from inbox
-        where tenant_id = ${tenantId} and received_at = ${row.received_at} and parcel_id = ${row.parcel_id}`);
-      if (texts.length > 0) await insertParcel(tx, tenantId, { ...row, texts });
-    }
-    if (rows.length < parcelsAtOnce) return;
   }
 }

@@ -1,4 +1,5 @@
 import { accountSubject } from "../domain/activity.ts";
+import { databasePattern, type Erased } from "../domain/erasure.ts";
 import { noOutcomes, type Outcomes } from "../domain/rule.ts";
 import type { LockedCase } from "./cases.ts";
 import type { Queryable, Row } from "./database.ts";
@@ -98,14 +99,15 @@ export async function countOutcomesOf(
   return row ?? noOutcomes;
 }
 
-// Labels stay, under the name that the account's cases have from now on.
-export async function eraseAccountFromOutcomes(
-  tx: Queryable,
-  tenantId: string,
-  erased: { id: string; pseudonym: string },
-): Promise<void> {
+// Labels stay, under the name that the account's cases have from now on. A source may be named after the account.
+export async function eraseAccountFromOutcomes(tx: Queryable, tenantId: string, { id, pseudonym }: Erased): Promise<void> {
   await tx.query(sql`
     update outcomes
-    set subject = ${accountSubject(erased.pseudonym)}, website_account_id = ${erased.pseudonym}
-    where tenant_id = ${tenantId} and subject = ${accountSubject(erased.id)}`);
+    set subject = ${accountSubject(pseudonym)}, website_account_id = ${pseudonym}
+    where tenant_id = ${tenantId} and subject = ${accountSubject(id)}`);
+  const pattern = databasePattern(id, { isJson: false });
+  await tx.query(sql`
+    update outcomes
+    set subject = regexp_replace(subject, ${pattern}, ${pseudonym}, 'g')
+    where tenant_id = ${tenantId} and website_account_id = 'UNKNOWN' and subject ~ ${pattern}`);
 }

@@ -45,8 +45,12 @@ export function launcher(paths: string[], user: User | null): Launcher {
   return { uid, gid, command: (file, args) => ({ file: "setpriv", args: [...drop, file, ...args], options: {} }) };
 }
 
+// Folders are entered and not listed.
 function canReach(path: string, { uid, gid }: User): boolean {
-  return spawnSync("/bin/sh", ["-c", 'test -r "$1" -a -x "$1"', "sh", path], { uid, gid, stdio: "ignore" }).status === 0;
+  return (
+    spawnSync("/bin/sh", ["-c", 'test -x "$1" && { test -d "$1" || test -r "$1"; }', "sh", path], { uid, gid, stdio: "ignore" })
+      .status === 0
+  );
 }
 
 // A number alone proves nothing: after a restart of the machine it is somebody else's. PostgreSQL works in its own folder.
@@ -66,5 +70,14 @@ export function isRunning(pid: number): boolean {
     return true;
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+export function interrupt(pid: number): void {
+  try {
+    process.kill(pid, "SIGINT");
+  } catch (error) {
+    // It has just ended by itself.
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
   }
 }

@@ -1,13 +1,8 @@
 import { keptDays } from "../domain/metric.ts";
 import { daysKept as quarantineDays } from "../domain/quarantine.ts";
-import { deleteActivitiesOfAccount } from "./activities.ts";
 import { advisoryLocks } from "./advisory-locks.ts";
 import type { Database, Queryable, Row } from "./database.ts";
-import { eraseFromInbox } from "./inbox.ts";
-import { eraseAccountFromOutcomes } from "./outcomes.ts";
-import { eraseAccountFromRules } from "./rule-report.ts";
 import { sql, unprepared, type Statement } from "./sql.ts";
-import { entityKey } from "./states.ts";
 
 // Nothing here is so urgent that others should stand in line behind it.
 const lockTimeoutMs = 2_000;
@@ -151,36 +146,4 @@ export async function deleteOld(
   const values = [`(${window.from},0)`, `(${window.to},0)`, today, isOwn ? retentionDays : kept];
   const [row] = await held.query<{ gone: number }>(unprepared(text, values));
   return row?.gone ?? 0;
-}
-
-// All that leads from what is kept of activity to the account. Its cases, its events and the account itself are others' part.
-// The caller has the tenant's turn, for an engine would write again what it holds in memory.
-export async function eraseAccountTraces(
-  tx: Queryable,
-  tenantId: string,
-  erased: { id: string; pseudonym: string },
-): Promise<void> {
-  await eraseFromInbox(tx, tenantId, erased.id);
-  await deleteActivitiesOfAccount(tx, tenantId, erased.id);
-  // What the account's sessions did before it signed in.
-  await tx.query(sql`
-    delete from activities
-    where tenant_id = ${tenantId}
-      and website_account_id is null
-      and session_id = any(array(
-        select session_id
-        from sessions
-        where tenant_id = ${tenantId} and website_account_id = ${erased.id}
-      ))`);
-  await tx.query(sql`
-    delete from sessions
-    where tenant_id = ${tenantId} and website_account_id = ${erased.id}`);
-  await tx.query(sql`
-    delete from links
-    where tenant_id = ${tenantId} and kind = any(array['account-device', 'account-ip']) and a = ${erased.id}`);
-  await tx.query(sql`
-    delete from entity_states
-    where tenant_id = ${tenantId} and kind = 'account' and key = ${entityKey("account", erased.id)}`);
-  await eraseAccountFromRules(tx, tenantId, erased);
-  await eraseAccountFromOutcomes(tx, tenantId, erased);
 }

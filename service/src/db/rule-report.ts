@@ -1,4 +1,5 @@
 import { accountSubject } from "../domain/activity.ts";
+import { databasePattern, type Erased } from "../domain/erasure.ts";
 import { examplesShownMax, overlapSubjectsMax, type RuleExample, type RuleReport } from "../domain/rule-report.ts";
 import type { Queryable, Row } from "./database.ts";
 import type { HitActivity } from "./rules.ts";
@@ -106,16 +107,27 @@ export async function listOverlap(
     order by subjects desc, rule_id`);
 }
 
-// The counts stay, under a name that leads to nobody. A source's latest activity may name the account too.
-export async function eraseAccountFromRules(
-  tx: Queryable,
-  tenantId: string,
-  erased: { id: string; pseudonym: string },
-): Promise<void> {
-  const [subject, pseudonym] = [accountSubject(erased.id), accountSubject(erased.pseudonym)];
+// The counts stay, under a name that leads to nobody. A source's latest activity, its sentence or its name may hold the id too.
+export async function eraseAccountFromRules(tx: Queryable, tenantId: string, { id, pseudonym }: Erased): Promise<void> {
+  const [subject, plain] = [accountSubject(id), databasePattern(id, { isJson: false })];
   await tx.query(sql`
     update rule_subjects
-    set subject = case when subject = ${subject} then ${pseudonym} else subject end,
-      last_activity = last_activity || jsonb_build_object('website_account_id', ${erased.pseudonym}::text)
-    where tenant_id = ${tenantId} and (subject = ${subject} or last_activity ->> 'website_account_id' = ${erased.id})`);
+    set subject = case
+        when subject = ${subject} then ${accountSubject(pseudonym)}
+        when subject like 'account:%' then subject
+        else regexp_replace(subject, ${plain}, ${pseudonym}, 'g')
+      end,
+      last_activity = last_activity
+        || jsonb_build_object('sentence', regexp_replace(last_activity ->> 'sentence', ${plain}, ${pseudonym}, 'g'))
+        || case
+          when last_activity ->> 'website_account_id' = ${id} then jsonb_build_object('website_account_id', ${pseudonym}::text)
+          else '{}'
+        end
+    where tenant_id = ${tenantId}
+      and (
+        subject = ${subject}
+        or last_activity ->> 'website_account_id' = ${id}
+        or last_activity ->> 'sentence' ~ ${plain}
+        or (subject not like 'account:%' and subject ~ ${plain})
+      )`);
 }

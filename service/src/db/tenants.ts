@@ -1,3 +1,4 @@
+import type { ClientSecrets } from "../domain/client.ts";
 import type { TenantSettings } from "../domain/tenant.ts";
 import type { Queryable, Row } from "./database.ts";
 import { sql } from "./sql.ts";
@@ -5,17 +6,15 @@ import { sql } from "./sql.ts";
 export type NewTenant = { tenant_id: string; slug: string; app_key: string; allowed_origins: string[]; created_at: string };
 export type TenantRow = Row & NewTenant & TenantSettings;
 
-export type ClientRow = Row & {
-  tenant_id: string;
-  client_id: string;
-  slug: string;
-  scopes: string[];
-  is_primary: boolean;
-  secret_hash: string;
-  previous_secret_hash: string | null;
-  previous_secret_until: string | null;
-  revoked_at: string | null;
-};
+export type ClientRow = Row &
+  ClientSecrets & {
+    tenant_id: string;
+    client_id: string;
+    slug: string;
+    scopes: string[];
+    is_primary: boolean;
+    revoked_at: string | null;
+  };
 
 export type NewClient = {
   tenant_id: string;
@@ -112,7 +111,8 @@ export async function insertClient(tx: Queryable, client: NewClient): Promise<bo
 
 export async function findClient(database: Queryable, clientId: string): Promise<ClientRow | undefined> {
   const [row] = await database.query<ClientRow>(sql`
-    select c.tenant_id, c.client_id, t.slug, c.scopes, c.is_primary, c.secret_hash, c.previous_secret_hash, c.previous_secret_until, c.revoked_at
+    select c.tenant_id, c.client_id, t.slug, c.scopes, c.is_primary, c.secret_hash, c.previous_secrets, c.token_generation,
+      c.revoked_at
     from clients as c
     join tenants as t using (tenant_id)
     where c.client_id = ${clientId}`);
@@ -125,22 +125,6 @@ export async function findPrimaryClientId(database: Queryable, tenantId: string)
     from clients
     where tenant_id = ${tenantId} and is_primary and revoked_at is null`);
   return row?.client_id;
-}
-
-// The current secret becomes the previous one, until the time given, or ends at once.
-export async function saveRotatedSecret(
-  tx: Queryable,
-  tenantId: string,
-  rotated: { client_id: string; secret_hash: string; previous_until: string | null },
-): Promise<boolean> {
-  const rows = await tx.query(sql`
-    update clients
-    set previous_secret_hash = case when ${rotated.previous_until}::timestamptz is null then null else secret_hash end,
-      previous_secret_until = ${rotated.previous_until},
-      secret_hash = ${rotated.secret_hash}
-    where tenant_id = ${tenantId} and client_id = ${rotated.client_id} and revoked_at is null
-    returning 1 as rotated`);
-  return rows.length === 1;
 }
 
 export const revokedChannel = "casehound_revoked";

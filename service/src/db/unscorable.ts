@@ -1,3 +1,4 @@
+import type { RecordedActivity } from "../domain/activity.ts";
 import { Failure } from "../domain/failure.ts";
 import { storableText } from "../domain/raw-value.ts";
 import { codeOf, type Queryable } from "./database.ts";
@@ -23,13 +24,13 @@ export async function returnToMark(tx: Queryable): Promise<void> {
   await tx.query(sql`rollback to savepoint before`);
 }
 
-// Out of the inbox, as it came, so that it can be put back when it is known what was wrong with it.
+// Takes the oldest of one origin out of the inbox, as it came, so that it can be put back once it is known what was wrong with it.
 export async function setAsideOldest(
   tx: Queryable,
   tenantId: string,
-  { fault, now }: { fault: string; now: string },
+  { origin, fault, now }: { origin: RecordedActivity["origin"]; fault: string; now: string },
 ): Promise<void> {
-  const oldest = await claimOldest(tx, tenantId);
+  const oldest = await claimOldest(tx, tenantId, origin);
   if (!oldest) return;
   await tx.query(sql`
     insert into unscorable (tenant_id, received_at, id_key, website_account_id, activity, fault, failed_at)

@@ -1,29 +1,39 @@
 import { countGivenUp } from "./deliveries.ts";
 import type { Queryable } from "./database.ts";
+import { countLimitedRules } from "./rule-limits.ts";
 import { sql } from "./sql.ts";
 
-// What waits in the database, or was given up, of all tenants. `oldest`: when the activity came in that waits the longest.
-export type Waiting = {
+type Backlog = {
   unscored: number;
+  // When the activity that has waited longest came in, of all and of those from servers.
   oldest: string | null;
+  oldestOfServers: string | null;
+};
+
+// What waits in the database, or was given up, of all tenants.
+export type Waiting = Backlog & {
   deliveries: { waiting: number; dead: number };
   disabledWebhooks: number;
+  limitedRules: number;
 };
 
 export async function readWaiting(database: Queryable): Promise<Waiting> {
-  const [backlog, waiting, { dead, disabled }] = await Promise.all([
+  const [backlog, waiting, { dead, disabled }, limitedRules] = await Promise.all([
     findBacklog(database),
     countWaitingDeliveries(database),
     countGivenUp(database),
+    countLimitedRules(database),
   ]);
-  return { ...backlog, deliveries: { waiting, dead }, disabledWebhooks: disabled };
+  return { ...backlog, deliveries: { waiting, dead }, disabledWebhooks: disabled, limitedRules };
 }
 
-async function findBacklog(database: Queryable): Promise<Pick<Waiting, "unscored" | "oldest">> {
-  const [row] = await database.query<{ unscored: number; oldest: string | null }>(sql`
-    select coalesce(sum(events), 0) as unscored, min(received_at) as oldest
+async function findBacklog(database: Queryable): Promise<Backlog> {
+  const [row] = await database.query<Backlog>(sql`
+    select coalesce(sum(events), 0) as unscored,
+      min(received_at) as oldest,
+      min(received_at) filter (where not is_browser) as "oldestOfServers"
     from inbox`);
-  return row ?? { unscored: 0, oldest: null };
+  return row ?? { unscored: 0, oldest: null, oldestOfServers: null };
 }
 
 // What is switched off waits for nobody.

@@ -14,22 +14,24 @@ export type CompiledRule = {
   reads: string[];
   // Never throws: what cannot be known for an event is false.
   test: (context: RuleContext) => boolean;
+  // How large its patterns are together; 0 if it has none.
+  instructions: number;
 };
 
-type Scope = { reads: Set<string>; patterns: number };
+type Scope = { reads: Set<string>; patterns: number; instructions: number };
 const patternsMax = 5;
 
 // CEL over the catalogue's fields, with numbers of one kind and a closed list of functions. Names and types are settled here, so
 // that a rule that was saved can only be true or false. Throws RuleFault.
 export function compileRule(expression: string): CompiledRule {
-  const scope: Scope = { reads: new Set(), patterns: 0 };
+  const scope: Scope = { reads: new Set(), patterns: 0, instructions: 0 };
   const syntax = parseExpression(expression);
   const term = compile(syntax, scope);
   if (term.type !== "boolean" && term.type !== "attribute") {
     throw new RuleFault(`A rule is true or false, and this is ${plainTypes[term.type]}.`, syntax, "Compare it with something.");
   }
   if (scope.reads.size === 0) throw new RuleFault("The rule reads no field, so it is the same for every event.", syntax);
-  return { reads: [...scope.reads], test: (context) => term.run(context) === true };
+  return { reads: [...scope.reads], test: (context) => term.run(context) === true, instructions: scope.instructions };
 }
 
 // As deep as the syntax tree, which its number of nodes limits.
@@ -100,7 +102,7 @@ function isIn(syntax: Syntax, [left, right]: [Syntax, Syntax], scope: Scope): Te
 function callFunction(syntax: Syntax, [name, args]: [string, Syntax[]], scope: Scope): Term {
   const [argument] = args;
   if (!argument || args.length > 1 || (name !== "has" && name !== "size")) throw unknownCall(name, syntax);
-  return name === "has" ? has(argument, scope.reads) : callMethod(name, [compile(argument, scope)], syntax);
+  return name === "has" ? has(argument, scope.reads) : call(name, [compile(argument, scope)], syntax, scope);
 }
 
 function callOn(syntax: Syntax, [name, receiver, args]: [string, Syntax, Syntax[]], scope: Scope): Term {
@@ -110,5 +112,9 @@ function callOn(syntax: Syntax, [name, receiver, args]: [string, Syntax, Syntax[
     throw new RuleFault(`The rule has more than ${patternsMax} patterns.`, place, "Join them with `|`, or make two rules of it.");
   }
   const [argument] = args;
-  return callMethod(name, [compile(receiver, scope), argument && compile(argument, scope)], syntax);
+  return call(name, [compile(receiver, scope), argument && compile(argument, scope)], syntax, scope);
+}
+
+function call(name: string, args: [Term, (Term | undefined)?], syntax: Syntax, scope: Scope): Term {
+  return callMethod(name, args, { syntax, onPattern: (instructions) => (scope.instructions += instructions) });
 }

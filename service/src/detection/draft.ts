@@ -11,17 +11,19 @@ const attributeCharactersShown = 300;
 export type Draft = {
   reads: string[];
   readsAttributes: boolean;
+  hasPatterns: boolean;
   test: (decision: string, document: string) => boolean;
 };
 
 // Throws RuleFault.
 export function compileDraft(expression: string): Draft {
-  const { reads, test } = compileRule(expression);
+  const { reads, test, instructions } = compileRule(expression);
   const readsAttributes = reads.includes("event.attributes");
   const { context, show } = lazyContext(reads);
   return {
     reads,
     readsAttributes,
+    hasPatterns: instructions > 0,
     test: (decision, document) => {
       show(decision);
       if (readsAttributes) context.event.attributes = attributesOf(document);

@@ -46,7 +46,8 @@ export function findingsOf(verdict: Verdict, observed: Observed, nowMs: number):
     const finding = verdict.score >= 3 ? makeFinding(verdict, observed, nowMs) : null;
     if (!finding) return [];
     const subject = crowd ?? subjectOf(activity);
-    return [account === null ? { ...sourced(finding, subject), account, activity } : { finding, subject, account, activity }];
+    if (account !== null) return [{ finding, subject, account, activity }];
+    return [{ ...sourced(finding, subject, observed), account, activity }];
   }
   const ofAccount = partOf(verdict, ({ rule }) => account !== null && rule.about === "account");
   const ofSource = partOf(verdict, ({ rule }) => account === null || rule.about !== "account");
@@ -55,7 +56,7 @@ export function findingsOf(verdict: Verdict, observed: Observed, nowMs: number):
     found.push({ finding: makeFinding(ofAccount, observed, nowMs), subject: subjectOf(activity), account, activity });
   if (ofSource.score >= 3)
     found.push({
-      ...sourced(makeFinding(ofSource, observed, nowMs), sourceSubject(ofSource, observed)),
+      ...sourced(makeFinding(ofSource, observed, nowMs), sourceSubject(ofSource, observed), observed),
       account: null,
       activity,
     });
@@ -65,11 +66,12 @@ export function findingsOf(verdict: Verdict, observed: Observed, nowMs: number):
 const sourceWords: Record<string, string> = { device: "device", session: "session", ip: "address", network: "network" };
 
 // A case without an account must say where the attack came from.
-function sourced(finding: Finding, subject: string): { finding: Finding; subject: string } {
+function sourced(finding: Finding, subject: string, { claimed }: Observed): { finding: Finding; subject: string } {
   const [kind = "", ...name] = subject.split(":");
   const words = sourceWords[kind];
   const from = words === undefined ? [] : [`It came from the ${words} ${firstCharacters(name.join(":"), sourceCharacters)}.`];
-  return { finding: { ...finding, highlights: [...finding.highlights, ...from] }, subject };
+  const highlights = [...finding.highlights, ...from];
+  return { finding: { ...finding, highlights, ...(claimed !== undefined && { claimed }) }, subject };
 }
 
 // The narrowest that a rule speaks of. An attack that uses a fresh device for every try shows only by its address or network,
@@ -103,6 +105,7 @@ function makeFinding(verdict: Verdict, { activity, at, context, source }: Observ
     action: source === "page" ? "MONITOR" : actionOf(score, label, hasFraudHistory(rules, context)),
     summary: `${first?.sentence ?? ""}${others > 0 ? ` And ${others} more ${others === 1 ? "reason" : "reasons"}.` : ""}`,
     highlights: reasons.map(({ sentence }) => sentence),
+    source,
     session_id: activity.session_id,
     session_status: activity.session_id !== undefined && nowMs - at < sessionIdleMs ? "ACTIVE" : "FINISHED",
     explanation: {

@@ -33,10 +33,15 @@ export function unknownCall(name: string, place: Place): RuleFault {
   return new RuleFault(message, place, `Functions: ${names.join(", ")}.`);
 }
 
-export function callMethod(name: string, [subject, argument]: [Term, (Term | undefined)?], syntax: Syntax): Term {
+// `onPattern` is told how large each pattern is.
+export function callMethod(
+  name: string,
+  [subject, argument]: [Term, (Term | undefined)?],
+  { syntax, onPattern }: { syntax: Syntax; onPattern: (instructions: number) => void },
+): Term {
   if (!argument) return name === "size" ? measure(subject, syntax) : lower(subject, syntax);
   const test = partTests.get(name);
-  return test ? testPart(name, test, { text: subject, part: argument, syntax }) : match(subject, argument, syntax);
+  return test ? testPart(name, test, { text: subject, part: argument, syntax }) : match(subject, argument, { syntax, onPattern });
 }
 
 type PartTest = { text: Term; part: Term; syntax: Syntax };
@@ -54,7 +59,11 @@ function testPart(name: string, test: (text: string, part: string) => boolean, {
   };
 }
 
-function match(text: Term, pattern: Term, syntax: Syntax): Term {
+function match(
+  text: Term,
+  pattern: Term,
+  { syntax, onPattern }: { syntax: Syntax; onPattern: (instructions: number) => void },
+): Term {
   requireType(text, "string", "matches");
   requireType(pattern, "string", "matches");
   if (typeof pattern.constant !== "string") {
@@ -62,6 +71,7 @@ function match(text: Term, pattern: Term, syntax: Syntax): Term {
   }
   const compiled = compilePattern(pattern.constant);
   if ("problem" in compiled) throw new RuleFault(compiled.problem, pattern.syntax, null, compiled.cause);
+  onPattern(compiled.instructions);
   return {
     type: "boolean",
     syntax,

@@ -27,6 +27,7 @@ export function scoreReport(activity: Activity, nowMs: number): Finding | null {
     session_id: activity.session_id,
     session_status: isSessionActive(activity, nowMs) ? "ACTIVE" : "FINISHED",
     isReport: true,
+    source: "server",
     explanation: {
       fraud_reason: "Reported fraud",
       fraud_reason_description: description,

@@ -61,6 +61,7 @@ export const kindBits = {
 
 const sensitiveTypes = new Set(["password_changed", "email_changed", "mfa_changed", "payee_added"]);
 const valueTypes = new Set(["payment", "transfer"]);
+const untied = new Set(["login_failed", "fraud_report"]);
 
 export function isSensitive(type: string): boolean {
   return sensitiveTypes.has(type);
@@ -70,10 +71,10 @@ export function isValue(type: string): boolean {
   return valueTypes.has(type);
 }
 
-// Ties an account to the session and the device that it names: whoever sent it was signed in. A failed log-in or a report names
-// an account that need not be its sender's.
+// Ties an account to the session and the device that it names, because whoever did it was signed in. A failed log-in or a report
+// names an account that need not be its sender's, and so may a site's own activity, such as a request for a new password.
 export function isTie({ type, origin, website_account_id: account }: RecordedActivity): boolean {
-  return origin === "server" && account !== undefined && type !== "login_failed" && type !== "fraud_report";
+  return origin === "server" && account !== undefined && !untied.has(type) && !type.startsWith("custom:");
 }
 
 export function kindOf(type: string): number {

@@ -11,7 +11,7 @@ const flags = {
 const crmId = { maxLength: 1024 };
 
 // Ids that no path can name, or that stand for "no account".
-const reservedIds = [unknownAccount, ".", ".."];
+const reservedIds = new Set([unknownAccount, ".", ".."]);
 const pseudonymForm = "erased-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const pseudonym = new RegExp(`^${pseudonymForm}$`);
 
@@ -57,7 +57,7 @@ export const NewAccount = Type.Object(
 export type NewAccount = Static<typeof NewAccount>;
 
 export function isReservedAccountId(id: string): boolean {
-  return reservedIds.includes(id);
+  return reservedIds.has(id);
 }
 
 // What stands for an erased account in its cases and events. No account may have such an id.

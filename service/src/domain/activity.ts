@@ -99,6 +99,16 @@ export type RecordedActivity = Activity & {
   browser?: BrowserFacts;
 };
 
+// What stays of an erased account's activity that is not scored yet: a report, because it was accepted and its case is owed, with
+// nothing but what the case shows.
+export function pseudonymiseActivity(activity: RecordedActivity, pseudonym: string): RecordedActivity | null {
+  const { activity_id, type, occurred_at, origin, received_at, attributes = {} } = activity;
+  if (type !== "fraud_report") return null;
+  const shown = Object.entries(attributes).filter(([name]) => name === "label" || name === "note");
+  const kept = { activity_id, type, occurred_at, origin, received_at };
+  return { ...kept, website_account_id: pseudonym, attributes: Object.fromEntries(shown) };
+}
+
 // Whom a case from this activity is about. At most one case per subject is OPEN.
 export function subjectOf(activity: Activity): string {
   return activity.website_account_id === undefined ? sourceOf(activity) : accountSubject(activity.website_account_id);

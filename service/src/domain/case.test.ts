@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { scoreReport } from "../detection/report.ts";
 import type { Activity } from "./activity.ts";
 import { changeAccount, newAccount } from "./account.ts";
-import { changeStatus, joinCase, occurrencesShownMax, openCase, pseudonymiseCase, statesShownMax } from "./case.ts";
+import { changeStatus, joinCase, openCase, pseudonymiseCase, statesShownMax } from "./case.ts";
+import { occurrencesShownMax } from "./evidence.ts";
 import type { Finding } from "./finding.ts";
 
 const now = "2026-11-15T09:30:00.000Z";

@@ -1,12 +1,12 @@
 import { Type, type Static } from "typebox";
 import type { DomainEvent } from "./event.ts";
+import { addOccurrence, believed, claimedAccounts, isClaimOnly, newOccurrence, occurrencesShownMax } from "./evidence.ts";
 import { Failure, type FieldError } from "./failure.ts";
 import { Time, Uuid, notBefore } from "./field.ts";
 import { Occurrence, Score, actions, labels, type Finding, type FindingIds } from "./finding.ts";
 
-// A case under a long attack would otherwise grow without bound, and every change writes it whole. The log keeps all.
+// Bounded for the same reason as its evidence.
 export const statesShownMax = 500;
-export const occurrencesShownMax = 200;
 const highlightsMax = 20;
 
 const CaseStatus = Type.Enum(["OPEN", "CLOSED"]);
@@ -38,6 +38,11 @@ const CaseDetails = Type.Object(
     summary: Type.String(),
     highlights: Type.Array(Type.String()),
     recommended_action: Type.Enum([...actions], { description: "One signal for the investigator; not enforced." }),
+    claimed_accounts: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "Of a case about a source: accounts that its pages named. They are claimed, not verified; 100 at most.",
+      }),
+    ),
   },
   { additionalProperties: false, $id: "CaseDetails" },
 );
@@ -57,7 +62,7 @@ export const Case = Type.Object(
     state_history: Type.Array(CaseState, { description: `The earlier states, oldest first; the latest ${statesShownMax}.` }),
     details: CaseDetails,
     fraud_occurrences: Type.Record(Type.String(), Occurrence, {
-      description: `By occurrence_id; the latest ${occurrencesShownMax}.`,
+      description: `By occurrence_id; the ${occurrencesShownMax} that count most.`,
     }),
   },
   { additionalProperties: false, $id: "Case" },
@@ -165,7 +170,8 @@ function versionConflict(found: { case_id: string; case_version: number }): Fail
 
 export type Subject = { tenant_id: string; website_account_id: string };
 
-export function openCase(subject: Subject, finding: Finding, ids: FindingIds, now: string): Changed {
+export function openCase(subject: Subject, found: Finding, ids: FindingIds, now: string): Changed {
+  const finding = believed(found);
   const state: CaseState = {
     state_id: ids.state_id,
     case_status: "OPEN",
@@ -193,16 +199,23 @@ export function openCase(subject: Subject, finding: Finding, ids: FindingIds, no
       summary: finding.summary,
       highlights: finding.highlights.slice(0, highlightsMax),
       recommended_action: finding.action,
+      ...claimedAccounts(undefined, finding),
     },
-    fraud_occurrences: { [ids.occurrence_id]: occurrence(finding, ids, now) },
+    fraud_occurrences: { [ids.occurrence_id]: newOccurrence(finding, ids, now) },
   };
   return { document, events: [caseEvent(document, "case.opened", state)] };
 }
 
-// New evidence: a new occurrence, a new state, the next version. Scores, labels and recommendation only rise.
-export function joinCase(open: CaseDocument, finding: Finding, ids: FindingIds, now: string): Changed {
+// New evidence: a new occurrence, a new state, the next version. Scores, labels and recommendation only rise. What a page claims
+// stands behind what others said.
+export function joinCase(open: CaseDocument, found: Finding, ids: FindingIds, now: string): Changed {
+  const finding = believed(found);
   const before = open.details;
-  const isStronger = finding.score > before.overall_risk_score;
+  const areClaims = isClaimOnly(open.fraud_occurrences);
+  const isClaim = finding.source === "page";
+  const isEqual = finding.score === before.overall_risk_score;
+  const isStronger = finding.score > before.overall_risk_score || (isEqual && areClaims && !isClaim);
+  const isBehind = isClaim && !areClaims;
   const score = Math.max(before.overall_risk_score, finding.score);
   const state: CaseState = {
     state_id: ids.state_id,
@@ -219,15 +232,17 @@ export function joinCase(open: CaseDocument, finding: Finding, ids: FindingIds, 
     primary_fraud_label: isStronger ? finding.label : before.primary_fraud_label,
     fraud_labels: [...new Set([...before.fraud_labels, finding.label])],
     // Of the strongest evidence, and of equals the latest.
-    summary: finding.score >= before.overall_risk_score ? finding.summary : before.summary,
-    highlights: [...new Set([...finding.highlights, ...before.highlights])].slice(0, highlightsMax),
+    summary: isStronger || (isEqual && !isBehind) ? finding.summary : before.summary,
+    highlights: [
+      ...new Set(isBehind ? [...before.highlights, ...finding.highlights] : [...finding.highlights, ...before.highlights]),
+    ].slice(0, highlightsMax),
     recommended_action: stronger ? finding.action : before.recommended_action,
+    ...claimedAccounts(before.claimed_accounts, finding),
   };
-  const kept = Object.entries(open.fraud_occurrences).slice(1 - occurrencesShownMax);
   const document = {
     ...withState(open, state),
     details,
-    fraud_occurrences: Object.fromEntries([...kept, [ids.occurrence_id, occurrence(finding, ids, now)]]),
+    fraud_occurrences: addOccurrence(open.fraud_occurrences, newOccurrence(finding, ids, now)),
   };
   return { document, events: [caseEvent(document, "case.evidence_added", state)] };
 }
@@ -261,17 +276,6 @@ function withState(found: CaseDocument, state: CaseState): CaseDocument {
     updated_at: state.changed_at,
     current_state: state,
     state_history: [...found.state_history, found.current_state].slice(-statesShownMax),
-  };
-}
-
-function occurrence(finding: Finding, ids: FindingIds, now: string): Occurrence {
-  return {
-    occurrence_id: ids.occurrence_id,
-    prediction_id: ids.prediction_id,
-    session_id: finding.session_id ?? "",
-    generated_at: now,
-    risk_score: finding.score,
-    explanation: finding.explanation,
   };
 }
 

@@ -1,8 +1,15 @@
 import { Type, type Static } from "typebox";
+import { Failure } from "./failure.ts";
 import { Time } from "./field.ts";
 import { scopes } from "./scope.ts";
+import { previousSecretMs } from "./tenant.ts";
 
 export const clientsMax = 100;
+
+export function clientIdFault(clientId: string): string | null {
+  const isGood = /^[\x21-\x7e]{1,128}$/.test(clientId) && clientId !== "system";
+  return isGood ? null : "a client id is 1 to 128 visible ASCII characters, and not system";
+}
 
 const ScopeName = Type.Enum([...scopes]);
 
@@ -38,3 +45,26 @@ export const MadeClient = Type.Object(
   },
   { additionalProperties: false, $id: "MadeClient" },
 );
+
+// An earlier secret that works until then, because the answer to its rotation said so.
+export type PreviousSecret = { secret_hash: string; until: string };
+export type ClientSecrets = { secret_hash: string; previous_secrets: PreviousSecret[]; token_generation: number };
+
+const previousSecretsMax = 5;
+
+type Rotation = { secret_hash: string; revokeNow: boolean; now: string };
+
+// The client's secrets after a rotation. A secret that was promised 24 hours keeps them, unless all are revoked now.
+export function rotateSecrets(before: ClientSecrets, { secret_hash, revokeNow, now }: Rotation): ClientSecrets {
+  if (revokeNow) return { secret_hash, previous_secrets: [], token_generation: before.token_generation + 1 };
+  const kept = before.previous_secrets.filter(({ until }) => until > now);
+  const [oldest] = kept;
+  if (oldest && kept.length >= previousSecretsMax) throw tooManySecrets(Date.parse(oldest.until) - Date.parse(now));
+  const until = new Date(Date.parse(now) + previousSecretMs).toISOString();
+  return { ...before, secret_hash, previous_secrets: [...kept, { secret_hash: before.secret_hash, until }] };
+}
+
+function tooManySecrets(waitMs: number): Failure {
+  const detail = `${previousSecretsMax} earlier secrets still work. Wait until the oldest one ends, or end them all with revoke_now.`;
+  return new Failure("rate-limited", detail, { headers: { "retry-after": String(Math.max(1, Math.ceil(waitMs / 1000))) } });
+}

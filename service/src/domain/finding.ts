@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
 import { Time } from "./field.ts";
+import { sources, sourceWords, type Source } from "./source.ts";
 
 export const labels = ["Account Takeover", "Bot", "Synthetic", "Organic"] as const;
 export type Label = (typeof labels)[number];
@@ -32,10 +33,19 @@ const Contributor = Type.Object(
   { additionalProperties: false },
 );
 
+// Evidence that an earlier version stored does not have these members. To fill them in would rewrite every case in an upgrade.
+const sinceNote = "Absent in evidence that an earlier version stored.";
+
 const Explanation = Type.Object(
   {
     fraud_reason: Type.String({ description: "A few words." }),
     fraud_reason_description: Type.String({ description: "A sentence." }),
+    evidence_source: Type.Optional(
+      Type.Enum([...sources], {
+        description: `Whose word it is. While all evidence of a case is \`page\`, its score is at most 3 and its action MONITOR. ${sinceNote}`,
+      }),
+    ),
+    evidence: Type.Optional(Type.Enum(Object.values(sourceWords), { description: `The same in words. ${sinceNote}` })),
     fraud_types: Type.Array(Type.Enum([...fraudTypes])),
     model_behaviour: Type.Union([
       Type.Array(
@@ -57,6 +67,17 @@ export const Occurrence = Type.Object(
     session_id: Type.String({ description: "Empty if there was none." }),
     generated_at: Time,
     risk_score: Score,
+    count: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: `How often it was seen. Repeats are counted here and do not change the case's version. ${sinceNote}`,
+      }),
+    ),
+    first_at: Type.Optional({
+      ...Time,
+      description: `When it was first seen: the event's time if a server sent it, when it came in if a page did. ${sinceNote}`,
+    }),
+    last_at: Type.Optional({ ...Time, description: `When it was last seen, likewise. ${sinceNote}` }),
     explanation: Explanation,
   },
   { additionalProperties: false, $id: "FraudOccurrence" },
@@ -70,11 +91,22 @@ export type Finding = {
   action: Action;
   summary: string;
   highlights: string[];
-  explanation: Static<typeof Explanation>;
+  // The evidence's words are added from the source.
+  explanation: Omit<Static<typeof Explanation>, "evidence_source" | "evidence">;
+  source: Source;
+  // The account that the page named without proof, if the case is about the source.
+  claimed?: string;
   session_id: string | undefined;
   session_status: "ACTIVE" | "FINISHED";
   // Somebody said so: each report is evidence of its own.
   isReport?: true;
 };
 
-export type FindingIds = { case_id: string; state_id: string; occurrence_id: string; prediction_id: string };
+// `seen_at`: when it was seen; without it, when it was found.
+export type FindingIds = {
+  case_id: string;
+  state_id: string;
+  occurrence_id: string;
+  prediction_id: string;
+  seen_at?: string;
+};

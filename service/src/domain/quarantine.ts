@@ -8,6 +8,8 @@ export const depthMax = 32;
 export const membersInBodyMax = 300_000;
 export const unpackedMiBMax = 8;
 export const daysKept = 14;
+// Of the sessions that send more than the quotas allow, one in so many is kept.
+export const overQuotaKept = 16;
 
 // The closed list of what the collector does not take as it came, each with the sentence that its entry begins with.
 export const quarantineMeanings = {
@@ -25,6 +27,7 @@ export const quarantineMeanings = {
   "too-old": "The event is more than 90 days old.",
   unstorable: "The event_id holds U+0000 or a lone surrogate.",
   "id-reused": "Another event came under this event_id before.",
+  "over-quota": `More events or new sessions and devices came than the quotas allow. One session in ${overQuotaKept} is kept; the first event of each day that is not is shown.`,
   "wrong-hash": "The hashCode is not that of the body. Its events are kept, with a sign.",
   "foreign-tenant-id": "The attribute tenant_id is not yours. The events are kept, with a sign; the first of each day is shown.",
 } as const;
@@ -34,8 +37,8 @@ export type QuarantineReason = keyof typeof quarantineMeanings;
 // The keys of the table above, and nothing else.
 export const quarantineReasons = Object.keys(quarantineMeanings) as QuarantineReason[];
 
-// Where a site sets an id of its own on every event, one entry for each would push everything else out of sight.
-export const shownOnceADay: ReadonlySet<QuarantineReason> = new Set(["foreign-tenant-id"]);
+// One entry for each event would push everything else out of sight, if a site sets an id of its own on every event, or in a flood.
+export const shownOnceADay: ReadonlySet<QuarantineReason> = new Set(["foreign-tenant-id", "over-quota"]);
 
 // The events stay, so that nothing was held back.
 export const keptReasons: ReadonlySet<QuarantineReason> = new Set(["wrong-hash", "foreign-tenant-id"]);

@@ -94,6 +94,10 @@ export function precisionOf(outcomes: Outcomes): Precision {
 export const MeasuredRule = Type.Object(
   {
     ...versioned,
+    is_limited: Type.Boolean({
+      description: "Whether it rests at the moment because its patterns, with the tenant's others, take too long.",
+    }),
+    limited_until: Type.Optional(Type.String({ ...Time, description: "When it comes back by itself." })),
     hits_7d: Type.Integer({ description: "Hits on today and the 6 days before it, in UTC, while it was on." }),
     shadow_hits_7d: Type.Integer({ description: "The same, while it was in shadow." }),
     outcomes_7d: Precision,

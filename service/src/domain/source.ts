@@ -5,8 +5,16 @@ import { Type } from "typebox";
 // verified_session: a page whose user was confirmed, by a signed identity or by a server activity of the same session. It is
 // believed for the behavior of that session on that account.
 // page: anybody who knows the public app key. It is believed for facts about its own session, device and address.
-export const sources = ["server", "verified_session", "page"] as const;
+// In rising order of belief.
+export const sources = ["page", "verified_session", "server"] as const;
 export type Source = (typeof sources)[number];
+
+// For people.
+export const sourceWords = {
+  page: "claimed by a page",
+  verified_session: "seen in a verified session",
+  server: "reported by your server",
+} as const satisfies Record<Source, string>;
 
 export const SourceName = Type.Enum([...sources], {
   description:

@@ -1,13 +1,15 @@
 import type { Flags } from "../db/accounts.ts";
+import type { CaseClaim } from "../db/case-claims.ts";
 import { insertCase, lockOpenCase, type LockedCase } from "../db/cases.ts";
 import type { Queryable } from "../db/database.ts";
 import type { Found } from "../detection/finding.ts";
 import { unknownAccount } from "../domain/account.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
-import { isRepeat } from "../domain/case-repeat.ts";
 import { joinCase, openCase, type CaseDocument, type Changed } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
+import { countRepeat, isRepeat } from "../domain/evidence.ts";
 import type { FindingIds } from "../domain/finding.ts";
+import { timeOf } from "./enrichment.ts";
 
 const openAttemptsMax = 5;
 
@@ -20,19 +22,21 @@ type Predictions = Map<RecordedActivity, string>;
 export type CaseWork = {
   opened: number;
   joinedFindings: number;
-  // To be saved by the caller, all at once.
+  // Each once, to be saved by the caller, all together.
   joined: LockedCase[];
   events: DomainEvent[];
-  // Which finding became which occurrence of which case; one that repeats what its case says became none.
+  // Which finding became which occurrence of which case. One that repeats what its case says is only counted there.
   made: Map<Found, { case_id: string; prediction_id: string }>;
+  // Which cases list which accounts that a page named.
+  claims: CaseClaim[];
 };
 
-type Done = { isOpened: boolean; joined: LockedCase | null; events: DomainEvent[]; made: CaseWork["made"] };
+type Done = Pick<CaseWork, "events" | "made" | "claims"> & { isOpened: boolean; joined: LockedCase | null };
 
 // In order of the subject, so that two engines lock cases in one order.
 export async function openOrJoin(batch: Batch, found: Found[], flags: Map<string, Flags>): Promise<CaseWork> {
   const predictions: Predictions = new Map();
-  const work: CaseWork = { opened: 0, joinedFindings: 0, joined: [], events: [], made: new Map() };
+  const work: CaseWork = { opened: 0, joinedFindings: 0, joined: [], events: [], made: new Map(), claims: [] };
   const groups = [...Map.groupBy(found, ({ subject }) => subject)].toSorted(([a], [b]) => (a < b ? -1 : 1));
   for (const [, group] of groups) {
     const done = await openOrJoinOne({ ...batch, predictions }, group, flags);
@@ -40,6 +44,7 @@ export async function openOrJoin(batch: Batch, found: Found[], flags: Map<string
     work.opened += done.isOpened ? 1 : 0;
     work.joinedFindings += done.made.size - (done.isOpened ? 1 : 0);
     work.events.push(...done.events);
+    work.claims.push(...done.claims);
     for (const [each, ids] of done.made) work.made.set(each, ids);
   }
   return work;
@@ -60,8 +65,8 @@ async function openOrJoinOne(
     const open = await lockOpenCase(tx, tenantId, subject);
     if (open) {
       const { changed, made } = fold(batch, { document: open.document, events: [] }, group);
-      const joined = { ...open, document: changed.document };
-      return { isOpened: false, joined: made.size === 0 ? null : joined, events: changed.events, made };
+      const joined = changed.document === open.document ? null : { ...open, document: changed.document };
+      return { isOpened: false, joined, events: changed.events, made, claims: claimsIn(changed.document, group) };
     }
     const ids = newIds(batch, first.activity);
     const owner = { tenant_id: tenantId, website_account_id: account ?? unknownAccount };
@@ -70,9 +75,14 @@ async function openOrJoinOne(
     const isBlocked = flags.get(account ?? "")?.is_blocked ?? false;
     if (!(await insertCase(tx, { document: changed.document, subject, end_user_is_blocked: isBlocked }))) continue;
     made.set(first, { case_id: ids.case_id, prediction_id: ids.prediction_id });
-    return { isOpened: true, joined: null, events: changed.events, made };
+    return { isOpened: true, joined: null, events: changed.events, made, claims: claimsIn(changed.document, group) };
   }
   throw new Error(`no case could be opened or joined in ${openAttemptsMax} attempts`);
+}
+
+function claimsIn({ case_id, details }: CaseDocument, group: Found[]): CaseClaim[] {
+  const named = new Set(group.flatMap(({ finding }) => finding.claimed ?? []));
+  return (details.claimed_accounts ?? []).flatMap((account) => (named.has(account) ? [{ case_id, account }] : []));
 }
 
 function fold(
@@ -80,12 +90,14 @@ function fold(
   start: Changed,
   group: Found[],
 ): { changed: Changed; made: CaseWork["made"] } {
-  const nowMs = Date.parse(batch.now);
   const made: CaseWork["made"] = new Map();
   let document: CaseDocument = start.document;
   const events = [...start.events];
   for (const found of group) {
-    if (isRepeat(document, found.finding, nowMs)) continue;
+    if (isRepeat(document, found.finding)) {
+      document = countRepeat(document, found.finding, seenAtOf(found.activity));
+      continue;
+    }
     const ids = newIds(batch, found.activity);
     const next = joinCase(document, found.finding, ids, batch.now);
     document = next.document;
@@ -98,5 +110,11 @@ function fold(
 function newIds({ clock, now, predictions }: Batch & { predictions: Predictions }, activity: RecordedActivity): FindingIds {
   const prediction_id = predictions.get(activity) ?? clock.newId();
   predictions.set(activity, prediction_id);
-  return { case_id: clock.newId(now), state_id: clock.newId(), occurrence_id: clock.newId(), prediction_id };
+  const seen_at = seenAtOf(activity);
+  return { case_id: clock.newId(now), state_id: clock.newId(), occurrence_id: clock.newId(), prediction_id, seen_at };
+}
+
+// When a server says that it happened. A page's clock is a claim too, so of a page it is when it came in.
+function seenAtOf(activity: RecordedActivity): string {
+  return activity.origin === "server" ? new Date(timeOf(activity)).toISOString() : activity.received_at;
 }

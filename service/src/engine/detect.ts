@@ -2,10 +2,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { appendScored, claimTurn, isDayMissing, proveClaims, saveTurn, type Turn } from "../db/activities.ts";
 import { claimActivities } from "../db/inbox.ts";
 import { isUnscorable, markBefore, returnToMark, setAsideOldest } from "../db/unscorable.ts";
+import { insertCaseClaims } from "../db/case-claims.ts";
 import { saveCases } from "../db/cases.ts";
 import type { Database, Queryable } from "../db/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { addIdentityCounts } from "../db/identity.ts";
+import { saveRuleLimits } from "../db/rule-limits.ts";
 import { addRuleHits, addRuleSubjects, type RuleSubject } from "../db/rules.ts";
 import { observe } from "../detection/features.ts";
 import { findingsOf, type Found, type Observed as Seen } from "../detection/finding.ts";
@@ -19,6 +21,7 @@ import { believeBatch, identityCounts } from "./belief.ts";
 import { openOrJoin, type Batch, type Clock } from "./cases.ts";
 import { keptIp, timeOf, type Enrichment } from "./enrichment.ts";
 import type { Memory } from "./memory.ts";
+import { restMs } from "./pattern-budget.ts";
 import type { RuleSets } from "./rule-sets.ts";
 import { tallyBatch } from "./tally.ts";
 
@@ -45,42 +48,58 @@ type Hit = Omit<RuleSubject, "hits"> & { day: string };
 
 // One batch of one tenant in one transaction: a crash anywhere runs it again, and it comes out the same. Null where another
 // engine has the tenant.
-export async function detectBatch(detector: Detector, tenantId: string, size = batchMax): Promise<Pass | null> {
-  return detector.database.transaction(async (tx) => {
+export async function detectBatch(
+  detector: Detector,
+  tenantId: string,
+  size = batchMax,
+  only?: RecordedActivity["origin"],
+): Promise<Pass | null> {
+  const pass = await detector.database.transaction(async (tx) => {
     const turn = await claimTurn(tx, tenantId);
-    return turn && scoreOldest(detector, { tx, tenantId, turn, size });
+    return turn && scoreOldest(detector, { tx, tenantId, turn, size, only });
+  });
+  await saveLimitedRules(detector, tenantId);
+  return pass;
+}
+
+// Apart from the batch, which may be rolled back.
+async function saveLimitedRules({ database, clock, ruleSets }: Detector, tenantId: string): Promise<void> {
+  await ruleSets.saveLimited(tenantId, async (rule_ids) => {
+    const limited_at = clock.now();
+    const limited_until = new Date(Date.parse(limited_at) + restMs).toISOString();
+    await database.transaction((tx) => saveRuleLimits(tx, tenantId, { rule_ids, limited_at, limited_until }));
   });
 }
 
-// The oldest alone. Where that one cannot be scored it is set aside, whole, and `fault` says why: it would hold up all that its
-// tenant sends for ever.
+// Scores the oldest activity of one origin alone. If that fails, the activity is set aside, whole, and `fault` says why. Otherwise
+// it would block its tenant's queue forever.
 export async function detectOldest(
   detector: Detector,
   tenantId: string,
-  { areDaysMade }: { areDaysMade: boolean },
+  { only, areDaysMade }: { only: RecordedActivity["origin"]; areDaysMade: boolean },
 ): Promise<(Pass & { fault?: unknown }) | null> {
   return detector.database.transaction(async (tx) => {
     const turn = await claimTurn(tx, tenantId);
     if (!turn) return null;
     await markBefore(tx);
     try {
-      return await scoreOldest(detector, { tx, tenantId, turn, size: 1 });
+      return await scoreOldest(detector, { tx, tenantId, turn, size: 1, only });
     } catch (fault) {
       const isDayImpossible = areDaysMade && isDayMissing(fault);
       if (!isUnscorable(fault) && !isDayImpossible) throw fault;
       // The turn is still ours, so it is still the oldest.
       await returnToMark(tx);
-      await setAsideOldest(tx, tenantId, { fault: String(fault), now: detector.clock.now() });
+      await setAsideOldest(tx, tenantId, { origin: only, fault: String(fault), now: detector.clock.now() });
       return { scored: 0, opened: 0, joined: 0, fault };
     }
   });
 }
 
-type Oldest = { tx: Queryable; tenantId: string; turn: Turn; size: number };
+type Oldest = { tx: Queryable; tenantId: string; turn: Turn; size: number; only: RecordedActivity["origin"] | undefined };
 
-async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Oldest): Promise<Pass> {
+async function scoreOldest(detector: Detector, { tx, tenantId, turn, size, only }: Oldest): Promise<Pass> {
   const { clock } = detector;
-  const claimed = await claimActivities(tx, tenantId, size);
+  const claimed = await claimActivities(tx, tenantId, size, only);
   if (claimed.length === 0) return { scored: 0, opened: 0, joined: 0 };
   const now = clock.now();
   const batch: Batch = { tx, tenantId, clock, now };
@@ -117,6 +136,7 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size }: Old
     tallyBatch(tx, tenantId, activities, memory.started),
     saveHits(batch, judged),
     saveCases(tx, tenantId, cases.joined),
+    insertCaseClaims(tx, tenantId, cases.claims),
     changed && saveTurn(tx, tenantId, changed),
     proveClaims(tx, tenantId, memory.listProved()),
     addIdentityCounts(tx, tenantId, identityCounts(believed)),

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { analyzeActivity, makePartition, isDayMissing } from "../db/activities.ts";
 import { listTenantsWithWork, listWaitingDays } from "../db/inbox.ts";
 import { isUnscorable } from "../db/unscorable.ts";
+import type { RecordedActivity } from "../domain/activity.ts";
 import { detectBatch, detectOldest, type Detector, type Pass } from "./detect.ts";
 import { Worker } from "./worker.ts";
 
@@ -32,15 +33,17 @@ export class Engine extends Worker {
     for (const tenantId of tenants ?? []) {
       if (this.signal.aborted) break;
       // What fails for one tenant must not hold up the next.
-      const pass = await scoreBatch(detector, tenantId).catch((error: unknown) => {
+      const passes = await scoreBatch(detector, tenantId).catch((error: unknown) => {
         hasFailed = true;
         return this.#failed(error, tenantId);
       });
-      total.scored += pass?.scored ?? 0;
-      total.opened += pass?.opened ?? 0;
-      total.joined += pass?.joined ?? 0;
-      if (pass?.fault !== undefined)
-        this.#parts.log.error({ err: pass.fault, tenant_id: tenantId }, "an activity cannot be scored; it is set aside");
+      for (const { scored, opened, joined, fault } of passes ?? []) {
+        total.scored += scored;
+        total.opened += opened;
+        total.joined += joined;
+        if (fault !== undefined)
+          this.#parts.log.error({ err: fault, tenant_id: tenantId }, "an activity cannot be scored; it is set aside");
+      }
     }
     onPass(total);
     await this.#seeGrowth(total.scored);
@@ -53,8 +56,12 @@ export class Engine extends Worker {
     this.#scored += scored;
     if (this.#scored < this.#analyzeAt) return;
     this.#analyzeAt = this.#scored * analyzeFactor;
-    // Another engine may be at it; then it is done all the same.
-    await this.#parts.detector.database.transaction((tx) => analyzeActivity(tx)).catch(() => {});
+    const { detector, log } = this.#parts;
+    await detector.database
+      .transaction((tx) => analyzeActivity(tx))
+      .catch((error: unknown) => {
+        log.warn({ err: error }, "the planner's statistics could not be refreshed; it is tried again later");
+      });
   }
 
   #failed(error: unknown, tenantId?: string): null {
@@ -65,14 +72,33 @@ export class Engine extends Worker {
 
 const sizes = [undefined, 64, 8];
 
-// Something in a batch may be impossible to score. What comes before it is scored in smaller batches, pass by pass, and when it is
-// the oldest it is set aside. A day's partition is made ahead of time; one that is missing all the same is made now, outside of
-// the batch, for its lock would wait for every other engine's batch.
-async function scoreBatch(detector: Detector, tenantId: string): Promise<(Pass & { fault?: unknown }) | null> {
+type Faulty = Pass & { fault?: unknown };
+
+// A batch that holds an activity that cannot be scored fails as a whole. Then each origin is searched on its own, so that an event
+// of a page does not slow down what servers send.
+async function scoreBatch(detector: Detector, tenantId: string): Promise<Faulty[]> {
+  try {
+    return listed(await detectBatch(detector, tenantId));
+  } catch (error) {
+    if (!isDayMissing(error) && !isUnscorable(error)) throw error;
+  }
+  const server = await searchOrigin(detector, tenantId, "server");
+  return server ? [server, ...listed(await searchOrigin(detector, tenantId, "browser"))] : [];
+}
+
+// Null means that another engine has the tenant.
+function listed(pass: Faulty | null): Faulty[] {
+  return pass ? [pass] : [];
+}
+
+// What comes before the faulty activity is scored in smaller batches, pass by pass. When it is the oldest, it is set aside. A
+// day's partition is made ahead of time. If it is missing all the same it is made now, outside of the batch, because its lock
+// would wait for every other engine's batch.
+async function searchOrigin(detector: Detector, tenantId: string, only: RecordedActivity["origin"]): Promise<Faulty | null> {
   let areDaysMade = false;
   for (const size of sizes) {
     try {
-      return await detectBatch(detector, tenantId, size);
+      return await detectBatch(detector, tenantId, size, only);
     } catch (error) {
       const isMissing = isDayMissing(error);
       if (isMissing && !areDaysMade) await makeDays(detector, tenantId);
@@ -81,12 +107,12 @@ async function scoreBatch(detector: Detector, tenantId: string): Promise<(Pass &
     }
   }
   try {
-    return await detectOldest(detector, tenantId, { areDaysMade });
+    return await detectOldest(detector, tenantId, { only, areDaysMade });
   } catch (error) {
     if (areDaysMade || !isDayMissing(error)) throw error;
   }
   await makeDays(detector, tenantId);
-  return detectOldest(detector, tenantId, { areDaysMade: true });
+  return detectOldest(detector, tenantId, { only, areDaysMade: true });
 }
 
 async function makeDays({ database }: Detector, tenantId: string): Promise<void> {

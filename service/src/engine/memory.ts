@@ -23,7 +23,8 @@ import {
   type SessionFacts,
   type ValueFacts,
 } from "../detection/entity.ts";
-import { Ring } from "../detection/ring.ts";
+import { ringSize } from "../detection/catalogue.ts";
+import { claimBit, Ring } from "../detection/ring.ts";
 import type { AccountFlags, EnrichedActivity, Scene } from "../detection/scene.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
 import { Gathering } from "./gathering.ts";
@@ -122,8 +123,9 @@ export class Memory {
       network: hasNetwork(event) ? this.#entity<AddressFacts>("network", event.network, () => null) : null,
       session,
       isNewPair,
-      // What is told long afterwards says nothing of the browsers that are heard now.
-      tenantHasBrowser: tenantHasBrowser && Date.parse(activity.received_at) - at < promptMs,
+      // What is told long afterwards says nothing of the browsers that are heard now. Nor does an address that pages flood, because
+      // the events of its honest visitors may have been dropped.
+      tenantHasBrowser: tenantHasBrowser && Date.parse(activity.received_at) - at < promptMs && !isFlooded(source.ip, at),
       serverTells,
       shares: {
         total: this.#loginsWith(totalName),
@@ -253,6 +255,12 @@ export class Memory {
     }
     return session;
   }
+}
+
+const floodedMs = 60 * 60 * 1000;
+
+function isFlooded(ip: Entity<AddressFacts> | null, at: number): boolean {
+  return ip !== null && ip.ring.count(at, floodedMs, claimBit) >= ringSize / 2;
 }
 
 function toStored([session_id, { account, device, ...facts }]: [string, Session]): StoredSession {

@@ -1,30 +1,31 @@
 import type { Queryable } from "../db/database.ts";
 import { findDetection, listRules } from "../db/rules.ts";
 import { compileRule, type CompiledRule } from "../detection/compile.ts";
+import { worstMsPerInstruction } from "../detection/regex.ts";
 import type { ActiveRule, RuleSet } from "../detection/score.ts";
 import { compileSentence } from "../detection/sentence.ts";
 import type { Rule } from "../domain/rule.ts";
+import { PatternBudget } from "./pattern-budget.ts";
 
 const tenantsMax = 1_000;
-const patience = { ownMs: 50, allMs: 500, eachMs: 0.2, slowMs: 1 };
+const budgetsMax = 10_000;
 
-type Spent = { ms: number; calls: number };
-
-function isOver({ ms, calls }: Spent, onceMs: number): boolean {
-  return ms > onceMs + calls * patience.eachMs;
-}
-
-function isSlow({ ms, calls }: Spent): boolean {
-  return calls === 0 || ms / calls > patience.slowMs;
-}
+type Options = { onLimited?: (tenantId: string, ruleIds: string[]) => void; nowMs?: () => number };
 
 // Compiled once a revision. What cannot be compiled any more (a field that a release took away) is told once, and left out.
 export class RuleSets {
   readonly #sets = new Map<string, RuleSet>();
+  readonly #budgets = new Map<string, PatternBudget>();
   readonly #onFault: (rule: Rule, fault: unknown) => void;
+  readonly #onLimited: NonNullable<Options["onLimited"]>;
+  readonly #nowMs: () => number;
+  // By tenant: rules that rest, which nobody has written down yet.
+  readonly #limited = new Map<string, Set<string>>();
 
-  constructor(onFault: (rule: Rule, fault: unknown) => void) {
+  constructor(onFault: (rule: Rule, fault: unknown) => void, { onLimited, nowMs }: Options = {}) {
     this.#onFault = onFault;
+    this.#onLimited = onLimited ?? (() => {});
+    this.#nowMs = nowMs ?? (() => performance.now());
   }
 
   async current(tx: Queryable, tenantId: string): Promise<RuleSet> {
@@ -32,39 +33,56 @@ export class RuleSets {
     const known = this.#sets.get(tenantId);
     if (known?.revision === revision) return known;
     const active = (await listRules(tx, tenantId)).filter((rule) => rule.state !== "off");
-    const spent: Spent = { ms: 0, calls: 0 };
-    const set = { revision, thresholds, rules: active.flatMap((rule) => this.#compile(rule, spent)) };
+    const budget = this.#budgetOf(tenantId);
+    const rules = active.flatMap((rule) => this.#compile(rule, (compiled) => this.#limit(tenantId, rule, compiled, budget)));
+    budget.use(rules.filter(({ compiled }) => compiled.instructions > 0).map(({ rule }) => rule.rule_id));
+    const set = { revision, thresholds, rules };
     if (this.#sets.size >= tenantsMax) this.#sets.clear();
     this.#sets.set(tenantId, set);
     return set;
   }
 
-  // Patterns are linear, but a hostile one takes milliseconds for every event. A rule that does is left out until it is changed,
-  // and so are those that come after it when all of a tenant's together take too long.
-  #limited(rule: Rule, compiled: CompiledRule, all: Spent): CompiledRule {
-    if (!rule.expression.includes("matches")) return compiled;
-    const own: Spent = { ms: 0, calls: 0 };
-    let isOut = false;
+  // The rules that rest since this was asked last. They are asked for again unless `save` succeeds.
+  async saveLimited(tenantId: string, save: (ruleIds: string[]) => Promise<void>): Promise<void> {
+    const limited = this.#limited.get(tenantId);
+    if (!limited) return;
+    await save([...limited]);
+    this.#limited.delete(tenantId);
+  }
+
+  #budgetOf(tenantId: string): PatternBudget {
+    const budget = this.#budgets.get(tenantId) ?? new PatternBudget(this.#nowMs);
+    const [oldest] = this.#budgets.size >= budgetsMax ? this.#budgets.keys() : [];
+    if (oldest !== undefined) this.#budgets.delete(oldest);
+    this.#budgets.set(tenantId, budget);
+    return budget;
+  }
+
+  // A pause of the process that falls into a rule is not the rule's: it is charged no more than its patterns can take.
+  #limit(tenantId: string, { rule_id }: Rule, compiled: CompiledRule, budget: PatternBudget): CompiledRule {
+    if (compiled.instructions === 0) return compiled;
+    const mostMs = compiled.instructions * worstMsPerInstruction;
     const test: CompiledRule["test"] = (context) => {
-      if (isOut) return false;
-      const began = performance.now();
-      const isHit = isOver(all, patience.allMs) && isSlow(own) ? false : compiled.test(context);
-      const ms = performance.now() - began;
-      for (const spent of [own, all]) {
-        spent.ms += ms;
-        spent.calls++;
-      }
-      isOut = isOver(own, patience.ownMs) || (isOver(all, patience.allMs) && isSlow(own));
-      if (isOut) this.#onFault(rule, new Error("its patterns take too long"));
+      if (budget.isLimited(rule_id)) return false;
+      const began = this.#nowMs();
+      const isHit = compiled.test(context);
+      const limited = budget.spend(rule_id, Math.min(this.#nowMs() - began, mostMs), context);
+      if (limited.length > 0) this.#noteLimited(tenantId, limited);
       return isHit;
     };
     return { ...compiled, test };
   }
 
-  #compile(rule: Rule, spent: Spent): ActiveRule[] {
+  #noteLimited(tenantId: string, ruleIds: string[]): void {
+    this.#onLimited(tenantId, ruleIds);
+    const noted = this.#limited.get(tenantId) ?? new Set();
+    for (const id of ruleIds) noted.add(id);
+    this.#limited.set(tenantId, noted);
+  }
+
+  #compile(rule: Rule, limit: (compiled: CompiledRule) => CompiledRule): ActiveRule[] {
     try {
-      const compiled = compileRule(rule.expression);
-      return [{ rule, compiled: this.#limited(rule, compiled, spent), sentence: compileSentence(rule.sentence) }];
+      return [{ rule, compiled: limit(compileRule(rule.expression)), sentence: compileSentence(rule.sentence) }];
     } catch (fault) {
       this.#onFault(rule, fault);
       return [];

@@ -3,19 +3,24 @@ import type { LookupAddress, LookupOptions } from "node:dns";
 import { Resolver } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
-// Apart, for one list would take an IPv4 address for the IPv6 one that it can be written as.
+// IANA's registries of special-purpose addresses, and Azure's wire server, which gives machines their secrets at a public address.
+// Two lists, because one list would also match an IPv4 address by the IPv6 form that it can be written in.
 const closed = { ipv4: new BlockList(), ipv6: new BlockList() };
 for (const [network, bits] of [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
+  ["168.63.129.16", 32],
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],
   ["192.0.2.0", 24],
+  ["192.31.196.0", 24],
+  ["192.52.193.0", 24],
   ["192.88.99.0", 24],
   ["192.168.0.0", 16],
+  ["192.175.48.0", 24],
   ["198.18.0.0", 15],
   ["198.51.100.0", 24],
   ["203.0.113.0", 24],
@@ -30,6 +35,7 @@ for (const [network, bits] of [
   ["2001::", 23],
   ["2001:db8::", 32],
   ["2002::", 16],
+  ["2620:4f:8000::", 48],
   ["3fff::", 20],
 ] as const)
   closed.ipv6.addSubnet(network, bits, "ipv6");

@@ -1,23 +1,17 @@
-import type { Case, FraudOccurrence } from "@casehound/client";
+import type { Case } from "@casehound/client";
 import { useState } from "react";
 import { FraudLabel, actionWords } from "../../parts/Badges.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { Age } from "../../parts/Time.tsx";
+import { Evidence, evidenceOf } from "./Evidence.tsx";
 import { Section } from "./Section.tsx";
 import { Waterfall } from "./Waterfall.tsx";
 
 const highlightsMax = 6;
 
-// The strongest evidence, and of equals the latest.
-export function strongestOf(found: Case): FraudOccurrence | undefined {
-  return Object.values(found.fraud_occurrences)
-    .toSorted((a, b) => Date.parse(a.generated_at) - Date.parse(b.generated_at))
-    .reduce<FraudOccurrence | undefined>((best, each) => (best && best.risk_score > each.risk_score ? best : each), undefined);
-}
-
 export function Why({ found }: { found: Case }) {
   const { summary, highlights, recommended_action, fraud_labels } = found.details;
-  const strongest = strongestOf(found);
+  const [strongest] = evidenceOf(found);
   const count = Object.keys(found.fraud_occurrences).length;
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? highlights : highlights.slice(0, highlightsMax);
@@ -47,12 +41,14 @@ export function Why({ found }: { found: Case }) {
           <p className="mt-1 hidden print:block">{highlights.length - shown.length} more are not printed.</p>
         </>
       )}
+      <Evidence found={found} />
       {strongest && (
         <div className="mt-5">
           <h3 className="mb-2 font-medium">
             What made the score{" "}
             <span className="font-normal text-faint">
-              of the strongest evidence, <Age at={strongest.generated_at} suffix=" ago" />
+              of the strongest evidence, {strongest.explanation.evidence !== undefined && `${strongest.explanation.evidence}, `}
+              <Age at={strongest.generated_at} suffix=" ago" />
             </span>
           </h3>
           <Waterfall occurrence={strongest} />

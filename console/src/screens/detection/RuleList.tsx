@@ -11,7 +11,7 @@ import { useWorkspace } from "../../session/workspace.tsx";
 import { Outcomes, figure, precisionWords } from "./Outcomes.tsx";
 import { RuleFilters } from "./RuleFilters.tsx";
 import { Sentence } from "./RuleWords.tsx";
-import { StateMark, StateMenu } from "./StateMark.tsx";
+import { LimitedMark, StateMark, StateMenu } from "./StateMark.tsx";
 import type { DetectionSearch, RuleState } from "./address.ts";
 import { useDetection } from "./queries.ts";
 import { useSwitching } from "./useSwitching.tsx";
@@ -145,6 +145,7 @@ function RuleRow({ rule, isBusy, onSwitch }: RowProps) {
     <tr className="border-b border-line align-top hover:bg-hover focus-within:bg-chosen">
       <td className="py-2 !pl-5">
         {may("manage:rules") ? <StateMenu rule={rule} isBusy={isBusy} onSwitch={onSwitch} /> : <StateMark state={rule.state} />}
+        <LimitedMark until={rule.limited_until} />
       </td>
       <td className="py-2">
         <RuleCell rule={rule} />

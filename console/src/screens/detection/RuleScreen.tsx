@@ -13,7 +13,7 @@ import { History } from "./History.tsx";
 import { Report } from "./Report.tsx";
 import { RuleEditor } from "./RuleEditor.tsx";
 import { RuleHeader } from "./RuleHeader.tsx";
-import { StateMark, StateMenu } from "./StateMark.tsx";
+import { LimitedMark, StateMark, StateMenu } from "./StateMark.tsx";
 import { TryPanel } from "./TryPanel.tsx";
 import type { RuleSearch } from "./address.ts";
 import { useDetection } from "./queries.ts";
@@ -88,11 +88,14 @@ function RulePage({ rule, search, go }: PageProps) {
       <RuleHeader
         rule={rule}
         mark={
-          mayManage ? (
-            <StateMenu rule={rule} isBusy={isBusy} onSwitch={(to) => switchTo(rule, to)} />
-          ) : (
-            <StateMark state={rule.state} />
-          )
+          <>
+            {mayManage ? (
+              <StateMenu rule={rule} isBusy={isBusy} onSwitch={(to) => switchTo(rule, to)} />
+            ) : (
+              <StateMark state={rule.state} />
+            )}
+            <LimitedMark until={rule.limited_until} />
+          </>
         }
       >
         {mayManage && (

@@ -1,4 +1,4 @@
-import { ChevronDown, CircleDot, CircleSlash, Ghost } from "lucide-react";
+import { ChevronDown, CircleDot, CircleSlash, Ghost, Hourglass } from "lucide-react";
 import type { ReactNode } from "react";
 import { Menu } from "../../parts/Menu.tsx";
 import { states, type RuleState } from "./address.ts";
@@ -32,6 +32,19 @@ export function StateMark({ state }: { state: RuleState }) {
     <span className={`${shape} ${look}`} title={meaning}>
       {icon}
       {name}
+    </span>
+  );
+}
+
+// Beside the state: a rule that is on and rests does nothing.
+export function LimitedMark({ until }: { until: string | undefined }) {
+  if (until === undefined) return null;
+  const meaning = `Its patterns take too long. It rests until ${new Date(until).toLocaleTimeString()} and then comes back by itself.`;
+  return (
+    <span className={`${shape} bg-warn-soft text-warn`} title={meaning}>
+      <Hourglass size={13} aria-hidden />
+      Limited
+      <span className="sr-only">: {meaning}</span>
     </span>
   );
 }

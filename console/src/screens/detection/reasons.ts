@@ -16,6 +16,7 @@ export const reasonNames: Record<Reason, string> = {
   "too-old": "More than 90 days old",
   unstorable: "An id that cannot be stored",
   "id-reused": "An id that another event has",
+  "over-quota": "More than the quotas allow",
   "wrong-hash": "Hash differs from the body's",
   "foreign-tenant-id": "Names another tenant",
 };

@@ -30,7 +30,7 @@ export function NewIdentitySecretDialog({ hasSecret, onClose, onMade }: NewProps
         <label className="flex items-start gap-2">
           <input
             type="checkbox"
-            className="mt-0.5 size-4 accent-accent"
+            className="mt-0.5 size-4 shrink-0 accent-accent"
             checked={isNow}
             onChange={(event) => setNow(event.target.checked)}
           />

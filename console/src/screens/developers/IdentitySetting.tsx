@@ -44,7 +44,7 @@ export function IdentitySetting({ identity: { identity_verification: now, secret
           <input
             type="radio"
             name={id}
-            className="mt-0.5 size-4 accent-accent"
+            className="mt-0.5 size-4 shrink-0 accent-accent"
             aria-describedby={`${id}-${value}`}
             checked={now === value}
             disabled={value !== "off" && secrets.length === 0}

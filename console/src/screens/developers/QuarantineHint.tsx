@@ -22,6 +22,7 @@ const reasonWords: Record<QuarantineEntry["reason"], string> = {
   "too-old": "too old",
   unstorable: "text that cannot be stored",
   "id-reused": "an id used for two events",
+  "over-quota": "more than the quotas allow",
   "wrong-hash": "a wrong hash",
   "foreign-tenant-id": "another tenant's id",
 };

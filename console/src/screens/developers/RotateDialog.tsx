@@ -41,7 +41,7 @@ export function RotateDialog({ of, onClose, onMade }: Props) {
         <ol className="grid list-decimal gap-1 pl-5 text-soft">
           <li>A new secret is made and shown to you once. It works at once.</li>
           <li>The secret that is in use now goes on working for 24 hours, so that you can change your servers one by one.</li>
-          <li>After that only the new one works. Secrets older than these two end at once.</li>
+          <li>Earlier secrets keep the 24 hours that they were given. At most five of them work at once.</li>
         </ol>
         <label className="flex items-start gap-2">
           <input
@@ -51,10 +51,10 @@ export function RotateDialog({ of, onClose, onMade }: Props) {
             onChange={(event) => setNow(event.target.checked)}
           />
           <span>
-            <span className="block font-medium">End the old secret now</span>
+            <span className="block font-medium">End the old secrets now</span>
             <span className="text-soft">
-              For one that has leaked. Servers that still use it get no more tokens; tokens that they have stay good until they
-              expire.
+              For a secret that has leaked. All earlier secrets stop working at once, and so do the tokens that were fetched with
+              them.
             </span>
           </span>
         </label>

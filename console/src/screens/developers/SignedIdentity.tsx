@@ -10,7 +10,7 @@ import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
 import { IdentitySecretDialog, NewIdentitySecretDialog, type MadeSecret } from "./IdentityDialogs.tsx";
 import { IdentitySetting } from "./IdentitySetting.tsx";
-import { readsOf } from "./reads.ts";
+import { readIdentity } from "./reads.ts";
 
 type Open = { kind: "new" } | { kind: "secret"; made: MadeSecret };
 
@@ -18,7 +18,7 @@ type Open = { kind: "new" } | { kind: "secret"; made: MadeSecret };
 export function SignedIdentity() {
   const { client, may } = useWorkspace();
   const cache = useQueryClient();
-  const read = useQuery({ ...readsOf(client).identity(), enabled: may("read:tenant") });
+  const read = useQuery({ ...readIdentity(client), enabled: may("read:tenant") });
   const [open, setOpen] = useState<Open | null>(null);
   const hasSecret = read.data !== undefined && read.data.secrets.length > 0;
   const show = (made: MadeSecret) => {
@@ -36,7 +36,7 @@ export function SignedIdentity() {
             rel="noreferrer"
             className="flex items-center gap-1.5 text-sm hover:underline"
           >
-            <BookOpen size={15} aria-hidden /> Guide to signed identity
+            <BookOpen size={15} aria-hidden /> How it works
           </a>
           {read.data && may("update:tenant_auth_secret") && (
             <Button onClick={() => setOpen({ kind: "new" })}>

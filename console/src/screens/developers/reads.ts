@@ -88,6 +88,14 @@ export function readsOf(client: ConsoleClient) {
   };
 }
 
+export function readIdentity(client: ConsoleClient) {
+  return queryOptions({
+    queryKey: ["tenant", "identity"],
+    queryFn: ({ signal }) => client.call("getIdentity", { signal }),
+    refetchInterval: seldomMs,
+  });
+}
+
 // The account is made when the first of its activity is scored.
 function absentAsNone(error: unknown): number {
   if (error instanceof ProblemError && error.status === 404) return 0;

@@ -8,9 +8,10 @@ import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { AccountLink } from "../account/AccountLink.tsx";
+import { evidenceOf } from "../case/Evidence.tsx";
 import { Waterfall } from "../case/Waterfall.tsx";
 import { AccountCard } from "../case/Who.tsx";
-import { Advice, strongestOf } from "../case/Why.tsx";
+import { Advice } from "../case/Why.tsx";
 
 type Props = { caseId: string; onOpen: () => void; onClose: (seen: Case) => void; onReopen: (closed: Case) => void };
 
@@ -54,7 +55,7 @@ export function Peek({ caseId, onOpen, onClose, onReopen }: Props) {
 
 function PeekBody({ found }: { found: Case }) {
   const { details, current_state: state } = found;
-  const strongest = strongestOf(found);
+  const [strongest] = evidenceOf(found);
   return (
     <div
       tabIndex={0}
@@ -89,6 +90,9 @@ function PeekBody({ found }: { found: Case }) {
       {strongest && (
         <section aria-label="What made the score">
           <h2 className="mb-1.5 text-xs font-semibold text-faint">What made the score</h2>
+          {strongest.explanation.evidence !== undefined && (
+            <p className="mb-1.5 text-soft">It was {strongest.explanation.evidence}.</p>
+          )}
           <Waterfall occurrence={strongest} />
         </section>
       )}

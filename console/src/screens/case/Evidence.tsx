@@ -1,0 +1,68 @@
+import type { Case, FraudOccurrence } from "@casehound/client";
+import { useState } from "react";
+import { Button } from "../../parts/Button.tsx";
+import { Age } from "../../parts/Time.tsx";
+
+const shownMax = 5;
+const trust = { page: 0, verified_session: 1, server: 2 };
+const times = new Intl.NumberFormat();
+
+// Evidence from before sources were stored was believed like a server's.
+function trustIn({ explanation }: FraudOccurrence): number {
+  return trust[explanation.evidence_source ?? "server"];
+}
+
+// The strongest first; of equals, what is believed more, then the latest.
+export function evidenceOf(found: Case): FraudOccurrence[] {
+  return Object.values(found.fraud_occurrences).toSorted(
+    (a, b) => b.risk_score - a.risk_score || trustIn(b) - trustIn(a) || Date.parse(b.generated_at) - Date.parse(a.generated_at),
+  );
+}
+
+// Each piece of evidence with whose word it is, and how often it was seen.
+export function Evidence({ found }: { found: Case }) {
+  const [isWhole, setWhole] = useState(false);
+  const all = evidenceOf(found);
+  const shown = isWhole ? all : all.slice(0, shownMax);
+  return (
+    <div className="mt-5">
+      <h3 className="mb-2 font-medium">Evidence</h3>
+      <ul aria-label="Evidence" className="divide-y divide-line border-y border-line">
+        {shown.map((each) => (
+          <li key={each.occurrence_id} className="flex flex-wrap justify-between gap-x-4 py-1.5">
+            <span className="[overflow-wrap:anywhere]">
+              {each.explanation.fraud_reason}
+              {each.explanation.evidence !== undefined && <span className="text-soft">, {each.explanation.evidence}</span>}
+            </span>
+            <Seen occurrence={each} />
+          </li>
+        ))}
+      </ul>
+      {shown.length < all.length && (
+        <>
+          <Button className="no-print mt-2" onClick={() => setWhole(true)}>
+            Show {all.length - shown.length} more
+          </Button>
+          <p className="mt-1 hidden print:block">{all.length - shown.length} more are not printed.</p>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Seen({ occurrence }: { occurrence: FraudOccurrence }) {
+  const { count = 1, generated_at, first_at = generated_at, last_at = generated_at } = occurrence;
+  return (
+    <span className="text-faint">
+      {count === 1 ? (
+        <>
+          seen once, <Age at={first_at} suffix=" ago" />
+        </>
+      ) : (
+        <>
+          seen {times.format(count)} times, first <Age at={first_at} suffix=" ago" />, last <Age at={last_at} suffix=" ago" />
+        </>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+import { expect, test, vi } from "vitest";
+import { clock } from "../../service/src/clock.ts";
+import { insertCase } from "../../service/src/db/cases.ts";
+import { joinCase, openCase } from "../../service/src/domain/case.ts";
+import { countRepeat } from "../../service/src/domain/evidence.ts";
+import type { Finding } from "../../service/src/domain/finding.ts";
+import type { Source } from "../../service/src/domain/source.ts";
+import { useService } from "../../service/test/harness.ts";
+import { Visitor, axeFindings, consolePace, useBrowser } from "./rig.ts";
+
+vi.setConfig(consolePace);
+const browser = useBrowser();
+const service = useService();
+
+function findingOf(source: Source, fraud_reason: string): Finding {
+  const behaviour = { type: "rule", model_name: fraud_reason, top_contributors: [] };
+  return {
+    source,
+    score: 3,
+    label: "Bot",
+    action: "MONITOR",
+    summary: fraud_reason,
+    highlights: [],
+    session_id: undefined,
+    session_status: "FINISHED",
+    explanation: { fraud_reason, fraud_reason_description: "", fraud_types: [], model_behaviour: [behaviour] },
+  };
+}
+
+const newIds = () => ({
+  case_id: clock.newId(),
+  state_id: randomUUID(),
+  occurrence_id: randomUUID(),
+  prediction_id: randomUUID(),
+});
+
+const before = (minutes: number) => new Date(Date.now() - minutes * 60_000 - 1000).toISOString();
+
+test("case: each piece of evidence says whose word it is, how often it was seen, and when first and last", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const claim = findingOf("page", "Scripted rhythm");
+  const owner = { tenant_id: tenant.tenantId, website_account_id: "UNKNOWN" };
+  const ids = newIds();
+  let { document } = openCase(owner, claim, { ...ids, seen_at: before(120) }, before(120));
+  for (const minutes of [60, 3]) document = countRepeat(document, claim, before(minutes));
+  document = joinCase(document, findingOf("server", "Bot past log-in"), { ...newIds(), seen_at: before(2) }, before(2)).document;
+  const added = { document, subject: "device:kiosk", end_user_is_blocked: false };
+  await tenant.service.database.transaction((tx) => insertCase(tx, added));
+  await visitor.goto();
+  const peek = page.getByRole("complementary", { name: "The case in focus" });
+  await peek.getByText("It was reported by your server.").waitFor();
+  await visitor.goto(`/cases/${ids.case_id}`);
+  const listed = page.getByRole("list", { name: "Evidence" }).getByRole("listitem");
+  await expect
+    .poll(() => listed.allInnerTexts())
+    .toEqual([
+      expect.stringMatching(/^Bot past log-in, reported by your server\s+seen once, 2 min ago$/),
+      expect.stringMatching(/^Scripted rhythm, claimed by a page\s+seen 3 times, first 2 h ago, last 3 min ago$/),
+    ]);
+  await page.getByText(/of the strongest evidence, reported by your server, 2 min ago/).waitFor();
+  expect(await axeFindings(page)).toEqual([]);
+});

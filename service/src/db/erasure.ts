@@ -1,0 +1,144 @@
+import type { CaseDocument } from "../domain/case.ts";
+import { beginningOf, broadPattern, caseWithoutId, databasePattern, isTelling, type Erased } from "../domain/erasure.ts";
+import { deleteActivitiesOfAccount } from "./activities.ts";
+import { lockCasesById, type LockedCase } from "./cases.ts";
+import type { Queryable } from "./database.ts";
+import { eraseAccountFromOutcomes } from "./outcomes.ts";
+import { eraseAccountFromRules } from "./rule-report.ts";
+import { sql } from "./sql.ts";
+import { entityKey } from "./states.ts";
+
+const casesMax = 5_000;
+
+// As it stands in JSON.
+function needleOf(id: string): string {
+  return JSON.stringify(beginningOf(id)).slice(1, -1);
+}
+
+// The account's own cases, and of those that its activity or its sources led to, those whose text holds its id. Found by indexes:
+// to look through the text of every case would take minutes.
+export async function lockCasesNaming(tx: Queryable, tenantId: string, id: string): Promise<LockedCase[]> {
+  const needle = needleOf(id);
+  const rows = await tx.query<{ case_id: string }>(sql`
+    with source as (
+      select 'device:' || b as subject
+      from links
+      where tenant_id = ${tenantId} and kind = 'account-device' and a = ${id}
+      union
+      select 'session:' || session_id
+      from sessions
+      where tenant_id = ${tenantId} and website_account_id = ${id}
+    ),
+    linked as (
+      select case_id
+      from activities
+      where tenant_id = ${tenantId} and website_account_id = ${id} and case_id is not null
+      union
+      select case_id
+      from case_claims
+      where tenant_id = ${tenantId} and website_account_id = ${id}
+      union
+      select c.case_id
+      from source as s
+      join cases as c on c.tenant_id = ${tenantId} and c.subject = s.subject and c.website_account_id = 'UNKNOWN'
+      limit ${casesMax}
+    )
+    select c.case_id
+    from linked as l
+    join cases as c on c.tenant_id = ${tenantId} and c.case_id = l.case_id
+    where position(${needle} in c.document) > 0 or position(${beginningOf(id)} in c.subject) > 0
+    union
+    select case_id
+    from cases
+    where tenant_id = ${tenantId} and website_account_id = ${id} and website_account_id <> 'UNKNOWN'`);
+  return lockCasesById(
+    tx,
+    tenantId,
+    rows.map((row) => row.case_id),
+  );
+}
+
+// All that leads from what is kept to the account. Its cases, its events, the inbox and the account itself are others' part. The caller has
+// the tenant's turn, because an engine would write again what it holds in memory.
+export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased: Erased): Promise<void> {
+  await deleteActivitiesOfAccount(tx, tenantId, erased.id);
+  // What the account's sessions did before it signed in.
+  await tx.query(sql`
+    delete from activities
+    where tenant_id = ${tenantId}
+      and website_account_id is null
+      and session_id = any(array(
+        select session_id
+        from sessions
+        where tenant_id = ${tenantId} and website_account_id = ${erased.id}
+      ))`);
+  await tx.query(sql`
+    delete from sessions
+    where tenant_id = ${tenantId} and website_account_id = ${erased.id}`);
+  await tx.query(sql`
+    delete from links
+    where tenant_id = ${tenantId} and kind = any(array['account-device', 'account-ip']) and a = ${erased.id}`);
+  await tx.query(sql`
+    delete from entity_states
+    where tenant_id = ${tenantId} and kind = 'account' and key = ${entityKey("account", erased.id)}`);
+  await tx.query(sql`
+    delete from case_claims
+    where tenant_id = ${tenantId} and website_account_id = ${erased.id}`);
+  await eraseAccountFromRules(tx, tenantId, erased);
+  await eraseAccountFromOutcomes(tx, tenantId, erased);
+  await eraseFromTexts(tx, tenantId, erased);
+}
+
+// What quotes a sender's words. Entries of the quarantine are shown for a while and then gone, so they go whole.
+async function eraseFromTexts(tx: Queryable, tenantId: string, { id, pseudonym }: Erased): Promise<void> {
+  const [plain, json] = [databasePattern(id, { isJson: false }), databasePattern(id, { isJson: true })];
+  await tx.query(sql`
+    delete from quarantine
+    where tenant_id = ${tenantId} and (excerpt ~ ${plain} or excerpt ~ ${broadPattern(id)})`);
+  await tx.query(sql`
+    delete from unscorable
+    where tenant_id = ${tenantId} and (activity ~ ${json} or fault ~ ${plain} or fault ~ ${json})`);
+  await tx.query(sql`
+    update webhook_deliveries
+    set last_error = regexp_replace(last_error, ${plain}, ${pseudonym}, 'g')
+    where tenant_id = ${tenantId} and last_error ~ ${plain}`);
+  if (!isTelling(id)) return;
+  await tx.query(sql`
+    update user_agents
+    set user_agent = regexp_replace(user_agent, ${plain}, ${pseudonym}, 'g')
+    where tenant_id = ${tenantId} and position(${beginningOf(id)} in user_agent) > 0 and user_agent ~ ${plain}`);
+}
+
+// What led to a case and quotes the id, though nobody was signed in.
+export async function deleteEvidenceNaming(tx: Queryable, tenantId: string, { document }: LockedCase, id: string): Promise<void> {
+  const predictions = Object.values(document.fraud_occurrences).map((each) => each.prediction_id);
+  await tx.query(sql`
+    delete from activities
+    where tenant_id = ${tenantId}
+      and prediction_id = any(${predictions}::uuid[])
+      and website_account_id is null
+      and (
+        document ~ ${databasePattern(id, { isJson: true })}
+        or device_id ~ ${databasePattern(id, { isJson: false })}
+        or session_id ~ ${databasePattern(id, { isJson: false })}
+      )`);
+}
+
+// Stored replies hold no account's id as a member, but a note or a device's name in them may quote it.
+export async function eraseFromReplies(tx: Queryable, tenantId: string, caseIds: string[], erased: Erased): Promise<void> {
+  const rows = await tx.query<{ key: string; reply: string }>(sql`
+    select key, reply
+    from idempotency_keys
+    where tenant_id = ${tenantId}
+      and case_id = any(${caseIds}::uuid[])
+      and position(${needleOf(erased.id)} in reply) > 0
+      and status = 200`);
+  for (const { key, reply } of rows) {
+    // Written by saveReply and insertReplies, of a case.
+    const { data } = JSON.parse(reply) as { data: CaseDocument };
+    await tx.query(sql`
+      update idempotency_keys
+      set reply = ${JSON.stringify({ data: caseWithoutId(data, erased) })}
+      where tenant_id = ${tenantId} and key = ${key}`);
+  }
+}

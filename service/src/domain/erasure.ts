@@ -1,0 +1,99 @@
+import type { CaseDocument } from "./case.ts";
+import { firstCharacters } from "./field.ts";
+
+export type Erased = { id: string; pseudonym: string };
+
+const longIdCharacters = 100;
+const tellingCharacters = 8;
+const numberDigits = 10;
+
+// What is left of an id wherever texts are cut.
+export function beginningOf(id: string): string {
+  return firstCharacters(id, longIdCharacters);
+}
+
+// Digits, also in the form of a version, an amount or a date.
+function isNumber(id: string): boolean {
+  return /^[\d.,:/ -]+$/.test(id) && id.replace(/\D/g, "").length < numberDigits;
+}
+
+// A word, a short name or a number says nothing by itself: `Mobile` and `x64` are in many user agents, and 42 is a count.
+export function isTelling(id: string): boolean {
+  return id.length >= tellingCharacters && !/^\p{L}+$/u.test(id) && !isNumber(id);
+}
+
+// Where an id stands in free text, as a regular expression. Ids that tell something are found between any two characters that are
+// no letters or digits, also inside of another id. Others must be a token of their own, and a number must be in quotes. A long id
+// may have been cut, so its beginning is enough.
+function patternOf(id: string, { alnum, escaped }: { alnum: string; escaped: (text: string) => string }): string {
+  if (beginningOf(id) !== id) return `${escaped(beginningOf(id))}[^\\s"']*`;
+  if (isNumber(id)) return `(?<=["'])${escaped(id)}(?=["'])`;
+  const joined = `[-_.@+][${alnum}]`;
+  if (isTelling(id)) return `(?<![${alnum}])${escaped(id)}(?![${alnum}])`;
+  return `(?<![${alnum}])(?<![${alnum}][-_.@+])${escaped(id)}(?![${alnum}]|${joined})`;
+}
+
+// The same for PostgreSQL, and for text inside of JSON if that is wanted.
+export function databasePattern(id: string, { isJson }: { isJson: boolean }): string {
+  const text = isJson ? JSON.stringify(id).slice(1, -1) : id;
+  return patternOf(text, { alnum: "[:alnum:]", escaped: escapeForDatabase });
+}
+
+function escapeForDatabase(text: string): string {
+  return text.replace(/[^\p{L}\p{N}\s]/gu, "\\$&");
+}
+
+// Also finds a number that is not in quotes: for what may be deleted in doubt.
+export function broadPattern(id: string): string {
+  return isNumber(id) ? `(?<![[:alnum:]])${escapeForDatabase(id)}(?![[:alnum:]])` : databasePattern(id, { isJson: true });
+}
+
+// Puts the pseudonym wherever the text names the account.
+export function withoutId(text: string, { id, pseudonym }: Erased): string {
+  const pattern = patternOf(id, {
+    alnum: "\\p{L}\\p{N}",
+    escaped: (part) => part.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"),
+  });
+  return text.includes(beginningOf(id)) ? text.replaceAll(new RegExp(pattern, "gu"), pseudonym) : text;
+}
+
+type Texts = Pick<CaseDocument, "details" | "current_state" | "state_history" | "fraud_occurrences" | "session_id">;
+
+// The case with the id taken out of all that is free text in it. What is one of a few words, such as a status, is left alone:
+// an account may be called OPEN.
+export function caseWithoutId<T extends Texts>(found: T, erased: Erased): T {
+  const clean = (text: string) => withoutId(text, erased);
+  const ofSession = ({ session_id }: { session_id?: string }) =>
+    session_id === undefined ? {} : { session_id: session_id === erased.id ? erased.pseudonym : clean(session_id) };
+  const cleanState = (state: Texts["current_state"]) => ({ ...state, reason: clean(state.reason) });
+  const occurrences = Object.entries(found.fraud_occurrences).map(([id, each]) => {
+    const { explanation } = each;
+    const models = explanation.model_behaviour?.map((model) => ({
+      ...model,
+      top_contributors: model.top_contributors.map((part) => ({
+        ...part,
+        feature_value: typeof part.feature_value === "string" ? clean(part.feature_value) : part.feature_value,
+      })),
+    }));
+    const words = {
+      fraud_reason: clean(explanation.fraud_reason),
+      fraud_reason_description: clean(explanation.fraud_reason_description),
+      model_behaviour: models ?? null,
+    };
+    return [id, { ...each, ...ofSession(each), explanation: { ...explanation, ...words } }] as const;
+  });
+  const { claimed_accounts: claimed } = found.details;
+  return {
+    ...found,
+    ...ofSession(found),
+    current_state: cleanState(found.current_state),
+    state_history: found.state_history.map(cleanState),
+    details: {
+      ...found.details,
+      summary: clean(found.details.summary),
+      highlights: found.details.highlights.map(clean),
+      ...(claimed && { claimed_accounts: claimed.map((each) => (each === erased.id ? erased.pseudonym : each)) }),
+    },
+    fraud_occurrences: Object.fromEntries(occurrences),
+  };
+}

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { PatternBudget, restMs } from "./pattern-budget.ts";
+
+// Time passes as the test says: while patterns run, and between events.
+class Bench {
+  now = 0;
+  spentMs = 0;
+  readonly budget = new PatternBudget(() => this.now);
+
+  // One event goes through all rules that do not rest. Returns the rules that rest from now on.
+  run(costs: Record<string, number>): string[] {
+    const event = {};
+    this.budget.use(Object.keys(costs));
+    const limited: string[] = [];
+    for (const [id, ms] of Object.entries(costs)) {
+      if (this.budget.isLimited(id)) continue;
+      this.now += ms;
+      this.spentMs += ms;
+      limited.push(...this.budget.spend(id, ms, event));
+    }
+    return limited;
+  }
+}
+
+test("budget: ten usual patterns of five thousand events a second are never limited", () => {
+  const bench = new Bench();
+  const costs = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`rule-${n}`, 0.002]));
+  for (let events = 0; events < 10_000; events++) {
+    bench.now += 0.2;
+    expect(bench.run(costs)).toEqual([]);
+  }
+});
+
+test("budget: one slow rule rests, the others work on, and it comes back by itself", () => {
+  const bench = new Bench();
+  const costs = { first: 0.003, slow: 4, last: 0.003 };
+  let events = 0;
+  while (!bench.budget.isLimited("slow")) {
+    expect(++events).toBeLessThan(200);
+    bench.run(costs);
+  }
+  expect(["first", "last"].filter((id) => bench.budget.isLimited(id))).toEqual([]);
+  for (let more = 0; more < 1_000; more++) expect(bench.run({ ...costs, slow: 0 })).toEqual([]);
+  bench.now += restMs;
+  expect(bench.budget.isLimited("slow")).toBe(false);
+  // Mended meanwhile, it stays.
+  for (let more = 0; more < 1_000; more++) expect(bench.run({ ...costs, slow: 0.003 })).toEqual([]);
+});
+
+test("budget: two hundred slow rules cost one event little, and an hour of events a twentieth of it at the most", () => {
+  const bench = new Bench();
+  const costs = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`slow-${n}`, 20]));
+  bench.run(costs);
+  expect(bench.spentMs).toBeLessThan(150);
+  const hourMs = 60 * 60 * 1000;
+  while (bench.now < hourMs) {
+    bench.now += 100;
+    bench.run(costs);
+  }
+  expect(bench.spentMs).toBeLessThan(hourMs / 20 + 1_000);
+});
+
+test("budget: rules that have shown to be cheap work on beside a hundred slow ones", () => {
+  const bench = new Bench();
+  const cheap = { first: 0.003, second: 0.003 };
+  bench.run(cheap);
+  const slow = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`slow-${n}`, 20]));
+  for (let events = 0; events < 7_000; events++) {
+    bench.now += 100;
+    bench.run({ ...slow, ...cheap });
+    expect(["first", "second"].filter((id) => bench.budget.isLimited(id))).toEqual([]);
+  }
+});
+
+test("budget: a rule that was cheap for a million events is found as soon as another when it becomes slow", () => {
+  const bench = new Bench();
+  for (let events = 0; events < 100_000; events++) {
+    bench.now += 1;
+    bench.run({ sly: 0.003, other: 0.003 });
+  }
+  const before = bench.spentMs;
+  while (!bench.budget.isLimited("sly")) bench.run({ sly: 20, other: 0.003 });
+  expect(bench.spentMs - before).toBeLessThan(600);
+  expect(bench.budget.isLimited("other")).toBe(false);
+});
+
+test("budget: what nobody can blame on a rule is not blamed on the slowest", () => {
+  const bench = new Bench();
+  // A pause of the process falls into a cheap rule now and then.
+  for (let events = 0; events < 10_000; events++) {
+    bench.now += 1;
+    expect(bench.run({ a: events % 100 === 0 ? 1 : 0.003, b: 0.002 })).toEqual([]);
+  }
+});

@@ -1,0 +1,46 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { sql } from "../src/db/sql.ts";
+import { Site, browserEvent, useCollector } from "./site.ts";
+
+const service = useCollector();
+const eventsMax = 2_000;
+
+const forged = (count: number) =>
+  Array.from({ length: count }, () => browserEvent({ device_id: randomUUID(), user: {} }, { _session_id: randomUUID() }));
+
+test("POST collect 200: of 40,000 forged events of one address a part is kept, and all the others are counted and shown", async () => {
+  const site = await Site.create(service.current);
+  for (let sent = 0; sent < 40_000; sent += eventsMax) await site.post(forged(eventsMax));
+  const { database } = service.current;
+  const [row] = await database.query<{ events: number }>(sql`
+    select coalesce(sum(events), 0) as events
+    from inbox
+    where tenant_id = ${site.tenant.tenantId}`);
+  const { quarantine, counts } = await site.quarantined();
+  expect(counts).toMatchObject([{ reason: "over-quota", count: 40_000 - (row?.events ?? 0) }]);
+  expect(quarantine).toMatchObject([{ reason: "over-quota", detail: expect.stringMatching(/^More events or new sessions/) }]);
+  // Ten seconds' worth of new names at once, and one in 16 of the others; the quota may have grown while they were sent.
+  expect(row?.events).toBeGreaterThan(1_000);
+  expect(row?.events).toBeLessThan(12_000);
+  const metrics = await service.current.metrics.text();
+  expect(metrics).toContain(`casehound_quarantined_total{reason="over-quota"} ${counts[0]?.count}`);
+}, 120_000);
+
+test("POST collect 200: two full requests of one visitor who was offline are taken whole", async () => {
+  const site = await Site.create(service.current);
+  for (let request = 0; request < 2; request++)
+    await site.post(Array.from({ length: eventsMax }, () => browserEvent({ event_type: "scroll" })));
+  expect(await site.stored()).toHaveLength(2 * eventsMax);
+  expect(await site.counts()).toEqual({});
+}, 60_000);
+
+test("POST collect 200: a flood of one address leaves visitors of other addresses alone", async () => {
+  const site = await Site.create(service.current);
+  for (let request = 0; request < 3; request++) await site.post(forged(eventsMax));
+  const { ["over-quota"]: before } = await site.counts();
+  const from = { headers: { "x-forwarded-for": "198.51.100.7" } };
+  await site.post(forged(100), from);
+  expect(before).toBeGreaterThan(0);
+  expect(await site.counts()).toEqual({ "over-quota": before });
+}, 60_000);

@@ -1,0 +1,59 @@
+import { pino } from "pino";
+import { inject, expect, onTestFinished, test, vi } from "vitest";
+import { Database } from "../src/db/database.ts";
+import { keysChannel } from "../src/db/tenants.ts";
+import { Engine } from "../src/engine/loop.ts";
+import { startService } from "../src/service.ts";
+import { within } from "./backup-lab.ts";
+import { activityOf, labDetector, newTenant, store, useLab, waiting } from "./engine-lab.ts";
+import { testConfig } from "./harness.ts";
+import { createDatabase } from "./launch.ts";
+import { eventually } from "./process.ts";
+
+// Work in the background that fails changes no answer, so the log is the only place where it shows.
+vi.setConfig({ testTimeout: 120_000 });
+
+const lab = useLab();
+
+const isTold = ([{ message, cause }]: [Error]) =>
+  message.includes("signing keys") && cause instanceof Error && cause.message.includes("signing_keys");
+
+test("log: signing keys that cannot be read again are a warning, and the service goes on", async () => {
+  const databaseUrl = await createDatabase(inject("databaseUrl"));
+  const service = await startService(testConfig({ databaseUrl }));
+  onTestFinished(() => service.stop());
+  const warned = vi.fn<(warning: Error) => void>();
+  process.on("warning", warned);
+  onTestFinished(() => void process.off("warning", warned));
+  await within(databaseUrl, async (client) => {
+    await client.query("alter table signing_keys rename to hidden_keys");
+    await client.query("select pg_notify($1, '')", [keysChannel]);
+  });
+  await eventually(() => expect(warned.mock.calls.filter(isTold)).not.toEqual([]));
+  expect((await fetch(`http://127.0.0.1:${service.port}/readyz`)).status).toBe(200);
+});
+
+test("log: statistics that cannot be refreshed are a warning, and scoring goes on", async () => {
+  const { url } = lab.current;
+  const tenantId = await newTenant(lab.current);
+  await store(
+    lab.current,
+    tenantId,
+    Array.from({ length: 2_100 }, () => activityOf({ type: "page_view" })),
+  );
+  const lines: string[] = [];
+  const database = new Database({ connectionString: url });
+  const log = pino({ level: "warn" }, { write: (line) => void lines.push(line) });
+  const engine = new Engine({ detector: labDetector(database), log, onPass: () => {} });
+  await within(url, async (holder) => {
+    await holder.query("begin");
+    // The mode that conflicts with ANALYZE, and with no statement of the engine.
+    await holder.query("lock table metric_buckets in share update exclusive mode");
+    engine.start();
+    await eventually(() => expect(lines.join("")).toContain("statistics"));
+    await holder.query("rollback");
+  });
+  await eventually(async () => expect(await waiting(lab.current, tenantId)).toBe(0));
+  await engine.stop();
+  await database.end();
+});
