@@ -76,13 +76,6 @@ export function isFinding({ type, account, logOdds, rules }: Decided): boolean {
   return sumOf(rules.filter(isOfAccount)) >= from || sumOf(rules.filter((id) => !isOfAccount(id))) >= from;
 }
 
-// Whether it opens a case of its account or belongs into one. What is suspicious of a sign-up's source is the source's case.
-export function isAccountFinding(decided: Decided): boolean {
-  const { type, account, rules } = decided;
-  if (account === null) return false;
-  return type === "signup" ? sumOf(rules.filter(isOfAccount)) >= defaultThresholds.score_3 : isFinding(decided);
-}
-
 // The reason that weighs most.
 export function leadOf({ rules, ratioPart }: Decided): string {
   const [heaviest] = rules.toSorted((a, b) => weightOf(b) - weightOf(a));

@@ -1,5 +1,5 @@
 import type { AttackKind, SessionTruth } from "../service/src/simulator/delivery.ts";
-import { isAccountFinding, isFinding, leadOf, type Decided } from "./detection-decided.ts";
+import { isFinding, leadOf, type Decided } from "./detection-decided.ts";
 
 // What is measured of one session, or of one attack with all of its sessions.
 export type Trace = { logOdds: number; ratio: number; hasVelocity: boolean; hasFinding: boolean };
@@ -133,8 +133,7 @@ function traceAttack(into: Attack, decided: Decided): void {
   if (!trace(into, decided)) return;
   into.eventsToFinding ??= into.events;
   into.msToFinding ??= decided.receivedMs - into.firstMs;
-  const { account, type } = decided;
-  if (account !== null && type !== "login_failed" && isAccountFinding(decided)) into.found.add(account);
+  if (decided.account !== null && decided.type !== "login_failed") into.found.add(decided.account);
 }
 
 // The score that this share of genuine sessions is above: whoever is above it is asked again.

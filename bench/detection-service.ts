@@ -141,9 +141,9 @@ export class SimulatedService {
   async bring(
     opened: Opened,
     deliveries: Iterable<Delivery>,
-    shop: { seed: string; onProgress: Progress; untilMs?: number; meanwhile?: Meanwhile },
+    shop: { seed: string; onProgress: Progress; untilMs?: number; meanwhile?: Meanwhile; everyMs?: number },
   ): Promise<Lived> {
-    const { seed, onProgress, untilMs = Number.POSITIVE_INFINITY } = shop;
+    const { seed, onProgress, untilMs = Number.POSITIVE_INFINITY, everyMs = sliceMs } = shop;
     const truths: SessionTruth[] = [];
     const sent = { requests: 0, events: 0 };
     let [sliceEndsMs, detected, day] = [0, 0, ""];
@@ -153,7 +153,7 @@ export class SimulatedService {
       if (atMs >= sliceEndsMs || sent.events >= detected + waitingMax) {
         await this.#detect(opened.tenant_id);
         if (atMs >= sliceEndsMs) await shop.meanwhile?.(opened);
-        [sliceEndsMs, detected] = [atMs + sliceMs, sent.events];
+        [sliceEndsMs, detected] = [atMs + everyMs, sent.events];
       }
       await this.#send(volley, opened.target, sent);
       if (this.#clock.now().slice(0, 10) !== day) {

@@ -3,6 +3,7 @@ import type { Decided } from "../../bench/detection-decided.ts";
 import { isFinding, leadOf } from "../../bench/detection-decided.ts";
 import { measure, thresholdAt } from "../../bench/detection-measure.ts";
 import { summarise } from "../../bench/detection-summary.ts";
+import { tableText } from "../../bench/detection-table.ts";
 import type { SessionTruth } from "../src/simulator/delivery.ts";
 
 const minuteMs = 60_000;
@@ -90,6 +91,22 @@ test("bench: a failed log-in is a finding where the account's rules or the sourc
   expect(isFinding(decided("s", { ...failed, rules: ["stuffing_device"] }))).toBe(true);
   expect(isFinding(decided("s", { ...failed, rules: ["no_browser"] }))).toBe(false);
   expect(leadOf(decided("s", { rules: ["no_browser"], ratioPart: 2 }))).toBe("unusual log-in");
+});
+
+test("bench: what a page says of no account, or of one that it cannot prove, is a finding of its session's attack", () => {
+  const farm = truth("farm", { kind: "signup_farm", attack_id: "f-1", website_account_id: "made", has_login: false });
+  const events = [decided("farm", { type: "signup", account: null, rules: ["signups_device"], logOdds: 3, caseId: "case-1" })];
+  const { attacks } = measure({ truths: [farm], decided: events, labelOf: () => "Synthetic", measuredMs: 0 });
+  expect(attacks).toMatchObject([{ hasFinding: true, labels: ["Synthetic"], entered: new Set(["made"]), found: new Set() }]);
+});
+
+test("bench: an attack that sent nothing is not heard, and a kind without attacks has no row", () => {
+  const { attacks } = measure({ truths: [thief], decided: [], labelOf: () => "Bot", measuredMs: 0 });
+  const summary = summarise([{ attacks, genuine: [], falseCases: 0, aftermath: 0, guests: 0 }]);
+  expect(summary.kinds[1]).toMatchObject({ kind: "takeover_vpn", attacks: 1, heard: 0, case: 0 });
+  const text = tableText("snippet", summary, { seeds: ["s"], users: 1, days: 1, historyDays: 1 });
+  expect(text).toContain("| takeover_vpn     |       1 |           0 |                |");
+  expect(text).not.toContain("friendly_fraud");
 });
 
 test("bench: of 100 genuine scores one is above the threshold of 1 %, and five above that of 5 %", () => {
