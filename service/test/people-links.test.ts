@@ -9,8 +9,12 @@ import { Browser, goodPassword, invite, newEmail, signIn, tokenOf } from "./peop
 
 const service = useService({ roles: new Set(["api"]) });
 
-function ask(method: string, link: string, options: Options = {}, at: Service = service.current): Promise<Answer> {
-  return send(at.port, method, `/auth/links/${tokenOf(link)}`, options);
+type Ask = Omit<Options, "body"> & { body?: Record<string, unknown> };
+
+// GET reads what a link is for, POST uses it. The token is in the body of both.
+function ask(method: "GET" | "POST", link: string, options: Ask = {}, at: Service = service.current): Promise<Answer> {
+  const path = method === "GET" ? "/auth/link" : "/auth/link/use";
+  return send(at.port, "POST", path, { ...options, body: { token: tokenOf(link), ...options.body } });
 }
 
 const join = { password: goodPassword };
@@ -47,6 +51,20 @@ test("invitation: its token stands behind the #, it tells whom it is for, works 
   expectProblem(again, 404, "item-not-found");
   expectProblem(await ask("GET", link.url), 404, "item-not-found");
   await Browser.signIn(service.current, user.email);
+});
+
+test("link 404, 422: its token is read from the body alone, and never from an address, which ends up in logs", async () => {
+  const { link } = await invite(await TestTenant.create(service.current), "lead");
+  const token = tokenOf(link.url);
+  const { port } = service.current;
+  for (const path of [`/auth/links/${token}`, `/auth/link/${token}`, `/auth/link/use/${token}`]) {
+    expectProblem(await send(port, "GET", path), 404, "item-not-found");
+    expectProblem(await send(port, "POST", path, { body: join }), 404, "item-not-found");
+  }
+  expectProblem(await send(port, "GET", `/auth/link?token=${token}`), 405, "method-not-allowed");
+  expectProblem(await send(port, "POST", `/auth/link?token=${token}`, { body: {} }), 422, "validation-error");
+  expectProblem(await send(port, "POST", `/auth/link/use?token=${token}`, { body: join }), 422, "validation-error");
+  expect((await ask("GET", link.url)).status).toBe(200);
 });
 
 test("link: of many who use it at once, one gets in", async () => {
