@@ -41,8 +41,8 @@ async function signIn(browser: Browser, url: string, call: Call): Promise<Page> 
   const { link } = await call<{ link: { url: string } }>("/users", user);
   const password = "correct horse battery staple";
   const headers = { "content-type": "application/json" };
-  const path = `${url}/auth/links/${new URL(link.url).hash.slice(1)}`;
-  const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify({ password }) });
+  const body = JSON.stringify({ token: new URL(link.url).hash.slice(1), password });
+  const answer = await fetch(`${url}/auth/link/use`, { method: "POST", headers, body });
   const [name = "", value = ""] = answer.headers.getSetCookie()[0]?.split(";")[0]?.split("=") ?? [];
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   await context.addCookies([{ name, value, url, httpOnly: true, sameSite: "Strict" }]);

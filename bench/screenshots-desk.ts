@@ -99,7 +99,7 @@ export class Desk {
 
   async #join(person: object): Promise<void> {
     const { link } = await this.#call<{ link: { url: string } }>("/users", { body: person });
-    await this.#send(`/auth/links/${new URL(link.url).hash.slice(1)}`, { body: { password } });
+    await this.#send("/auth/link/use", { body: { token: new URL(link.url).hash.slice(1), password } });
   }
 
   async #call<T>(path: string, options: Options = {}): Promise<T> {

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { Role } from "../../service/src/domain/role.ts";
-import { send, type TestTenant } from "../../service/test/harness.ts";
-import { Browser as Elsewhere, goodPassword, invite, newEmail, somewhere, tokenOf } from "../../service/test/people.ts";
+import type { TestTenant } from "../../service/test/harness.ts";
+import { Browser as Elsewhere, goodPassword, invite, newEmail, somewhere, useLink } from "../../service/test/people.ts";
 import { keepCookie, patience } from "./rig.ts";
 
 export type Known = { email: string; name: string; userId: string; tenant: TestTenant };
@@ -11,7 +11,7 @@ export type Known = { email: string; name: string; userId: string; tenant: TestT
 export async function makePerson(tenant: TestTenant, role: Role, who: { email?: string; name?: string } = {}): Promise<Known> {
   const { email = newEmail(), name = "Ada Lovelace" } = who;
   const { user, link } = await invite(tenant, role, { email, name });
-  await send(tenant.service.port, "POST", `/auth/links/${tokenOf(link.url)}`, { body: { password: goodPassword } });
+  await useLink(tenant.service, link.url);
   await tenant.call("DELETE", `/users/${user.user_id}/sessions`);
   return { email, name, userId: user.user_id, tenant };
 }

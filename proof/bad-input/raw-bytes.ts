@@ -133,20 +133,15 @@ function plain(method: string, path: string): Request {
 function serviceRequests({ client_id, client_secret }: World["credentials"]): Buffer[] {
   const form = { grant_type: "client_credentials", client_id, client_secret };
   return [
-    ...[
-      "/livez",
-      "/readyz",
-      "/openapi.json",
-      "/.well-known/jwks.json",
-      "/auth/options",
-      "/auth/session",
-      "/auth/links/absent",
-    ].map((path) => plain("GET", path)),
+    ...["/livez", "/readyz", "/openapi.json", "/.well-known/jwks.json", "/auth/options", "/auth/session"].map((path) =>
+      plain("GET", path),
+    ),
     withForm(plain("POST", "/v2/oauth/token"), form),
     withJson(plain("POST", "/auth/sign-in"), { email: "ada@shop.example", password: "not the password" }),
     withJson(plain("POST", "/auth/sign-out"), {}),
     withJson(plain("POST", "/auth/password"), { password: "not the password", new_password: "another password" }),
-    withJson(plain("POST", "/auth/links/absent"), { password: "another password" }),
+    withJson(plain("POST", "/auth/link"), { token: "absent" }),
+    withJson(plain("POST", "/auth/link/use"), { token: "absent", password: "another password" }),
   ].map(bytesOf);
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { scopes } from "../../service/src/domain/scope.ts";
 import { send, type Options } from "../../service/test/send.ts";
 import type { Credentials } from "../../service/test/launch.ts";
 
@@ -24,7 +25,11 @@ export type World = {
 export type Tenant = Credentials & { tenant_id: string };
 
 export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
-  const token = await tokenOf(port, tenant);
+  // Not of the tenant's first client, whose secret is revoked on the way.
+  const first = await tokenOf(port, tenant);
+  const made = await send(port, "POST", `/v2/${tenant.tenant}/clients`, { token: first, body: { scopes } });
+  const own = made.json.data as { client: { client_id: string }; client_secret: string };
+  const token = await tokenOf(port, { ...own.client, client_secret: own.client_secret });
   const call = async (method: string, path: string, options: Options = {}) => {
     const answer = await send(port, method, `/v2/${tenant.tenant}${path}`, { token, ...options });
     assert(answer.status < 300, `${method} ${path}: ${answer.text}`);

@@ -3,7 +3,7 @@ import { peopleRoutes } from "../../service/src/api/people-routes.ts";
 import { systemOperations } from "../../service/src/api/system.ts";
 import type { Answer, Options } from "../../service/test/send.ts";
 import type { Pair } from "./attempts.ts";
-import { sharedEmail } from "./twin.ts";
+import { sharedEmail, type Twin } from "./twin.ts";
 
 type Attempt = (pair: Pair, what: string) => Promise<void>;
 
@@ -89,11 +89,10 @@ const foreignCsrf =
 
 // A link's token is all that it takes, so a changed one must open nothing.
 const changedLink =
-  (method: "GET" | "POST"): Attempt =>
+  (path: string, more: (by: Twin) => Record<string, string>): Attempt =>
   async ({ by, on, tally }, what) => {
     const token = on.linkToken.slice(0, -1) + (on.linkToken.endsWith("A") ? "B" : "A");
-    const options = method === "POST" ? { body: { password: by.password } } : {};
-    tally.see(what, await by.ask(method, `/auth/links/${token}`, options), { wanted: 404 });
+    tally.see(what, await by.ask("POST", path, { body: { token, ...more(by) } }), { wanted: 404 });
   };
 
 const collectorOf =
@@ -123,8 +122,8 @@ const attempts: Record<string, Attempt> = {
   "POST /auth/sign-out": foreignCsrf("/auth/sign-out"),
   "POST /auth/sign-out-everywhere": foreignCsrf("/auth/sign-out-everywhere"),
   "POST /auth/password": foreignCsrf("/auth/password"),
-  "GET /auth/links/{token}": changedLink("GET"),
-  "POST /auth/links/{token}": changedLink("POST"),
+  "POST /auth/link": changedLink("/auth/link", () => ({})),
+  "POST /auth/link/use": changedLink("/auth/link/use", ({ password }) => ({ password })),
   "POST /collect/{app_key}": collectorOf("POST"),
   "OPTIONS /collect/{app_key}": collectorOf("OPTIONS"),
 };

@@ -120,7 +120,9 @@ export class Twin {
     const user = { email: sharedEmail, name: `Ada ${this.word}`, role: "admin" };
     type Invited = { user: { user_id: string }; link: { url: string } };
     const invited = await this.#do<Invited>("POST", "/users", user);
-    const used = await this.ask("POST", `/auth/links/${tokenOf(invited.link.url)}`, { body: { password: this.password } });
+    const used = await this.ask("POST", "/auth/link/use", {
+      body: { token: tokenOf(invited.link.url), password: this.password },
+    });
     const [line = ""] = used.headers.getSetCookie();
     this.person = {
       cookie: line.split(";")[0] ?? "",

@@ -54,8 +54,8 @@ export const requestFaults: Fault[] = [
   ...faultsIn("service/src/api/rate-limits.ts", [
     [
       "a quota is never used up",
-      "+ this.#costMs / 1000) return false;",
-      "+ this.#costMs / 1000) return true;",
+      "if (this.isSpent(key, nowMs)) return false;",
+      "if (this.isSpent(key, nowMs)) return true;",
       "service/test/rate-limits.test.ts",
     ],
     ["a tenant has no quota", "this.#tenant && !caller.person", "false && !caller.person", "service/test/rate-limits.test.ts"],
@@ -126,11 +126,18 @@ export const requestFaults: Fault[] = [
       "service/test/token-attacks.test.ts",
     ],
     [
-      "detection's name can be taken",
-      "name === detectionActor ? `${issuer} ${name}` : name",
-      "name",
-      "service/test/external-issuer.test.ts",
+      "a client of another issuer goes by any name",
+      "return `${issuer} ${name.toWellFormed()",
+      "return `${name.toWellFormed()",
+      "service/test/external-actors.test.ts",
     ],
+    [
+      "an issuer speaks for every tenant",
+      'trusted.tenants === "*" || trusted.tenants.includes(slug)',
+      "true",
+      "service/test/external-actors.test.ts",
+    ],
+    ["a token outlives its revoked secret", "isOfSecret && ", "false && ", "service/test/secret-rotation.test.ts"],
   ]),
   ...faultsIn("service/src/api/cursor.ts", [
     ["a cursor opens for any list", '.update(list).update("\\0")', "", "service/test/case-list.test.ts"],
@@ -152,11 +159,12 @@ export const requestFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/api/attempts.ts", [
     [
-      "an e-mail can be tried without end",
-      "(await claim(email, attemptLimits.account)) ??",
-      "null ??",
-      "service/test/people-sign-in.test.ts",
+      "an e-mail can be tried without end from many addresses",
+      '{ kind: "account", text: email },',
+      "",
+      "service/test/sign-in-attempts.test.ts",
     ],
+    ["a known browser waits for strangers", "if (!device) return", "if (true) return", "service/test/sign-in-attempts.test.ts"],
   ]),
   ...faultsIn("service/src/domain/role.ts", [
     [

@@ -90,8 +90,8 @@ export class Scene {
     const email = `${crypto.randomUUID()}@shop.example`;
     const invited = await this.#must("POST", "/users", { body: { email, name: "Ada", role } });
     const { link } = invited.json.data as { link: { url: string } };
-    const path = `/auth/links/${link.url.split("#")[1] ?? ""}`;
-    const answer = await send(this.port, "POST", path, { body: { password } });
+    const body = { token: link.url.split("#")[1] ?? "", password };
+    const answer = await send(this.port, "POST", "/auth/link/use", { body });
     const cookie = answer.headers.getSetCookie()[0]?.split(";")[0] ?? "";
     return { cookie, csrf: (answer.json as unknown as { csrf_token: string }).csrf_token, email };
   }

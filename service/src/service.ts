@@ -10,6 +10,7 @@ import { CollectorQuotas } from "./api/collector-quotas.ts";
 import { Collector } from "./api/collector.ts";
 import { ConsolePages } from "./api/console.ts";
 import { CursorSeal } from "./api/cursor.ts";
+import { Devices } from "./api/devices.ts";
 import { servedDocs } from "./api/docs-site.ts";
 import { EventFeed } from "./api/event-feed.ts";
 import { Issuer } from "./api/issuer.ts";
@@ -194,19 +195,18 @@ async function startApi(
   const authenticator = new Authenticator(database, issuer, config.trustedIssuers);
   await authenticator.start();
   stops.push(() => authenticator.stop());
-  const sealKey = await database.transaction(async (tx) => {
-    if (isApi) await savePublicUrl(tx, publicUrl);
-    return findOrMakeSecret(tx, "cursors", randomBytes(32));
-  });
+  if (isApi) await database.transaction((tx) => savePublicUrl(tx, publicUrl));
+  const keys = await findKeys(database);
   const audit: Audit = (what, about) => log.info({ audit: what, ...about }, "audit");
   const sessions = new Sessions({ database, publicUrl, now: clock.now });
+  const devices = new Devices(keys.devices, sessions.cookies);
   const feed = new EventFeed(database);
   const services: SharedServices = {
     audit,
     database,
     issuer,
     publicUrl,
-    cursors: new CursorSeal(sealKey),
+    cursors: new CursorSeal(keys.cursors),
     ...gathered(database, clock),
     feed,
     webhooks: webhooksOf(config),
@@ -237,7 +237,7 @@ async function startApi(
     tag: () => tag,
     addressData: enrichment.files,
     people: peopleRoutes(
-      { database, sessions, publicUrl, audit, trustedProxies, ...clock },
+      { database, sessions, devices, publicUrl, audit, trustedProxies, ...clock },
       config.oidc && new OtherIssuer(config.oidc, publicUrl),
     ),
   });
@@ -249,6 +249,14 @@ async function startApi(
   // Before the server waits for what is under way, for a stream never ends by itself.
   stops.push(async () => feed.stop());
   return { url: publicUrl, ownUrl, port, issuer };
+}
+
+// The same for every process.
+function findKeys(database: Database): Promise<{ cursors: Buffer; devices: Buffer }> {
+  return database.transaction(async (tx) => ({
+    cursors: await findOrMakeSecret(tx, "cursors", randomBytes(32)),
+    devices: await findOrMakeSecret(tx, "devices", randomBytes(32)),
+  }));
 }
 
 const webhooksOf = ({ hasPrivateWebhooks }: Config) => ({ isPrivateAllowed: hasPrivateWebhooks });

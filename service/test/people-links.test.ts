@@ -9,8 +9,12 @@ import { Browser, goodPassword, invite, newEmail, signIn, tokenOf } from "./peop
 
 const service = useService({ roles: new Set(["api"]) });
 
-function ask(method: string, link: string, options: Options = {}, at: Service = service.current): Promise<Answer> {
-  return send(at.port, method, `/auth/links/${tokenOf(link)}`, options);
+type Ask = Omit<Options, "body"> & { body?: Record<string, unknown> };
+
+// GET reads what a link is for, POST uses it. The token is in the body of both.
+function ask(method: "GET" | "POST", link: string, options: Ask = {}, at: Service = service.current): Promise<Answer> {
+  const path = method === "GET" ? "/auth/link" : "/auth/link/use";
+  return send(at.port, "POST", path, { ...options, body: { token: tokenOf(link), ...options.body } });
 }
 
 const join = { password: goodPassword };
@@ -47,6 +51,20 @@ test("invitation: its token stands behind the #, it tells whom it is for, works 
   expectProblem(again, 404, "item-not-found");
   expectProblem(await ask("GET", link.url), 404, "item-not-found");
   await Browser.signIn(service.current, user.email);
+});
+
+test("link 404, 422: its token is read from the body alone, and never from an address, which ends up in logs", async () => {
+  const { link } = await invite(await TestTenant.create(service.current), "lead");
+  const token = tokenOf(link.url);
+  const { port } = service.current;
+  for (const path of [`/auth/links/${token}`, `/auth/link/${token}`, `/auth/link/use/${token}`]) {
+    expectProblem(await send(port, "GET", path), 404, "item-not-found");
+    expectProblem(await send(port, "POST", path, { body: join }), 404, "item-not-found");
+  }
+  expectProblem(await send(port, "GET", `/auth/link?token=${token}`), 405, "method-not-allowed");
+  expectProblem(await send(port, "POST", `/auth/link?token=${token}`, { body: {} }), 422, "validation-error");
+  expectProblem(await send(port, "POST", `/auth/link/use?token=${token}`, { body: join }), 422, "validation-error");
+  expect((await ask("GET", link.url)).status).toBe(200);
 });
 
 test("link: of many who use it at once, one gets in", async () => {
@@ -158,6 +176,38 @@ test("link 422: a password of nothing that is seen, and an e-mail that is too lo
   const change = { current: "a   b   c   d", new: " ".repeat(12) };
   const blank = await browser.ask("POST", "/auth/password", { body: change });
   expect(expectProblem(blank, 422, "validation-error").errors).toMatchObject([{ field: "new" }]);
+});
+
+test("link 422: a common password, or the person's own e-mail, name or tenant, uses nothing up", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { user, link } = await invite(tenant, "lead", {
+    email: `grace.hopper-${randomUUID()}@shop.example`,
+    name: "Grace Hopper",
+  });
+  const before = await people(tenant);
+  const wrong = [
+    "Password1234",
+    "passwordpassword",
+    "123456789012",
+    "GraceHopper2025!",
+    user.email,
+    tenant.slug,
+    "casehound-2025",
+  ];
+  for (const password of wrong) {
+    const refused = await ask("POST", link.url, { body: { password } });
+    const problem = expectProblem(refused, 422, "validation-error");
+    expect(problem.errors).toEqual([{ field: "password", message: expect.stringContaining("guessed first") }]);
+  }
+  // The name that is chosen with the link counts too.
+  const renamed = { name: "Marie Curie", password: "MarieCurie1867" };
+  expectProblem(await ask("POST", link.url, { body: renamed }), 422, "validation-error");
+  expect(await people(tenant)).toBe(before);
+  const browser = await Browser.take(service.current, link.url);
+  const change = { current: goodPassword, new: "gracehopper1906" };
+  const refused = await browser.ask("POST", "/auth/password", { body: change });
+  expect(expectProblem(refused, 422, "validation-error").errors).toMatchObject([{ field: "new" }]);
+  await Browser.signIn(service.current, user.email);
 });
 
 test("password reset: for who has a password, for a day; it ends the sessions before it and the old password", async () => {

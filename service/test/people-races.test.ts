@@ -18,7 +18,7 @@ async function resetLink(tenant: TestTenant, userId: string): Promise<UserLink> 
 }
 
 function useLink({ url }: UserLink, body: Record<string, unknown>): Promise<Answer> {
-  return send(service.current.port, "POST", `/auth/links/${tokenOf(url)}`, { body });
+  return send(service.current.port, "POST", "/auth/link/use", { body: { token: tokenOf(url), ...body } });
 }
 
 // Passwords are checked two at a time: whoever asks after these has read what is stored long before it is their turn.

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { roleScopes, roles, type Role } from "../src/domain/role.ts";
 import { scopes } from "../src/domain/scope.ts";
-import { TestTenant, expectProblem, send, useService, type Answer } from "./harness.ts";
-import { Browser, goodPassword, newEmail, signIn, tokenOf } from "./people.ts";
+import { TestTenant, expectProblem, useService, type Answer } from "./harness.ts";
+import { Browser, goodPassword, newEmail, signIn, useLink } from "./people.ts";
 
 const service = useService({ roles: new Set(["api"]) });
 
@@ -88,10 +88,7 @@ test.for(["investigator", "lead"] satisfies Role[])(
     const path = `/users/${user.user_id}`;
     expectProblem(await tenant.call("PUT", path, { token, body: { role: "admin" } }), 403, "access-denied");
     expect((await tenant.call("PUT", path, { token, body: { role: "investigator", name: "Ada King" } })).status).toBe(200);
-    const used = await send(service.current.port, "POST", `/auth/links/${tokenOf(link.url)}`, {
-      body: { password: goodPassword },
-    });
-    expect(used.status).toBe(200);
+    expect((await useLink(service.current, link.url)).status).toBe(200);
     expect((await tenant.call("POST", `${path}/links`, { token })).status).toBe(201);
     expect((await tenant.call("DELETE", `${path}/sessions`, { token })).status).toBe(204);
     expect((await tenant.call("PUT", path, { token, body: { is_disabled: true } })).status).toBe(200);

@@ -269,10 +269,3 @@ test("POST password 204: the new one opens, the old one does not, and the other 
   expectProblem(await signIn(service.current, { email, password: goodPassword }), 401, "unauthorized");
   await Browser.signIn(service.current, email, fresh);
 });
-
-test("POST password 429: a stolen session cannot try out passwords without end", async () => {
-  const browser = await Browser.join(await TestTenant.create(service.current), "investigator");
-  const body = { current: "not the password", new: "another good password" };
-  for (let tried = 0; tried < 10; tried++) expect((await browser.ask("POST", "/auth/password", { body })).status).toBe(422);
-  expectProblem(await browser.ask("POST", "/auth/password", { body }), 429, "rate-limited");
-});

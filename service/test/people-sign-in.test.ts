@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startService, type Service } from "../src/service.ts";
+import { startService } from "../src/service.ts";
 import { TestTenant, expectProblem, send, testConfig, useService, type Answer } from "./harness.ts";
 import { Browser, cookiesOf, goodPassword, invite, newEmail, signIn, somewhere } from "./people.ts";
 
@@ -104,67 +104,17 @@ test("POST sign-in 200: of two tenants with two passwords, the password tells wh
   expect(second.signedIn).toMatchObject({ tenant: { slug: two.slug }, user: { role: "admin" } });
 });
 
-async function failures(port: Service, email: string, count: number, headers = somewhere()): Promise<number[]> {
-  const statuses: number[] = [];
-  for (let tried = 0; tried < count; tried++) {
-    statuses.push((await signIn(port, { email, password: "a wrong password" }, headers)).status);
-  }
-  return statuses;
-}
-
-const times = (count: number, status: number) => Array.from({ length: count }, () => status);
-
-test("POST sign-in 429: after ten failures an account waits, from any address and on any process", async () => {
-  const { email } = await joined();
-  expect(await failures(service.current, email, 10)).toEqual(times(10, 401));
-  const other = await startService(testConfig({ roles: new Set(["api"]) }));
-  try {
-    for (const each of [service.current, other]) {
-      const answer = await signIn(each, { email, password: goodPassword }, somewhere());
-      expectProblem(answer, 429, "rate-limited");
-      const seconds = Number(answer.headers.get("retry-after"));
-      expect(seconds > 0 && seconds <= 900).toBe(true);
-    }
-  } finally {
-    await other.stop();
-  }
-});
-
-test("POST sign-in 429: an e-mail that nobody has is limited alike", async () => {
-  expect(await failures(service.current, newEmail(), 11)).toEqual([...times(10, 401), 429]);
-});
-
-test("POST sign-in 429: many at once get no more tries than one after the other", async () => {
-  const { email } = await joined();
-  const tries = Array.from({ length: 18 }, () => failures(service.current, email, 1, somewhere()));
-  const statuses = (await Promise.all(tries)).flat().toSorted((a, b) => a - b);
-  expect(statuses).toEqual([...times(10, 401), ...times(8, 429)]);
-});
-
-test("POST sign-in 200: a success forgets the account's failures", async () => {
-  const { email } = await joined();
-  for (let round = 0; round < 2; round++) {
-    expect(await failures(service.current, email, 9)).toEqual(times(9, 401));
-    await Browser.signIn(service.current, email);
-  }
-});
-
-test("POST sign-in 429: after fifty failures an address waits, whichever accounts it tried, and no other does", async () => {
-  const { email } = await joined();
-  const here = somewhere();
-  for (let account = 0; account < 5; account++) {
-    expect(await failures(service.current, newEmail(), 10, here)).toEqual(times(10, 401));
-  }
-  expectProblem(await signIn(service.current, { email, password: goodPassword }, here), 429, "rate-limited");
-  expect((await signIn(service.current, { email, password: goodPassword }, somewhere())).status).toBe(200);
-});
-
-test("POST sign-in 200: successes do not use up an address", async () => {
-  const { email } = await joined();
-  const here = somewhere();
-  for (let round = 0; round < 55; round++) {
-    expect((await signIn(service.current, { email, password: goodPassword }, here)).status).toBe(200);
-  }
+test("POST sign-in 200: an invitation that was not used yet in another tenant uses up nothing", async () => {
+  const [one, two] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
+  const email = newEmail();
+  await Browser.join(one, "lead", { email });
+  const { link } = await invite(two, "lead", { email });
+  const headers = somewhere();
+  for (let count = 0; count < 11; count++)
+    expect((await signIn(service.current, { email, password: goodPassword }, headers)).status).toBe(200);
+  const password = "a password of their own";
+  await Browser.take(service.current, link.url, { password });
+  expect((await signIn(service.current, { email, password, tenant: two.slug })).status).toBe(200);
 });
 
 test("POST sign-in 400, 415, 422, 403: what is wrong with a request is told as everywhere, and signs nobody in", async () => {

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { expectProblem, send } from "./harness.ts";
-import { Browser, goodPassword, newEmail, signIn, tokenOf } from "./people.ts";
+import { expectProblem } from "./harness.ts";
+import { Browser, goodPassword, newEmail, readLink, signIn } from "./people.ts";
 import { type ServiceProcess } from "./launch.ts";
 import { useProcesses } from "./process.ts";
 
@@ -48,7 +48,7 @@ test("start: while nobody has signed up each start prints a fresh link that make
   await first.stop();
   const second = await processes.start({ DATA_DIR: dataDir });
   const link = setUpLinkOf(second) ?? "";
-  expectProblem(await send(second.port, "GET", `/auth/links/${tokenOf(older)}`), 404, "item-not-found");
+  expectProblem(await readLink(at(second), older), 404, "item-not-found");
   const email = newEmail();
   const admin = await Browser.take(at(second), link, { email, name: "Ada Lovelace" });
   expect(admin.signedIn).toMatchObject({ tenant: { slug: "demo" }, user: { role: "admin" } });

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { User } from "../src/domain/user.ts";
-import { TestTenant, expectProblem, send, useService, type Answer } from "./harness.ts";
-import { Browser, invite, newEmail, tokenOf } from "./people.ts";
+import { TestTenant, expectProblem, useService, type Answer } from "./harness.ts";
+import { Browser, invite, newEmail, readLink } from "./people.ts";
 
 const service = useService({ roles: new Set(["api"]) });
 
@@ -159,7 +159,7 @@ test("POST links 403: a disabled user gets none, and keeps none", async () => {
   const tenant = await TestTenant.create(service.current);
   const { user, link } = await invite(tenant, "lead");
   await tenant.call("PUT", `/users/${user.user_id}`, { body: { is_disabled: true } });
-  expect((await send(service.current.port, "GET", `/auth/links/${tokenOf(link.url)}`)).status).toBe(404);
+  expect((await readLink(service.current, link.url)).status).toBe(404);
   expectProblem(await tenant.call("POST", `/users/${user.user_id}/links`), 403, "access-denied");
   for (const id of [randomUUID(), "x", user.user_id.toUpperCase()]) {
     expectProblem(await tenant.call("GET", `/users/${id}`), 404, "item-not-found");

@@ -59,6 +59,20 @@ export function signIn(service: Service, body: Record<string, unknown>, headers:
   return send(service.port, "POST", "/auth/sign-in", { body, headers: { ...somewhere(), ...headers } });
 }
 
+export function readLink(service: Service, link: string): Promise<Answer> {
+  return send(service.port, "POST", "/auth/link", { body: { token: tokenOf(link) } });
+}
+
+export function useLink(
+  service: Service,
+  link: string,
+  more: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const body = { token: tokenOf(link), password: goodPassword, ...more };
+  return send(service.port, "POST", "/auth/link/use", { body, headers });
+}
+
 // A browser: it keeps the session's cookie and its token, and sends both.
 export class Browser {
   readonly service: Service;
@@ -75,8 +89,7 @@ export class Browser {
   }
 
   static async take(service: Service, link: string, body: Record<string, unknown> = {}): Promise<Browser> {
-    const path = `/auth/links/${tokenOf(link)}`;
-    return new Browser(service, await send(service.port, "POST", path, { body: { password: goodPassword, ...body } }));
+    return new Browser(service, await useLink(service, link, body));
   }
 
   // Somebody of the tenant who has just used the invitation.

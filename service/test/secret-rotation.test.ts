@@ -181,6 +181,12 @@ test("POST rotate-auth-secret 200: tokens of the new secret work in the very sec
   expect(await use(subject, last)).toBe(200);
 });
 
+test("POST rotate-auth-secret 200: revoke_now leaves tokens that the operator made without a secret", async () => {
+  const subject = await firstClient();
+  await rotate(subject, { revoke_now: true });
+  for (const at of [service.current, other]) expect(await use(subject, subject.tenant.token, at)).toBe(200);
+});
+
 test("POST rotate-auth-secret 200: a rotation without revoke_now ends no token", async () => {
   const subject = await firstClient();
   const fetched = await tokenOf(subject, subject.secret);

@@ -1,94 +1,102 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
-import type { Database, Queryable } from "../db/database.ts";
-import { claimAttempt, deleteAttempts, releaseAttempt } from "../db/sign-in-attempts.ts";
+import type { Database } from "../db/database.ts";
+import { claimAttempt, releaseAttempt } from "../db/sign-in-attempts.ts";
 import { hostOf } from "../domain/address.ts";
 import { Failure } from "../domain/failure.ts";
-import { attemptLimits } from "../domain/user.ts";
+import { attemptLimits, attemptWindowMs, type AttemptKind } from "../domain/user.ts";
 import { clientAddress } from "./address.ts";
+import type { KnownDevice } from "./devices.ts";
 
 type Parts = { database: Database; trustedProxies: BlockList; now: () => string };
 
-// Who is tried: an e-mail as it was typed, and the tenants that are asked for it.
-type Tried = { email: string; slugs: string[] };
+// An e-mail as it was typed, the tenants that are asked for it, and the browser, if it has signed in to some of them before.
+type Tried = { email: string; slugs: string[]; device: KnownDevice | null };
 // Whom the password fits, and whom it does not though it could have.
 export type Checked<T> = { fitting: T[]; missed: T[] };
 
-type Claim = { accounts: Map<string, Buffer>; email: Buffer; address: Buffer; at: string };
+type Subject = { kind: AttemptKind; text: string };
+type Claim = { hashes: Buffer[]; at: string };
+// The tenants that a claim lets the password be checked for.
+type Admitted = Claim & { slugs: string[] };
 
-// Runs the check of a password for the tenants whose account has not failed too often, where neither the e-mail nor the
-// address has. Counted before it runs, so that many at once get no more tries than one after the other. By the e-mail as it was
-// typed, so that one that nobody has is limited like any other; and by tenant too, for a success of one tenant takes back
-// nothing that was tried on another.
+// Runs the check of a password, unless too many have failed lately. A browser that has signed in to an account before has a count of its
+// own for it, so the failures of strangers cannot lock its owner out. Everybody else is counted by the e-mail as it was typed, so an
+// unknown e-mail is treated like a known one. An attempt is counted before it is checked, so many at once get no more tries than one
+// after the other.
 export async function limitAttempts<T extends { slug: string }>(
   parts: Parts,
   request: IncomingMessage,
   tried: Tried,
   check: (slugs: ReadonlySet<string>) => Promise<Checked<T>>,
 ): Promise<T[]> {
-  const { database } = parts;
-  const claim = await claimAll(parts, request, tried);
+  const admitted = await admit(parts, request, tried);
   let checked: Checked<T>;
   try {
-    checked = await check(new Set(claim.accounts.keys()));
+    checked = await check(new Set(admitted.flatMap(({ slugs }) => slugs)));
   } catch (error) {
-    // What could not be checked is no failure of the one who asked.
-    await database.transaction((tx) => releaseAll(tx, claim)).catch(() => {});
+    // A check that could not run is no failure of the person.
+    for (const each of admitted) await release(parts, each).catch(() => {});
     throw error;
   }
-  const { fitting } = checked;
-  if (fitting.length > 0) await database.transaction((tx) => settleSuccess(tx, claim, checked));
-  return fitting;
+  if (checked.fitting.length === 0) return [];
+  const missed = new Set(checked.missed.map(({ slug }) => slug));
+  // If the password fits one tenant and not another, the attempt stays a failure of the other: otherwise the owner of an account in one
+  // tenant could try out the passwords of the same e-mail in another.
+  for (const each of admitted) if (!each.slugs.some((slug) => missed.has(slug))) await release(parts, each);
+  return checked.fitting;
 }
 
-async function claimAll({ database, trustedProxies, now }: Parts, request: IncomingMessage, tried: Tried): Promise<Claim> {
-  const at = now();
-  const email = subjectHash("account", tried.email);
-  const address = subjectHash("address", hostOf(clientAddress(request, trustedProxies) ?? "unknown"));
-  const since = new Date(Date.parse(at) - attemptLimits.windowMs).toISOString();
-  return database.transaction(async (tx) => {
-    const claim = (subject_hash: Buffer, max: number) => claimAttempt(tx, { subject_hash, max, now: at, since });
-    const refuse = (oldest: string) => tooMany(Date.parse(oldest) + attemptLimits.windowMs - Date.parse(at));
-    const oldest = (await claim(email, attemptLimits.account)) ?? (await claim(address, attemptLimits.address));
-    if (oldest !== null) throw refuse(oldest);
-    const accounts = new Map<string, Buffer>();
-    const full: string[] = [];
-    for (const slug of tried.slugs) {
-      const account = subjectHash("account", `${tried.email} ${slug}`);
-      const stands = await claim(account, attemptLimits.account);
-      if (stands === null) accounts.set(slug, account);
-      else full.push(stands);
-    }
-    const [first] = full.toSorted();
-    if (first !== undefined && accounts.size === 0) throw refuse(first);
-    return { accounts, email, address, at };
+// Who is signed in and must show the password again.
+export async function limitOwnAttempts(parts: Parts, userId: string, check: () => Promise<boolean>): Promise<boolean> {
+  const claimed = await claim(parts, [{ kind: "signedIn", text: userId }]);
+  const isRight = await check().catch(async (error: unknown) => {
+    await release(parts, claimed).catch(() => {});
+    throw error;
   });
+  if (isRight) await release(parts, claimed);
+  return isRight;
 }
 
-async function releaseAll(tx: Queryable, { accounts, email, address, at }: Claim): Promise<void> {
-  for (const subject_hash of [email, address, ...accounts.values()]) await releaseAttempt(tx, { subject_hash, at });
+async function admit(parts: Parts, request: IncomingMessage, { email, slugs, device }: Tried): Promise<Admitted[]> {
+  const address = hostOf(clientAddress(request, parts.trustedProxies) ?? "unknown");
+  const stranger: Subject[] = [
+    { kind: "pair", text: `${address} ${email}` },
+    { kind: "account", text: email },
+    { kind: "address", text: address },
+  ];
+  if (!device) return [{ slugs, ...(await claim(parts, stranger)) }];
+  const own = { slugs: device.slugs, ...(await claim(parts, [{ kind: "device", text: `${device.id} ${email}` }])) };
+  const others = slugs.filter((slug) => !device.slugs.includes(slug));
+  if (others.length === 0) return [own];
+  // To the other tenants this browser is a stranger. They are left out if strangers have to wait.
+  const asStranger = await claim(parts, stranger).catch((error: unknown) => {
+    if (error instanceof Failure && error.code === "rate-limited") return null;
+    throw error;
+  });
+  return asStranger ? [own, { slugs: others, ...asStranger }] : [own];
 }
 
-// Where the password fits, the failures before it are forgotten. Where it does not, this one stays, for whoever owns an account
-// in one tenant could else try out passwords of another; and so it does with the address.
-async function settleSuccess<T extends { slug: string }>(
-  tx: Queryable,
-  { accounts, email, address, at }: Claim,
-  { fitting, missed }: Checked<T>,
-): Promise<void> {
-  await deleteAttempts(tx, email);
-  if (missed.length === 0) await releaseAttempt(tx, { subject_hash: address, at });
-  const fits = new Set(fitting.map(({ slug }) => slug));
-  const misses = new Set(missed.map(({ slug }) => slug));
-  for (const [slug, subject_hash] of accounts) {
-    if (fits.has(slug)) await deleteAttempts(tx, subject_hash);
-    else if (!misses.has(slug)) await releaseAttempt(tx, { subject_hash, at });
-  }
+// All of them or none, in this order: the locks are then always taken in one order too.
+async function claim({ database, now }: Parts, subjects: Subject[]): Promise<Claim> {
+  const at = now();
+  const since = new Date(Date.parse(at) - attemptWindowMs).toISOString();
+  const hashes = subjects.map(({ kind, text }) => hash("sha256", `${kind} ${text}`, "buffer"));
+  await database.transaction(async (tx) => {
+    for (const [index, { kind }] of subjects.entries()) {
+      const subject_hash = hashes[index] ?? Buffer.alloc(0);
+      const until = await claimAttempt(tx, { subject_hash, ...attemptLimits[kind], now: at, since });
+      if (until !== null) throw tooMany(Date.parse(until) - Date.parse(at));
+    }
+  });
+  return { hashes, at };
 }
 
-function subjectHash(kind: "account" | "address", text: string): Buffer {
-  return hash("sha256", `${kind} ${text}`, "buffer");
+async function release({ database }: Parts, { hashes, at }: Claim): Promise<void> {
+  await database.transaction(async (tx) => {
+    for (const subject_hash of hashes) await releaseAttempt(tx, { subject_hash, at });
+  });
 }
 
 function tooMany(waitMs: number): Failure {

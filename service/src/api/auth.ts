@@ -123,7 +123,9 @@ export class Authenticator {
     const client = await findClient(this.#database, clientId);
     if (!client || client.revoked_at !== null || client.tenant_id !== tenant_id || client.slug !== slug)
       throw unauthorized("The token's client was revoked.");
-    if ((payload["token_generation"] ?? 0) !== client.token_generation) throw unauthorized("The token's secret was revoked.");
+    const isOfSecret = payload["secretless"] !== true;
+    if (isOfSecret && (payload["token_generation"] ?? 0) !== client.token_generation)
+      throw unauthorized("The token's secret was revoked.");
     return {
       tenant: { tenant_id, slug },
       actor: clientId,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-const names = { session: "casehound_session", oidc: "casehound_oidc" };
+const names = { session: "casehound_session", oidc: "casehound_oidc", device: "casehound_device" };
 type CookieName = keyof typeof names;
 
 // Over https the prefix makes browsers refuse one that another host or a plain page has set.
@@ -20,10 +20,10 @@ export class Cookies {
     return pair?.slice(wanted.length + 1);
   }
 
-  // The session's is never sent with what another site has started: the console's pages need no session, what they fetch
+  // The session's and the browser's are never sent with what another site has started: the console's pages need no session, what they fetch
   // does. The one for the other issuer must come back with the browser from there.
   write(name: CookieName, value: string, maxAgeSeconds: number): string {
-    const site = name === "session" ? "Strict" : "Lax";
+    const site = name === "oidc" ? "Lax" : "Strict";
     const secure = this.#isSecure ? "; Secure" : "";
     return `${this.#nameOf(name)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=${site}${secure}`;
   }

@@ -30,7 +30,6 @@ export type Grant = {
   slug: string;
   scope: string;
   expiresInSeconds: number;
-  generation?: number;
 };
 
 // Left out until the client's secrets are first revoked, so tokens of earlier releases are of generation 0.
@@ -105,12 +104,12 @@ export class Issuer {
     return fresh.kid;
   }
 
-  // The same token that the endpoint gives, for the command line, which needs no secret.
+  // The same token that the endpoint gives, for the command line, which needs no secret. It says so: revoking secrets does not end it.
   async mint(grant: Grant): Promise<string> {
     const key = this.#keys[0];
     if (!key) throw new Error("no signing key");
     const claims = { client_id: grant.clientId, scope: grant.scope, tenant_id: grant.tenantId, tenant_slug: grant.slug };
-    return new SignJWT({ ...claims, ...generationClaim(grant.generation ?? 0) })
+    return new SignJWT({ ...claims, secretless: true })
       .setProtectedHeader({ alg: algorithm, typ: "at+jwt", kid: key.kid })
       .setIssuer(this.url)
       .setAudience(audience)

@@ -5,6 +5,7 @@ import { lockTenant } from "../db/tenants.ts";
 import { claimLink, deleteUnusedLinks, findLink, insertLink, type Link } from "../db/user-links.ts";
 import { hasJoinedUsers, insertUser, lockUser, savePassword, saveUser } from "../db/users.ts";
 import { deleteWebSessions } from "../db/web-sessions.ts";
+import { passwordFaults } from "../domain/common-passwords.ts";
 import { Failure, type FieldError } from "../domain/failure.ts";
 import {
   Email,
@@ -25,8 +26,11 @@ import type { Reply } from "./problem.ts";
 import { invalid } from "./validate.ts";
 import { newWebToken, parseWebToken, type WebToken } from "./web-token.ts";
 
+// The token travels in the body, because addresses end up in access logs.
+const Token = Type.String({ maxLength: 200 });
+const LinkRead = Type.Object({ token: Token }, { additionalProperties: false });
 const LinkUse = Type.Object(
-  { email: Type.Optional(Email), name: Type.Optional(PersonName), password: Password },
+  { token: Token, email: Type.Optional(Email), name: Type.Optional(PersonName), password: Password },
   { additionalProperties: false },
 );
 type LinkUse = Static<typeof LinkUse>;
@@ -65,19 +69,20 @@ async function requireLink(people: People, text: string): Promise<{ token: WebTo
   return { token, link };
 }
 
-export async function readLink(people: People, text: string): Promise<Reply> {
-  const { link } = await requireLink(people, text);
+export async function readLink(people: People, asked: Asked): Promise<Reply> {
+  people.sessions.requireOwnOrigin(asked.request);
+  const { link } = await requireLink(people, (await readInput(asked, LinkRead)).token);
   const { purpose, slug, email, name, expires_at } = link;
   const body = JSON.stringify({ purpose, tenant: slug, email, name, expires_at });
   return { status: 200, body, headers: { "content-type": jsonMediaType } };
 }
 
 // Sets the password, and signs in. Of many who use one link at once, one succeeds.
-export async function takeLink(people: People, asked: Asked, text: string): Promise<Reply> {
-  const { sessions, database, audit } = people;
+export async function takeLink(people: People, asked: Asked): Promise<Reply> {
+  const { sessions, devices, database, audit } = people;
   sessions.requireOwnOrigin(asked.request);
   const given = await readInput(asked, LinkUse);
-  const { token, link } = await requireLink(people, text);
+  const { token, link } = await requireLink(people, given.token);
   const faults = faultsOf(link, given);
   if (faults.length > 0) throw invalid(faults);
   const password_hash = await hashPassword(given.password);
@@ -101,11 +106,13 @@ export async function takeLink(people: People, asked: Asked, text: string): Prom
   await sessions.drop(asked.request);
   const about = { tenant: person.slug, user_id: person.user_id, address: addressOf(people, asked.request) };
   audit("signed in", { ...about, how: link.purpose });
-  return signedIn(people, person, opened);
+  return signedIn(people, person, opened, [opened.cookie, devices.remember(asked.request, { ...person, password_hash })]);
 }
 
-function faultsOf({ purpose }: Link, { email, name }: LinkUse): FieldError[] {
-  const faults: FieldError[] = emailFaults(email);
+function faultsOf(link: Link, { email, name, password }: LinkUse): FieldError[] {
+  const { purpose, slug } = link;
+  const owner = { email: email ?? link.email ?? "", name: name ?? link.name ?? "", tenant: slug };
+  const faults: FieldError[] = [...emailFaults(email), ...passwordFaults("password", password, owner)];
   if (purpose === "set-up" && email === undefined) faults.push({ field: "email", message: "is required" });
   if (purpose === "set-up" && name === undefined) faults.push({ field: "name", message: "is required" });
   if (purpose !== "set-up" && email !== undefined) faults.push({ field: "email", message: "is settled already" });

@@ -18,8 +18,8 @@ export function peopleRoutes(people: People, other: OtherIssuer | null): SystemO
     ["POST", "/auth/sign-out", "signOut", "Sign out", (asked) => signOut(people, asked)],
     ["POST", "/auth/sign-out-everywhere", "signOutEverywhere", "End all sessions", (asked) => signOutEverywhere(people, asked)],
     ["POST", "/auth/password", "changePassword", "Change the password", (asked) => changePassword(people, asked)],
-    ["GET", "/auth/links/{token}", "getLink", "What a link is for", (_asked, call) => readLink(people, tokenOf(call))],
-    ["POST", "/auth/links/{token}", "useLink", "Use a link", (asked, call) => takeLink(people, asked, tokenOf(call))],
+    ["POST", "/auth/link", "readLink", "What a link is for", (asked) => readLink(people, asked)],
+    ["POST", "/auth/link/use", "useLink", "Use a link", (asked) => takeLink(people, asked)],
     ["GET", "/auth/oidc", "beginOidc", "Sign in by the other issuer", () => beginOidc(people, need(other))],
     [
       "GET",
@@ -37,10 +37,6 @@ export function peopleRoutes(people: People, other: OtherIssuer | null): SystemO
     summary,
     handle: (request, onBody, call) => answer({ request, onBody }, call),
   }));
-}
-
-function tokenOf({ params }: SystemCall): string {
-  return params["token"] ?? "";
 }
 
 function options(other: OtherIssuer | null): Reply {

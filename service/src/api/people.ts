@@ -6,13 +6,15 @@ import { appendEvents, findLastEventIds } from "../db/events.ts";
 import { deleteUnusedLinks } from "../db/user-links.ts";
 import { findPasswordHash, findUsersByEmail, lockCheckedUser, savePassword, type Candidate } from "../db/users.ts";
 import { deleteWebSession, deleteWebSessions, lockWebSession } from "../db/web-sessions.ts";
+import { passwordFaults } from "../domain/common-passwords.ts";
 import { roleScopes } from "../domain/role.ts";
 import { slugCharacters } from "../domain/tenant.ts";
 import { Password, actorOf, normalEmail, passwordCharacters, type Person } from "../domain/user.ts";
 import { clientAddress } from "./address.ts";
-import { limitAttempts, type Checked } from "./attempts.ts";
+import { limitAttempts, limitOwnAttempts, type Checked } from "./attempts.ts";
 import { unauthorized } from "./auth.ts";
 import { readBody, requireMediaType } from "./body.ts";
+import type { Devices } from "./devices.ts";
 import { parseJson } from "./json.ts";
 import { jsonMediaType, type Audit } from "./operation.ts";
 import { hashPassword, isPassword } from "./password.ts";
@@ -24,6 +26,7 @@ import { invalid, validate } from "./validate.ts";
 export type People = {
   database: Database;
   sessions: Sessions;
+  devices: Devices;
   publicUrl: string;
   trustedProxies: BlockList;
   audit: Audit;
@@ -65,7 +68,8 @@ export function addressOf(people: People, request: IncomingMessage): string | un
 export async function signedIn(
   { database }: Pick<People, "database">,
   person: Person,
-  { cookie, ...opened }: Omit<OpenedSession, "cookie"> & { cookie?: string },
+  opened: Pick<OpenedSession, "csrf_token" | "expires_at">,
+  cookies: string[] = [],
 ): Promise<Reply> {
   const body = {
     user: { user_id: person.user_id, email: person.email, name: person.name, role: person.role },
@@ -79,7 +83,7 @@ export async function signedIn(
     status: 200,
     body: JSON.stringify(body),
     headers: { "content-type": jsonMediaType },
-    ...(cookie !== undefined && { cookies: [cookie] }),
+    cookies,
   };
 }
 
@@ -88,14 +92,15 @@ function done(cookies: string[]): Reply {
 }
 
 export async function signIn(people: People, asked: Asked): Promise<Reply> {
-  const { sessions, database, audit } = people;
+  const { sessions, devices, database, audit } = people;
   const { request } = asked;
   sessions.requireOwnOrigin(request);
   const { email, password, tenant } = await readInput(asked, SignIn);
   const typed = { email: normalEmail(email), slug: tenant ?? null };
   const candidates = await findUsersByEmail(database, { ...typed, limit: tenantsMax });
   const slugs = tenant === undefined ? candidates.map(({ slug }) => slug) : [tenant];
-  const [person, ...others] = await limitAttempts(people, request, { email: typed.email, slugs }, (open) =>
+  const device = devices.find(request, candidates);
+  const [person, ...others] = await limitAttempts(people, request, { email: typed.email, slugs, device }, (open) =>
     checkPassword(
       password,
       candidates.filter(({ slug }) => open.has(slug)),
@@ -115,10 +120,10 @@ export async function signIn(people: People, asked: Asked): Promise<Reply> {
   if (!opened) throw refuse();
   await sessions.drop(request);
   audit("signed in", { tenant: person.slug, user_id: person.user_id, how: "password", address });
-  return signedIn(people, person, opened);
+  return signedIn(people, person, opened, [opened.cookie, devices.remember(request, person)]);
 }
 
-// One hash at the least, also where nobody has the e-mail. Who is disabled or has no password yet cannot be found out.
+// Always hash once, so timing reveals neither unknown e-mail addresses nor people who are disabled or have no password yet.
 async function checkPassword(password: string, candidates: Candidate[]): Promise<Checked<Candidate>> {
   if (candidates.length === 0) await isPassword(password, null);
   const checked: Checked<Candidate> = { fitting: [], missed: [] };
@@ -162,30 +167,29 @@ export async function signOutEverywhere({ sessions, database, audit }: People, {
 
 // Ends the person's other sessions, and links that would set another password.
 export async function changePassword(people: People, asked: Asked): Promise<Reply> {
-  const { sessions, database, audit } = people;
+  const { sessions, devices, database, audit } = people;
   const session = await sessions.require(asked.request);
   const { tenant_id, user_id } = session;
   const { current, new: fresh } = await readInput(asked, PasswordChange);
+  const faults = passwordFaults("new", fresh, { ...session, tenant: session.slug });
+  if (faults.length > 0) throw invalid(faults);
   const checked = await findPasswordHash(database, tenant_id, user_id);
-  const tried = { email: session.email, slugs: [session.slug] };
-  const [fitting] = await limitAttempts(people, asked.request, tried, async () =>
-    (await isPassword(current, checked)) ? { fitting: [session], missed: [] } : { fitting: [], missed: [session] },
-  );
-  const isChanged = fitting !== undefined && (await savePasswordChange(people, session, { checked, fresh }));
-  if (!isChanged) {
+  const isRight = await limitOwnAttempts(people, user_id, () => isPassword(current, checked));
+  const password_hash = isRight ? await savePasswordChange(people, session, { checked, fresh }) : null;
+  if (password_hash === null) {
     audit("password change refused", { tenant: session.slug, user_id, address: addressOf(people, asked.request) });
     throw invalid([{ field: "current", message: "is not the password" }]);
   }
   audit("password changed", { tenant: session.slug, user_id });
-  return { status: 204, body: "", headers: {} };
+  return done([devices.remember(asked.request, { tenant_id, user_id, password_hash })]);
 }
 
-// False where the password is another by now than the one that was checked.
+// The hash of the new password. Null if the password is no longer the one that was checked.
 async function savePasswordChange(
   { database, now }: People,
   session: OpenSession,
   { checked, fresh }: { checked: string | null; fresh: string },
-): Promise<boolean> {
+): Promise<string | null> {
   const { tenant_id, user_id, token_hash } = session;
   const password_hash = await hashPassword(fresh);
   const event = {
@@ -197,11 +201,11 @@ async function savePasswordChange(
   return database.transaction(async (tx) => {
     const isSame = await lockCheckedUser(tx, tenant_id, { user_id, password_hash: checked });
     if (!(await lockWebSession(tx, tenant_id, token_hash))) throw noSession();
-    if (!isSame) return false;
+    if (!isSame) return null;
     await savePassword(tx, tenant_id, { user_id, password_hash });
     await deleteUnusedLinks(tx, tenant_id, user_id);
     await deleteWebSessions(tx, tenant_id, { user_id, kept: token_hash });
     await appendEvents(tx, tenant_id, [event]);
-    return true;
+    return password_hash;
   });
 }

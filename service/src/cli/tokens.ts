@@ -55,7 +55,6 @@ export async function mintToken({ store, options }: Call): Promise<Outcome> {
     slug,
     scope,
     expiresInSeconds: seconds,
-    generation: client.token_generation,
   });
   return { result: { access_token: text, token_type: "Bearer", expires_in: seconds }, text };
 }
