@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { makePartition } from "../src/db/activities.ts";
 import { addIdentityCounts } from "../src/db/identity.ts";
 import { sql } from "../src/db/sql.ts";
 import { TestTenant, expectProblem, useService, type Options } from "./harness.ts";
@@ -167,15 +166,14 @@ test("PUT tenants 200: with a secret, verification can be required, observed and
   }
 });
 
-test("GET tenants/identity 200: a tenant with server activity has more than the snippet", async () => {
+test("GET tenants/identity 200: a tenant whose servers told of an account in the last 30 days has more than the snippet", async () => {
   const tenant = await TestTenant.create(service.current);
-  await service.current.database.transaction(async (tx) => {
-    await makePartition(tx, dayAgo(0));
-    await tx.query(sql`
-      insert into activities (
-        tenant_id, received_at, id_key, occurred_at, score, origin, type, activity_id, document, decision
-      )
-      values (${tenant.tenantId}, now(), gen_random_uuid(), now(), 1, 'server', 'login_succeeded', 'a', '{}', '{}')`);
-  });
+  const told = (day: string) => sql`
+    update engine_turns
+    set told = jsonb_build_object('any', ${day}::text)
+    where tenant_id = ${tenant.tenantId}`;
+  await service.current.database.query(told(dayAgo(31)));
+  expect(await readIdentity(tenant)).toMatchObject({ is_snippet_only: true });
+  await service.current.database.query(told(dayAgo(0)));
   expect(await readIdentity(tenant)).toMatchObject({ is_snippet_only: false, secrets: [] });
 });

@@ -161,18 +161,19 @@ test("cli: tenant update changes what is given, prints the tenant, and is in its
   const tenant = await TestTenant.create(service.current);
   const update = ["tenant", "update", tenant.slug, "--json"];
   const origins = ["--origin", "https://shop.example", "--origin", "https://www.shop.example"];
-  const done = await runCli([...update, ...origins, "--ip-policy", "truncate", "--url-parameter", "q"]);
+  const done = await runCli([...update, ...origins, "--ip-policy", "truncate", "--url-parameter", "q", "--retention-days", "30"]);
   expect(done.code, done.err).toBe(0);
   const settings = {
     allowed_origins: ["https://shop.example", "https://www.shop.example"],
     ip_policy: "truncate",
     url_parameters: ["q"],
+    retention_days: 30,
   };
   expect(JSON.parse(done.out)).toMatchObject({ tenant_name: tenant.slug, ...settings });
   expect(await settingsOf(tenant)).toEqual(settings);
   expect(await updatesOf(tenant)).toMatchObject([{ actor: "command line", data: settings }]);
-  expect((await runCli([...update, "--origin", ""])).code).toBe(0);
-  expect(await settingsOf(tenant)).toEqual({ ...settings, allowed_origins: [] });
+  expect((await runCli([...update, "--origin", "", "--retention-days", "default"])).code).toBe(0);
+  expect(await settingsOf(tenant)).toEqual({ ...settings, allowed_origins: [], retention_days: null });
 });
 
 test(
@@ -208,6 +209,8 @@ test("cli: tenant update refuses with one line what PUT refuses, and changes not
     [[tenant.slug, "--origin", "https://shop.example/path"], 2, "is no origin"],
     [[tenant.slug, "--ip-policy", "none"], 2, "ip_policy"],
     [[tenant.slug, "--url-parameter", "a b"], 2, "url_parameters"],
+    [[tenant.slug, "--retention-days", "soon"], 2, "retention_days"],
+    [[tenant.slug, "--retention-days", "0"], 2, "retention_days"],
     [["no-such-tenant", "--ip-policy", "hash"], 1, "not found"],
   ];
   const outcomes = await Promise.all(bad.map(([args]) => runCli(["tenant", "update", ...args])));
