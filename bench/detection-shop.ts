@@ -2,7 +2,7 @@ import { plannedAttacks, startAttack, type AttackCounts } from "../service/src/s
 import type { Delivery } from "../service/src/simulator/delivery.ts";
 import { guests, live } from "../service/src/simulator/life.ts";
 import { openShop } from "../service/src/simulator/simulate.ts";
-import type { Voice } from "../service/src/simulator/voice.ts";
+import { hasServers, type Voice } from "../service/src/simulator/voice.ts";
 
 const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
@@ -45,10 +45,10 @@ export function periodOf({ days, historyDays }: { days: number; historyDays: num
 
 // Weeks of history with nothing but what the shop reports, and then, with browsers, guests and attackers, what is measured.
 export function* shopTimeline(bench: BenchShop): Generator<Delivery> {
-  const { seed, users, period, appKey, origin, voice = { kind: "server" } } = bench;
+  const { users, period, voice } = bench;
   const { startMs, measuredMs, endMs } = period;
   const days = (endMs - startMs) / dayMs;
-  const { shop, random } = openShop({ seed, startMs, days, users, appKey, origin, visitsPerDay, sendIntervalMs, voice });
+  const { shop, random } = openShop({ ...bench, startMs, days, visitsPerDay, sendIntervalMs });
   shop.hasBrowsers = false;
   for (const person of shop.people) {
     shop.enter(live(shop, person, { fromMs: startMs, toMs: endMs, haste: 1, hasNights: true }));
@@ -58,7 +58,7 @@ export function* shopTimeline(bench: BenchShop): Generator<Delivery> {
   const meanGapMs = dayMs / (users * visitsPerDay * guestShare);
   shop.enter(guests(shop, random.fork("guests"), { fromMs: measuredMs, toMs: endMs, meanGapMs }));
   const scale = (users / 100) * ((endMs - measuredMs) / (14 * dayMs));
-  const wanted = Object.entries(attacks).filter(([kind]) => voice.kind === "server" || !serverOnly.has(kind));
+  const wanted = Object.entries(attacks).filter(([kind]) => hasServers(voice) || !serverOnly.has(kind));
   const counts = Object.fromEntries(wanted.map(([kind, count]) => [kind, Math.ceil(count * scale)]));
   const span = { fromMs: measuredMs, toMs: Math.max(endMs - lastStartMs, measuredMs) };
   for (const { attack, startMs: atMs } of plannedAttacks(random.fork("attacks"), counts, span)) {

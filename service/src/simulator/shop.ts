@@ -6,6 +6,7 @@ import type { Random } from "./random.ts";
 import type { SiteSettings } from "./sdk-request.ts";
 import { Timeline } from "./timeline.ts";
 import type { Outlet } from "./visit.ts";
+import { hasServers } from "./voice.ts";
 
 // Somebody with plans: yields when the next thing is due, and does it when that time has come.
 export type Actor = Generator<number, void, void>;
@@ -45,8 +46,7 @@ export class Shop implements Outlet {
   }
 
   tell(atMs: number, activity: Activity): void {
-    const { voice } = this.settings;
-    if (voice === undefined || voice.kind === "server") this.#add(Math.round(atMs), { kind: "activity", activity });
+    if (hasServers(this.settings.voice)) this.#add(Math.round(atMs), { kind: "activity", activity });
   }
 
   note(note: TruthNote): void {

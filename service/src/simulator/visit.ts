@@ -6,6 +6,7 @@ import type { Item, Page } from "./pages.ts";
 import type { Random } from "./random.ts";
 import type { SiteSettings } from "./sdk-request.ts";
 import { SdkSession, type Attributes, type Storage } from "./sdk.ts";
+import { hasServers } from "./voice.ts";
 
 // An account as the shop knows it. Log-ins are those that the shop has reported.
 export type Account = { id: string; email: string; logins: number };
@@ -101,7 +102,7 @@ export class Visit {
 
   // Whether the shop's servers report what happens. Otherwise its pages do.
   get #hasServers(): boolean {
-    return (this.#outlet.settings.voice?.kind ?? "server") === "server";
+    return hasServers(this.#outlet.settings.voice);
   }
 
   // The shop still knows the visitor, who need not log in.

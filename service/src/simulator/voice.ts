@@ -9,6 +9,10 @@ export const voices = ["server", "signed", "snippet"] as const;
 // snippet: its pages report everything, and nobody vouches for them.
 export type Voice = { kind: "server" } | { kind: "signed"; secret: string } | { kind: "snippet" };
 
+export function hasServers(voice: Voice | undefined): boolean {
+  return voice === undefined || voice.kind === "server";
+}
+
 const tokenLifetimeMs = 60 * 60 * 1000;
 
 // The token that the shop's server puts into a page.
