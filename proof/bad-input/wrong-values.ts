@@ -58,7 +58,7 @@ export function wrongValues(keyword: string, schema: Schema, valid: unknown, poo
     case "enum":
       return wrongOfEnum(rule as unknown[], pool);
     case "not":
-      return (rule as { enum: unknown[] }).enum;
+      return fc.sample(fc.stringMatching(new RegExp((rule as { pattern: string }).pattern)), { seed: 1, numRuns: 8 });
     case "anyOf": {
       const isWrong = (value: unknown) => !(rule as Schema[]).some(({ type }) => isOfType(value, type));
       return [...ofEveryKind.filter(isWrong), ...pool.value(isWrong)];

@@ -85,7 +85,7 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       path: "/docs/",
       summary: "Leads to the documentation's first page",
       // Relative, so that a path in front of the service changes nothing.
-      handle: () => ({ status: 308, body: "", headers: { location: "../docs" } }),
+      handle: () => redirect("../docs"),
     },
     {
       id: "getDocsPage",
@@ -167,6 +167,10 @@ async function readiness({ database, isReady, addressData }: Parts): Promise<Rep
     throw new Failure("service-unavailable", "The service is starting or shutting down.", { headers: { "retry-after": "1" } });
   await database.requireWrites();
   return json({ status: "ready", database: "ok", address_data: addressData });
+}
+
+function redirect(location: string): Reply {
+  return { status: 308, body: JSON.stringify({ location }), headers: { "content-type": jsonMediaType, location } };
 }
 
 function json(value: unknown): Reply {
