@@ -115,6 +115,7 @@ test("GET session activities 200: in order of their own time, though received to
     activity_id: "at-9",
     type: "custom:add_to_cart",
     origin: "browser",
+    source: "page",
     occurred_at: expect.any(String),
     received_at,
     session_id: id,

@@ -118,7 +118,8 @@ export const tenantCommands: Command[] = [
   },
   {
     name: "tenant update",
-    usage: "tenant update <slug> [--origin <origin>]... [--ip-policy <policy>] [--retention-days <days>]",
+    usage:
+      "tenant update <slug> [--origin <origin>]... [--ip-policy <policy>] [--retention-days <days>] [--identity-verification <setting>]",
     summary: "changes what is given, and leaves the rest; a list replaces the one before it",
     positionals: { min: 1, max: 1 },
     options: {
