@@ -7,6 +7,11 @@ const page = (minute: number, type: string, more: Partial<Step> = {}): Step => (
 const bot = { browser: { is_webdriver: true } };
 const place = { device_id: "phone", ip: "192.0.2.10" };
 
+const login = (minute: number, session_id: string): Step =>
+  page(minute, "login_succeeded", { website_account_id: "owner", ...place, session_id });
+const claim = (minute: number, session_id: string): Step =>
+  page(minute, "login_succeeded", { website_account_id: "owner", device_id: "burner", ip: "198.51.100.7", session_id });
+
 async function isClaimed({ tenant }: Stage, account: string): Promise<boolean | undefined> {
   const text = "select is_claimed from accounts where tenant_id = $1 and website_account_id = $2";
   const [row] = await tenant.database.query<{ is_claimed: boolean }>(statement(text, [tenant.tenantId, account]));
@@ -27,8 +32,6 @@ test("snippet only: a claim counts, and its case is the account's, of score 3 at
 
 test("snippet only: habits are learned, a log-in a session", async () => {
   const stage = await Stage.open();
-  const login = (minute: number, session_id: string) =>
-    page(minute, "login_succeeded", { website_account_id: "owner", ...place, session_id });
   const last = await stage.playLast([login(0, "s1"), login(1, "s1"), login(100, "s2"), login(200, "s3")]);
   expect(last.features).toMatchObject({ "account.logins": 2 });
 });
@@ -87,8 +90,6 @@ test("snippet only: a family on one device stays a family, a case each", async (
 
 test("snippet only: once a server speaks for an account, nothing that pages claimed about it counts", async () => {
   const stage = await Stage.open();
-  const claim = (minute: number, session_id: string) =>
-    page(minute, "login_succeeded", { website_account_id: "owner", device_id: "burner", ip: "198.51.100.7", session_id });
   await stage.play([claim(0, "a"), claim(100, "b"), claim(200, "c"), claim(300, "d"), claim(400, "e")]);
   expect(await isClaimed(stage, "owner")).toBe(true);
   const login = await stage.playLast([

@@ -191,9 +191,10 @@ test("hide: forged log-ins and amounts leave a take-over's log-odds as they are"
   expect(forged).toEqual(honest);
 });
 
+const failures = (minute: number, index: number) =>
+  server(minute, "login_failed", { website_account_id: `victim-${index}`, ip: thief.ip });
+
 test("hide: forged successes and failures leave the stuffing of an address as it is", async () => {
-  const failures = (minute: number, index: number) =>
-    server(minute, "login_failed", { website_account_id: `victim-${index}`, ip: thief.ip });
   const rules: string[][] = [];
   for (const isForged of [false, true]) {
     const stage = await Stage.open();

@@ -73,8 +73,10 @@ test("tidy: every advisory lock has a number of its own, from one table", () => 
 
 test("tidy: the domain and detection are pure: no clock, no randomness, no I/O", () => {
   const impure = /Date\.now\(|new Date\(\)|Math\.random|from "node:|process\./;
+  // A hash depends on its input alone.
+  const pureImport = 'import { hash } from "node:crypto";';
   const wrong = sources.filter(
-    (file) => ["domain", "detection"].includes(layerOf(file)) && impure.test(readFileSync(file, "utf8")),
+    (file) => ["domain", "detection"].includes(layerOf(file)) && impure.test(readFileSync(file, "utf8").replace(pureImport, "")),
   );
   expect(wrong.map((file) => relative(source, file))).toEqual([]);
 });

@@ -72,7 +72,7 @@ const rows = [
   "a1b2c3d4e5f6g7h8i9j0",
   "!@#$%^&*()_+",
   '!"§$%&/()=',
-].flatMap((row) => [row, [...row].toReversed().join("")]);
+].flatMap((row) => [row, Array.from(row).toReversed().join("")]);
 
 const commonWords = new Set(words.split(" "));
 const commonPhrases = new Set(phrases.split(" "));
@@ -124,7 +124,9 @@ export function isCommonPassword(password: string, owner: Owner): boolean {
 }
 
 function unmasked(text: string, alike: Record<string, string>): string {
-  return [...text].map((character) => alike[character] ?? character).join("");
+  return Array.from(text)
+    .map((character) => alike[character] ?? character)
+    .join("");
 }
 
 function isPhrase(text: string): boolean {

@@ -35,12 +35,6 @@ export function readsOf(client: ConsoleClient) {
       }),
     tenant: () =>
       queryOptions({ queryKey: ["tenant"], queryFn: ({ signal }) => client.call("getTenant", { signal }), staleTime: seldomMs }),
-    identity: () =>
-      queryOptions({
-        queryKey: ["tenant", "identity"],
-        queryFn: ({ signal }) => client.call("getIdentity", { signal }),
-        refetchInterval: seldomMs,
-      }),
     snippet: () =>
       queryOptions({
         queryKey: ["snippet"],
