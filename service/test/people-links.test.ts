@@ -178,6 +178,38 @@ test("link 422: a password of nothing that is seen, and an e-mail that is too lo
   expect(expectProblem(blank, 422, "validation-error").errors).toMatchObject([{ field: "new" }]);
 });
 
+test("link 422: a common password, or the person's own e-mail, name or tenant, uses nothing up", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { user, link } = await invite(tenant, "lead", {
+    email: `grace.hopper-${randomUUID()}@shop.example`,
+    name: "Grace Hopper",
+  });
+  const before = await people(tenant);
+  const wrong = [
+    "Password1234",
+    "passwordpassword",
+    "123456789012",
+    "GraceHopper2025!",
+    user.email,
+    tenant.slug,
+    "casehound-2025",
+  ];
+  for (const password of wrong) {
+    const refused = await ask("POST", link.url, { body: { password } });
+    const problem = expectProblem(refused, 422, "validation-error");
+    expect(problem.errors).toEqual([{ field: "password", message: expect.stringContaining("guessed first") }]);
+  }
+  // The name that is chosen with the link counts too.
+  const renamed = { name: "Marie Curie", password: "MarieCurie1867" };
+  expectProblem(await ask("POST", link.url, { body: renamed }), 422, "validation-error");
+  expect(await people(tenant)).toBe(before);
+  const browser = await Browser.take(service.current, link.url);
+  const change = { current: goodPassword, new: "gracehopper1906" };
+  const refused = await browser.ask("POST", "/auth/password", { body: change });
+  expect(expectProblem(refused, 422, "validation-error").errors).toMatchObject([{ field: "new" }]);
+  await Browser.signIn(service.current, user.email);
+});
+
 test("password reset: for who has a password, for a day; it ends the sessions before it and the old password", async () => {
   const tenant = await TestTenant.create(service.current);
   const before = await Browser.join(tenant, "lead");

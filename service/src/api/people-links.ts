@@ -5,6 +5,7 @@ import { lockTenant } from "../db/tenants.ts";
 import { claimLink, deleteUnusedLinks, findLink, insertLink, type Link } from "../db/user-links.ts";
 import { hasJoinedUsers, insertUser, lockUser, savePassword, saveUser } from "../db/users.ts";
 import { deleteWebSessions } from "../db/web-sessions.ts";
+import { passwordFaults } from "../domain/common-passwords.ts";
 import { Failure, type FieldError } from "../domain/failure.ts";
 import {
   Email,
@@ -108,8 +109,10 @@ export async function takeLink(people: People, asked: Asked): Promise<Reply> {
   return signedIn(people, person, opened, [opened.cookie, devices.remember(asked.request, { ...person, password_hash })]);
 }
 
-function faultsOf({ purpose }: Link, { email, name }: LinkUse): FieldError[] {
-  const faults: FieldError[] = emailFaults(email);
+function faultsOf(link: Link, { email, name, password }: LinkUse): FieldError[] {
+  const { purpose, slug } = link;
+  const owner = { email: email ?? link.email ?? "", name: name ?? link.name ?? "", tenant: slug };
+  const faults: FieldError[] = [...emailFaults(email), ...passwordFaults("password", password, owner)];
   if (purpose === "set-up" && email === undefined) faults.push({ field: "email", message: "is required" });
   if (purpose === "set-up" && name === undefined) faults.push({ field: "name", message: "is required" });
   if (purpose !== "set-up" && email !== undefined) faults.push({ field: "email", message: "is settled already" });

@@ -6,6 +6,7 @@ import { appendEvents, findLastEventIds } from "../db/events.ts";
 import { deleteUnusedLinks } from "../db/user-links.ts";
 import { findPasswordHash, findUsersByEmail, lockCheckedUser, savePassword, type Candidate } from "../db/users.ts";
 import { deleteWebSession, deleteWebSessions, lockWebSession } from "../db/web-sessions.ts";
+import { passwordFaults } from "../domain/common-passwords.ts";
 import { roleScopes } from "../domain/role.ts";
 import { slugCharacters } from "../domain/tenant.ts";
 import { Password, actorOf, normalEmail, passwordCharacters, type Person } from "../domain/user.ts";
@@ -170,6 +171,8 @@ export async function changePassword(people: People, asked: Asked): Promise<Repl
   const session = await sessions.require(asked.request);
   const { tenant_id, user_id } = session;
   const { current, new: fresh } = await readInput(asked, PasswordChange);
+  const faults = passwordFaults("new", fresh, { ...session, tenant: session.slug });
+  if (faults.length > 0) throw invalid(faults);
   const checked = await findPasswordHash(database, tenant_id, user_id);
   const isRight = await limitOwnAttempts(people, user_id, () => isPassword(current, checked));
   const password_hash = isRight ? await savePasswordChange(people, session, { checked, fresh }) : null;
