@@ -85,6 +85,8 @@ test.for([
   "thisismypassword",
   "MySecretPassword1",
   "!@#$%^&*()_+",
+  "password!!!!!!!!!!!!!!!!",
+  "password84719264018273",
 ])("common passwords: %s is one", (password) => {
   expect(isLong(password)).toBe(true);
   expect(isCommonPassword(password, owner)).toBe(true);
@@ -119,6 +121,8 @@ test.for([
   "the rain in my old garden",
   "dGhpcyBpcyBub3QgY29tbW9u",
   "493817265049",
+  "~#?;}|.'>=,<",
+  "\u{1f600}\u{1f436}\u{1f680}\u{1f335}\u{1f3b8}\u{1f9ed}\u{1f9ca}",
   "Ada likes purple trams",
   "größere Wörter helfen",
   "カスタムパスワードです今日",

@@ -72,7 +72,7 @@ const rows = [
   "a1b2c3d4e5f6g7h8i9j0",
   "!@#$%^&*()_+",
   '!"§$%&/()=',
-].flatMap((row) => [row, Array.from(row).toReversed().join("")]);
+].flatMap((row) => [row, row.split("").toReversed().join("")]);
 
 const commonWords = new Set(words.split(" "));
 const commonPhrases = new Set(phrases.split(" "));
@@ -83,9 +83,9 @@ const wordCharactersMin = 2;
 const wordCharactersMax = 24;
 const repeatedCharactersMax = 8;
 const distinctMin = 4;
-// A few letters or a year beside a common word do not help.
+// A few letters, or digits and punctuation beside a common word, do not help.
 const leftLettersMax = 3;
-const freeDigitsMax = 8;
+const freeOthersMax = 8;
 // Several common words together are a passphrase.
 const commonWordsMax = 2;
 
@@ -124,9 +124,7 @@ export function isCommonPassword(password: string, owner: Owner): boolean {
 }
 
 function unmasked(text: string, alike: Record<string, string>): string {
-  return Array.from(text)
-    .map((character) => alike[character] ?? character)
-    .join("");
+  return text.replaceAll(/./gsu, (character) => alike[character] ?? character);
 }
 
 function isPhrase(text: string): boolean {
@@ -157,7 +155,8 @@ function ownWords({ email, name, tenant }: Owner): Set<string> {
 // Takes away words, runs and what belongs to the person, the longest first, and looks at what is left.
 function isMadeOfCommon(text: string, plain: string, own: ReadonlySet<string>): boolean {
   const seen = new Set<string>();
-  const left = { letters: 0, digits: 0 };
+  const others = new Set<string>();
+  let letters = 0;
   let isKnown = false;
   for (let at = 0; at < text.length;) {
     const ownLength = longestWord(text, at, own);
@@ -171,13 +170,13 @@ function isMadeOfCommon(text: string, plain: string, own: ReadonlySet<string>): 
       continue;
     }
     const character = plain[at] ?? "";
-    if (/\p{N}/u.test(character)) left.digits++;
-    else if (/\p{L}/u.test(character)) left.letters++;
+    if (/[!-@[-`{-~]/.test(character)) others.add(character);
+    else if (character !== " ") letters++;
     at++;
   }
   if (seen.size > commonWordsMax) return false;
-  const digits = seen.size > 0 || isKnown ? Math.max(0, left.digits - freeDigitsMax) : left.digits;
-  return left.letters + digits <= leftLettersMax;
+  const free = seen.size > 0 || isKnown ? freeOthersMax : 0;
+  return letters + Math.max(0, others.size - free) <= leftLettersMax;
 }
 
 function longestWord(text: string, at: number, among: ReadonlySet<string>): number {
