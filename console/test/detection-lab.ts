@@ -4,6 +4,7 @@ import { insertDecided, noonBefore } from "../../service/test/decided.ts";
 import { insertQuarantine } from "../../service/src/db/quarantine.ts";
 import { clock } from "../../service/src/clock.ts";
 import { quarantineMeanings, type QuarantineReason } from "../../service/src/domain/quarantine.ts";
+import { definitionOf } from "../src/changes/rules.ts";
 import type { TestTenant } from "../../service/test/harness.ts";
 
 export const hostile = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
@@ -46,9 +47,8 @@ export async function putRule(tenant: TestTenant, ruleId: string, body: RuleChan
 }
 
 export async function changeRule(tenant: TestTenant, change: Partial<RuleChange>): Promise<void> {
-  const { rule_id: _id, updated_at: _at, updated_by: _by, hits_7d: _h, shadow_hits_7d: _s, ...rest } = await readRule(tenant);
-  const { outcomes_7d: _o, precision: _p, ...definition } = rest;
-  await putRule(tenant, id, { ...definition, ...change });
+  const rule = await readRule(tenant);
+  await putRule(tenant, id, { ...definitionOf(rule), rule_version: rule.rule_version, ...change });
 }
 
 function decision(count: number) {

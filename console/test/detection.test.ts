@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { ended, holdBacktest, readBacktest, startBacktest, useRunner } from "../../service/test/backtest-lab.ts";
+import { saveRuleLimits } from "../../service/src/db/rule-limits.ts";
 import { useService } from "../../service/test/harness.ts";
 import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
 import { changeRule, expression, fill, hostile, id, made, name, putRule, quarantine, readRule } from "./detection-lab.ts";
@@ -268,5 +269,22 @@ test.each(["light", "dark"] as const)("detection: axe finds nothing on its scree
   await page.getByRole("dialog").waitFor();
   found["warning"] = await axeFindings(page);
   expect(found).toEqual(Object.fromEntries(Object.keys(found).map((each) => [each, []])));
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("detection: a rule that rests says so in the list and on its own page, and others do not", async () => {
+  const visitor = await visit();
+  const { page, tenant } = visitor;
+  const now = Date.now();
+  const [limited_at, limited_until] = [now, now + 300_000].map((at) => new Date(at).toISOString()) as [string, string];
+  await tenant.service.database.transaction((tx) =>
+    saveRuleLimits(tx, tenant.tenantId, { rule_ids: [id], limited_at, limited_until }),
+  );
+  await visitor.goto("/detection");
+  await page.getByRole("link", { name }).waitFor();
+  expect(await page.getByRole("row").filter({ hasText: "Limited" }).getByRole("link").allTextContents()).toEqual([name]);
+  await page.getByRole("link", { name }).click();
+  await page.getByRole("heading", { level: 1, name }).waitFor();
+  expect(await page.getByText("Its patterns take too long. It rests until").count()).toBe(1);
   expect(visitor.complaints).toEqual([]);
 });
