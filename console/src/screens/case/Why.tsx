@@ -41,6 +41,7 @@ export function Why({ found }: { found: Case }) {
           <p className="mt-1 hidden print:block">{highlights.length - shown.length} more are not printed.</p>
         </>
       )}
+      <ClaimedAccounts ids={found.details.claimed_accounts ?? []} />
       <Evidence found={found} />
       {strongest && (
         <div className="mt-5">
@@ -55,6 +56,19 @@ export function Why({ found }: { found: Case }) {
         </div>
       )}
     </Section>
+  );
+}
+
+// Anybody can name an account in a page's event, so there is no link to follow.
+function ClaimedAccounts({ ids }: { ids: readonly string[] }) {
+  if (ids.length === 0) return null;
+  return (
+    <details className="mt-4">
+      <summary className="cursor-pointer font-medium">
+        Accounts that its pages named: {ids.length} <span className="font-normal text-faint">(claimed, not verified)</span>
+      </summary>
+      <p className="mt-1 text-soft [overflow-wrap:anywhere]">{ids.join(", ")}</p>
+    </details>
   );
 }
 
