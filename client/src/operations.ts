@@ -86,7 +86,7 @@ export type QuarantineCount = { day: string; reason: "bad-gzip" | "unpacked-too-
 
 export type Tenant = { tenant_name: string; tenant_id: string; client_id?: string; clickstream_app_id: string; allowed_origins: (string)[]; ip_policy: "full" | "truncate" | "hash"; url_parameters: (string)[]; retention_days?: number; identity_verification: "off" | "observe" | "required"; created_at: string };
 
-export type TenantChange = { allowed_origins?: (string)[]; ip_policy?: "full" | "truncate" | "hash"; url_parameters?: (string)[]; retention_days?: number | null; identity_verification?: "off" | "observe" | "required" };
+export type TenantChange = { allowed_origins?: (string)[]; ip_policy?: "full" | "truncate" | "hash"; url_parameters?: (string)[]; retention_days?: number; identity_verification?: "off" | "observe" | "required" };
 
 export type RotateAuthSecret = { revoke_now?: boolean };
 

@@ -34,7 +34,7 @@ test("PUT tenants 200: any of the settings changes, the others stay, and the ans
     { allowed_origins: [], ip_policy: "hash" },
     { retention_days: 3650 },
     { retention_days: 1 },
-    { retention_days: null },
+    { retention_days: 0 },
   ];
   let expected: Settings = defaults;
   for (const change of changes) {
@@ -42,7 +42,7 @@ test("PUT tenants 200: any of the settings changes, the others stay, and the ans
     const answer = await tenant.call("PUT", "/tenants", { body: change });
     expect(answer.status, answer.text).toBe(200);
     expect(answer.json).toEqual((await tenant.call("GET", "/tenants")).json);
-    expect(await settingsOf(tenant)).toEqual(expected);
+    expect(await settingsOf(tenant)).toEqual({ ...expected, retention_days: expected.retention_days || null });
   }
   const resource = { actor: tenant.clientId, resource_type: "tenant", resource_id: tenant.tenantId };
   expect(await updatesOf(tenant)).toEqual(changes.map((data) => ({ ...resource, data })));
@@ -50,7 +50,7 @@ test("PUT tenants 200: any of the settings changes, the others stay, and the ans
 
 test("PUT tenants 200: nothing, or what is there already, changes nothing and is no event", async () => {
   const tenant = await TestTenant.create(service.current);
-  for (const body of [{}, defaults, { ip_policy: "full" }]) {
+  for (const body of [{}, { ...defaults, retention_days: 0 }, { ip_policy: "full" }]) {
     expect((await tenant.call("PUT", "/tenants", { body })).status).toBe(200);
   }
   expect(await updatesOf(tenant)).toEqual([]);
@@ -105,7 +105,8 @@ const refusals: [string, Options, string[]][] = [
   ["51 parameters", { body: { url_parameters: many(51, (index) => `p${index}`) } }, ["url_parameters"]],
   ["a parameter twice", { body: { url_parameters: ["a", "a"] } }, ["url_parameters"]],
   ["a parameter that is none", { body: { url_parameters: ["a", "b&c"] } }, ["url_parameters[1]"]],
-  ["no day", { body: { retention_days: 0 } }, ["retention_days"]],
+  ["less than a day", { body: { retention_days: -1 } }, ["retention_days"]],
+  ["no number of days", { body: { retention_days: null } }, ["retention_days"]],
   ["more than ten years", { body: { retention_days: 3651 } }, ["retention_days"]],
   ["days as text", { body: { retention_days: "30" } }, ["retention_days"]],
   ["half a day", { body: { retention_days: 1.5 } }, ["retention_days"]],
@@ -210,7 +211,7 @@ test("cli: tenant update refuses with one line what PUT refuses, and changes not
     [[tenant.slug, "--ip-policy", "none"], 2, "ip_policy"],
     [[tenant.slug, "--url-parameter", "a b"], 2, "url_parameters"],
     [[tenant.slug, "--retention-days", "soon"], 2, "retention_days"],
-    [[tenant.slug, "--retention-days", "0"], 2, "retention_days"],
+    [[tenant.slug, "--retention-days", "3651"], 2, "retention_days"],
     [["no-such-tenant", "--ip-policy", "hash"], 1, "not found"],
   ];
   const outcomes = await Promise.all(bad.map(([args]) => runCli(["tenant", "update", ...args])));

@@ -49,9 +49,9 @@ function readChange(options: Options): TenantChange {
   return change as TenantChange;
 }
 
-// What is no number is the schema's to refuse.
-function readDays(days: string): number | string | null {
-  if (days === "default") return null;
+// The schema refuses what is no number.
+function readDays(days: string): number | string {
+  if (days === "default") return 0;
   return /^\d{1,9}$/.test(days) ? Number(days) : days;
 }
 

@@ -49,15 +49,17 @@ export const TenantChange = Type.Object(
     allowed_origins: Type.Optional(settings.allowed_origins),
     ip_policy: Type.Optional(settings.ip_policy),
     url_parameters: Type.Optional(settings.url_parameters),
-    retention_days: Type.Optional(
-      Type.Union([RetentionDays, Type.Null()], { description: "null: as long as the process says." }),
-    ),
+    retention_days: Type.Optional({
+      ...RetentionDays,
+      minimum: 0,
+      description: `${RetentionDays.description} 0: as long as the process says.`,
+    }),
     identity_verification: Type.Optional(identitySetting),
   },
   { additionalProperties: false, $id: "TenantChange" },
 );
 export type TenantChange = Static<typeof TenantChange>;
-export type TenantSettings = Required<TenantChange>;
+export type TenantSettings = Required<Omit<TenantChange, "retention_days">> & { retention_days: number | null };
 
 // Null where browsers send just this text as their Origin, else what is wrong with it.
 function originFault(origin: string): string | null {
@@ -85,7 +87,8 @@ function texts(value: unknown): string[] {
 
 // The settings after the change, or the very same object where nothing differs.
 export function changeTenant<T extends TenantSettings>(tenant: T, change: TenantChange): T {
-  const changed = { ...tenant, ...change };
+  const { retention_days: days, ...rest } = change;
+  const changed = { ...tenant, ...rest, ...(days !== undefined && { retention_days: days === 0 ? null : days }) };
   return JSON.stringify(changed) === JSON.stringify(tenant) ? tenant : changed;
 }
 
