@@ -18,12 +18,9 @@ const originPattern = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$
 const originsMax = 100;
 const parametersMax = 50;
 
-const RetentionDays = Type.Integer({
-  minimum: 1,
-  maximum: 3650,
-  description:
-    "How many days the tenant's raw activity is kept, and with it sessions, links and hits of rules. Without it, as long as the process says (RETENTION_DAYS).",
-});
+const daysWords =
+  "How many days the tenant's raw activity is kept, and with it sessions, links and hits of rules. Without it, as long as the process says (RETENTION_DAYS).";
+const RetentionDays = Type.Integer({ minimum: 1, maximum: 3650, description: daysWords });
 
 export const identitySetting = Type.Enum(["off", "observe", "required"], {
   description:
@@ -49,11 +46,7 @@ export const TenantChange = Type.Object(
     allowed_origins: Type.Optional(settings.allowed_origins),
     ip_policy: Type.Optional(settings.ip_policy),
     url_parameters: Type.Optional(settings.url_parameters),
-    retention_days: Type.Optional({
-      ...RetentionDays,
-      minimum: 0,
-      description: `${RetentionDays.description} 0: as long as the process says.`,
-    }),
+    retention_days: Type.Optional(Type.Integer({ minimum: 0, maximum: 3650, description: `${daysWords} 0 goes back to that.` })),
     identity_verification: Type.Optional(identitySetting),
   },
   { additionalProperties: false, $id: "TenantChange" },
