@@ -23,10 +23,9 @@ test("rule scripted_rhythm: 8 gaps of the same length are a Bot case of the acco
     website_account_id: "owner",
     session_id: "s1",
     details: {
-      // A page alone has claimed it.
-      overall_risk_score: 3,
+      overall_risk_score: 4,
       primary_fraud_label: "Bot",
-      recommended_action: "MONITOR",
+      recommended_action: "CHALLENGE",
       summary: "8 gaps between actions vary by 0 of their mean of 2,000 ms; people are above 0.4.",
     },
   });

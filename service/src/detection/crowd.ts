@@ -3,7 +3,7 @@ import type { EnrichedActivity } from "./scene.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 // A family shares a device, an office an address. What these explain is no crowd, whatever the past was.
-const floors = { device: 3, ip: 8, block: 16, devices: 16 };
+const floors = { device: 3, ip: 8, block: 8, devices: 16 };
 const share = 0.2;
 const factor = 2;
 const namesMax = 64;

@@ -1,4 +1,4 @@
-import { ProblemError } from "@casehound/client";
+import { ProblemError, type Case, type CaseListItem, type ScoredActivity } from "@casehound/client";
 import { queryOptions } from "@tanstack/react-query";
 import type { ConsoleClient } from "../../data/client.ts";
 
@@ -69,10 +69,14 @@ export function readsOf(client: ConsoleClient) {
         queryKey: ["suspect", account],
         queryFn: async ({ signal }) => {
           const { cases } = await client.call("listCases", { query: { website_account_id: account, limit: 1 }, signal });
-          const scored = await client
+          const activities = await client
             .call("listEndUserAccountActivities", { params: { website_account_id: account }, query: { limit: 100 }, signal })
-            .then(({ activities }) => activities.length, absentAsNone);
-          return { found: cases[0] ?? null, scored };
+            .then((page) => page.activities, absentAsNone);
+          // A case about a source names no account. The account's activity leads to it.
+          const case_id = activities.find((each) => each.case_id !== undefined)?.case_id;
+          const ofSource = cases.length === 0 && case_id !== undefined;
+          const found = ofSource ? listed(await client.call("getCase", { params: { case_id }, signal })) : (cases[0] ?? null);
+          return { found, scored: activities.length };
         },
         refetchInterval: ({ state: { data, dataUpdateCount } }) => {
           const isOver = data !== undefined && data.scored >= expected && (!opensCase || data.found !== null);
@@ -90,8 +94,12 @@ export function readIdentity(client: ConsoleClient) {
   });
 }
 
+function listed({ details, ...found }: Case): CaseListItem {
+  return { ...found, ...details };
+}
+
 // The account is made when the first of its activity is scored.
-function absentAsNone(error: unknown): number {
-  if (error instanceof ProblemError && error.status === 404) return 0;
+function absentAsNone(error: unknown): ScoredActivity[] {
+  if (error instanceof ProblemError && error.status === 404) return [];
   throw error;
 }

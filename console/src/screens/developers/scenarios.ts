@@ -82,7 +82,7 @@ export const scenarios = {
   signups: {
     name: "Invented customers",
     story: "Six sign-ups on one device, one after the other.",
-    expects: "A case labelled Synthetic from the fourth sign-up on; the last one's is shown.",
+    expects: "One case labelled Synthetic about the device, from the fourth sign-up on.",
     opensCase: true,
     steps: signups,
   },
