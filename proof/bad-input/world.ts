@@ -37,6 +37,8 @@ export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
   };
   const origin = "https://shop.example";
   await call("PUT", "/tenants", { body: { allowed_origins: [origin] } });
+  // Without a secret, verification cannot be switched on.
+  await call("POST", "/tenants/identity/secrets", { body: {} });
   await call("POST", "/activities", { body: { activities: [...accounts.map(reportOf), ...accounts.flatMap(visitOf)] } });
   const cases = await waitForCases(() => call("GET", "/cases"));
   const whole: { fraud_occurrences: Record<string, { prediction_id: string }> } = await call("GET", `/cases/${cases[0]}`);

@@ -152,7 +152,7 @@ export class Customer {
       where tenant_id = ${this.tenant.tenantId}
       union all
       select null, jsonb_strip_nulls(jsonb_build_object(
-        'activity_id', activity_id, 'type', type, 'origin', origin, 'website_account_id', website_account_id,
+        'activity_id', activity_id, 'type', type, 'origin', origin, 'website_account_id', coalesce(website_account_id, claimed_account_id),
         'session_id', session_id, 'device_id', device_id, 'ip', ip, 'user_agent', user_agent
       )) || document::jsonb
       from activities
