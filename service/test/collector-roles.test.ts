@@ -52,6 +52,7 @@ test("roles: an API without the collector takes nothing from browsers", async ()
   for (const method of ["OPTIONS", "POST"]) {
     const answer = await send(api.port, method, `/collect/${site.key}`, { headers: { origin: shop } });
     expectProblem(answer, 404, "item-not-found");
+    expect(answer.status).toBe(404);
   }
 });
 

@@ -1,4 +1,4 @@
-import { ProblemError, type Case, type CaseListItem, type ScoredActivity } from "@casehound/client";
+import { ProblemError, type ScoredActivity } from "@casehound/client";
 import { queryOptions } from "@tanstack/react-query";
 import type { ConsoleClient } from "../../data/client.ts";
 
@@ -72,10 +72,10 @@ export function readsOf(client: ConsoleClient) {
           const activities = await client
             .call("listEndUserAccountActivities", { params: { website_account_id: account }, query: { limit: 100 }, signal })
             .then((page) => page.activities, absentAsNone);
-          // A case about a source names no account. The account's activity leads to it.
-          const case_id = activities.find((each) => each.case_id !== undefined)?.case_id;
-          const ofSource = cases.length === 0 && case_id !== undefined;
-          const found = ofSource ? listed(await client.call("getCase", { params: { case_id }, signal })) : (cases[0] ?? null);
+          // A case about a source names no account.
+          const unnamed = { website_account_id: "UNKNOWN", sort: "-updated_at" as const, limit: 1 };
+          const others = cases.length > 0 ? cases : (await client.call("listCases", { query: unnamed, signal })).cases;
+          const found = others[0] ?? null;
           return { found, scored: activities.length };
         },
         refetchInterval: ({ state: { data, dataUpdateCount } }) => {
@@ -92,10 +92,6 @@ export function readIdentity(client: ConsoleClient) {
     queryFn: ({ signal }) => client.call("getIdentity", { signal }),
     refetchInterval: seldomMs,
   });
-}
-
-function listed({ details, ...found }: Case): CaseListItem {
-  return { ...found, ...details };
 }
 
 // The account is made when the first of its activity is scored.
