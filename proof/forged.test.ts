@@ -12,9 +12,8 @@ test(
   async () => {
     const figures = await proveShort(forged);
     expect(Number(figures["attacks"])).toBeGreaterThan(45);
-    expect(
-      Object.keys(figures).filter((name) => name.includes("goal") || String(figures[name]).includes("goal")).length,
-    ).toBeGreaterThan(100);
+    // A row has the goals of one attack in every world that it was tried in.
+    expect(Object.values(figures).filter((row) => String(row).includes("(goal: ")).length).toBeGreaterThan(80);
   },
 );
 

@@ -127,7 +127,15 @@ const attempts: Record<string, Attempt> = {
   "POST /collect/{app_key}": collectorOf("POST"),
   "OPTIONS /collect/{app_key}": collectorOf("OPTIONS"),
 };
-const alike = ["/auth/options", "/auth/oidc", "/auth/oidc/callback", "/.well-known/jwks.json", "/openapi.json", "/docs"];
+const alike = [
+  "/auth/options",
+  "/auth/oidc",
+  "/auth/oidc/callback",
+  "/.well-known/jwks.json",
+  "/openapi.json",
+  "/docs",
+  "/docs/",
+];
 for (const path of [...alike, "/tag.js", "/livez", "/readyz"]) attempts[`GET ${path}`] = sameForAll(path);
 attempts["GET /docs/{page}"] = sameForAll("/docs/api");
 

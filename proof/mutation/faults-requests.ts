@@ -54,8 +54,8 @@ export const requestFaults: Fault[] = [
   ...faultsIn("service/src/api/rate-limits.ts", [
     [
       "a quota is never used up",
-      "if (this.isSpent(key, nowMs)) return false;",
-      "if (this.isSpent(key, nowMs)) return true;",
+      "if (this.isSpent(key, nowMs, units)) return false;",
+      "if (this.isSpent(key, nowMs, units)) return true;",
       "service/test/rate-limits.test.ts",
     ],
     ["a tenant has no quota", "this.#tenant && !caller.person", "false && !caller.person", "service/test/rate-limits.test.ts"],

@@ -138,8 +138,8 @@ export const writeFaults: Fault[] = [
   ...faultsIn("service/src/db/accounts.ts", [
     [
       "an account is read without its tenant",
-      "where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[])`);",
-      "where website_account_id = any(${ids}::text[])`);",
+      "from accounts\n    where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[])`);",
+      "from accounts\n    where website_account_id = any(${ids}::text[])`);",
       "service/test/isolation.test.ts",
     ],
     [

@@ -8,7 +8,7 @@ import { CopyBlock } from "../../parts/Copy.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Trouble } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import { readsOf } from "./reads.ts";
+import { readScenario } from "./reads.ts";
 import { activitiesOf, scenarios, suspectOf, type ScenarioId } from "./scenarios.ts";
 
 // What was sent, and what has become of it so far.
@@ -17,9 +17,11 @@ export function ScenarioRun({ id, run }: { id: ScenarioId; run: string }) {
   const suspect = suspectOf(run);
   const sent = activitiesOf(id, run);
   const { opensCase } = scenarios[id];
-  const expected = sent.filter((each) => each.website_account_id === suspect).length;
+  const accounts = sent.map((each) => each.website_account_id ?? "");
+  const expected = accounts.filter((each) => each === suspect).length;
+  const others = [...new Set(accounts)].filter((each) => each !== suspect);
   const isAllowed = may("read:cases") && may("read:enduseraccount");
-  const read = useQuery({ ...readsOf(client).suspect(suspect, opensCase, expected), enabled: isAllowed });
+  const read = useQuery({ ...readScenario(client, { suspect, others, expected, opensCase }), enabled: isAllowed });
   const found = read.data?.found ?? null;
   const isScored = (read.data?.scored ?? 0) >= expected;
   return (

@@ -1,6 +1,7 @@
 import { ProblemError, type ScoredActivity } from "@casehound/client";
 import { queryOptions } from "@tanstack/react-query";
 import type { ConsoleClient } from "../../data/client.ts";
+import { unknownAccount } from "../../parts/account-name.ts";
 
 const dayMs = 24 * 3_600_000;
 const oftenMs = 5_000;
@@ -63,26 +64,6 @@ export function readsOf(client: ConsoleClient) {
         queryFn: ({ signal }) => client.call("listQuarantine", { query: { limit: quarantineShown }, signal }),
         refetchInterval: seldomMs,
       }),
-    // How far a scenario's suspect has come: what was scored of it, and its case.
-    suspect: (account: string, opensCase: boolean, expected: number) =>
-      queryOptions({
-        queryKey: ["suspect", account],
-        queryFn: async ({ signal }) => {
-          const { cases } = await client.call("listCases", { query: { website_account_id: account, limit: 1 }, signal });
-          const activities = await client
-            .call("listEndUserAccountActivities", { params: { website_account_id: account }, query: { limit: 100 }, signal })
-            .then((page) => page.activities, absentAsNone);
-          // A case about a source names no account.
-          const unnamed = { website_account_id: "UNKNOWN", sort: "-updated_at" as const, limit: 1 };
-          const others = cases.length > 0 ? cases : (await client.call("listCases", { query: unnamed, signal })).cases;
-          const found = others[0] ?? null;
-          return { found, scored: activities.length };
-        },
-        refetchInterval: ({ state: { data, dataUpdateCount } }) => {
-          const isOver = data !== undefined && data.scored >= expected && (!opensCase || data.found !== null);
-          return isOver || dataUpdateCount >= looksMax ? false : lookMs;
-        },
-      }),
   };
 }
 
@@ -93,6 +74,36 @@ export function readIdentity(client: ConsoleClient) {
     refetchInterval: seldomMs,
   });
 }
+
+// How far a scenario has come: what was scored of its suspect, and the case it opened.
+export function readScenario(client: ConsoleClient, { suspect, others, expected, opensCase }: ScenarioRead) {
+  const scoredOf = (account: string, signal: AbortSignal) =>
+    client
+      .call("listEndUserAccountActivities", { params: { website_account_id: account }, query: { limit: 100 }, signal })
+      .then((page) => page.activities, absentAsNone);
+  return queryOptions({
+    queryKey: ["scenario", suspect],
+    queryFn: async ({ signal }) => {
+      const { cases } = await client.call("listCases", { query: { website_account_id: suspect, limit: 1 }, signal });
+      const scored = (await scoredOf(suspect, signal)).length;
+      const found = cases[0] ?? null;
+      if (found || !opensCase || scored < expected) return { found, scored };
+      // A case about a device or an address names no account. The activity that opened it names the case.
+      const rest = await Promise.all(others.map((account) => scoredOf(account, signal)));
+      const case_id = rest.flat().find((each) => each.case_id !== undefined)?.case_id;
+      if (case_id === undefined) return { found: null, scored };
+      const unnamed = { website_account_id: unknownAccount, sort: "-updated_at" as const, limit: 100 };
+      const page = await client.call("listCases", { query: unnamed, signal });
+      return { found: page.cases.find((each) => each.case_id === case_id) ?? null, scored };
+    },
+    refetchInterval: ({ state: { data, dataUpdateCount } }) => {
+      const isOver = data !== undefined && data.scored >= expected && (!opensCase || data.found !== null);
+      return isOver || dataUpdateCount >= looksMax ? false : lookMs;
+    },
+  });
+}
+
+export type ScenarioRead = { suspect: string; others: string[]; expected: number; opensCase: boolean };
 
 // The account is made when the first of its activity is scored.
 function absentAsNone(error: unknown): ScoredActivity[] {
