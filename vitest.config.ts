@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: [
       "{service,client}/{src,test}/**/*.test.ts",
-      "tag/src/**/*.test.ts",
+      "{tag,simulator}/src/**/*.test.ts",
       "console/test/**/*.test.ts",
       "{scripts,proof,bench}/**/*.test.ts",
     ],

@@ -1,4 +1,4 @@
-import type { AttackKind, SessionTruth } from "../service/src/simulator/delivery.ts";
+import type { AttackKind, SessionTruth } from "@casehound/simulator/delivery";
 import { isFinding, leadOf, type Decided } from "./detection-decided.ts";
 
 // What is measured of one session, or of one attack with all of its sessions.

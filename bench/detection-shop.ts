@@ -1,8 +1,8 @@
-import { plannedAttacks, startAttack, type AttackCounts } from "../service/src/simulator/attackers.ts";
-import type { Delivery } from "../service/src/simulator/delivery.ts";
-import { guests, live } from "../service/src/simulator/life.ts";
-import { openShop } from "../service/src/simulator/simulate.ts";
-import { hasServers, type Voice } from "../service/src/simulator/voice.ts";
+import { plannedAttacks, startAttack, type AttackCounts } from "@casehound/simulator/attackers";
+import type { Delivery } from "@casehound/simulator/delivery";
+import { guests, live } from "@casehound/simulator/life";
+import { openShop } from "@casehound/simulator/simulate";
+import { hasServers, type Voice } from "@casehound/simulator/voice";
 
 const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;

@@ -1,4 +1,4 @@
-import { attackKinds, type AttackKind } from "../service/src/simulator/delivery.ts";
+import { attackKinds, type AttackKind } from "@casehound/simulator/delivery";
 import { thresholdAt, type Attack, type Genuine, type Measured } from "./detection-measure.ts";
 
 // Shares are from 0 to 1, and null where there is nothing to take a share of.

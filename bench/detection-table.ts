@@ -1,4 +1,4 @@
-import type { Voice } from "../service/src/simulator/voice.ts";
+import type { Voice } from "@casehound/simulator/voice";
 import type { Forged } from "./detection-forger.ts";
 import { historyBounds, type KindSummary, type Summary, type TakeoverSummary } from "./detection-summary.ts";
 

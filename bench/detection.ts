@@ -2,7 +2,7 @@
 // PostgreSQL of its own in a temporary folder. Run with
 // `node bench/detection.ts [--voice server|signed|snippet|all] [--seeds a,b,c] [--users n] [--days n] [--history n] [--json]`.
 import { parseArgs } from "node:util";
-import { voices, type Voice } from "../service/src/simulator/voice.ts";
+import { voices, type Voice } from "@casehound/simulator/voice";
 import { measureForgers, type Forged } from "./detection-forger.ts";
 import { measure, type Measured } from "./detection-measure.ts";
 import { SimulatedService } from "./detection-service.ts";

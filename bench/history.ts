@@ -4,9 +4,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { clock } from "../service/src/clock.ts";
 import { countUnscored } from "../service/src/db/inbox.ts";
-import { clientTokens, deliver } from "../service/src/simulator/courier.ts";
-import type { Delivery } from "../service/src/simulator/delivery.ts";
-import { loadTimeline } from "../service/src/simulator/load.ts";
+import { clientTokens, deliver } from "@casehound/simulator/courier";
+import type { Delivery } from "@casehound/simulator/delivery";
+import { loadTimeline } from "@casehound/simulator/load";
 import { createTenant } from "../service/src/tenancy.ts";
 import { cpuSeconds, openBench, postgresCpuSeconds, startProcess, type Bench } from "./machine.ts";
 

@@ -3,9 +3,9 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CourierTarget } from "../service/src/simulator/courier.ts";
-import { eventsIn, type BrowserRequest, type ServerBatch } from "../service/src/simulator/delivery.ts";
-import { loadTimeline } from "../service/src/simulator/load.ts";
+import type { CourierTarget } from "@casehound/simulator/courier";
+import { eventsIn, type BrowserRequest, type ServerBatch } from "@casehound/simulator/delivery";
+import { loadTimeline } from "@casehound/simulator/load";
 
 const connections = 48;
 

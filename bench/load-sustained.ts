@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { clock } from "../service/src/clock.ts";
-import type { Database } from "../service/src/db/database.ts";
+import type { Database } from "../service/src/db/postgres/database.ts";
 import { countUnscored } from "../service/src/db/inbox.ts";
-import { statement } from "../service/src/db/sql.ts";
+import { statement } from "../service/src/db/postgres/sql.ts";
 import { makeLoad, replay, type Replayed } from "./load-replay.ts";
 import { cpuSeconds, memoryMb, postgresCpuSeconds, type Bench, type ServiceUnderTest } from "./machine.ts";
 

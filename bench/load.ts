@@ -1,8 +1,8 @@
 // Sustained load through the collector and the API, detection running: `node bench/load.ts [events/s] [seconds]`.
 // Everything is on this machine: the generator, the service, PostgreSQL.
 import { clock } from "../service/src/clock.ts";
-import { statement } from "../service/src/db/sql.ts";
-import { clientTokens } from "../service/src/simulator/courier.ts";
+import { statement } from "../service/src/db/postgres/sql.ts";
+import { clientTokens } from "@casehound/simulator/courier";
 import { createTenant } from "../service/src/tenancy.ts";
 import { sustain } from "./load-sustained.ts";
 import { openBench, percentile, startProcess, type Bench } from "./machine.ts";

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Database } from "../service/src/db/database.ts";
-import { EmbeddedPostgres } from "../service/src/db/embedded.ts";
+import { Database } from "../service/src/db/postgres/database.ts";
+import { EmbeddedPostgres } from "../service/src/db/postgres/embedded.ts";
 
 const main = fileURLToPath(new URL("../service/src/main.ts", import.meta.url));
 const ticksPerSecond = 100;

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { clock } from "../service/src/clock.ts";
 import { countUnscored } from "../service/src/db/inbox.ts";
-import { statement } from "../service/src/db/sql.ts";
-import { deliver, type CourierTarget } from "../service/src/simulator/courier.ts";
-import { demoTimeline } from "../service/src/simulator/demo.ts";
-import type { Delivery } from "../service/src/simulator/delivery.ts";
+import { statement } from "../service/src/db/postgres/sql.ts";
+import { deliver, type CourierTarget } from "@casehound/simulator/courier";
+import { demoTimeline } from "@casehound/simulator/demo";
+import type { Delivery } from "@casehound/simulator/delivery";
 import type { Bench } from "./machine.ts";
 
 const watchedMs = 60_000;

@@ -2,7 +2,7 @@
 import type { Browser, Page } from "playwright-core";
 import { buildConsole } from "../console/bundle/build.ts";
 import { clock } from "../service/src/clock.ts";
-import { clientTokens } from "../service/src/simulator/courier.ts";
+import { clientTokens } from "@casehound/simulator/courier";
 import { createTenant } from "../service/src/tenancy.ts";
 import { launchBrowser } from "../service/test/browser.ts";
 import { openBench, percentile, startProcess, type Bench } from "./machine.ts";

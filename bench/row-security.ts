@@ -2,9 +2,9 @@
 // `node bench/row-security.ts [rounds]`.
 import { Agent, request } from "node:http";
 import { clock } from "../service/src/clock.ts";
-import { migrate } from "../service/src/db/migrate.ts";
-import { statement } from "../service/src/db/sql.ts";
-import { clientTokens } from "../service/src/simulator/courier.ts";
+import { migrate } from "../service/src/db/postgres/migrate.ts";
+import { statement } from "../service/src/db/postgres/sql.ts";
+import { clientTokens } from "@casehound/simulator/courier";
 import { createTenant } from "../service/src/tenancy.ts";
 import {
   cpuSeconds,

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BackupFault } from "../service/src/db/dump-file.ts";
+import { BackupFault } from "../service/src/db/backup/dump-file.ts";
 import {
   checkFile,
   digestLog,

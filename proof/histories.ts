@@ -1,4 +1,4 @@
-import type { Random } from "../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import { freePort, type Credentials, type ServiceProcess } from "../service/test/launch.ts";
 import { send } from "../service/test/send.ts";
 import { check, type Verdict } from "./histories/checker.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 
 // Short: seconds, inside of `npm test`. Full: what `npm run proof` does.
 export type Scale = "short" | "full";

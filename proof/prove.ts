@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { Random } from "../service/src/simulator/random.ts";
+import { Random } from "@casehound/simulator/random";
 import type { Findings, Part } from "./part.ts";
 
 // A part's short form, for a test. The seed is a new one every time, and stands in what a failure says.

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { chooseParts } from "../scripts/runs.ts";
 import { Progress } from "../service/src/cli/progress.ts";
-import { Random } from "../service/src/simulator/random.ts";
+import { Random } from "@casehound/simulator/random";
 import type { Findings, Part, Scale } from "./part.ts";
 import { parts } from "./parts.ts";
 import { report, type Outcome } from "./report.ts";

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { clock } from "../service/src/clock.ts";
-import { Database } from "../service/src/db/database.ts";
-import { EmbeddedPostgres } from "../service/src/db/embedded.ts";
-import { migrate } from "../service/src/db/migrate.ts";
-import { sql } from "../service/src/db/sql.ts";
+import { Database } from "../service/src/db/postgres/database.ts";
+import { EmbeddedPostgres } from "../service/src/db/postgres/embedded.ts";
+import { migrate } from "../service/src/db/postgres/migrate.ts";
+import { sql } from "../service/src/db/postgres/sql.ts";
 import { createTenant } from "../service/src/tenancy.ts";
 import { ServiceProcess, killHard, processesOf, type Environment } from "../service/test/launch.ts";
 

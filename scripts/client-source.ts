@@ -1,7 +1,7 @@
 import type { Operation } from "../service/src/api/operation.ts";
 import { operations as all } from "../service/src/api/operations.ts";
-import { problems } from "../service/src/api/problem.ts";
-import type { Schema } from "../service/src/api/validate.ts";
+import { problems } from "../service/src/api/http/problem.ts";
+import type { Schema } from "../service/src/api/http/validate.ts";
 import { scopes } from "../service/src/domain/scope.ts";
 
 // A stream is no call with an answer: the client has a way of its own for it.

@@ -1,4 +1,4 @@
-import { openapiDocument } from "../service/src/api/openapi.ts";
+import { openapiDocument } from "../service/src/api/documents/openapi.ts";
 
 // The API as collections of requests, for Postman and for Bruno. Both are made from the OpenAPI document and say the same.
 type Parameter = { name: string; in: "path" | "query" | "header"; required?: boolean; description?: string; schema: Schema };

@@ -38,7 +38,8 @@ test("deploy: containers, unit and npm start the service with the same flags", (
 
 test("deploy: the image has all folders that the service reads, and the build may see them", () => {
   const [dockerfile, ignored] = [readDeployed("Dockerfile"), readDeployed("../.dockerignore")];
-  for (const folder of ["service/src", "service/migrations", "client/src", "tag/src", "docs/guide", "docs/site"]) {
+  const folders = ["service/src", "service/migrations", "client/src", "tag/src", "simulator/src", "site/src", "docs/guide"];
+  for (const folder of folders) {
     expect(dockerfile).toContain(`\nCOPY ${folder} ${folder}\n`);
     expect(ignored).toContain(`\n!${folder}\n`);
   }

@@ -1,9 +1,9 @@
 // How many events are taken in: by the API in batches, by the collector, and by COPY as the limit; and whether they are scored as
 // fast as they come.
-import { statement } from "../../service/src/db/sql.ts";
+import { statement } from "../../service/src/db/postgres/sql.ts";
 import type { Activity } from "../../service/src/domain/activity.ts";
-import type { BrowserRequest, ServerBatch } from "../../service/src/simulator/delivery.ts";
-import { loadTimeline } from "../../service/src/simulator/load.ts";
+import type { BrowserRequest, ServerBatch } from "@casehound/simulator/delivery";
+import { loadTimeline } from "@casehound/simulator/load";
 import { sustain, type Sustained } from "../load-sustained.ts";
 import { memoryMb, percentile } from "../machine.ts";
 import { copyBytes, copyInto } from "./copy-events.ts";

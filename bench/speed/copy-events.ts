@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
 import { from as copyFrom } from "pg-copy-streams";
-import type { Database } from "../../service/src/db/database.ts";
+import type { Database } from "../../service/src/db/postgres/database.ts";
 import type { Activity } from "../../service/src/domain/activity.ts";
 
 const chunkRows = 500;

@@ -1,5 +1,5 @@
 // Requests for cases that are spread over all of a store.
-import { statement } from "../../service/src/db/sql.ts";
+import { statement } from "../../service/src/db/postgres/sql.ts";
 import type { Shot } from "./drive.ts";
 import type { Store } from "./store.ts";
 

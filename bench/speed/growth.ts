@@ -4,7 +4,7 @@ import { cpuBetween, postmasterPid, readCpu } from "./cpu.ts";
 import { Driver, type Shot } from "./drive.ts";
 import { caseShots } from "./growth-shots.ts";
 import type { Context, Findings, Page, Part, Plot, Table } from "./part.ts";
-import { connectionsOf, sizingPage, walBytes } from "./sizing.ts";
+import { connectionsOf, sizingPage, walBytes, type Cost, type Pair } from "./sizing.ts";
 import { openStore, startOn, type Store, type StoreService } from "./store.ts";
 
 const sizes = { quick: { smaller: [10_000], large: 100_000 }, full: { smaller: [100_000, 1_000_000], large: 5_000_000 } };
@@ -14,9 +14,6 @@ const effort = { quick: { seconds: 0.4, rounds: 1, closes: 400 }, full: { second
 const usualConnections = 16;
 const shotsMax = 4_000;
 
-// CPU in microseconds a request, the latency's median in milliseconds.
-type Cost = { requests: number; perSecond: number; p50: number; service: number; postgres: number };
-export type Pair = { get: Cost; close: Cost };
 type Point = Pair & { x: number };
 // All of its services are on one store.
 type Setting = { services: On[]; drivers: Driver[]; tenants: number; connections: number };

@@ -1,10 +1,10 @@
 // The lists that are measured: each filter, some together, each in every order, from the top and from the middle.
-import { CursorSeal } from "../../service/src/api/cursor.ts";
-import { canonicalJson } from "../../service/src/api/json.ts";
+import { CursorSeal } from "../../service/src/api/http/cursor.ts";
+import { canonicalJson } from "../../service/src/api/http/json.ts";
 import { caseSorts, listCases, type CaseFilter, type CasePosition, type CaseSort } from "../../service/src/db/lists.ts";
 import { findOrMakeSecret } from "../../service/src/db/settings.ts";
-import type { Queryable, Row } from "../../service/src/db/database.ts";
-import type { Statement } from "../../service/src/db/sql.ts";
+import type { Queryable, Row } from "../../service/src/db/postgres/database.ts";
+import type { Statement } from "../../service/src/db/postgres/sql.ts";
 import { uuidV7Floor } from "../../service/src/domain/uuid.ts";
 import type { Store } from "./store.ts";
 

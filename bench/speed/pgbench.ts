@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Client } from "pg";
 import { findCases } from "../../service/src/db/cases.ts";
-import { sql, statement, type Statement } from "../../service/src/db/sql.ts";
+import { sql, statement, type Statement } from "../../service/src/db/postgres/sql.ts";
 import type { Bench } from "../machine.ts";
 import type { Context } from "./part.ts";
 import { recordClose, recording } from "./close-record.ts";

@@ -6,7 +6,7 @@ const profile: Profile = {
   nodes: [
     node(1, "(idle)"),
     node(2, "(garbage collector)"),
-    node(3, "answer", "file:///some/where/service/src/api/run.ts"),
+    node(3, "answer", "file:///some/where/service/src/api/http/run.ts"),
     node(4, "parse", "file:///some/where/node_modules/pg-protocol/dist/parser.js"),
     node(5, "start", "file:///some/where/service/src/service.ts"),
   ],
@@ -23,7 +23,7 @@ test("a profile counts what a function took itself, in the span that is asked fo
     ["driver of PostgreSQL", 0.2],
   ]);
   expect([...functions.keys()]).toEqual([
-    "answer, service/src/api/run.ts",
+    "answer, service/src/api/http/run.ts",
     "(garbage collector)",
     "parse, pg-protocol/dist/parser.js",
   ]);

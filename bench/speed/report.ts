@@ -1,6 +1,6 @@
 import { cpus, totalmem } from "node:os";
 import { commit } from "../../scripts/runs.ts";
-import { sql } from "../../service/src/db/sql.ts";
+import { sql } from "../../service/src/db/postgres/sql.ts";
 import type { Bench } from "../machine.ts";
 import { drawBars } from "./chart.ts";
 import type { Findings, Part, Table, Target } from "./part.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { chooseParts } from "../../scripts/runs.ts";
 import { Progress } from "../../service/src/cli/progress.ts";
-import { migrate } from "../../service/src/db/migrate.ts";
+import { migrate } from "../../service/src/db/postgres/migrate.ts";
 import { openBench } from "../machine.ts";
 import { Driver } from "./drive.ts";
 import type { Context, Findings, Part, Scale } from "./part.ts";

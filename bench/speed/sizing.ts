@@ -1,7 +1,10 @@
 // What a load would take, computed from what was measured.
-import { statement } from "../../service/src/db/sql.ts";
-import type { Pair } from "./growth.ts";
+import { statement } from "../../service/src/db/postgres/sql.ts";
 import type { Store } from "./store.ts";
+
+// CPU in microseconds a request, the latency's median in milliseconds.
+export type Cost = { requests: number; perSecond: number; p50: number; service: number; postgres: number };
+export type Pair = { get: Cost; close: Cost };
 
 type Measured = {
   // Of the largest store, at the usual number of connections.

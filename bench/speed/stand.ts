@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { clock } from "../../service/src/clock.ts";
-import { statement } from "../../service/src/db/sql.ts";
-import { clientTokens } from "../../service/src/simulator/courier.ts";
+import { statement } from "../../service/src/db/postgres/sql.ts";
+import { clientTokens } from "@casehound/simulator/courier";
 import { createTenant } from "../../service/src/tenancy.ts";
 import { databaseUrl, startProcess, type Bench } from "../machine.ts";
 import { multiplyCases, openDemoCases } from "../many-cases.ts";

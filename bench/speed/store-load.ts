@@ -1,7 +1,7 @@
 // Millions of cases into one database: without indexes, on two connections, and the indexes afterwards.
 import type { Client } from "pg";
-import { statement } from "../../service/src/db/sql.ts";
-import type { Database } from "../../service/src/db/database.ts";
+import { statement } from "../../service/src/db/postgres/sql.ts";
+import type { Database } from "../../service/src/db/postgres/database.ts";
 import { kinds, labelShares, scoreShares, variants, type Template } from "./store-templates.ts";
 
 const connections = 2;

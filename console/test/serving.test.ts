@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gunzipSync, brotliDecompressSync } from "node:zlib";
 import { beforeAll, expect, test } from "vitest";
 import { expectProblem, send, sendRaw, useService } from "../../service/test/harness.ts";
-import { ConsolePages } from "../../service/src/api/console.ts";
+import { ConsolePages } from "../../service/src/api/documents/console.ts";
 import { buildConsole } from "../bundle/build.ts";
 import { readConsole, type ConsoleFiles } from "../bundle/files.ts";
 import { routes } from "../bundle/routes.ts";

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import type { Answer } from "./answer.ts";
 import { changedTables, digestOf } from "./digest.ts";
 import type { DocumentOperation } from "./document.ts";

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { parseJson } from "../../service/src/api/json.ts";
+import { parseJson } from "../../service/src/api/http/json.ts";
 import { Failure } from "../../service/src/domain/failure.ts";
 import { isDeepStrictEqual } from "node:util";
 import { problemOf } from "./answer.ts";

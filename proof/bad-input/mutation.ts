@@ -1,4 +1,4 @@
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 
 // One thing done to the bytes of a valid request. `other` is another one, to splice with.
 type Mutation = (bytes: Buffer, random: Random, other: Buffer) => Buffer;

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import type { Schema } from "./document.ts";
 
 // Values at random, drawn once with the run's seed: to draw them one by one takes longer than to send them.

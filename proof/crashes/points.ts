@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import { freePort, type ServiceProcess } from "../../service/test/launch.ts";
 import { Stand } from "../stand.ts";
 import { Line } from "../writers/call.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import { newGuise, ownAddress, repeat, type Guise } from "./forge.ts";
 import { mallory, type Act, type CaseItem, type Ground } from "./ground.ts";
 import { movedBetween, movedMax, playOn, type Played } from "./hide.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import { agents, botAgent, sessionIdOf, type PageEvent, type PageRequest, type Shape } from "./page-event.ts";
 
 // Where forged events come from: a browser that the attacker made up, or one that he has.

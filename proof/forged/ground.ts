@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { sql } from "../../service/src/db/sql.ts";
+import { sql } from "../../service/src/db/postgres/sql.ts";
 import { send, type Answer, type Options } from "../../service/test/send.ts";
 import type { Stand } from "../stand.ts";
 import { origin, signIdentity, wireRequest, type PageEvent, type PageRequest } from "./page-event.ts";

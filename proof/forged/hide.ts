@@ -1,4 +1,4 @@
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import { loginsOf, newGuise, repeat, type Guise } from "./forge.ts";
 import type { Act, Decided, Ground, World } from "./ground.ts";
 import { strangeAgent, type PageEvent, type PageRequest, type Shape } from "./page-event.ts";

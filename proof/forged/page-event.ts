@@ -1,6 +1,6 @@
 import { createHmac, hash, randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { stamp } from "../../service/src/simulator/sdk.ts";
+import { stamp } from "@casehound/simulator/sdk";
 
 // The two senders that the collector knows: our tag, and the unmodified Clickstream SDK.
 export const shapes = ["tag", "sdk"] as const;

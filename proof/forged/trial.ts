@@ -1,4 +1,4 @@
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import type { Scale } from "../part.ts";
 import type { Stand } from "../stand.ts";
 import { Ground, type World } from "./ground.ts";

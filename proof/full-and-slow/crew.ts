@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import type { Ledger } from "../writers/ledger.ts";
 import { Writer } from "../writers/writer.ts";
-import type { Figures } from "./house.ts";
+import type { Findings } from "../part.ts";
 import type { WatchedLine } from "./watched-line.ts";
 
 type Parts = { line: WatchedLine; ledger: Ledger; random: Random; appKey: string };
@@ -53,7 +53,7 @@ export class Crew {
   }
 
   // Something that makes the service answer with faults until it is over. After it all is well again, by itself.
-  async goThrough({ name, begin, lastsMs, end, mustSee }: Trouble): Promise<Figures> {
+  async goThrough({ name, begin, lastsMs, end, mustSee }: Trouble): Promise<Findings["figures"]> {
     const { line, ledger } = this.#parts;
     line.takeAnswers();
     await begin();
@@ -75,7 +75,7 @@ export class Crew {
   }
 
   // Something that others do, and that the writers must not feel.
-  async goUnharmed(name: string, during: () => Promise<Figures>): Promise<Figures> {
+  async goUnharmed(name: string, during: () => Promise<Findings["figures"]>): Promise<Findings["figures"]> {
     const { line, ledger } = this.#parts;
     await this.allGetOn();
     line.takeAnswers();

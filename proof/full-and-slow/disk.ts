@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import { ServiceProcess, connectToFolder, freePort, killHard, processesOf, readDemo } from "../../service/test/launch.ts";
 import type { Findings } from "../part.ts";
 import { Ledger, audit } from "../writers/ledger.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Client } from "pg";
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import type { ServiceProcess } from "../../service/test/launch.ts";
 import { SilentProxy } from "../../service/test/silent-proxy.ts";
 import type { Findings, Scale } from "../part.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { Random } from "../../service/src/simulator/random.ts";
+import { Random } from "@casehound/simulator/random";
 import { check } from "./checker.ts";
 import { registerOf, type Call } from "./history.ts";
 import { MadeHistory, got, move } from "./made-history.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import { closeCases, misuse, putAccount, putCase, reportFraud, type Errand } from "./errands.ts";
 import { registerOf } from "./history.ts";
 import type { Reading, Recorder } from "./recorder.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Database } from "../../service/src/db/database.ts";
-import { statement } from "../../service/src/db/sql.ts";
+import type { Database } from "../../service/src/db/postgres/database.ts";
+import { statement } from "../../service/src/db/postgres/sql.ts";
 import type { Case } from "../../service/src/domain/case.ts";
 import { send } from "../../service/test/send.ts";
 import type { FinalCase, FinalState, LogEntry } from "./history.ts";

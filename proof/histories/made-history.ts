@@ -1,4 +1,4 @@
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import { factsOfAccount, flagsText, type Flags } from "./accounts.ts";
 import { factsOfCase } from "./chain.ts";
 import { registerOf, type Call, type Deed, type FinalCase, type History, type LogEntry, type Sight } from "./history.ts";

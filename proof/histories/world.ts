@@ -1,4 +1,4 @@
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import type { MadeVersion } from "./history.ts";
 import type { SeenCase } from "./sights.ts";
 

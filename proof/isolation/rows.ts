@@ -1,5 +1,5 @@
-import type { Database } from "../../service/src/db/database.ts";
-import { sql, statement } from "../../service/src/db/sql.ts";
+import type { Database } from "../../service/src/db/postgres/database.ts";
+import { sql, statement } from "../../service/src/db/postgres/sql.ts";
 
 // Everything that the database has of a tenant: each row of each table with a tenant_id, as text.
 export async function rowsOf(database: Database, tenantId: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { peopleRoutes } from "../../service/src/api/people-routes.ts";
+import { peopleRoutes } from "../../service/src/api/people/routes.ts";
 import { systemOperations } from "../../service/src/api/system.ts";
 import type { Answer, Options } from "../../service/test/send.ts";
 import type { Pair } from "./attempts.ts";

@@ -2,7 +2,7 @@ import { faultsIn, type Fault } from "./fault.ts";
 
 // Order of checks, tenants, tokens, sessions, limits: what stands before an operation.
 export const requestFaults: Fault[] = [
-  ...faultsIn("service/src/api/run.ts", [
+  ...faultsIn("service/src/api/http/run.ts", [
     [
       "a scope is not asked for",
       "if (!identity.scopes.has(operation.scope)) throw",
@@ -51,7 +51,7 @@ export const requestFaults: Fault[] = [
       "service/test/case-list.test.ts",
     ],
   ]),
-  ...faultsIn("service/src/api/rate-limits.ts", [
+  ...faultsIn("service/src/api/http/rate-limits.ts", [
     [
       "a quota is never used up",
       "if (this.isSpent(key, nowMs, units)) return false;",
@@ -60,22 +60,27 @@ export const requestFaults: Fault[] = [
     ],
     ["a tenant has no quota", "this.#tenant && !caller.person", "false && !caller.person", "service/test/rate-limits.test.ts"],
   ]),
-  ...faultsIn("service/src/api/path.ts", [
+  ...faultsIn("service/src/api/http/path.ts", [
     ["a parameter may come twice", "if (values.has(name)) throw", "if (false) throw", "service/test/case-list.test.ts"],
     ["U+0000 passes in a path", String.raw`decoded.includes("\0") ? null : decoded`, "decoded", "service/test/paths.test.ts"],
     ["dots are an id", String.raw`/^(\.|%2e){1,2}$/i.test(segment)`, "false", "service/test/paths.test.ts"],
   ]),
-  ...faultsIn("service/src/api/json.ts", [
-    ["a member may come twice", "if (count !== countMembers(value)) throw", "if (false) throw", "service/src/api/json.test.ts"],
+  ...faultsIn("service/src/api/http/json.ts", [
+    [
+      "a member may come twice",
+      "if (count !== countMembers(value)) throw",
+      "if (false) throw",
+      "service/src/api/http/json.test.ts",
+    ],
     [
       "an escaped quote ends a name",
       `hasEscapes ? endOfString(text, start) : text.indexOf('"', start + 1)`,
       // With an end of its own: what is planted must fail, and not run for ever.
       `Math.max(start, text.indexOf('"', start + 1))`,
-      "service/src/api/json.test.ts",
+      "service/src/api/http/json.test.ts",
     ],
-    ["nesting has no end", "if (++depth > depthMax)", "if (++depth < 0)", "service/src/api/json.test.ts"],
-    ["bytes that are no UTF-8 are mended", "{ fatal: true }", "{ fatal: false }", "service/src/api/json.test.ts"],
+    ["nesting has no end", "if (++depth > depthMax)", "if (++depth < 0)", "service/src/api/http/json.test.ts"],
+    ["bytes that are no UTF-8 are mended", "{ fatal: true }", "{ fatal: false }", "service/src/api/http/json.test.ts"],
     [
       "the order of members matters to a key",
       ".toSorted(([a], [b]) => (a < b ? -1 : 1))",
@@ -83,7 +88,7 @@ export const requestFaults: Fault[] = [
       "service/test/idempotency.test.ts",
     ],
   ]),
-  ...faultsIn("service/src/api/body.ts", [
+  ...faultsIn("service/src/api/http/body.ts", [
     [
       "a packed body is read as it is",
       'encoding !== undefined && encoding.toLowerCase() !== "identity"',
@@ -91,7 +96,7 @@ export const requestFaults: Fault[] = [
       "service/test/order.test.ts",
     ],
   ]),
-  ...faultsIn("service/src/api/auth.ts", [
+  ...faultsIn("service/src/api/tokens/auth.ts", [
     [
       "a revoked client goes on where it is connected",
       "#forgetClient(clientId: string): void {\n    this.#lastOf = new WeakMap();",
@@ -139,7 +144,7 @@ export const requestFaults: Fault[] = [
     ],
     ["a token outlives its revoked secret", "isOfSecret && ", "false && ", "service/test/secret-rotation.test.ts"],
   ]),
-  ...faultsIn("service/src/api/cursor.ts", [
+  ...faultsIn("service/src/api/http/cursor.ts", [
     ["a cursor opens for any list", '.update(list).update("\\0")', "", "service/test/case-list.test.ts"],
     [
       "a cursor that was changed opens",
@@ -148,7 +153,7 @@ export const requestFaults: Fault[] = [
       "service/test/case-list.test.ts",
     ],
   ]),
-  ...faultsIn("service/src/api/web-sessions.ts", [
+  ...faultsIn("service/src/api/people/web-sessions.ts", [
     [
       "a change needs no token of the page",
       "given.length !== wanted.length || !timingSafeEqual(given, wanted)",
@@ -157,7 +162,7 @@ export const requestFaults: Fault[] = [
     ],
     ["pages of others may send", "origin !== this.#own.origin && !isAsked", "false", "service/test/people-sessions.test.ts"],
   ]),
-  ...faultsIn("service/src/api/attempts.ts", [
+  ...faultsIn("service/src/api/people/attempts.ts", [
     [
       "an e-mail can be tried without end from many addresses",
       '{ kind: "account", text: email },',
@@ -174,7 +179,7 @@ export const requestFaults: Fault[] = [
       "service/test/people-reach.test.ts",
     ],
   ]),
-  ...faultsIn("service/src/api/collector.ts", [
+  ...faultsIn("service/src/api/collector/collector.ts", [
     [
       "pages of any origin may send",
       "!tenant || (origin !== undefined && !tenant.allowed_origins.includes(origin))",

@@ -191,7 +191,7 @@ export const writeFaults: Fault[] = [
       "service/test/case-list.test.ts",
     ],
   ]),
-  ...faultsIn("service/src/db/database.ts", [
+  ...faultsIn("service/src/db/postgres/database.ts", [
     ["the loser of a race is not run again", "const attemptsMax = 3;", "const attemptsMax = 1;", "service/test/races.test.ts"],
     [
       "a lost COMMIT is called contended",
@@ -201,7 +201,7 @@ export const writeFaults: Fault[] = [
     ],
     ["nobody waits for a lock", "if (wasBrief) continue;", "if (wasBrief) throw contended(error);", "service/test/races.test.ts"],
   ]),
-  ...faultsIn("service/src/db/lane.ts", [
+  ...faultsIn("service/src/db/postgres/lane.ts", [
     [
       "the tenant of the read before stays named",
       "if (tenantId !== this.#tenantId) this.#name(tenantId);",

@@ -1,4 +1,4 @@
-import { problemMediaType } from "../../service/src/api/problem.ts";
+import { problemMediaType } from "../../service/src/api/http/problem.ts";
 import { type Answer, type RawAnswer } from "../../service/test/send.ts";
 import type { Scene } from "./scene.ts";
 

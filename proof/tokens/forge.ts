@@ -1,6 +1,6 @@
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { listSigningKeys } from "../../service/src/db/issuer.ts";
-import type { Database } from "../../service/src/db/database.ts";
+import type { Database } from "../../service/src/db/postgres/database.ts";
 
 type Members = Record<string, unknown>;
 export type Sign = (input: string) => Buffer;

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { sql } from "../../service/src/db/sql.ts";
+import { sql } from "../../service/src/db/postgres/sql.ts";
 import type { Credentials, ServiceProcess } from "../../service/test/launch.ts";
 import { PeopleIssuer, clientSecret } from "../../service/test/people-issuer.ts";
 import { send, type Answer, type Options } from "../../service/test/send.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Random } from "../../service/src/simulator/random.ts";
+import type { Random } from "@casehound/simulator/random";
 import { dataOf, typeOf, type Answer, type Line } from "./call.ts";
 import type { Ledger } from "./ledger.ts";
 

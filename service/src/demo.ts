@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import { Enrichment } from "./engine/enrichment.ts";
-import { clientTokens, deliver } from "./simulator/courier.ts";
-import { demoTimeline } from "./simulator/demo.ts";
-import { networkDatabases } from "./simulator/mmdb.ts";
-import { Network } from "./simulator/network.ts";
+import { clientTokens, deliver } from "@casehound/simulator/courier";
+import { demoTimeline } from "@casehound/simulator/demo";
+import { networkDatabases } from "@casehound/simulator/mmdb";
+import { Network } from "@casehound/simulator/network";
 
 // Where the simulated shop's pages claim to be.
 export const demoOrigin = "https://shop.example";

@@ -1,8 +1,8 @@
 import { Client, DatabaseError } from "pg";
 import { ConfigFault } from "./config.ts";
-import { EmbeddedFault } from "./db/cluster.ts";
-import { codeOf } from "./db/database.ts";
-import { MigrationFault } from "./db/migrate.ts";
+import { EmbeddedFault } from "./db/postgres/cluster.ts";
+import { codeOf } from "./db/postgres/database.ts";
+import { MigrationFault } from "./db/postgres/migrate.ts";
 import { Failure } from "./domain/failure.ts";
 
 // What is wrong, and what to do about it.

@@ -4,38 +4,39 @@ import type { Logger } from "pino";
 import { readConsole } from "@casehound/console/files";
 import { tagScript } from "@casehound/tag";
 import { openAddressData } from "./address-data.ts";
-import { Authenticator } from "./api/auth.ts";
+import { Authenticator } from "./api/tokens/auth.ts";
 import { closeTogether } from "./api/case-update.ts";
-import { CollectorQuotas } from "./api/collector-quotas.ts";
-import { Collector } from "./api/collector.ts";
-import { ConsolePages } from "./api/console.ts";
-import { CursorSeal } from "./api/cursor.ts";
-import { Devices } from "./api/devices.ts";
-import { servedDocs } from "./api/docs-site.ts";
+import { CollectorQuotas } from "./api/collector/quotas.ts";
+import { Collector } from "./api/collector/collector.ts";
+import { ConsolePages } from "./api/documents/console.ts";
+import { CursorSeal } from "./api/http/cursor.ts";
+import { Devices } from "./api/people/devices.ts";
+import { servedDocs } from "@casehound/site/site";
 import { EventFeed } from "./api/event-feed.ts";
-import { Issuer } from "./api/issuer.ts";
+import { Issuer } from "./api/tokens/issuer.ts";
 import { Metrics } from "./api/metrics.ts";
-import { openapiDocument } from "./api/openapi.ts";
+import { problems } from "./api/http/problem.ts";
+import { openapiDocument } from "./api/documents/openapi.ts";
 import type { Audit } from "./api/operation.ts";
 import { operations } from "./api/operations.ts";
-import { makeSetUpLink } from "./api/people-links.ts";
-import { OtherIssuer } from "./api/people-oidc.ts";
-import { peopleRoutes } from "./api/people-routes.ts";
-import { RateLimiter } from "./api/rate-limits.ts";
-import { Router } from "./api/router.ts";
-import type { SharedServices } from "./api/run.ts";
-import { ApiServer } from "./api/server.ts";
-import { Sessions } from "./api/web-sessions.ts";
+import { makeSetUpLink } from "./api/people/links.ts";
+import { OtherIssuer } from "./api/people/oidc.ts";
+import { peopleRoutes } from "./api/people/routes.ts";
+import { RateLimiter } from "./api/http/rate-limits.ts";
+import { Router } from "./api/http/router.ts";
+import type { SharedServices } from "./api/http/run.ts";
+import { ApiServer } from "./api/http/server.ts";
+import { Sessions } from "./api/people/web-sessions.ts";
 import { systemOperations } from "./api/system.ts";
 import { clock as realClock } from "./clock.ts";
 import { ConfigFault, isEverywhere, localUrl, type Config } from "./config.ts";
 import { findAccounts } from "./db/accounts.ts";
 import { findCases } from "./db/cases.ts";
-import { Database } from "./db/database.ts";
-import { EmbeddedPostgres } from "./db/embedded.ts";
-import { gatherReads, gatherWrites } from "./db/gather.ts";
+import { Database } from "./db/postgres/database.ts";
+import { EmbeddedPostgres } from "./db/postgres/embedded.ts";
+import { gatherReads, gatherWrites } from "./db/postgres/gather.ts";
 import { insertBatches } from "./db/inbox.ts";
-import { migrate } from "./db/migrate.ts";
+import { migrate } from "./db/postgres/migrate.ts";
 import { findOrMakeSecret, savePublicUrl } from "./db/settings.ts";
 import { isBound, openTenantLock } from "./db/tenant-lock.ts";
 import { findTenantsByKeys } from "./db/tenants.ts";
@@ -233,7 +234,7 @@ async function startApi(
     collector,
     isReady: () => life.isReady,
     openapi: () => openapi,
-    docs: servedDocs(publicUrl),
+    docs: servedDocs(() => ({ publicUrl, document: openapiDocument(publicUrl), problems })),
     tag: () => tag,
     addressData: enrichment.files,
     people: peopleRoutes(

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { hashSecret, isClientSecret, newSecret } from "./api/secret.ts";
+import { hashSecret, isClientSecret, newSecret } from "./api/tokens/secret.ts";
 import { ConfigFault, type Config } from "./config.ts";
-import type { Database, Queryable } from "./db/database.ts";
+import type { Database, Queryable } from "./db/postgres/database.ts";
 import { appendEvents } from "./db/events.ts";
 import {
   findDefaultsVersion,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import type { Account } from "../src/domain/account.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { TestTenant, expectProblem, useService, type Answer } from "./harness.ts";

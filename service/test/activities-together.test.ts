@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { gatherWrites } from "../src/db/gather.ts";
+import { gatherWrites } from "../src/db/postgres/gather.ts";
 import { insertBatches } from "../src/db/inbox.ts";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import { TestTenant, useService } from "./harness.ts";
 

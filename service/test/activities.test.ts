@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { makePartition } from "../src/db/activities.ts";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { activityTypes } from "../src/domain/activity.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { detectBatch } from "../src/engine/detect.ts";

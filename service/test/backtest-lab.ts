@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, vi } from "vitest";
 import { clock } from "../src/clock.ts";
 import { insertBacktest, type ClaimedBacktest } from "../src/db/backtests.ts";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { requestOf, type Backtest, type NewBacktest } from "../src/domain/backtest.ts";
 import { BacktestRunner } from "../src/engine/backtest.ts";
 import { openLog } from "../src/log.ts";

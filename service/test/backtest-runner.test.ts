@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { claimBacktest, saveEnding, saveProgress } from "../src/db/backtests.ts";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { Hold, runBacktest } from "../src/engine/backtest.ts";
 import { ended, holdBacktest, readBacktest, startBacktest, tryDraft, useRunner } from "./backtest-lab.ts";
 import { decisionText, insertDecided, noonBefore } from "./decided.ts";

@@ -2,11 +2,11 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Client } from "pg";
-import { readDump, type DumpHeader } from "../src/db/dump-file.ts";
+import { readDump, type DumpHeader } from "../src/db/backup/dump-file.ts";
 import { compileCache, connectTo } from "./launch.ts";
 import { send } from "./send.ts";
 
-const cli = join(import.meta.dirname, "../src/cli.ts");
+const cli = join(import.meta.dirname, "../src/cli/main.ts");
 
 export type Ended = { code: number | null; out: string; err: string };
 export type Running = { child: ChildProcess; ended: Promise<Ended> };

@@ -6,10 +6,10 @@ import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { beforeAll, expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { makePartition } from "../src/db/activities.ts";
-import { advisoryLocks } from "../src/db/advisory-locks.ts";
-import { Database } from "../src/db/database.ts";
-import { FileFault } from "../src/db/dump-file.ts";
-import { migrate } from "../src/db/migrate.ts";
+import { advisoryLocks } from "../src/db/postgres/advisory-locks.ts";
+import { Database } from "../src/db/postgres/database.ts";
+import { FileFault } from "../src/db/backup/dump-file.ts";
+import { migrate } from "../src/db/postgres/migrate.ts";
 import { createTenant } from "../src/tenancy.ts";
 import { checkFile, digestTables, launchCli, runCli, within, type Ended } from "./backup-lab.ts";
 import { processesOf } from "./launch.ts";
@@ -187,7 +187,7 @@ test("backup and restore: files that cannot be read or written are one line", as
 test("backup: where the file cannot grow any more, there is none", async () => {
   const folder = processes.folder();
   const { PATH = "" } = process.env;
-  const cli = join(import.meta.dirname, "../src/cli.ts");
+  const cli = join(import.meta.dirname, "../src/cli/main.ts");
   const limited = `trap '' XFSZ; ulimit -f 1; exec "$@"`;
   const { status, stderr } = spawnSync("/bin/sh", ["-c", limited, "sh", process.execPath, cli, "backup", join(folder, "b")], {
     env: { PATH, DATABASE_URL: source.url },

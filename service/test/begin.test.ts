@@ -2,8 +2,8 @@ import { connect, createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Client } from "pg";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { Database } from "../src/db/database.ts";
-import { sql } from "../src/db/sql.ts";
+import { Database } from "../src/db/postgres/database.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 
 // Between us and the database: a BEGIN arrives there as a word that it does not know. So it fails, and the connection lives.
 async function openWithoutBegin(): Promise<Database> {

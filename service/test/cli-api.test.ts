@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import { attackKinds } from "../src/simulator/delivery.ts";
+import { attackKinds } from "@casehound/simulator/delivery";
 import { launchCli, runCli, type Ended } from "./backup-lab.ts";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 import { Receiver } from "./webhook-receiver.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { Database } from "../src/db/database.ts";
-import { migrate, readMigrations } from "../src/db/migrate.ts";
+import { Database } from "../src/db/postgres/database.ts";
+import { migrate, readMigrations } from "../src/db/postgres/migrate.ts";
 import { isDatabaseTrouble } from "../src/operator.ts";
 import { runCli, within } from "./backup-lab.ts";
 import { testConfig } from "./harness.ts";

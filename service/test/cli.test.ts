@@ -8,7 +8,7 @@ import { afterAll, expect, inject, test, vi } from "vitest";
 import { TestTenant, send, useService } from "./harness.ts";
 
 const service = useService();
-const cli = join(import.meta.dirname, "../src/cli.ts");
+const cli = join(import.meta.dirname, "../src/cli/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "casehound-cli-"));
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { closeTogether, fingerprint, type CaseUpdate } from "../src/api/case-update.ts";
+import { closeTogether, fingerprint } from "../src/api/case-update.ts";
+import type { CaseUpdate } from "../src/api/operation.ts";
 import { clock } from "../src/clock.ts";
-import { Database } from "../src/db/database.ts";
-import { gatherWrites } from "../src/db/gather.ts";
-import { statement } from "../src/db/sql.ts";
+import { Database } from "../src/db/postgres/database.ts";
+import { gatherWrites } from "../src/db/postgres/gather.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import type { Case, CaseChange } from "../src/domain/case.ts";
 import { TestTenant, useService, type Answer } from "./harness.ts";
 

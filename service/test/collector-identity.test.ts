@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { makeSecret, tokenOf } from "./identity.ts";
 import { Site, browserEvent, useCollector } from "./site.ts";
 

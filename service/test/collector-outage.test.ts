@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { EmbeddedPostgres } from "../src/db/embedded.ts";
+import { EmbeddedPostgres } from "../src/db/postgres/embedded.ts";
 import { startService, type Service } from "../src/service.ts";
 import { expectProblem, send, testConfig, type Answer } from "./harness.ts";
 import { Site, browserEvent, shop } from "./site.ts";

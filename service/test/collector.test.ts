@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { talk } from "./raw.ts";
 import { expectProblem, send, type Answer } from "./harness.ts";
 import { Site, browserEvent, shop, useCollector } from "./site.ts";

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { EmbeddedPostgres } from "../src/db/embedded.ts";
+import { EmbeddedPostgres } from "../src/db/postgres/embedded.ts";
 import { runCli } from "./backup-lab.ts";
 import { connectTo, readPostmaster } from "./launch.ts";
 import { useProcesses } from "./process.ts";

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { Database } from "../src/db/database.ts";
-import { EmbeddedPostgres } from "../src/db/embedded.ts";
-import { migrate } from "../src/db/migrate.ts";
+import { Database } from "../src/db/postgres/database.ts";
+import { EmbeddedPostgres } from "../src/db/postgres/embedded.ts";
+import { migrate } from "../src/db/postgres/migrate.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

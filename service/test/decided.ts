@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { appendScored, makePartition } from "../src/db/activities.ts";
-import type { Queryable } from "../src/db/database.ts";
+import type { Queryable } from "../src/db/postgres/database.ts";
 import { saveLinks } from "../src/db/links.ts";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { saveSessions } from "../src/db/states.ts";
 import type { Features } from "../src/detection/catalogue.ts";
 import { contextOf, packed } from "../src/detection/vector.ts";

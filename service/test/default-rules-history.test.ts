@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { insertAccount } from "../src/db/accounts.ts";
 import { insertOutcomes, type Outcome } from "../src/db/outcomes.ts";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { accountSubject } from "../src/domain/activity.ts";
 import { shownValues, Stage, type Step } from "./stage.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { shownValues, Stage, type Step } from "./stage.ts";
 
 const hour = 60;

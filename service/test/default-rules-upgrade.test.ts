@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { listRules, listRuleVersions } from "../src/db/rules.ts";
-import { sql, statement } from "../src/db/sql.ts";
+import { sql, statement } from "../src/db/postgres/sql.ts";
 import { defaultRules, defaultsVersion } from "../src/detection/default-rules.ts";
 import { seedRules } from "../src/tenancy.ts";
 import { hash } from "node:crypto";

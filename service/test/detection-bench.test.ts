@@ -4,7 +4,7 @@ import { isFinding, leadOf } from "../../bench/detection-decided.ts";
 import { measure, thresholdAt } from "../../bench/detection-measure.ts";
 import { summarise } from "../../bench/detection-summary.ts";
 import { tableText } from "../../bench/detection-table.ts";
-import type { SessionTruth } from "../src/simulator/delivery.ts";
+import type { SessionTruth } from "@casehound/simulator/delivery";
 
 const minuteMs = 60_000;
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { insertCase } from "../src/db/cases.ts";
 import { insertOutcomes } from "../src/db/outcomes.ts";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { accountSubject } from "../src/domain/activity.ts";
 import { openCase } from "../src/domain/case.ts";
 import type { Label } from "../src/domain/finding.ts";

@@ -3,7 +3,7 @@ import { measureForgers } from "../../bench/detection-forger.ts";
 import { measure } from "../../bench/detection-measure.ts";
 import { SimulatedService } from "../../bench/detection-service.ts";
 import { periodOf } from "../../bench/detection-shop.ts";
-import { voices } from "../src/simulator/voice.ts";
+import { voices } from "@casehound/simulator/voice";
 
 // The detection bench in small, through the real collector, API and engine.
 const period = periodOf({ days: 1, historyDays: 4 });

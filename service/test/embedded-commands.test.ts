@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { advisoryLocks } from "../src/db/advisory-locks.ts";
-import { EmbeddedPostgres } from "../src/db/embedded.ts";
+import { advisoryLocks } from "../src/db/postgres/advisory-locks.ts";
+import { EmbeddedPostgres } from "../src/db/postgres/embedded.ts";
 import { connectTo, connectToFolder, processesOf, readPostmaster } from "./launch.ts";
 import { eventually, useProcesses } from "./process.ts";
 

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, 
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import { launcher, serverUser } from "../src/db/privilege.ts";
+import { launcher, serverUser } from "../src/db/postgres/privilege.ts";
 import { send } from "./harness.ts";
 import {
   connectToFolder,

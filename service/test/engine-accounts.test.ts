@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { Database } from "../src/db/database.ts";
-import { sql } from "../src/db/sql.ts";
+import { Database } from "../src/db/postgres/database.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { entityKey } from "../src/db/states.ts";
 import { detectBatch } from "../src/engine/detect.ts";
 import { startService } from "../src/service.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
-import type { Database, Row, Transaction } from "../src/db/database.ts";
-import { sql, type Statement } from "../src/db/sql.ts";
+import type { Database, Row, Transaction } from "../src/db/postgres/database.ts";
+import { sql, type Statement } from "../src/db/postgres/sql.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import { detectBatch } from "../src/engine/detect.ts";
 import { decisionsOf, drain, labDetector, newTenant, snapshot, store, useLab, waiting } from "./engine-lab.ts";

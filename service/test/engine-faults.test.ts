@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import {
   activityOf,

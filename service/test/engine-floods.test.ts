@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { startService, type Service } from "../src/service.ts";
 import { TestTenant, send, testConfig } from "./harness.ts";
 import { createDatabase } from "./launch.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { clock } from "../src/clock.ts";
-import { Database } from "../src/db/database.ts";
-import { migrate } from "../src/db/migrate.ts";
+import { Database } from "../src/db/postgres/database.ts";
+import { migrate } from "../src/db/postgres/migrate.ts";
 import { unpackParcel } from "../src/db/parcels.ts";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { createTenant } from "../src/tenancy.ts";
 import { send } from "./harness.ts";
 import { createDatabase, freePort, type ServiceProcess } from "./launch.ts";

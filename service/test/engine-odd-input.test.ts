@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { activityTypes, type RecordedActivity } from "../src/domain/activity.ts";
 import { isStorable } from "../src/domain/field.ts";
 import { activityOf, decisionsOf, drain, iso, labDetector, labNowMs, newTenant, store, useLab } from "./engine-lab.ts";

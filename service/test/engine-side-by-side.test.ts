@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { Database } from "../src/db/database.ts";
+import { Database } from "../src/db/postgres/database.ts";
 import { detectBatch, type Detector } from "../src/engine/detect.ts";
 import { decisionsOf, drain, labDetector, newTenant, snapshot, startEngine, store, useLab, waiting } from "./engine-lab.ts";
 import { landEnrichment, tellStory } from "./engine-story.ts";

@@ -1,7 +1,7 @@
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import { Enrichment } from "../src/engine/enrichment.ts";
-import { writeMmdb } from "../src/simulator/mmdb.ts";
-import { Random } from "../src/simulator/random.ts";
+import { writeMmdb } from "@casehound/simulator/mmdb";
+import { Random } from "@casehound/simulator/random";
 import { iso, labNowMs, type Sketched } from "./engine-lab.ts";
 
 const minuteMs = 60_000;

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { activityOf, decisionsOf, iso, labNow, labNowMs, newTenant, startEngine, store, useLab, waiting } from "./engine-lab.ts";
 import { listWaiting, putParcel } from "./inbox.ts";
 import { eventually } from "./process.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { makePartition } from "../src/db/activities.ts";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { detectBatch } from "../src/engine/detect.ts";
 import { startService, type Service } from "../src/service.ts";
 import { TestTenant, expectProblem, newDetector, testConfig } from "./harness.ts";

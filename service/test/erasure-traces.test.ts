@@ -6,7 +6,7 @@ import { insertActivities } from "../src/db/inbox.ts";
 import { saveLinks } from "../src/db/links.ts";
 import { insertOutcomes } from "../src/db/outcomes.ts";
 import { addRuleSubjects } from "../src/db/rules.ts";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { entityKey, saveSessions, saveStates } from "../src/db/states.ts";
 import { accountSubject, type RecordedActivity } from "../src/domain/activity.ts";
 import { tallyBatch } from "../src/engine/tally.ts";

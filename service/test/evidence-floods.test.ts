@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { makePartition } from "../src/db/activities.ts";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { detectBatch } from "../src/engine/detect.ts";
 import { newDetector } from "./harness.ts";
 import { Site, browserEvent, useCollector } from "./site.ts";

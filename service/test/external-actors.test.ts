@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { createClient, createTenant } from "../src/tenancy.ts";
 import { ExternalIssuer, audience, tenantClaim, trust } from "./external-issuer.ts";
 import { TestTenant, expectProblem, send, useService } from "./harness.ts";

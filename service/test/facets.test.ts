@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { facetOf, openFacets, scoreOf } from "../src/db/facets.ts";
-import { sql, statement } from "../src/db/sql.ts";
+import { sql, statement } from "../src/db/postgres/sql.ts";
 import { labels } from "../src/domain/finding.ts";
 import { TestTenant, useService } from "./harness.ts";
 

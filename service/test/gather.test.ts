@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { findAccounts } from "../src/db/accounts.ts";
-import type { Queryable } from "../src/db/database.ts";
-import { gatherReads } from "../src/db/gather.ts";
-import type { Statement } from "../src/db/sql.ts";
+import type { Queryable } from "../src/db/postgres/database.ts";
+import { gatherReads } from "../src/db/postgres/gather.ts";
+import type { Statement } from "../src/db/postgres/sql.ts";
 import { TestTenant, useService } from "./harness.ts";
 
 const service = useService({ roles: new Set(["api"]) });

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { TestTenant, expectProblem, send } from "./harness.ts";
 import { Browser, invite } from "./people.ts";
 import { useOwnService } from "./process.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Case } from "../src/domain/case.ts";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { createClient } from "../src/tenancy.ts";
 import { TestTenant, expectProblem, useService, type Answer, type Options } from "./harness.ts";
 

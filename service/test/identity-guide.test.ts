@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { signIdentity } from "@casehound/client";
 import { afterEach, expect, test, vi } from "vitest";
-import { identityCheck } from "../src/api/identity-token.ts";
+import { identityCheck } from "../src/api/tokens/identity-token.ts";
 import { blocksOf } from "./guide.ts";
 
 afterEach(() => {

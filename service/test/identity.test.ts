@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { addIdentityCounts } from "../src/db/identity.ts";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { TestTenant, expectProblem, useService, type Options } from "./harness.ts";
 import { makeSecret, readIdentity } from "./identity.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { signIdentity } from "../src/api/identity-token.ts";
+import { signIdentity } from "../src/api/tokens/identity-token.ts";
 import type { IdentityDay, IdentitySecret } from "../src/domain/identity.ts";
 import type { Options, TestTenant } from "./harness.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { claimActivities, claimOldest, countUnscored, listWaitingDays } from "../src/db/inbox.ts";
 import { eraseFromInbox } from "../src/db/inbox-erasure.ts";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { detectBatch } from "../src/engine/detect.ts";
 import { activityOf, iso, labDetector, labNowMs, newTenant, store, useLab, waiting } from "./engine-lab.ts";
 import { listWaiting } from "./inbox.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Database } from "../src/db/database.ts";
+import type { Database } from "../src/db/postgres/database.ts";
 import { unpackParcel } from "../src/db/parcels.ts";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 
 // What waits to be scored, in the order in which it came.

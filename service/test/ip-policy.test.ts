@@ -1,7 +1,7 @@
 import { hash, randomUUID } from "node:crypto";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { migrate, readMigrations } from "../src/db/migrate.ts";
-import { statement } from "../src/db/sql.ts";
+import { migrate, readMigrations } from "../src/db/postgres/migrate.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { DetectionTenant, type Sent } from "./detection.ts";
 import { createDatabase } from "./launch.ts";
 import { useOpened } from "./process.ts";

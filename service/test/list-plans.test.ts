@@ -1,9 +1,9 @@
 import { escapeLiteral } from "pg";
 import { beforeAll, expect, test } from "vitest";
 import { lockFreshCases } from "../src/db/cases.ts";
-import type { Queryable, Row } from "../src/db/database.ts";
+import type { Queryable, Row } from "../src/db/postgres/database.ts";
 import { caseSorts, listCases, type CaseFilter, type CasePage, type CaseSort } from "../src/db/lists.ts";
-import { statement, type Statement } from "../src/db/sql.ts";
+import { statement, type Statement } from "../src/db/postgres/sql.ts";
 import type { CaseListItem } from "../src/domain/case.ts";
 import { uuidV7Floor } from "../src/domain/uuid.ts";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";

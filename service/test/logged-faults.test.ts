@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { inject, expect, onTestFinished, test, vi } from "vitest";
-import { Database } from "../src/db/database.ts";
+import { Database } from "../src/db/postgres/database.ts";
 import { keysChannel } from "../src/db/tenants.ts";
 import { Engine } from "../src/engine/loop.ts";
 import { startService } from "../src/service.ts";

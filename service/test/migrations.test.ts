@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from "vitest";
 import type pg from "pg";
-import type { Database } from "../src/db/database.ts";
-import { MigrationFault, migrate, readMigrations, type Migration } from "../src/db/migrate.ts";
+import type { Database } from "../src/db/postgres/database.ts";
+import { MigrationFault, migrate, readMigrations, type Migration } from "../src/db/postgres/migrate.ts";
 import { connectTo, createDatabase } from "./launch.ts";
 import { useOpened } from "./process.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { beforeAll, expect, inject, test, vi } from "vitest";
 import { operations } from "../src/api/operations.ts";
-import { problems } from "../src/api/problem.ts";
+import { problems } from "../src/api/http/problem.ts";
 import { send, sendRaw, type Options } from "./harness.ts";
 import { connectTo, createDatabase, freePort, listenersOf, type ServiceProcess } from "./launch.ts";
 import { Caller, cleanExit, eventually, useProcesses } from "./process.ts";

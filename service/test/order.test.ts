@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { operations } from "../src/api/operations.ts";
 import type { Operation } from "../src/api/operation.ts";
-import type { Schema } from "../src/api/validate.ts";
+import type { Schema } from "../src/api/http/validate.ts";
 import { createWorld, draftOf, faultsOf, sendDraft, snapshot, spoil, useWorld, type Fault } from "./faults.ts";
 import { expectProblem, send, useService, type TestTenant } from "./harness.ts";
 

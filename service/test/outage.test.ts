@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Operation } from "../src/api/operation.ts";
 import { operations } from "../src/api/operations.ts";
-import { EmbeddedPostgres } from "../src/db/embedded.ts";
+import { EmbeddedPostgres } from "../src/db/postgres/embedded.ts";
 import { startService, type Service } from "../src/service.ts";
 import { TestTenant, expectProblem, send, testConfig, type Answer } from "./harness.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import type { Case } from "../src/domain/case.ts";
 import type { Overview } from "../src/domain/case-digest.ts";
 import { medianSeconds, talliesOf } from "../src/domain/tally.ts";

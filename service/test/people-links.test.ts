@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { makeSetUpLink } from "../src/api/people-links.ts";
+import { makeSetUpLink } from "../src/api/people/links.ts";
 import { clock } from "../src/clock.ts";
 import { startService, type Service } from "../src/service.ts";
 import type { UserLink } from "../src/domain/user.ts";

@@ -9,7 +9,7 @@ import { useProcesses } from "./process.ts";
 const processes = useProcesses();
 // Many processes, one after the other.
 vi.setConfig({ testTimeout: 120_000 });
-const cli = join(import.meta.dirname, "../src/cli.ts");
+const cli = join(import.meta.dirname, "../src/cli/main.ts");
 
 function setUpLinkOf({ stdout }: ServiceProcess): string | undefined {
   return /^ {2}(http\S+\/link#\S+)$/m.exec(stdout)?.[1];

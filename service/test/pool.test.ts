@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect, inject, test } from "vitest";
-import { Database, type Queryable } from "../src/db/database.ts";
+import { Database, type Queryable } from "../src/db/postgres/database.ts";
 import { caseSorts, listCases } from "../src/db/lists.ts";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { labels } from "../src/domain/finding.ts";
 
 test("transaction 429: where every connection is busy nothing is tried, and the caller is told to come back", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { insertQuarantine } from "../src/db/quarantine.ts";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { quarantineMeanings } from "../src/domain/quarantine.ts";
 import { uuidV7 } from "../src/domain/uuid.ts";
 import { expectProblem } from "./harness.ts";

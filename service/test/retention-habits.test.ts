@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { clock } from "../src/clock.ts";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { Expiry } from "../src/engine/expire.ts";
 import { DetectionTenant, type Sent } from "./detection.ts";
 

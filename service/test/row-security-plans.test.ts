@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { operations } from "../src/api/operations.ts";
 import type { Operation } from "../src/api/operation.ts";
-import type { Row, TenantDatabase, Transaction } from "../src/db/database.ts";
-import { statement, type Statement } from "../src/db/sql.ts";
+import type { Row, TenantDatabase, Transaction } from "../src/db/postgres/database.ts";
+import { statement, type Statement } from "../src/db/postgres/sql.ts";
 import { draftOf, sendDraft, useWorld } from "./faults.ts";
 import { useService } from "./harness.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { contextOf } from "../src/detection/vector.ts";
 import { detectBatch } from "../src/engine/detect.ts";
 import { Enrichment } from "../src/engine/enrichment.ts";

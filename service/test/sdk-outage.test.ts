@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { EmbeddedPostgres } from "../src/db/embedded.ts";
+import { EmbeddedPostgres } from "../src/db/postgres/embedded.ts";
 import { startService, type Service } from "../src/service.ts";
 import { launchBrowser } from "./browser.ts";
 import { send, testConfig } from "./harness.ts";

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { Derivations } from "../src/api/derivations.ts";
+import { Derivations } from "../src/api/tokens/derivations.ts";
 import { clock } from "../src/clock.ts";
 import { saveRevoked } from "../src/db/tenants.ts";
 import { TestTenant, expectProblem, send, useService, type Answer } from "./harness.ts";

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { clock } from "../src/clock.ts";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { findClient } from "../src/db/tenants.ts";
 import { startService, type Service } from "../src/service.ts";
 import { createClient } from "../src/tenancy.ts";

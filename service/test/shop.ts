@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect, onTestFinished, vi } from "vitest";
 import { unpackParcel } from "../src/db/parcels.ts";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import type { Case } from "../src/domain/case.ts";
 import type { Service } from "../src/service.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { Stage, type Step } from "./stage.ts";
 
 // A tenant that has nothing but the page's snippet: nobody speaks for its accounts but pages.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { Stage, type Step } from "./stage.ts";
 
 // Whose word counts, played through the real engine. The tenant of most tests has servers that tell of its accounts.

@@ -3,8 +3,8 @@ import type { Features } from "../src/detection/catalogue.ts";
 import type { CaseDocument } from "../src/domain/case.ts";
 import type { Detector } from "../src/engine/detect.ts";
 import { Enrichment } from "../src/engine/enrichment.ts";
-import { networkDatabases } from "../src/simulator/mmdb.ts";
-import { addressV4, Network } from "../src/simulator/network.ts";
+import { networkDatabases } from "@casehound/simulator/mmdb";
+import { addressV4, Network } from "@casehound/simulator/network";
 import { DetectionTenant, type Sent } from "./detection.ts";
 
 // An activity at so many minutes after the stage's beginning, which is longer ago than anything played on it takes.

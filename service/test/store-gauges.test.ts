@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, inject, test, vi } from "vitest";
-import { Database } from "../src/db/database.ts";
-import { sql } from "../src/db/sql.ts";
+import { Database } from "../src/db/postgres/database.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { startService, type Service } from "../src/service.ts";
 import { TestTenant, testConfig, useOwnDatabase, useService } from "./harness.ts";
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { tallyBatch } from "../src/engine/tally.ts";
 import { TestTenant, expectProblem, useService } from "./harness.ts";
 import { ask, between, count, dayMs, hourMs, iso, minuteMs, now, read, today, type Event } from "./tallies.ts";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { TestTenant, expectProblem, useService, type Options } from "./harness.ts";
 
 const service = useService({ roles: new Set(["api"]) });
@@ -147,7 +147,7 @@ test("GET snippet 200: the tag for a page, and the SDK's settings, with the tena
 type Outcome = { code: number | null; out: string; err: string };
 
 function runCli(args: string[]): Promise<Outcome> {
-  const cli = join(import.meta.dirname, "../src/cli.ts");
+  const cli = join(import.meta.dirname, "../src/cli/main.ts");
   const env = { PATH: process.env["PATH"] ?? "", DATABASE_URL: inject("databaseUrl") };
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [cli, ...args], { env });

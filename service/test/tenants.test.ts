@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
-import { sql, statement } from "../src/db/sql.ts";
+import { sql, statement } from "../src/db/postgres/sql.ts";
 import { findClient, saveRevoked } from "../src/db/tenants.ts";
 import { createClient, createTenant } from "../src/tenancy.ts";
 import { TestTenant, expectProblem, send, useService, type Options } from "./harness.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { statement } from "../src/db/sql.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { useService } from "./harness.ts";
 
 const service = useService({ roles: new Set(["api"]) });

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { sql, statement } from "../src/db/sql.ts";
+import { sql, statement } from "../src/db/postgres/sql.ts";
 import type { TestTenant } from "./harness.ts";
 
 // Every row of the tenant, in any table, that has the text in any of its columns.

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { expect, inject, test } from "vitest";
-import { hashSecret } from "../src/api/secret.ts";
+import { hashSecret } from "../src/api/tokens/secret.ts";
 import { clock } from "../src/clock.ts";
-import type { Database } from "../src/db/database.ts";
-import { migrate, readMigrations } from "../src/db/migrate.ts";
-import { statement } from "../src/db/sql.ts";
+import type { Database } from "../src/db/postgres/database.ts";
+import { migrate, readMigrations } from "../src/db/postgres/migrate.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { startService } from "../src/service.ts";
 import { createClient } from "../src/tenancy.ts";

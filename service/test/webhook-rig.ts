@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, expect, vi } from "vitest";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import type { Delivery, Webhook } from "../src/domain/webhook.ts";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 import { Receiver } from "./webhook-receiver.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { claimDeliveries, saveAttempt } from "../src/db/deliveries.ts";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { Receiver } from "./webhook-receiver.ts";
 import { close, deliveriesOf, shown, until, useWebhooks, type Kept, type Made } from "./webhook-rig.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sql } from "../src/db/sql.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { TestTenant } from "./harness.ts";
 import { Receiver } from "./webhook-receiver.ts";
 import { close, deliveriesOf, shown, until, useWebhooks, type Kept } from "./webhook-rig.ts";

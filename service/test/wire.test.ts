@@ -1,7 +1,7 @@
 import { expect, inject, test } from "vitest";
-import { Database } from "../src/db/database.ts";
-import { sql, unprepared } from "../src/db/sql.ts";
-import { send } from "../src/db/wire.ts";
+import { Database } from "../src/db/postgres/database.ts";
+import { sql, unprepared } from "../src/db/postgres/sql.ts";
+import { send } from "../src/db/postgres/wire.ts";
 
 const open = () => new Database({ connectionString: inject("databaseUrl") });
 const asked = (value: number) => sql`select ${value}::int as value`;

@@ -10,7 +10,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, vi } from "vitest";
 import type { Operation } from "../src/api/operation.ts";
-import { problems } from "../src/api/problem.ts";
+import { problems } from "../src/api/http/problem.ts";
 import type { FailureCode } from "../src/domain/failure.ts";
 import type { Service } from "../src/service.ts";
 import type { Options, TestTenant } from "./harness.ts";

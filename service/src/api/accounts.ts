@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { deleteAccount, findAccounts, insertAccount, lockAccount, saveAccount } from "../db/accounts.ts";
 import { lockTurn } from "../db/activities.ts";
 import { saveBlockedFlag, saveCases, type LockedCase } from "../db/cases.ts";
-import type { Queryable } from "../db/database.ts";
+import type { Queryable } from "../db/postgres/database.ts";
 import { deleteEvidenceNaming, eraseAccountTraces, eraseFromReplies, lockCasesNaming } from "../db/erasure.ts";
 import { appendEvents, eraseAccountFromEvents } from "../db/events.ts";
 import { eraseFromInbox, hasParcels, listParcelsOf } from "../db/inbox-erasure.ts";
@@ -25,8 +25,8 @@ import type { DomainEvent, EventType } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { characters, idCharactersMax } from "../domain/field.ts";
 import { dataReply, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
-import { Cursor, Limit, listReply, listSignature, pageOf } from "./page.ts";
-import type { Reply } from "./problem.ts";
+import { Cursor, Limit, listReply, listSignature, pageOf } from "./http/page.ts";
+import type { Reply } from "./http/problem.ts";
 
 export const accountNoun = "End-user account";
 

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { ActivityBatch, type RecordedActivity } from "../domain/activity.ts";
 import { shownTime } from "../domain/field.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import type { Reply } from "./problem.ts";
+import type { Reply } from "./http/problem.ts";
 
 const bodyBytesMax = 2 * 1024 * 1024;
 

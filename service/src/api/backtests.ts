@@ -26,7 +26,7 @@ import {
 } from "../domain/backtest.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import type { Reply } from "./problem.ts";
+import type { Reply } from "./http/problem.ts";
 import { expressionFaults } from "./rules.ts";
 
 const keptMax = 200;

@@ -1,19 +1,16 @@
 import { createHash } from "node:crypto";
 import { caseText, findOpenCaseId, lockCase, lockFreshCases, saveCases, type LockedCase } from "../db/cases.ts";
-import type { TenantDatabase } from "../db/database.ts";
+import type { TenantDatabase } from "../db/postgres/database.ts";
 import { appendEvents } from "../db/events.ts";
-import { claimKey, insertReplies, saveReply, type KeyClaim, type StoredReply } from "../db/keys.ts";
+import { claimKey, insertReplies, saveReply, type StoredReply } from "../db/keys.ts";
 import { saveOutcomes } from "../db/outcomes.ts";
 import { changeStatus, type CaseChange } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
-import { canonicalJson } from "./json.ts";
-import { jsonMediaType, type Call, type Caller, type Services } from "./operation.ts";
-import { problemMediaType, problemReply, type Reply } from "./problem.ts";
-
-// What one caller wants of one case.
-export type CaseUpdate = { caller: Caller; id: string; change: CaseChange; claim: KeyClaim };
+import { canonicalJson } from "./http/json.ts";
+import { jsonMediaType, type Call, type CaseUpdate, type Services } from "./operation.ts";
+import { problemMediaType, problemReply, type Reply } from "./http/problem.ts";
 
 export function fingerprint(request: { method: string; path: string; body: unknown }): Buffer {
   return createHash("sha256")

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { lockCases, saveCases, type LockedCase } from "../db/cases.ts";
-import type { Transaction } from "../db/database.ts";
+import type { Transaction } from "../db/postgres/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { claimKey, deleteKey, saveReply } from "../db/keys.ts";
 import { caseSorts, listCases, type CaseFilter, type CasePosition, type CaseSort } from "../db/lists.ts";
@@ -14,8 +14,8 @@ import { labels } from "../domain/finding.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { caseReply, fingerprint, replayed, updateCase } from "./case-update.ts";
 import { jsonMediaType, operation, type Call, type Operation, type Services } from "./operation.ts";
-import { Cursor, Limit, listReply, listSignature, pageOf } from "./page.ts";
-import type { Reply } from "./problem.ts";
+import { Cursor, Limit, listReply, listSignature, pageOf } from "./http/page.ts";
+import type { Reply } from "./http/problem.ts";
 
 const CaseQuery = Type.Object({
   status: Type.Optional(Type.Enum(["OPEN", "CLOSED"])),

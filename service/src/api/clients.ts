@@ -10,10 +10,10 @@ import { isStorable } from "../domain/field.ts";
 import { requireReach } from "../domain/role.ts";
 import { RotatedSecret } from "../domain/tenant.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import type { Reply } from "./problem.ts";
-import { rotateSecret, rotationWords } from "./secret-rotation.ts";
-import { hashSecret, newSecret } from "./secret.ts";
-import { invalid } from "./validate.ts";
+import type { Reply } from "./http/problem.ts";
+import { rotateSecret, rotationWords } from "./tokens/secret-rotation.ts";
+import { hashSecret, newSecret } from "./tokens/secret.ts";
+import { invalid } from "./http/validate.ts";
 
 function eventOf(type: EventType, { caller }: Call, about: { client_id: string; now: string; data?: Record<string, unknown> }) {
   const resource = { type: "client" as const, id: about.client_id };

@@ -6,7 +6,7 @@ import { Decision, type StoredDecision } from "../domain/decision.ts";
 import { notFound } from "../domain/failure.ts";
 import { storedSource } from "../domain/source.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import type { Reply } from "./problem.ts";
+import type { Reply } from "./http/problem.ts";
 import { given } from "./timeline.ts";
 
 async function read(services: Services, { caller, params }: Call): Promise<Reply> {

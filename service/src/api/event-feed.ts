@@ -1,8 +1,7 @@
-import type { Database } from "../db/database.ts";
+import type { Database } from "../db/postgres/database.ts";
 import { findLastEventIds, listEventsAfter } from "../db/events.ts";
 import type { LoggedEvent } from "../domain/event.ts";
 import { Failure } from "../domain/failure.ts";
-import type { Hold } from "./operation.ts";
 
 // What is told of an event, made once for all who listen.
 export type Told = { event: LoggedEvent; text: string };
@@ -15,7 +14,9 @@ export type FeedLimits = {
   replayMax: number;
 };
 type Entrant = { tenantId: string; reader: string };
-type Waiting = { after: number; timeoutMs: number; onLeave: Hold["onLeave"] };
+// Calls back when the caller disconnects. Returns how to stop listening.
+export type OnLeave = (tell: () => void) => () => void;
+type Waiting = { after: number; timeoutMs: number; onLeave: OnLeave };
 type Listener = { position: number; tell: (told: Told[]) => void };
 type Tenant = { head: number; listeners: Set<Listener> };
 // Where a reader stands, and where the log ends. `isReset`: too much was missed to tell it all.

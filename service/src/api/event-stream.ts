@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { Failure } from "../domain/failure.ts";
 import type { EventFeed, Start, Told } from "./event-feed.ts";
 import type { Visit } from "./operation.ts";
-import type { Reply } from "./problem.ts";
+import type { Reply } from "./http/problem.ts";
 
 export const streamMediaType = "text/event-stream";
 const heartbeatMsDefault = 15_000;

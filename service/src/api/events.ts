@@ -6,8 +6,8 @@ import { Failure, notFound } from "../domain/failure.ts";
 import { accountId, accountNoun } from "./accounts.ts";
 import { openStream, readPosition } from "./event-stream.ts";
 import { jsonMediaType, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
-import { Limit, PageQuery, listPage, pageOf } from "./page.ts";
-import type { Reply } from "./problem.ts";
+import { Limit, PageQuery, listPage, pageOf } from "./http/page.ts";
+import type { Reply } from "./http/problem.ts";
 
 const After = Type.Optional(
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "The last event that was seen." }),

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Queryable } from "../db/database.ts";
+import type { Queryable } from "../db/postgres/database.ts";
 import { appendEvents } from "../db/events.ts";
 import {
   findServerDay,
@@ -14,9 +14,9 @@ import { Failure, notFound } from "../domain/failure.ts";
 import { Identity, NewIdentitySecret, identitySecretsMax, type IdentitySecret } from "../domain/identity.ts";
 import { isStillTold } from "../domain/source.ts";
 import { previousSecretMs } from "../domain/tenant.ts";
-import { newIdentitySecret } from "./identity-token.ts";
+import { newIdentitySecret } from "./tokens/identity-token.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import type { Reply } from "./problem.ts";
+import type { Reply } from "./http/problem.ts";
 
 const daysShown = 7;
 const dayMs = 24 * 60 * 60 * 1000;

@@ -18,8 +18,8 @@ import {
 import { requireAccountId } from "./accounts.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import { CaseIds, readCaseIds } from "./overview.ts";
-import { PageQuery, listPage, pageOf } from "./page.ts";
-import type { Reply } from "./problem.ts";
+import { PageQuery, listPage, pageOf } from "./http/page.ts";
+import type { Reply } from "./http/problem.ts";
 
 const originsMax = 50;
 const sharedShownMax = 100;

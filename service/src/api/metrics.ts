@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { Counter, Gauge, Registry, collectDefaultMetrics } from "prom-client";
-import type { Queryable } from "../db/database.ts";
+import type { Queryable } from "../db/postgres/database.ts";
 import { Failure } from "../domain/failure.ts";
 import { keptReasons, type Rejection } from "../domain/quarantine.ts";
-import type { LimitName } from "./limited.ts";
-import { problemReply } from "./problem.ts";
-import { RequestTimes } from "./request-times.ts";
+import type { LimitName } from "./http/limited.ts";
+import { problemReply } from "./http/problem.ts";
+import { RequestTimes } from "./http/request-times.ts";
 import { StoreGauges } from "./store-gauges.ts";
 
 const connectionsMax = 64;

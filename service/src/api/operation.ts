@@ -1,16 +1,17 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { Account } from "../domain/account.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
+import type { CaseChange } from "../domain/case.ts";
 import type { FailureCode, FieldError } from "../domain/failure.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { StoredCase } from "../db/cases.ts";
-import type { TenantDatabase } from "../db/database.ts";
+import type { TenantDatabase } from "../db/postgres/database.ts";
 import type { Inserted } from "../db/inbox.ts";
-import type { CaseUpdate } from "./case-update.ts";
-import type { CursorSeal } from "./cursor.ts";
-import type { EventFeed } from "./event-feed.ts";
-import type { Issuer } from "./issuer.ts";
-import type { Reply } from "./problem.ts";
+import type { KeyClaim } from "../db/keys.ts";
+import type { CursorSeal } from "./http/cursor.ts";
+import type { EventFeed, OnLeave } from "./event-feed.ts";
+import type { Issuer } from "./tokens/issuer.ts";
+import type { Reply } from "./http/problem.ts";
 
 // What handlers work with. Time and randomness come from here, so that the domain needs neither.
 export type Services = {
@@ -37,11 +38,14 @@ export type Audit = (what: string, about: Record<string, unknown>) => void;
 
 export type Hold = {
   inTurn: <T>(work: () => Promise<T>) => Promise<T>;
-  // Tells when the caller has gone, or has ended its half and so may have. Returns how to listen no longer.
-  onLeave: (tell: () => void) => () => void;
+  // Also called if the caller has only ended its half of the connection, because it may have gone.
+  onLeave: OnLeave;
 };
 
 export type Caller = { tenant_id: string; slug: string; actor: string; scopes: ReadonlySet<string> };
+
+// What one caller wants of one case.
+export type CaseUpdate = { caller: Caller; id: string; change: CaseChange; claim: KeyClaim };
 
 export type Call<B = unknown, Q = Record<string, unknown>> = {
   caller: Caller;

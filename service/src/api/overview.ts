@@ -18,7 +18,7 @@ import { dayMs, parseBound } from "../domain/metric.ts";
 import { medianSeconds } from "../domain/tally.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import type { Reply } from "./problem.ts";
+import type { Reply } from "./http/problem.ts";
 
 const rangeDaysDefault = 30;
 const rangeDaysMax = 366;

@@ -2,8 +2,8 @@ import { Type } from "typebox";
 import { listQuarantine, listQuarantineCounts } from "../db/quarantine.ts";
 import { QuarantineCount, QuarantineEntry, daysKept, quarantineReasons } from "../domain/quarantine.ts";
 import { operation, type Call, type Operation, type Services } from "./operation.ts";
-import { Cursor, Limit, listReply, listSignature } from "./page.ts";
-import type { Reply } from "./problem.ts";
+import { Cursor, Limit, listReply, listSignature } from "./http/page.ts";
+import type { Reply } from "./http/problem.ts";
 
 async function list(services: Services, { caller, query }: Call): Promise<Reply> {
   const { limit = 1000, cursor, ...filter } = query as { reason?: string; limit?: number; cursor?: string };

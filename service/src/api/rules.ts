@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Queryable } from "../db/database.ts";
+import type { Queryable } from "../db/postgres/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { countOutcomes } from "../db/outcomes.ts";
 import { countHits, countSubjects, listExamples, listHitsByDay, listOverlap } from "../db/rule-report.ts";
@@ -30,8 +30,8 @@ import {
   type Rule,
 } from "../domain/rule.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import type { Reply } from "./problem.ts";
-import { invalid } from "./validate.ts";
+import type { Reply } from "./http/problem.ts";
+import { invalid } from "./http/validate.ts";
 
 const historyMax = 1000;
 const idForm = new RegExp(ruleIdPattern);

@@ -12,8 +12,8 @@ import { notFound } from "../domain/failure.ts";
 import { ScoredActivity, Session, isActive, sessionActivitiesMax, type Client } from "../domain/session.ts";
 import { requireAccountId } from "./accounts.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import { PageQuery, listPage, pageOf } from "./page.ts";
-import type { Reply } from "./problem.ts";
+import { PageQuery, listPage, pageOf } from "./http/page.ts";
+import type { Reply } from "./http/problem.ts";
 import { given, requireCase, showActivity } from "./timeline.ts";
 
 function showClient(client: Partial<BrowserFacts> | null | undefined): Client | undefined {

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { findTenant } from "../db/tenants.ts";
 import { notFound } from "../domain/failure.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import type { Reply } from "./problem.ts";
+import type { Reply } from "./http/problem.ts";
 
 async function read(services: Services, { caller }: Call): Promise<Reply> {
   const tenant = await findTenant(services.database, caller.slug);

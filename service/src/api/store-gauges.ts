@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Gauge, type Registry } from "prom-client";
-import type { Queryable } from "../db/database.ts";
+import type { Queryable } from "../db/postgres/database.ts";
 import { readWaiting, type Waiting } from "../db/waiting.ts";
 
 // Prometheus gives a scrape ten seconds unless told otherwise, and one that takes longer looks like a process that is gone.

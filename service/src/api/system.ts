@@ -2,31 +2,18 @@ import { gzipSync } from "node:zlib";
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../db/postgres/database.ts";
 import { Failure, type FailureCode } from "../domain/failure.ts";
-import { clientAddress } from "./address.ts";
-import { unauthorized } from "./auth.ts";
-import { readBody, requireMediaType } from "./body.ts";
-import type { Collector } from "./collector.ts";
-import { docsReply, type DocsSite } from "./docs-site.ts";
-import { headerLines } from "./headers.ts";
-import type { Issuer } from "./issuer.ts";
-import { tokenFailure, tokenPath } from "./issuer.ts";
+import { clientAddress } from "./http/address.ts";
+import { unauthorized } from "./http/identity.ts";
+import { readBody, requireMediaType } from "./http/body.ts";
+import type { Collector } from "./collector/collector.ts";
+import { headerLines } from "./http/headers.ts";
+import type { Issuer } from "./tokens/issuer.ts";
+import { tokenFailure, tokenPath } from "./tokens/issuer.ts";
 import { jsonMediaType } from "./operation.ts";
-import { toFailure, type Reply } from "./problem.ts";
-
-// The path's parameters and the query, as they were sent.
-export type SystemCall = { params: Record<string, string>; query: string };
-
-// What needs no token and no scope. Each belongs to one of the process's roles, or is there in any.
-export type SystemOperation = {
-  id: string;
-  method: "GET" | "POST" | "OPTIONS";
-  path: string;
-  summary: string;
-  role?: "api" | "collector";
-  handle: (request: IncomingMessage, onBody: () => void, call: SystemCall) => Promise<Reply> | Reply;
-};
+import { toFailure, type Reply } from "./http/problem.ts";
+import type { SystemOperation } from "./http/system-operation.ts";
 
 const formMediaType = "application/x-www-form-urlencoded";
 const formBytesMax = 16 * 1024;
@@ -38,7 +25,8 @@ type Parts = {
   collector: Collector;
   isReady: () => boolean;
   openapi: () => string;
-  docs: () => DocsSite;
+  // Null if the documentation has no such page.
+  docs: (page: string) => { type: string; body: string } | null;
   tag: () => string;
   addressData: { type: string; built_at: string }[];
   people: SystemOperation[];
@@ -76,7 +64,7 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       method: "GET",
       path: "/docs",
       summary: "The documentation's first page",
-      handle: () => docsReply(parts.docs(), ""),
+      handle: () => docsPage(parts, ""),
     },
     {
       id: "getDocsSlash",
@@ -93,7 +81,7 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       method: "GET",
       path: "/docs/{page}",
       summary: "A page of the documentation, or what it needs",
-      handle: (_request, _onBody, { params }) => docsReply(parts.docs(), params["page"] ?? ""),
+      handle: (_request, _onBody, { params }) => docsPage(parts, params["page"] ?? ""),
     },
     ...parts.people,
     ...collectorOperations(parts),
@@ -167,6 +155,23 @@ async function readiness({ database, isReady, addressData }: Parts): Promise<Rep
     throw new Failure("service-unavailable", "The service is starting or shutting down.", { headers: { "retry-after": "1" } });
   await database.requireWrites();
   return json({ status: "ready", database: "ok", address_data: addressData });
+}
+
+const docsPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+function docsPage({ docs }: Parts, name: string): Reply {
+  const file = docs(name);
+  if (!file) throw new Failure("item-not-found", "There is nothing at this path.");
+  const headers = { "content-type": file.type, "content-security-policy": docsPolicy, "referrer-policy": "no-referrer" };
+  return { status: 200, body: file.body, headers };
 }
 
 function redirect(location: string): Reply {

@@ -22,7 +22,7 @@ import {
   type TimeRange,
 } from "../domain/metric.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import type { Reply } from "./problem.ts";
+import type { Reply } from "./http/problem.ts";
 
 const Bound = (description: string) =>
   Type.Optional(Type.String({ description, examples: ["2026-11-15", "2026-11-15T09:30:00.000Z"] }));

@@ -1,14 +1,14 @@
 import { Type } from "typebox";
-import type { Queryable } from "../db/database.ts";
+import type { Queryable } from "../db/postgres/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { listIdentitySecrets } from "../db/identity.ts";
 import { findPrimaryClientId, findTenant, lockTenant, saveTenant, type TenantRow } from "../db/tenants.ts";
 import { notFound } from "../domain/failure.ts";
 import { RotatedSecret, Tenant, TenantChange, changeTenant, tenantChangeFaults } from "../domain/tenant.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import type { Reply } from "./problem.ts";
-import { rotateSecret, rotationWords } from "./secret-rotation.ts";
-import { invalid } from "./validate.ts";
+import type { Reply } from "./http/problem.ts";
+import { rotateSecret, rotationWords } from "./tokens/secret-rotation.ts";
+import { invalid } from "./http/validate.ts";
 
 async function read(services: Services, { caller }: Call): Promise<Reply> {
   const tenant = await findTenant(services.database, caller.slug);

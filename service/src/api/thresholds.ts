@@ -4,7 +4,7 @@ import { findSettings, lockSettings, saveThresholds, type Settings } from "../db
 import { fields, ringSize } from "../detection/catalogue.ts";
 import { StoredThresholds, ThresholdsChange, changeThresholds, defaultThresholds, thresholdFaults } from "../domain/rule.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import type { Reply } from "./problem.ts";
+import type { Reply } from "./http/problem.ts";
 
 const Feature = Type.Object(
   {

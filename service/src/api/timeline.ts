@@ -14,8 +14,8 @@ import { ScoredActivity } from "../domain/session.ts";
 import { storedSource } from "../domain/source.ts";
 import { requireAccountId } from "./accounts.ts";
 import { operation, type Call, type Operation, type Services } from "./operation.ts";
-import { PageQuery, listPage, pageOf } from "./page.ts";
-import type { Reply } from "./problem.ts";
+import { PageQuery, listPage, pageOf } from "./http/page.ts";
+import type { Reply } from "./http/problem.ts";
 
 const hourMs = 60 * 60 * 1000;
 // Around the occurrences of a case, what its account did.

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Queryable } from "../db/database.ts";
+import type { Queryable } from "../db/postgres/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { deleteUnusedLinks } from "../db/user-links.ts";
 import { countUsers, findUser, insertUser, listUsers, lockActiveAdmins, lockUser, saveUser } from "../db/users.ts";
@@ -20,9 +20,9 @@ import {
 } from "../domain/user.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import { makeLink } from "./people-links.ts";
-import type { Reply } from "./problem.ts";
-import { invalid } from "./validate.ts";
+import { makeLink } from "./people/links.ts";
+import type { Reply } from "./http/problem.ts";
+import { invalid } from "./http/validate.ts";
 
 const Invited = Type.Object({ user: User, link: UserLink }, { additionalProperties: false, $id: "InvitedUser" });
 

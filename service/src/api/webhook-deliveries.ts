@@ -6,8 +6,8 @@ import { Delivery, WebhookTest, deliveryStates, type DeliveryState } from "../do
 import { messageOf } from "../webhook/message.ts";
 import { post } from "../webhook/post.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import { Cursor, Limit, listPage, pageOf } from "./page.ts";
-import type { Reply } from "./problem.ts";
+import { Cursor, Limit, listPage, pageOf } from "./http/page.ts";
+import type { Reply } from "./http/problem.ts";
 import { common, idOf, noun, showWebhook } from "./webhook-common.ts";
 
 // At once and beside all that waits, so that whoever sets a receiver up sees what becomes of it.

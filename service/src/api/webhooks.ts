@@ -19,8 +19,8 @@ import {
 import { isPrivateHost } from "../webhook/address.ts";
 import { newWebhookSecret } from "../webhook/signature.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import type { Reply } from "./problem.ts";
-import { invalid } from "./validate.ts";
+import type { Reply } from "./http/problem.ts";
+import { invalid } from "./http/validate.ts";
 import { common, idOf, noun, showWebhook } from "./webhook-common.ts";
 import { deliveryOperations } from "./webhook-deliveries.ts";
 

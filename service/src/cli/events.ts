@@ -1,8 +1,8 @@
 import type { FollowedEvent } from "@casehound/client";
 import { Failure } from "../domain/failure.ts";
-import { deliver } from "../simulator/courier.ts";
-import { attackKinds } from "../simulator/delivery.ts";
-import { scenarioDeliveries } from "../simulator/scenario.ts";
+import { deliver } from "@casehound/simulator/courier";
+import { attackKinds } from "@casehound/simulator/delivery";
+import { scenarioDeliveries } from "@casehound/simulator/scenario";
 import { apiOptions, overApi, readOneOf, readWhole, wants, type ApiCall } from "./api.ts";
 import { UsageFault, textOption, type Command, type Outcome } from "./command.ts";
 import { Progress } from "./progress.ts";

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { localUrl, type Config } from "../config.ts";
-import { EmbeddedFault } from "../db/cluster.ts";
-import { Database } from "../db/database.ts";
-import { EmbeddedPostgres } from "../db/embedded.ts";
-import { MigrationFault, checkMigrations, listPendingMigrations, migrate, readMigrations } from "../db/migrate.ts";
+import { EmbeddedFault } from "../db/postgres/cluster.ts";
+import { Database } from "../db/postgres/database.ts";
+import { EmbeddedPostgres } from "../db/postgres/embedded.ts";
+import { MigrationFault, checkMigrations, listPendingMigrations, migrate, readMigrations } from "../db/postgres/migrate.ts";
 import { findPublicUrl } from "../db/settings.ts";
 import { databaseFault } from "../operator.ts";
 

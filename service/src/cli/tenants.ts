@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import { rotateIdentitySecret } from "../api/identity.ts";
 import { saveTenantChange, shownTenant } from "../api/tenants.ts";
-import { validate } from "../api/validate.ts";
+import { validate } from "../api/http/validate.ts";
 import { clock } from "../clock.ts";
 import { findPrimaryClientId, listTenants } from "../db/tenants.ts";
 import { Failure } from "../domain/failure.ts";

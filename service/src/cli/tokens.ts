@@ -1,6 +1,6 @@
-import { Issuer, tokenLifeSeconds } from "../api/issuer.ts";
+import { Issuer, tokenLifeSeconds } from "../api/tokens/issuer.ts";
 import { clock } from "../clock.ts";
-import { migrate } from "../db/migrate.ts";
+import { migrate } from "../db/postgres/migrate.ts";
 import { findClient, findPrimaryClientId, findTenant, saveRevoked } from "../db/tenants.ts";
 import { Failure } from "../domain/failure.ts";
 import { isScope, scopes } from "../domain/scope.ts";

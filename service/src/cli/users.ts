@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { inviteUser, saveUserChange } from "../api/users.ts";
-import { validate } from "../api/validate.ts";
+import { validate } from "../api/http/validate.ts";
 import { clock } from "../clock.ts";
 import { findTenant, type TenantRow } from "../db/tenants.ts";
 import { listUsers } from "../db/users.ts";

@@ -1,6 +1,6 @@
 import type { Account } from "../domain/account.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 export type AccountRow = Row &
   Omit<Account, "crm_account_id" | "last_session_updated_on"> & {

@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import type { BrowserFacts } from "../domain/activity.ts";
 import type { Source } from "../domain/source.ts";
-import { advisoryLocks } from "./advisory-locks.ts";
-import { codeOf, type Queryable } from "./database.ts";
+import { advisoryLocks } from "./postgres/advisory-locks.ts";
+import { codeOf, type Queryable } from "./postgres/database.ts";
 import type { ClaimedActivity } from "./inbox.ts";
-import { joinJson, plainArray, sql, statement } from "./sql.ts";
+import { joinJson, plainArray, sql, statement } from "./postgres/sql.ts";
 
 export type Turn = {
   ip_policy: "full" | "truncate" | "hash";

@@ -1,7 +1,7 @@
 import type { BacktestListItem, BacktestProgress, BacktestRequest, StoredResult } from "../domain/backtest.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 export type StoredBacktest = BacktestListItem & { result?: StoredResult };
 

@@ -1,5 +1,5 @@
-import type { Queryable } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 // A case about a source that lists an account which the source's pages named.
 export type CaseClaim = { case_id: string; account: string };

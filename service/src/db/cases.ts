@@ -1,8 +1,8 @@
 import type { CaseDocument } from "../domain/case.ts";
 import { hasNewEvidence } from "../domain/case-digest.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
-import { codeOf, lockTimeoutCode, type Queryable, type Row, type Transaction } from "./database.ts";
-import { joinJson, plainArray, sql } from "./sql.ts";
+import { codeOf, lockTimeoutCode, type Queryable, type Row, type Transaction } from "./postgres/database.ts";
+import { joinJson, plainArray, sql } from "./postgres/sql.ts";
 
 // The text is the stored document, ready to be sent; the flag is the account's, and kept beside it.
 export type StoredCase = { case_id: string; text: string; end_user_is_blocked: boolean };

@@ -1,6 +1,6 @@
 import type { ApiClient, ClientSecrets } from "../domain/client.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 import { revokedChannel } from "./tenants.ts";
 
 type ListedRow = Row & {

@@ -1,7 +1,7 @@
 import type { ExampleKey } from "../domain/backtest.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 // A scored activity, as its decision was stored with it. The document holds what has no column.
 export type DecidedActivity = {

@@ -1,6 +1,6 @@
 import type { Delivery, DeliveryState } from "../domain/webhook.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 export type WebhookKey = { tenant_id: string; webhook_id: string };
 

@@ -2,10 +2,10 @@ import type { CaseDocument } from "../domain/case.ts";
 import { beginningOf, broadPattern, caseWithoutId, databasePattern, isTelling, type Erased } from "../domain/erasure.ts";
 import { deleteActivitiesOfAccount } from "./activities.ts";
 import { lockCasesById, type LockedCase } from "./cases.ts";
-import type { Queryable } from "./database.ts";
+import type { Queryable } from "./postgres/database.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
 import { eraseAccountFromRules } from "./rule-report.ts";
-import { sql } from "./sql.ts";
+import { sql } from "./postgres/sql.ts";
 import { entityKey } from "./states.ts";
 
 const casesMax = 5_000;

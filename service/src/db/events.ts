@@ -1,7 +1,7 @@
 import type { DomainEvent, LoggedEvent } from "../domain/event.ts";
 import { talliesOf } from "../domain/tally.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 // Last in its transaction: the counter's row stays locked until the commit, so that numbers follow commit order.
 export async function appendEvents(tx: Queryable, tenantId: string, events: DomainEvent[]): Promise<void> {

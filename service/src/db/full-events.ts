@@ -1,7 +1,7 @@
 import type { LoggedEvent } from "../domain/event.ts";
 import { findAccounts } from "./accounts.ts";
 import { caseText, findCases } from "./cases.ts";
-import type { Queryable } from "./database.ts";
+import type { Queryable } from "./postgres/database.ts";
 import { listEventsAfter } from "./events.ts";
 import { listRules } from "./rules.ts";
 

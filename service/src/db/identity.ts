@@ -1,6 +1,6 @@
 import type { IdentityDay, IdentitySecret, IdentitySource } from "../domain/identity.ts";
-import type { Queryable, Row } from "./database.ts";
-import { plainArray, sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { plainArray, sql } from "./postgres/sql.ts";
 
 type SecretRow = Row & { secret_id: string; created_at: string; expires_at: string | null };
 

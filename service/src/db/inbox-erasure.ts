@@ -1,8 +1,8 @@
 import { pseudonymiseActivity } from "../domain/activity.ts";
-import type { Queryable } from "./database.ts";
+import type { Queryable } from "./postgres/database.ts";
 import type { ParcelKey, ParcelRow } from "./inbox.ts";
 import { insertParcel, unpackParcel } from "./parcels.ts";
-import { sql } from "./sql.ts";
+import { sql } from "./postgres/sql.ts";
 
 const parcelsAtOnce = 16;
 

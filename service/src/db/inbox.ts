@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { RecordedActivity } from "../domain/activity.ts";
 import { isObject } from "../domain/raw-value.ts";
-import type { Queryable } from "./database.ts";
+import type { Queryable } from "./postgres/database.ts";
 import { insertParcel, insertParcels, parcelEventsMax, unpackParcel } from "./parcels.ts";
-import { plainArray, sql } from "./sql.ts";
+import { plainArray, sql } from "./postgres/sql.ts";
 
 // An activity as it lay in the inbox, with the key under which it is known.
 export type ClaimedActivity = { id_key: string; activity: RecordedActivity };

@@ -1,5 +1,5 @@
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 import { keysChannel } from "./tenants.ts";
 
 export type SigningKey = { kid: string; private_jwk: Record<string, unknown>; created_at: string };

@@ -1,6 +1,6 @@
 import { Failure } from "../domain/failure.ts";
-import { contended, type Queryable } from "./database.ts";
-import { joinJson, plainArray, sql } from "./sql.ts";
+import { contended, type Queryable } from "./postgres/database.ts";
+import { joinJson, plainArray, sql } from "./postgres/sql.ts";
 
 // A case's stored reply lacks the account's id, which is put in at the replay: so an erased one is nowhere in it.
 export type StoredReply = { status: number; body: string; website_account_id: string | null };

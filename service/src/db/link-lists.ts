@@ -10,8 +10,8 @@ import {
   type SharedLink,
   type Standing,
 } from "../domain/link.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 // As they stand in the table: account-device, account-ip.
 function storedKind(kind: LinkKind): string {

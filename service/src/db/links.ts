@@ -1,5 +1,5 @@
-import type { Queryable } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 // What an account was active with. `b` is a device's id, or an address as the tenant's policy keeps it.
 export type Link = { kind: "account-device" | "account-ip"; a: string; b: string };

@@ -5,9 +5,9 @@ import { parseTime } from "../domain/field.ts";
 import { labels } from "../domain/finding.ts";
 import { uuidV7Floor } from "../domain/uuid.ts";
 import { accountColumns, toAccount, type AccountRow } from "./accounts.ts";
-import type { Queryable, Row } from "./database.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
 import { facetOf } from "./facets.ts";
-import { statement } from "./sql.ts";
+import { statement } from "./postgres/sql.ts";
 
 // Keyset pages whose cost does not grow with the table, whatever the filter. Filters of few values (status, block flag,
 // label, score) are spelled out as one branch per combination; each branch is a slice of an index that is already in

@@ -1,6 +1,6 @@
 import type { LevelRange, MetricLevel, TimeRange } from "../domain/metric.ts";
-import type { Queryable } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 const sketchNames = ["sessions", "identified", "ids"] as const;
 export type SketchName = (typeof sketchNames)[number];

@@ -2,8 +2,8 @@ import { accountSubject } from "../domain/activity.ts";
 import { databasePattern, type Erased } from "../domain/erasure.ts";
 import { noOutcomes, type Outcomes } from "../domain/rule.ts";
 import type { LockedCase } from "./cases.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 // What an investigator said of a case when closing it, and of whom.
 export type Outcome = {

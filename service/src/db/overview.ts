@@ -1,8 +1,8 @@
 import { ageHours, linkedCasesShownMax } from "../domain/case-digest.ts";
 import { uuidV7Floor } from "../domain/uuid.ts";
-import type { Queryable, Row } from "./database.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
 import { openFacets, scoreOf } from "./facets.ts";
-import { sql } from "./sql.ts";
+import { sql } from "./postgres/sql.ts";
 
 export type TallyRow = { day: string; what: string; bucket: number; cases: number };
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { RecordedActivity } from "../domain/activity.ts";
-import type { Queryable } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 // Activities wait in parcels: what came together is one row, packed, because what they share is most of their bytes. A row each
 // took the database twice the time, and a parcel takes a seventh of it with a backlog.

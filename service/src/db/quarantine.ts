@@ -1,7 +1,7 @@
 import { daysKept, shownOnceADay, type QuarantineCount, type QuarantineEntry, type Rejection } from "../domain/quarantine.ts";
 import { uuidV7Floor } from "../domain/uuid.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 // A page that sends nothing but rubbish must not fill the store. Beyond this, the day's rest is only counted. Processes that
 // write at the same moment may go over it by what they write.

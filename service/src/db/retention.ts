@@ -1,8 +1,8 @@
 import { keptDays } from "../domain/metric.ts";
 import { daysKept as quarantineDays } from "../domain/quarantine.ts";
-import { advisoryLocks } from "./advisory-locks.ts";
-import type { Database, Queryable, Row } from "./database.ts";
-import { sql, unprepared, type Statement } from "./sql.ts";
+import { advisoryLocks } from "./postgres/advisory-locks.ts";
+import type { Database, Queryable, Row } from "./postgres/database.ts";
+import { sql, unprepared, type Statement } from "./postgres/sql.ts";
 
 // Nothing here is so urgent that others should stand in line behind it.
 const lockTimeoutMs = 2_000;

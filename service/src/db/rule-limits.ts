@@ -1,5 +1,5 @@
-import type { Queryable } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 export type RuleLimits = { rule_ids: string[]; limited_at: string; limited_until: string };
 

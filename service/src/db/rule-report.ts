@@ -1,9 +1,9 @@
 import { accountSubject } from "../domain/activity.ts";
 import { databasePattern, type Erased } from "../domain/erasure.ts";
 import { examplesShownMax, overlapSubjectsMax, type RuleExample, type RuleReport } from "../domain/rule-report.ts";
-import type { Queryable, Row } from "./database.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
 import type { HitActivity } from "./rules.ts";
-import { sql } from "./sql.ts";
+import { sql } from "./postgres/sql.ts";
 
 type RuleKind = { rule_id: string; is_shadow: boolean };
 

@@ -1,6 +1,6 @@
 import { defaultThresholds, type Rule, type RuleDefinition, type RuleVersion, type Thresholds } from "../domain/rule.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 type RuleRow = Row & {
   rule_id: string;

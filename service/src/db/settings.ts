@@ -1,5 +1,5 @@
-import type { Queryable } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 // Made at the first call, the same for every process from then on.
 export async function findOrMakeSecret(tx: Queryable, name: "cookies" | "cursors" | "devices", fresh: Buffer): Promise<Buffer> {

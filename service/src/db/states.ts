@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import type { Queryable } from "./database.ts";
+import type { Queryable } from "./postgres/database.ts";
 import { uuidOf } from "./inbox.ts";
-import { joinJson, plainArray, sql } from "./sql.ts";
+import { joinJson, plainArray, sql } from "./postgres/sql.ts";
 
 export const entityKinds = ["account", "device", "ip", "network", "value"] as const;
 export type EntityKind = (typeof entityKinds)[number];

@@ -1,7 +1,7 @@
 import { DatabaseError, escapeIdentifier, type Client } from "pg";
-import { advisoryLocks } from "./advisory-locks.ts";
-import { codeOf, type Database } from "./database.ts";
-import { sql } from "./sql.ts";
+import { advisoryLocks } from "./postgres/advisory-locks.ts";
+import { codeOf, type Database } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 // The role that tenants' requests work under. It owns nothing and logs in nowhere, so that the tables' policies apply to it.
 export const tenantRole = "casehound_tenant";

@@ -1,7 +1,7 @@
 import type { ClientSecrets } from "../domain/client.ts";
 import type { TenantSettings } from "../domain/tenant.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 export type NewTenant = { tenant_id: string; slug: string; app_key: string; allowed_origins: string[]; created_at: string };
 export type TenantRow = Row & NewTenant & TenantSettings;

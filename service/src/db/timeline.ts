@@ -1,7 +1,7 @@
 import { addressesShownMax, sessionActivitiesMax } from "../domain/session.ts";
-import type { Queryable, Row } from "./database.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
 import type { DecidedActivity } from "./decisions.ts";
-import { sql, statement, type Statement } from "./sql.ts";
+import { sql, statement, type Statement } from "./postgres/sql.ts";
 import type { StoredSession } from "./states.ts";
 
 export type TimelineRow = DecidedActivity & { prediction_id: string | null; user_agent: string | null };

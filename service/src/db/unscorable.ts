@@ -1,9 +1,9 @@
 import type { RecordedActivity } from "../domain/activity.ts";
 import { Failure } from "../domain/failure.ts";
 import { storableText } from "../domain/raw-value.ts";
-import { codeOf, type Queryable } from "./database.ts";
+import { codeOf, type Queryable } from "./postgres/database.ts";
 import { claimOldest } from "./inbox.ts";
-import { sql } from "./sql.ts";
+import { sql } from "./postgres/sql.ts";
 
 const faultCharacters = 500;
 // Values that a column cannot take, and more of them than a statement can.

@@ -1,6 +1,6 @@
 import type { LinkPurpose } from "../domain/user.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 export type NewLink = {
   token_hash: Buffer;

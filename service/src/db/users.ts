@@ -1,7 +1,7 @@
 import type { Role } from "../domain/role.ts";
 import type { Person, User } from "../domain/user.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 type UserRow = Row & {
   user_id: string;

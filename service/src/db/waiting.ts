@@ -1,7 +1,7 @@
 import { countGivenUp } from "./deliveries.ts";
-import type { Queryable } from "./database.ts";
+import type { Queryable } from "./postgres/database.ts";
 import { countLimitedRules } from "./rule-limits.ts";
-import { sql } from "./sql.ts";
+import { sql } from "./postgres/sql.ts";
 
 type Backlog = {
   unscored: number;

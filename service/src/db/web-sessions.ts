@@ -1,6 +1,6 @@
 import type { Person } from "../domain/user.ts";
-import type { Queryable, Row } from "./database.ts";
-import { sql } from "./sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
 
 export type WebSession = Person & { seen_at: string; expires_at: string };
 

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { claimBacktest, saveEnding, saveProgress, type ClaimedBacktest, type Ending, type Lease } from "../db/backtests.ts";
-import type { Database, Queryable, Row } from "../db/database.ts";
+import type { Database, Queryable, Row } from "../db/postgres/database.ts";
 import { endOf, estimateDecisions, listSubjects, readDecisions, type Chunk, type HitRow } from "../db/decisions.ts";
 import { countOutcomesOf } from "../db/outcomes.ts";
-import type { Statement } from "../db/sql.ts";
+import type { Statement } from "../db/postgres/sql.ts";
 import { Tally } from "../detection/backtest.ts";
 import { compileDraft, featuresOf, type Draft } from "../detection/draft.ts";
 import { RuleFault } from "../detection/fault.ts";

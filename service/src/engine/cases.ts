@@ -1,7 +1,7 @@
 import type { Flags } from "../db/accounts.ts";
 import type { CaseClaim } from "../db/case-claims.ts";
 import { insertCase, lockOpenCase, type LockedCase } from "../db/cases.ts";
-import type { Queryable } from "../db/database.ts";
+import type { Queryable } from "../db/postgres/database.ts";
 import type { Found } from "../detection/finding.ts";
 import { unknownAccount } from "../domain/account.ts";
 import type { RecordedActivity } from "../domain/activity.ts";

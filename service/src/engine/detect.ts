@@ -4,7 +4,7 @@ import { claimActivities } from "../db/inbox.ts";
 import { isUnscorable, markBefore, returnToMark, setAsideOldest } from "../db/unscorable.ts";
 import { insertCaseClaims } from "../db/case-claims.ts";
 import { saveCases } from "../db/cases.ts";
-import type { Database, Queryable } from "../db/database.ts";
+import type { Database, Queryable } from "../db/postgres/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { addIdentityCounts } from "../db/identity.ts";
 import { saveRuleLimits } from "../db/rule-limits.ts";

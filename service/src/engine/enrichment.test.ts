@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { RecordedActivity } from "../domain/activity.ts";
-import { networkDatabases, writeMmdb } from "../simulator/mmdb.ts";
-import { addressV4, addressV6, Network } from "../simulator/network.ts";
+import { networkDatabases, writeMmdb } from "@casehound/simulator/mmdb";
+import { addressV4, addressV6, Network } from "@casehound/simulator/network";
 import { blockOf } from "../domain/address.ts";
 import { Enrichment, keptIp, type IpPolicy } from "./enrichment.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { listPartitions, makePartition } from "../db/activities.ts";
-import type { Database, Queryable } from "../db/database.ts";
+import type { Database, Queryable } from "../db/postgres/database.ts";
 import {
   countPages,
   deleteOld,

@@ -1,4 +1,4 @@
-import type { Queryable } from "../db/database.ts";
+import type { Queryable } from "../db/postgres/database.ts";
 import { findDetection, listRules } from "../db/rules.ts";
 import { compileRule, type CompiledRule } from "../detection/compile.ts";
 import { worstMsPerInstruction } from "../detection/regex.ts";

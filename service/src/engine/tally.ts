@@ -1,4 +1,4 @@
-import type { Queryable } from "../db/database.ts";
+import type { Queryable } from "../db/postgres/database.ts";
 import { findBuckets, insertBuckets, saveBuckets, type BucketChange, type MetricBucket } from "../db/metric-buckets.ts";
 import { Sketch, hashOf, type Hash } from "../detection/sketch.ts";
 import type { RecordedActivity } from "../domain/activity.ts";

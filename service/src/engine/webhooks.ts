@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../db/postgres/database.ts";
 import {
   claimDeliveries,
   fanOut,

@@ -11,10 +11,9 @@ import { Empty, Loading, Trouble } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { InviteDialog } from "./InviteDialog.tsx";
 import { LinkDialog } from "./LinkDialog.tsx";
-import { PeopleTable } from "./PeopleTable.tsx";
+import { PeopleTable, type Ask } from "./PeopleTable.tsx";
 import { DisableDialog, EndSessionsDialog, NewLinkDialog, RenameDialog } from "./PersonDialogs.tsx";
 
-export type Ask = "link" | "sessions" | "disable" | "rename";
 type Open = { kind: "invite" } | { kind: "given"; user: User; link: UserLink } | { kind: Ask; user: User };
 
 const staleMs = 30_000;

@@ -9,9 +9,9 @@ import { Age } from "../../parts/Time.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { Role } from "../../session/session.ts";
-import type { Ask } from "./PeopleScreen.tsx";
 import { roleWords, roles } from "./roles.ts";
 
+export type Ask = "link" | "sessions" | "disable" | "rename";
 type Props = { users: User[]; onAsk: (kind: Ask, user: User) => void };
 
 export function PeopleTable({ users, onAsk }: Props) {

@@ -1,0 +1,104 @@
+import { hash } from "node:crypto";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import {
+  depthMax,
+  membersInBodyMax,
+  eventsMax,
+  excerptOfText,
+  quarantineMeanings,
+  unpackedMiBMax,
+  type QuarantineReason,
+} from "../../domain/quarantine.ts";
+
+const unpackedBytesMax = unpackedMiBMax * 1024 * 1024;
+const unpack = promisify(gunzip);
+
+// What is wrong with the request itself, and of how many events.
+type BodyFault = { reason: QuarantineReason; detail: string; excerpt: string; count: number };
+
+// The events of a request, and what of it is none.
+export type Unpacked = { events: unknown[]; faults: BodyFault[]; isHashWrong: boolean; bytes: number };
+
+// JSON whatever its media type; what is bad is told and never thrown, for a page would send it again and again.
+export async function readEvents(body: Buffer, query: URLSearchParams): Promise<Unpacked> {
+  const isPacked = query.get("compression") === "gzip";
+  const bytes = isPacked ? await unpackBody(body) : body;
+  if (typeof bytes === "string") {
+    // An excerpt of what is packed could be unpacked again, with the users and tokens in it.
+    const shown = bytes === "unpacked-too-large" ? Buffer.alloc(0) : body;
+    return { ...fault(bytes, shown), isHashWrong: false, bytes: body.length };
+  }
+  const given = query.get("hashCode");
+  // Over the body as sent, and by some SDKs over what they packed into it.
+  const isHashWrong = given !== null && given !== "" && ![body, bytes].some((each) => isHashOf(given, each));
+  const read = parseEvents(bytes);
+  const wrongHash = isHashWrong ? fault("wrong-hash", bytes).faults : [];
+  return { events: read.events, faults: [...wrongHash, ...read.faults], isHashWrong, bytes: bytes.length };
+}
+
+async function unpackBody(body: Buffer): Promise<Buffer | "bad-gzip" | "unpacked-too-large"> {
+  try {
+    return await unpack(Buffer.from(body.toString("latin1"), "base64"), { maxOutputLength: unpackedBytesMax });
+  } catch (error) {
+    const isLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+    return isLarge ? "unpacked-too-large" : "bad-gzip";
+  }
+}
+
+// It has no key, so a right one proves nothing.
+function isHashOf(given: string, bytes: Buffer): boolean {
+  return hash("sha256", bytes, "hex").slice(0, 8) === given.toLowerCase();
+}
+
+function parseEvents(bytes: Buffer): { events: unknown[]; faults: BodyFault[] } {
+  const shape = shapeFault(bytes);
+  if (shape !== null) return fault(shape, bytes);
+  let parsed: unknown;
+  try {
+    // Bytes that are no UTF-8 become U+FFFD, and a byte order mark is ignored.
+    parsed = JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return fault("not-json", bytes);
+  }
+  if (!Array.isArray(parsed)) return fault("not-an-array", bytes);
+  const events: unknown[] = parsed;
+  const over = events.length - eventsMax;
+  if (over <= 0) return { events, faults: [] };
+  const { detail } = described("too-many-events");
+  const excess = { ...described("too-many-events"), detail: `${detail} ${over} more came.`, excerpt: "", count: over };
+  return { events: events.slice(0, eventsMax), faults: [excess] };
+}
+
+function fault(reason: QuarantineReason, bytes: Buffer): { events: unknown[]; faults: BodyFault[] } {
+  // Far more than an excerpt holds, so that a character cut at its end does not show.
+  const excerpt = excerptOfText(new TextDecoder().decode(bytes.subarray(0, 16_384)));
+  return { events: [], faults: [{ ...described(reason), excerpt, count: 1 }] };
+}
+
+function described(reason: QuarantineReason): { reason: QuarantineReason; detail: string } {
+  return { reason, detail: quarantineMeanings[reason] };
+}
+
+const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket, comma] = Buffer.from('"\\{[}],');
+
+// JSON.parse takes a million levels, or a million members, and seconds for them. A look at the bytes takes milliseconds.
+function shapeFault(bytes: Buffer): "too-deep" | "too-many-members" | null {
+  const { length } = bytes;
+  let depth = 0;
+  let members = 0;
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) {
+      // To the end of the text.
+      for (at++; at < length && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++;
+    } else if (byte === comma) members++;
+    else if (byte === openBrace || byte === openBracket) {
+      members++;
+      if (++depth > depthMax) return "too-deep";
+    } else if (byte === closeBrace || byte === closeBracket) depth--;
+    // What comes behind is not looked at any more.
+    if (members > membersInBodyMax) return "too-many-members";
+  }
+  return null;
+}

@@ -1,0 +1,236 @@
+import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
+import { insertActivities } from "../../db/inbox.ts";
+import type { Database } from "../../db/postgres/database.ts";
+import { insertQuarantine } from "../../db/quarantine.ts";
+import type { KeyedTenant } from "../../db/tenants.ts";
+import type { RecordedActivity } from "../../domain/activity.ts";
+import { readEvent, type Delivery } from "../../domain/clickstream.ts";
+import { Failure } from "../../domain/failure.ts";
+import { excerptOfEvent, quarantineMeanings, type QuarantineReason, type Rejection } from "../../domain/quarantine.ts";
+import { clientAddress } from "../http/address.ts";
+import { admitBody, readBody } from "../http/body.ts";
+import { readEvents, type Unpacked } from "./body.ts";
+import { Intake, type Parcel } from "./intake.ts";
+import { identityCheck } from "../tokens/identity-token.ts";
+import type { CollectorQuotas } from "./quotas.ts";
+import type { Collected } from "../metrics.ts";
+import { jsonMediaType } from "../operation.ts";
+import { problemReply, toFailure, type Reply } from "../http/problem.ts";
+import type { SystemCall } from "../http/system-operation.ts";
+
+const bodyBytesMax = 2 * 1024 * 1024;
+const entriesARequestMax = 10;
+
+type Parts = {
+  database: Database;
+  findTenant: (key: string) => Promise<KeyedTenant | undefined>;
+  trustedProxies: BlockList;
+  isStopping: () => boolean;
+  // Throws where too much comes in for the tenant.
+  admit: (tenantId: string) => void;
+  quotas: CollectorQuotas;
+  onStored: (collected: Collected) => void;
+  now: () => string;
+  newId: (at: string) => string;
+};
+
+// What browsers send. Its answers are those that the Clickstream SDK understands: 200 means stored, and anything else makes
+// it send again, so what is bad is put aside and answered like what is good.
+export class Collector {
+  readonly #parts: Parts;
+  readonly #intake: Intake;
+  readonly #large = { bytes: 0 };
+  // One at a time: what is packed small may be large once it is unpacked. Each tenant has a line of its own before it, so that
+  // a flood under one key, which anybody can read in a page, holds up no other.
+  #unpacking: Promise<unknown> = Promise.resolve();
+  readonly #lines = new Map<string, Promise<unknown>>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#intake = new Intake((tenantId, parcels) => this.#store(tenantId, parcels));
+  }
+
+  preflight(request: IncomingMessage, call: SystemCall): Promise<Reply> {
+    return answerPage(request, async (origin) => {
+      // Without an origin it is no preflight, and there is nothing to allow.
+      if (origin === undefined) throw refused();
+      await this.#requireTenant(call, origin);
+      const allowed = {
+        "access-control-allow-methods": "POST",
+        // Firefox asks for the second, and sends nothing without it.
+        "access-control-allow-headers": "content-type, user-agent",
+      };
+      return { status: 204, body: "", headers: allowed };
+    });
+  }
+
+  collect(request: IncomingMessage, onBody: () => void, call: SystemCall): Promise<Reply> {
+    return answerPage(request, async (origin) => {
+      const tenant = await this.#requireTenant(call, origin);
+      this.#parts.admit(tenant.tenant_id);
+      this.#intake.requireRoom(tenant.tenant_id);
+      const take = async () => {
+        const body = await readBody(request, bodyBytesMax, onBody);
+        const query = new URLSearchParams(call.query);
+        const unpacked = await this.#unpack(tenant.tenant_id, body, query);
+        await this.#intake.add(tenant.tenant_id, this.#parcelOf(unpacked, { request, tenant, query }));
+      };
+      await admitBody(request, bodyBytesMax, take, this.#large);
+      return { status: 200, body: "{}", headers: { "content-type": jsonMediaType } };
+    });
+  }
+
+  async #requireTenant(call: SystemCall, origin: string | undefined): Promise<KeyedTenant> {
+    if (this.#parts.isStopping()) throw unavailable("The service is shutting down.");
+    const tenant = await this.#parts.findTenant(call.params["app_key"] ?? "");
+    // A server or an app sends no origin. Which of key and origin is unknown is nobody's business.
+    if (!tenant || (origin !== undefined && !tenant.allowed_origins.includes(origin))) throw refused();
+    return tenant;
+  }
+
+  async #unpack(tenantId: string, body: Buffer, query: URLSearchParams): Promise<Unpacked> {
+    if (query.get("compression") !== "gzip") return readEvents(body, query);
+    const before = this.#lines.get(tenantId) ?? Promise.resolve();
+    const unpacked = before.then(() => {
+      const own = this.#unpacking.then(() => readEvents(body, query));
+      this.#unpacking = own.catch(() => {});
+      return own;
+    });
+    const line = unpacked.catch(() => {});
+    this.#lines.set(tenantId, line);
+    try {
+      return await unpacked;
+    } finally {
+      if (this.#lines.get(tenantId) === line) this.#lines.delete(tenantId);
+    }
+  }
+
+  #parcelOf(unpacked: Unpacked, from: { request: IncomingMessage; tenant: KeyedTenant; query: URLSearchParams }): Parcel {
+    const receivedAt = this.#parts.now();
+    const delivery = deliveryOf(unpacked, { ...from, receivedAt, trustedProxies: this.#parts.trustedProxies });
+    const isAdmitted = this.#parts.quotas.admitterOf({ tenantId: from.tenant.tenant_id, ip: delivery.ip });
+    const activities: RecordedActivity[] = [];
+    const aside = new Map<QuarantineReason, unknown[]>();
+    const putAside = (reason: QuarantineReason, event: unknown) => {
+      const alike = aside.get(reason);
+      if (alike) alike.push(event);
+      else aside.set(reason, [event]);
+    };
+    for (const event of unpacked.events) {
+      const read = readEvent(event, delivery);
+      if (typeof read === "string" || !isAdmitted(read)) {
+        putAside(typeof read === "string" ? read : "over-quota", event);
+        continue;
+      }
+      activities.push(read);
+      if (read.browser?.signs?.includes("foreign-tenant-id")) putAside("foreign-tenant-id", event);
+    }
+    const rejections = unpacked.faults.map((fault): Rejection => ({ ...fault, received_at: receivedAt }));
+    for (const [reason, events] of aside) rejections.push(...rejectionsOf(reason, events, receivedAt));
+    return { activities, rejections, bytes: unpacked.bytes };
+  }
+
+  async #store(tenantId: string, parcels: Parcel[]): Promise<void> {
+    const { database, newId, onStored } = this.#parts;
+    const activities = parcels.flatMap((parcel) => parcel.activities);
+    const collected = await database.transaction(async (tx): Promise<Collected> => {
+      const { accepted, duplicates, reused } = await insertActivities(tx, tenantId, activities);
+      const again = rejectionsOf("id-reused", reused.map(withoutPerson), reused[0]?.received_at ?? "");
+      const rejections = [...parcels.flatMap((parcel) => parcel.rejections), ...again];
+      const entries = rejections.map((each) => ({ ...each, quarantine_id: newId(each.received_at) }));
+      await insertQuarantine(tx, tenantId, entries);
+      return { accepted, duplicates: duplicates - reused.length, rejections };
+    });
+    onStored(collected);
+  }
+}
+
+type From = {
+  request: IncomingMessage;
+  tenant: KeyedTenant;
+  query: URLSearchParams;
+  receivedAt: string;
+  trustedProxies: BlockList;
+};
+
+function deliveryOf({ isHashWrong }: Unpacked, { request, tenant, query, receivedAt, trustedProxies }: From): Delivery {
+  const { headers } = request;
+  const uploadedMs = Number(query.get("upload_timestamp") ?? "");
+  const ip = clientAddress(request, trustedProxies);
+  const text = (name: string) => (typeof headers[name] === "string" && headers[name] !== "" ? headers[name] : undefined);
+  const [agent, brands, platform] = [text("user-agent"), text("sec-ch-ua"), text("sec-ch-ua-platform")];
+  const language = text("accept-language");
+  return {
+    tenant,
+    received_at: receivedAt,
+    isHashWrong,
+    checkIdentity: identityCheck(tenant.identity_secrets, receivedAt),
+    agent: {
+      ...(agent !== undefined && { user_agent: agent }),
+      ...(brands !== undefined && { brands }),
+      ...(platform !== undefined && { platform }),
+    },
+    ...(uploadedMs > 0 && Number.isSafeInteger(uploadedMs) && { uploaded_ms: uploadedMs }),
+    ...(ip !== undefined && { ip }),
+    ...(language !== undefined && { accept_language: language }),
+  };
+}
+
+// Neither account nor address: those go by the tenant's policy, and out with an erasure.
+function withoutPerson({ activity_id, type, occurred_at, attributes }: RecordedActivity) {
+  return { event_id: activity_id, event_type: type, timestamp: occurred_at, attributes };
+}
+
+// A few of them are shown; the rest is counted with the last of those.
+function rejectionsOf(reason: QuarantineReason, events: unknown[], receivedAt: string): Rejection[] {
+  const shown = events.slice(0, entriesARequestMax);
+  const rest = events.length - shown.length;
+  return shown.map((event, index) => {
+    const more = rest > 0 && index === shown.length - 1 ? ` ${rest} more came with it.` : "";
+    const count = more === "" ? 1 : 1 + rest;
+    return {
+      reason,
+      detail: `${quarantineMeanings[reason]}${more}`,
+      excerpt: excerptOfEvent(event),
+      received_at: receivedAt,
+      count,
+    };
+  });
+}
+
+// Lets the page read the answer. It is on every answer but the refusal, also if the tenant could not be looked up: such an answer
+// says only what went wrong, and a page that cannot read it takes it for a wrong address.
+export function readableHeaders({ headers: { origin } }: IncomingMessage): Record<string, string> {
+  const vary = { vary: "Origin" };
+  if (origin === undefined) return vary;
+  return { "access-control-allow-origin": origin, "access-control-allow-credentials": "true", ...vary };
+}
+
+async function answerPage(request: IncomingMessage, work: (origin: string | undefined) => Promise<Reply>): Promise<Reply> {
+  const readable = readableHeaders(request);
+  try {
+    const reply = await work(request.headers.origin);
+    return { ...reply, headers: { ...reply.headers, ...readable } };
+  } catch (error) {
+    const failure = asPageFailure(error);
+    const reply = problemReply(failure);
+    const isRefusal = failure.code === "access-denied";
+    return { ...reply, headers: { ...reply.headers, ...(isRefusal ? { vary: "Origin" } : readable) }, fault: failure };
+  }
+}
+
+function refused(): Failure {
+  return new Failure("access-denied", "There is no such key, or it is not for pages of this origin.");
+}
+
+function unavailable(detail: string, cause?: unknown): Failure {
+  return new Failure("service-unavailable", detail, { headers: { "retry-after": "5" }, cause });
+}
+
+// Whatever keeps the store from taking the events is one thing to a page: it keeps them, and sends them again.
+function asPageFailure(error: unknown): Failure {
+  const isOfStore =
+    error instanceof Failure && ["bad-gateway", "rate-limited", "transaction-contended", "internal-error"].includes(error.code);
+  return isOfStore ? unavailable("The events cannot be stored now. Send them again later.", error) : toFailure(error);
+}

@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import type { RecordedActivity } from "../../domain/activity.ts";
+import { CollectorQuotas } from "./quotas.ts";
+
+type Settings = ConstructorParameters<typeof CollectorQuotas>[0];
+
+const none = { events: null, names: null };
+const at = "2026-11-01T10:00:00.000Z";
+let made = 0;
+
+function eventOf(more: Partial<RecordedActivity> = {}): RecordedActivity {
+  return { activity_id: `e-${made++}`, type: "page_view", origin: "browser", occurred_at: at, received_at: at, ...more };
+}
+
+function quotasOf(settings: Partial<Settings>, nowMs = () => 0): CollectorQuotas {
+  return new CollectorQuotas({ address: none, key: none, ...settings }, nowMs);
+}
+
+type From = { tenantId?: string; ip?: string };
+
+function kept(quotas: CollectorQuotas, events: RecordedActivity[], { tenantId = "t", ip = "192.0.2.1" }: From = {}) {
+  return events.filter(quotas.admitterOf({ tenantId, ip }));
+}
+
+const events = (count: number, more: (n: number) => Partial<RecordedActivity> = () => ({})) =>
+  Array.from({ length: count }, (_, n) => eventOf(more(n)));
+const sessions = (count: number, each = 1) => events(count * each, (n) => ({ session_id: `s-${Math.floor(n / each)}` }));
+const own = (n: number) => ({ device_id: `d-${n}`, session_id: `known-${n}` });
+const signed = (n: number) => ({ identity: "signed" as const, session_id: `signed-${n}` });
+
+test("quotas: without any, everything is kept", () => {
+  expect(kept(quotasOf({}), sessions(5_000))).toHaveLength(5_000);
+});
+
+test("quotas: an address may send ten seconds' worth at once; of what is more, about one session in 16 is kept, whole", () => {
+  const quotas = quotasOf({ address: { events: 1_000, names: null } });
+  expect(kept(quotas, sessions(1_000, 10))).toHaveLength(10_000);
+  const over = kept(quotas, sessions(800, 10));
+  const bySession = [...Map.groupBy(over, (each) => each.session_id).values()];
+  expect(bySession.length).toBeGreaterThan(20);
+  expect(bySession.length).toBeLessThan(100);
+  expect(bySession.filter((each) => each.length !== 10)).toEqual([]);
+});
+
+// By a new process, of those that are over its quota.
+function namesKept(): (string | undefined)[] {
+  const quotas = quotasOf({ address: { events: 100, names: null } });
+  kept(quotas, events(1_000));
+  return kept(quotas, sessions(2_000)).map((each) => each.session_id);
+}
+
+test("quotas: which sessions are kept differs by process, so that nobody can choose a name that always is", () => {
+  expect(namesKept()).not.toEqual(namesKept());
+});
+
+test("quotas: a session that is kept by luck carries no more than the quota once again", () => {
+  const quotas = quotasOf({ address: { events: 10, names: null } });
+  kept(quotas, events(100));
+  const most = Array.from({ length: 200 }, (_, n) => kept(quotas, sessions(1, 500), { ip: `192.0.2.${n}` }).length);
+  expect(Math.max(...most)).toBeLessThanOrEqual(200);
+});
+
+test("quotas: new devices and sessions count once, and known ones go on while no new one is taken", () => {
+  const quotas = quotasOf({ address: { events: null, names: 10 } });
+  expect(kept(quotas, events(50, own))).toHaveLength(50);
+  expect(kept(quotas, sessions(1_000)).length).toBeLessThan(150);
+  expect(kept(quotas, [...events(50, own), ...events(50, own)])).toHaveLength(100);
+});
+
+test("quotas: tenants, addresses and the /64 blocks of IPv6 have quotas of their own, one block has one", () => {
+  const quotas = quotasOf({ address: { events: 1, names: null } });
+  const first = (from: From) => kept(quotas, events(10), from).length;
+  expect(first({ ip: "2001:db8::1" })).toBe(10);
+  expect(first({ ip: "2001:db8:0:0:ffff::2" })).toBeLessThan(10);
+  expect(first({ ip: "2001:db8:0:1::1" })).toBe(10);
+  expect(first({ ip: "2001:db8::1", tenantId: "other" })).toBe(10);
+});
+
+test("quotas: what an address does not admit uses up nothing of the key's quota", () => {
+  const quotas = quotasOf({ address: { events: 10, names: null }, key: { events: 40, names: null } });
+  kept(quotas, events(10_000), { ip: "192.0.2.1" });
+  expect(kept(quotas, events(100), { ip: "192.0.2.2" })).toHaveLength(100);
+});
+
+test("quotas: a signed identity is not held to its address's quota, but to the key's", () => {
+  const quotas = quotasOf({ address: { events: 1, names: 1 }, key: { events: 100, names: null } });
+  expect(kept(quotas, events(1_000, signed))).toHaveLength(1_000);
+  expect(kept(quotas, events(1_000, signed)).length).toBeLessThan(250);
+  const bad = quotasOf({ address: { events: 1, names: null } });
+  expect(
+    kept(
+      bad,
+      events(1_000, () => ({ identity: "bad-token" })),
+    ).length,
+  ).toBeLessThan(250);
+});
+
+test("quotas: they are whole again ten seconds later", () => {
+  let nowMs = 0;
+  const quotas = quotasOf({ address: { events: 100, names: 100 }, key: { events: 100, names: 100 } }, () => nowMs);
+  expect(kept(quotas, sessions(1_000))).toHaveLength(1_000);
+  nowMs = 10_000;
+  const others = events(1_000, (n) => ({ session_id: `later-${n}` }));
+  expect(kept(quotas, others)).toHaveLength(1_000);
+});

@@ -1,0 +1,79 @@
+import type { FailureCode } from "../../domain/failure.ts";
+import { problemMediaType, problems } from "../http/problem.ts";
+
+export type Json = { [name: string]: unknown };
+
+export const Problem = {
+  type: "object",
+  description: "RFC 7807. Clients branch on `type`.",
+  required: ["type", "title", "status", "detail", "errors"],
+  properties: {
+    type: { type: "string", enum: Object.keys(problems) },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string" },
+    errors: {
+      type: ["array", "null"],
+      description: "One entry per invalid field, on 422 alone.",
+      items: {
+        type: "object",
+        required: ["field", "message"],
+        properties: { field: { type: "string" }, message: { type: "string" } },
+      },
+    },
+    current_version: { type: "integer", description: "On item-version-conflict alone." },
+  },
+};
+
+export function headerOf(name: string, description: string): Json {
+  return { [name]: { description, schema: { type: "string" } } };
+}
+
+export const requestIdHeader = headerOf("X-Request-Id", "The request's own where it is well formed, else one made here.");
+
+// Where a limit of the caller was met, or is near.
+export const rateLimitHeaders = {
+  ...headerOf("RateLimit-Policy", "The quotas that count: `q` requests in `w` seconds, by client and by tenant."),
+  ...headerOf("RateLimit", "What is left of them: `r` requests in the next `t` seconds. From half of a quota on."),
+};
+
+type More = { wantsKey?: boolean | undefined; schema?: Json | undefined };
+
+// One response per status, each with the problem types that the operation can give under it.
+export function problemResponses(codes: FailureCode[], more: More = {}): Json {
+  const byStatus = Map.groupBy([...new Set(codes)], (code) => problems[code].status);
+  return Object.fromEntries(
+    [...byStatus]
+      .toSorted(([a], [b]) => a - b)
+      .map(([status, types]) => {
+        const own = problemSchema(status, types);
+        const schema = more.schema ? { allOf: [own, more.schema] } : own;
+        const headers = { ...requestIdHeader, ...problemHeaders(status, more.wantsKey === true) };
+        return [String(status), { description: types.join(", "), headers, content: { [problemMediaType]: { schema } } }];
+      }),
+  );
+}
+
+// What `Problem` leaves open for all: entries on 422 alone, the current version on a version conflict alone.
+function problemSchema(status: number, types: FailureCode[]): Json {
+  const conflict: FailureCode = "item-version-conflict";
+  const others = types.filter((type) => type !== conflict);
+  const kinds = [
+    ...(others.length > 0 ? [narrowed(status, others, {}, false)] : []),
+    ...(types.includes(conflict) ? [narrowed(status, [conflict], { required: ["current_version"] }, { type: "integer" })] : []),
+  ];
+  return kinds.length === 1 ? { ...kinds[0] } : { oneOf: kinds };
+}
+
+function narrowed(status: number, types: FailureCode[], more: Json, current_version: Json | false): Json {
+  const errors = { type: status === 422 ? "array" : "null" };
+  const properties = { type: { enum: types }, status: { const: status }, errors, current_version };
+  return { allOf: [{ $ref: "#/components/schemas/Problem" }, { type: "object", ...more, properties }] };
+}
+
+function problemHeaders(status: number, wantsKey: boolean): Json {
+  if (status === 401 || status === 403) return headerOf("WWW-Authenticate", "The challenge; on 403 where a scope is missing.");
+  if (status === 409 && wantsKey) return headerOf("Idempotent-Replayed", "`true` where this is a stored result.");
+  if (status === 429) return { ...headerOf("Retry-After", "Seconds."), ...rateLimitHeaders };
+  return status === 503 ? headerOf("Retry-After", "Seconds.") : {};
+}

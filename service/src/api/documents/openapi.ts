@@ -1,0 +1,191 @@
+import type { FailureCode } from "../../domain/failure.ts";
+import { idCharactersMax } from "../../domain/field.ts";
+import { scopeMeanings } from "../../domain/scope.ts";
+import { slugCharacters, slugPattern } from "../../domain/tenant.ts";
+import { WebhookMessage } from "../../domain/webhook.ts";
+import { streamMediaType } from "../event-stream.ts";
+import { tokenPath } from "../tokens/issuer.ts";
+import { Problem, headerOf, problemResponses, rateLimitHeaders, requestIdHeader, type Json } from "./openapi-responses.ts";
+import { servicePaths } from "./openapi-service.ts";
+import type { Operation } from "../operation.ts";
+import { operations } from "../operations.ts";
+
+const version = "0.1.0";
+
+const everyCall: FailureCode[] = [
+  "bad-request",
+  "unauthorized",
+  "access-denied",
+  "rate-limited",
+  "headers-too-large",
+  "internal-error",
+  "bad-gateway",
+  "service-unavailable",
+];
+const everyBody: FailureCode[] = ["payload-too-large", "unsupported-media-type", "validation-error"];
+
+const tags = [
+  { name: "Cases", description: "Opened by detection, worked and closed by people and systems." },
+  { name: "End-user accounts", description: "The website's accounts: flags and CRM link." },
+  { name: "Activity", description: "What the website's servers report, and what came of its browsers' events." },
+  { name: "Detection", description: "Rules and thresholds, backtests of drafts, and why a decision was made." },
+  { name: "Events", description: "Every change, in order, as a list and as a stream." },
+  { name: "Webhooks", description: "Every change, sent to an address of yours." },
+  { name: "Tenant", description: "Your own tenant and its credentials." },
+  { name: "People", description: "Who may sign in, and as what." },
+  { name: "Service", description: "Tokens, browsers' events, documents and health. No token needed." },
+];
+
+// Replaces every named schema by a reference, and collects it.
+function refer(schema: unknown, named: Map<string, unknown>, isRoot = false): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => refer(each, named));
+  if (typeof schema !== "object" || schema === null) return schema;
+  const { $id, ...rest }: Json & { $id?: string } = { ...schema };
+  if ($id !== undefined && !isRoot) {
+    if (!named.has($id)) {
+      named.set($id, null);
+      named.set($id, refer(schema, named, true));
+    }
+    return { $ref: `#/components/schemas/${$id}` };
+  }
+  return Object.fromEntries(Object.entries(rest).map(([name, member]) => [name, refer(member, named)]));
+}
+
+const slugParameter = {
+  description: "The tenant's slug.",
+  schema: { type: "string", pattern: slugPattern.source, minLength: slugCharacters.min, maxLength: slugCharacters.max },
+  example: "demo",
+};
+
+const idParameter = {
+  description: "The id as it was read, escaped as one segment of the path.",
+  schema: { type: "string", minLength: 1, maxLength: idCharactersMax },
+};
+
+const keyParameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: true,
+  description: "Made once per intended change; a UUID of version 7 is recommended.",
+  schema: { type: "string", pattern: "^[A-Za-z0-9._:~+-]{1,255}$" },
+};
+
+const lastEventParameter = {
+  name: "Last-Event-ID",
+  in: "header",
+  required: false,
+  description: "The id of the last message that was seen; browsers send it by themselves.",
+  schema: { type: "string", pattern: "^[0-9]{1,15}$" },
+};
+
+function parameters(operation: Operation, named: Map<string, unknown>): unknown[] {
+  const inPath = [...`/{tenant_slug}${operation.path}`.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    ...(name === "tenant_slug" ? slugParameter : idParameter),
+  }));
+  const query = Object.entries(operation.query?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: false,
+    schema: refer(schema, named),
+  }));
+  const headers = [...(operation.wantsKey ? [keyParameter] : []), ...(operation.isStream ? [lastEventParameter] : [])];
+  return [...inPath, ...query, ...headers];
+}
+
+function describe(operation: Operation, named: Map<string, unknown>): Json {
+  const { success, body, example } = operation;
+  const own = Object.entries(success.headers ?? {}).map(([name, description]) => headerOf(name, description));
+  const headers: Json = Object.assign({}, requestIdHeader, rateLimitHeaders, ...own);
+  const data = {
+    type: "object",
+    required: ["data"],
+    properties: { data: refer(success.schema, named) },
+    additionalProperties: false,
+  };
+  const content = body && { schema: refer(body, named), ...(example !== undefined && { example }) };
+  const ofBody: FailureCode[] = operation.method === "GET" ? [] : ["payload-too-large"];
+  const codes = [...everyCall, ...operation.problems, ...(body ? everyBody : ofBody)];
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    ...(operation.description !== undefined && { description: operation.description }),
+    tags: [operation.tag],
+    security: [{ oauth2: [operation.scope] }],
+    parameters: parameters(operation, named),
+    ...(content && { requestBody: { required: !operation.isBodyOptional, content: { "application/json": content } } }),
+    responses: {
+      [success.status]: {
+        description: success.description,
+        headers,
+        ...(success.schema && { content: { "application/json": { schema: data } } }),
+        ...(operation.isStream && { content: { [streamMediaType]: { schema: { type: "string" } } } }),
+      },
+      ...problemResponses(codes, { wantsKey: operation.wantsKey }),
+    },
+  };
+}
+
+// What a receiver is sent, and what it may answer.
+function describeMessage(named: Map<string, unknown>): Json {
+  const headers = {
+    "webhook-id": "The same at every attempt of a message.",
+    "webhook-timestamp": "When this attempt was made, in seconds since 1970.",
+    "webhook-signature":
+      "`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`; two of them, with a space between, while a secret is replaced. The key is the base64 behind `whsec_`.",
+  };
+  return {
+    operationId: "webhookMessage",
+    summary: "A change, as it is posted to the address of a webhook",
+    tags: ["Webhooks"],
+    security: [],
+    parameters: Object.entries(headers).map(([name, description]) => ({
+      name,
+      in: "header",
+      required: true,
+      description,
+      schema: { type: "string" },
+    })),
+    requestBody: { required: true, content: { "application/json": { schema: refer(WebhookMessage, named) } } },
+    responses: {
+      "2XX": { description: "Delivered. The body is not read." },
+      default: {
+        description:
+          "Not delivered: it is tried again, with growing pauses, for three days. After 410 the webhook is switched off.",
+      },
+    },
+  };
+}
+
+// The whole document, made from the table of operations.
+export function openapiDocument(publicUrl: string): Json {
+  const named = new Map<string, unknown>();
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    const path = `/v2/{tenant_slug}${operation.path}`;
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, named) };
+  }
+  const webhooks = { message: { post: describeMessage(named) } };
+  const flows = { clientCredentials: { tokenUrl: `${publicUrl}${tokenPath}`, scopes: scopeMeanings } };
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Casehound",
+      version,
+      summary: "Fraud cases and end-user accounts",
+      description:
+        "Every answer is JSON, but for the stream of events. Success wraps the resource in `data`; errors are RFC 7807 problems, told apart by `type`.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: publicUrl }],
+    tags,
+    paths: { ...paths, ...servicePaths() },
+    webhooks,
+    components: {
+      schemas: { Problem, ...Object.fromEntries(named) },
+      securitySchemes: { oauth2: { type: "oauth2", flows }, basic: { type: "http", scheme: "basic" } },
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import type { IncomingMessage } from "node:http";
+import { Failure } from "../../domain/failure.ts";
+import { headerLines } from "./headers.ts";
+
+const overflowBytesMax = 16 * 1024 * 1024;
+const overflowMs = 2_000;
+
+export function requireMediaType(request: IncomingMessage, wanted: string): void {
+  const lines = headerLines(request, "content-type");
+  const [type = "", ...parameters] = (lines[0] ?? "")
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim());
+  const charset = parameters
+    .find((parameter) => parameter.startsWith("charset="))
+    ?.slice("charset=".length)
+    .replaceAll('"', "");
+  const isWanted = lines.length === 1 && type === wanted && (charset === undefined || charset === "utf-8");
+  if (!isWanted) throw new Failure("unsupported-media-type", `The body must be sent as ${wanted}, in UTF-8.`);
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+    throw new Failure("unsupported-media-type", "The body must be sent without Content-Encoding.");
+  }
+}
+
+export function hasBody(request: IncomingMessage): boolean {
+  return request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
+}
+
+// Large bodies that are being read or worked on; beyond this, the sender is told to come back.
+const largeBytes = 64 * 1024;
+const largeBytesUnderWayMax = 32 * 1024 * 1024;
+const largeOfApi = { bytes: 0 };
+
+// Counts a large body against what this process can hold, until the call is over. Those who need no token count apart, so
+// that they cannot crowd out those who have one.
+export async function admitBody<T>(
+  request: IncomingMessage,
+  bytesMax: number,
+  work: () => Promise<T>,
+  underWay = largeOfApi,
+): Promise<T> {
+  const bytes = Math.min(Number(request.headers["content-length"] ?? bytesMax), bytesMax);
+  if (bytes <= largeBytes) return work();
+  if (underWay.bytes + bytes > largeBytesUnderWayMax) {
+    throw new Failure("rate-limited", "Too much is being sent at once. Retry after a short delay.", {
+      headers: { "retry-after": "1" },
+    });
+  }
+  underWay.bytes += bytes;
+  try {
+    return await work();
+  } finally {
+    underWay.bytes -= bytes;
+  }
+}
+
+export async function readBody(request: IncomingMessage, bytesMax: number, onReady: () => void): Promise<Buffer> {
+  const isTooLarge = Number(request.headers["content-length"] ?? 0) > bytesMax;
+  if (!isTooLarge) onReady();
+  const isWaiting = request.headers.expect !== undefined;
+  const body = isTooLarge ? null : await collect(request, bytesMax);
+  if (body) return body;
+  // A client that was never told to go on sends nothing.
+  if (!(isWaiting && isTooLarge)) await passOver(request);
+  throw new Failure("payload-too-large", `The body may have at most ${bytesMax} bytes.`, { headers: { connection: "close" } });
+}
+
+// Null where it is longer than it may be. By events: an iterator of the stream costs a small body more than all the rest does.
+function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
+  return new Promise((resolve, reject) => {
+    const broken = (cause?: unknown) => reject(new Failure("bad-request", "The body ended before it was complete.", { cause }));
+    // Its end has been told already, and will not be again.
+    if (request.destroyed) broken();
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const take = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= bytesMax) chunks.push(chunk);
+      else {
+        request.off("data", take).pause();
+        resolve(null);
+      }
+    };
+    request.on("data", take);
+    request.once("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
+    request.once("error", broken);
+    request.once("close", () => request.readableEnded || broken());
+  });
+}
+
+// A client that is still sending would see a reset instead of our answer. So its body is read on for a while, and dropped.
+async function passOver(request: IncomingMessage): Promise<void> {
+  await new Promise<void>((resolve) => {
+    let left = overflowBytesMax;
+    const timer = setTimeout(resolve, overflowMs);
+    request.on("data", (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) resolve();
+    });
+    for (const end of ["end", "close", "error"]) request.once(end, () => resolve());
+    request.resume();
+    request.once("close", () => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,35 @@
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
+import { Failure } from "../../domain/failure.ts";
+
+const tagBytes = 16;
+const cursorCharactersMax = 8192;
+
+// A cursor is a position, sealed together with all that the list depends on: tenant, operation, filters, sort. It opens
+// for that same list alone, and a changed one does not open at all.
+export class CursorSeal {
+  // Made once: of bytes Node makes one for each cursor, which takes five times as long as the rest of it.
+  readonly #key: KeyObject;
+
+  constructor(key: Buffer) {
+    this.#key = createSecretKey(key);
+  }
+
+  seal(position: unknown, list: string): string {
+    const payload = Buffer.from(JSON.stringify(position));
+    return Buffer.concat([this.#tag(payload, list), payload]).toString("base64url");
+  }
+
+  open(cursor: string, list: string): unknown {
+    const bytes = Buffer.from(cursor, "base64url");
+    const isWhole = cursor.length <= cursorCharactersMax && bytes.length > tagBytes && bytes.toString("base64url") === cursor;
+    const payload = bytes.subarray(tagBytes);
+    if (!isWhole || !timingSafeEqual(bytes.subarray(0, tagBytes), this.#tag(payload, list))) {
+      throw new Failure("bad-request", "The cursor is not one that was given for this list.");
+    }
+    return JSON.parse(payload.toString());
+  }
+
+  #tag(payload: Buffer, list: string): Buffer {
+    return createHmac("sha256", this.#key).update(list).update("\0").update(payload).digest().subarray(0, tagBytes);
+  }
+}

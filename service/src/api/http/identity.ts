@@ -1,0 +1,19 @@
+import { Failure } from "../../domain/failure.ts";
+import type { Role } from "../../domain/role.ts";
+
+// Who calls: known once per token, and remembered until the token expires or its client is revoked.
+export type Identity = {
+  tenant: { tenant_id: string; slug: string } | null;
+  actor: string;
+  scopes: Set<string>;
+  expiresAtMs: number;
+  // Set for clients of the built-in issuer, the only ones that we can revoke.
+  clientId: string | null;
+  // Set where a person calls, by the cookie of a session.
+  person?: { user_id: string; role: Role };
+};
+
+export function unauthorized(detail: string, hadToken = true): Failure {
+  const challenge = `Bearer realm="casehound"${hadToken ? ', error="invalid_token"' : ""}`;
+  return new Failure("unauthorized", detail, { headers: { "www-authenticate": challenge } });
+}

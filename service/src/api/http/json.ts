@@ -1,0 +1,132 @@
+import { Failure } from "../../domain/failure.ts";
+
+const depthMax = 64;
+
+// JSON as the contract wants it: bytes that are UTF-8, one document, no member name twice. A byte order mark is ignored.
+export function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw new Failure("bad-request", "The request has no body.");
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Failure("bad-request", "The body is not valid UTF-8.");
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Failure("bad-request", "The body is not valid JSON.");
+  }
+  const { count, outermost, hasRounded } = scan(text);
+  // JSON.parse alone keeps the last of two: then there are more names in the text than in the value.
+  if (count !== countMembers(value)) throw new Failure("bad-request", "The body names a member twice.");
+  // Slower than JSON.parse alone. TypeScript does not know the third argument of a reviver yet.
+  if (hasRounded) value = JSON.parse(text, noteRounded as (this: object, name: string, value: unknown) => unknown);
+  if (typeof value === "object" && value !== null) written.set(value, outermost);
+  return value;
+}
+
+const written = new WeakMap<object, string[]>();
+
+// A parsed body's member names as they were written: an object of JavaScript puts those that are numbers first.
+export function memberNames(body: object): string[] {
+  return written.get(body) ?? Object.keys(body);
+}
+
+const rounded = new WeakMap<object, Set<string>>();
+
+// Whether a member of a parsed object or array was written as a number with a fraction, though its value is an integer: as
+// 0.99999999999999999999, for which a double has no place.
+export function isRounded(holder: object, name: string | number): boolean {
+  return rounded.get(holder)?.has(String(name)) === true;
+}
+
+function noteRounded(this: object, name: string, value: unknown, { source }: { source?: string }): unknown {
+  if (typeof value !== "number" || !isRoundedLiteral(source ?? "")) return value;
+  const names = rounded.get(this) ?? new Set();
+  rounded.set(this, names.add(name));
+  return value;
+}
+
+// An integer that a double holds exactly has at most 16 digits.
+const shortDigits = /^-?\d{1,15}$/;
+
+function isRoundedLiteral(literal: string): boolean {
+  if (shortDigits.test(literal)) return false;
+  const value = Number(literal);
+  if (!Number.isSafeInteger(value)) return false;
+  const [, whole = "", fraction = "", exponent = "0"] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal) ?? [];
+  const digits = whole + fraction;
+  let [first, end] = [0, digits.length];
+  while (first < end && digits[first] === "0") first++;
+  while (end > first && digits[end - 1] === "0") end--;
+  // How many of the digits without zeros at the end stand behind the point.
+  const behind = end - whole.length - Number(exponent);
+  return first < end && behind > 0;
+}
+
+const [quote, backslash, colon, space] = [0x22, 0x5c, 0x3a, 0x20];
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+const numberUnits = new Set(Array.from("0123456789+-.eE", (character) => character.charCodeAt(0)));
+const [minus, zero, nine] = [0x2d, 0x30, 0x39];
+
+// The text is known to be valid, so that a scan of its strings, numbers and brackets is enough. What follows a name is a colon, and
+// after a value there never is one.
+function scan(text: string): { count: number; outermost: string[]; hasRounded: boolean } {
+  const hasEscapes = text.includes("\\");
+  const outermost: string[] = [];
+  let [count, depth] = [0, 0];
+  let hasRounded = false;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === quote) {
+      const start = at;
+      at = hasEscapes ? endOfString(text, start) : text.indexOf('"', start + 1);
+      let next = at + 1;
+      // White space: what else can stand here comes behind it in the alphabet.
+      while (text.charCodeAt(next) <= space) next++;
+      if (text.charCodeAt(next) !== colon) continue;
+      count++;
+      if (depth === 1) outermost.push(String(JSON.parse(text.slice(start, at + 1))));
+    } else if (unit === openBrace || unit === openBracket) {
+      if (++depth > depthMax) throw new Failure("bad-request", `The body is nested deeper than ${depthMax} levels.`);
+    } else if (unit === closeBrace || unit === closeBracket) depth--;
+    else if (unit === minus || (unit >= zero && unit <= nine)) {
+      const start = at;
+      at = endOfNumber(text, start);
+      hasRounded ||= isRoundedLiteral(text.slice(start, at + 1));
+    }
+  }
+  return { count, outermost, hasRounded };
+}
+
+// Where the last character of the number is.
+function endOfNumber(text: string, start: number): number {
+  let end = start + 1;
+  while (numberUnits.has(text.charCodeAt(end))) end++;
+  return end - 1;
+}
+
+function endOfString(text: string, start: number): number {
+  let end = start + 1;
+  for (let unit = text.charCodeAt(end); unit !== quote; unit = text.charCodeAt(end)) end += unit === backslash ? 2 : 1;
+  return end;
+}
+
+// No deeper than what was read.
+function countMembers(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const members: unknown[] = Array.isArray(value) ? value : Object.values(value);
+  let count = Array.isArray(value) ? 0 : members.length;
+  for (const member of members) count += countMembers(member);
+  return count;
+}
+
+// Order of members and white space do not matter, nor how a number was written: equal values give equal text.
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(",")}}`;
+}

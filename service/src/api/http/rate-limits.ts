@@ -1,0 +1,174 @@
+import type { Config } from "../../config.ts";
+import type { Identity } from "./identity.ts";
+import { Limited, type LimitName } from "./limited.ts";
+import { Turns } from "./turns.ts";
+
+// A quota may be used up at once, and is whole again so much later: bursts are no offence.
+const windowSecondsDefault = 10;
+const bucketsMax = 20_000;
+const looksMax = 4;
+
+// All that is kept of a caller: when its quota will be whole again.
+type Bucket = { wholeAtMs: number };
+
+// One quota for each of many callers, by the generic cell rate algorithm: a number each, and no timer.
+export class Quotas {
+  readonly policy: string;
+  readonly #name: LimitName;
+  readonly #costMs: number;
+  readonly #windowMs: number;
+  readonly #bucketsMax: number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(name: LimitName, perSecond: number, max = bucketsMax, windowSeconds = windowSecondsDefault) {
+    this.#name = name;
+    this.#costMs = 1000 / perSecond;
+    this.#windowMs = windowSeconds * 1000;
+    this.#bucketsMax = max;
+    this.policy = `"${name}";q=${perSecond * windowSeconds};w=${windowSeconds}`;
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  // Counts a request, or several units at once, if there is quota for it. What is refused does not count, so that a caller who
+  // waits is let in again.
+  take(key: string, nowMs: number, units = 1): boolean {
+    const bucket = this.#buckets.get(key) ?? this.#add(key, nowMs);
+    if (this.isSpent(key, nowMs, units)) return false;
+    bucket.wholeAtMs = Math.max(bucket.wholeAtMs, nowMs) + this.#costMs * units;
+    return true;
+  }
+
+  isSpent(key: string, nowMs: number, units = 1): boolean {
+    // A thousandth of a request for what floating point loses on the way.
+    return this.#usedMs(key, nowMs) + this.#costMs * units > this.#windowMs + this.#costMs / 1000;
+  }
+
+  isHalfUsed(key: string, nowMs: number): boolean {
+    return this.#usedMs(key, nowMs) >= this.#windowMs / 2;
+  }
+
+  // How much is left, and for how long no more than that may be sent.
+  state(key: string, nowMs: number): string {
+    const usedMs = this.#usedMs(key, nowMs);
+    const left = Math.max(0, Math.floor((this.#windowMs - usedMs) / this.#costMs + 0.001));
+    return `"${this.#name}";r=${left};t=${left === 0 ? this.waitSeconds(key, nowMs) : Math.ceil(usedMs / 1000)}`;
+  }
+
+  waitSeconds(key: string, nowMs: number): number {
+    return Math.max(1, Math.ceil((this.#usedMs(key, nowMs) + this.#costMs - this.#windowMs) / 1000));
+  }
+
+  #usedMs(key: string, nowMs: number): number {
+    return Math.max(0, (this.#buckets.get(key)?.wholeAtMs ?? 0) - nowMs);
+  }
+
+  // Whoever is new makes room: of the oldest, those whose quota is whole are dropped, which forgets nothing. Where all of so many
+  // are in use, the oldest goes.
+  #add(key: string, nowMs: number): Bucket {
+    let looks = 0;
+    for (const [other, bucket] of this.#buckets) {
+      if (looks++ === looksMax) break;
+      this.#buckets.delete(other);
+      if (bucket.wholeAtMs > nowMs) this.#buckets.set(other, bucket);
+    }
+    const oldest = this.#buckets.keys().next();
+    if (this.#buckets.size >= this.#bucketsMax && !oldest.done) this.#buckets.delete(oldest.value);
+    const bucket = { wholeAtMs: nowMs };
+    this.#buckets.set(key, bucket);
+    return bucket;
+  }
+}
+
+const turnsOfCaller = { atOnceMax: 64, waitingMax: 2_000, waitMsMax: 15_000 };
+// More than one caller can take. Callers wait in lines of their own, so that this one stays short.
+const turnsOfTenant = { ...turnsOfCaller, atOnceMax: 128 };
+
+type Caller = Pick<Identity, "tenant" | "actor" | "person">;
+type Counted = { quotas: Quotas; key: string };
+
+const keys = new WeakMap<Caller, string>();
+
+// Names of other issuers and of people are unique in their tenant alone. Made once for who is remembered.
+function keyOf(caller: Caller): string {
+  const known = keys.get(caller);
+  if (known !== undefined) return known;
+  const key = `${caller.tenant?.tenant_id ?? ""} ${caller.actor}`;
+  keys.set(caller, key);
+  return key;
+}
+
+const details = {
+  client: "This client has sent too many requests. Nothing was applied: retry after a short delay.",
+  tenant: "The clients of this tenant have sent too many requests. Nothing was applied: retry after a short delay.",
+};
+
+// What callers may send to this process: each client and each person, all clients of a tenant together, and the pages of a tenant.
+export class RateLimiter {
+  readonly #client: Quotas | null;
+  readonly #tenant: Quotas | null;
+  readonly #collector: Quotas | null;
+  readonly #turnsOfCaller = new Turns(turnsOfCaller);
+  readonly #turnsOfTenant = new Turns(turnsOfTenant);
+
+  constructor({ client, tenant, collector }: Config["rateLimits"]) {
+    this.#client = client === null ? null : new Quotas("client", client);
+    this.#tenant = tenant === null ? null : new Quotas("tenant", tenant);
+    this.#collector = collector === null ? null : new Quotas("collector", collector);
+  }
+
+  // Counts a request of somebody who is known. Gives the fields for its answer once half of a quota is used: below that they would
+  // tell nobody anything, and cost every answer.
+  admit(caller: Caller): Record<string, string> | null {
+    const nowMs = performance.now();
+    const tenantId = caller.tenant?.tenant_id ?? "";
+    const own = this.#client && { quotas: this.#client, key: keyOf(caller) };
+    // People are not held up by what their tenant's machines do.
+    const shared = this.#tenant && !caller.person && tenantId !== "" ? { quotas: this.#tenant, key: tenantId } : null;
+    if (own && !own.quotas.take(own.key, nowMs)) throw limited("client", own, [own, shared], nowMs);
+    if (shared && !shared.quotas.take(shared.key, nowMs)) throw limited("tenant", shared, [own, shared], nowMs);
+    const isNear = own?.quotas.isHalfUsed(own.key, nowMs) || shared?.quotas.isHalfUsed(shared.key, nowMs);
+    return isNear ? fieldsOf([own, shared], nowMs) : null;
+  }
+
+  // A rate says nothing of what a request costs. So of one caller, and of one tenant, only so many are worked on at once.
+  async inTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(caller);
+    const tenantId = caller.tenant?.tenant_id ?? "";
+    const ownTurn = this.#turnsOfCaller.enter(key);
+    if (ownTurn) await ownTurn;
+    try {
+      const tenantTurn = this.#turnsOfTenant.enter(tenantId);
+      if (tenantTurn) await tenantTurn;
+      try {
+        return await work();
+      } finally {
+        this.#turnsOfTenant.leave(tenantId);
+      }
+    } finally {
+      this.#turnsOfCaller.leave(key);
+    }
+  }
+
+  // Counted apart: the key stands in every page, so whoever likes can send under it.
+  admitPage(tenantId: string): void {
+    if (this.#collector && !this.#collector.take(tenantId, performance.now()))
+      throw new Limited("collector", "Too many events are sent under this key.", {});
+  }
+}
+
+function limited(name: "client" | "tenant", { quotas, key }: Counted, all: (Counted | null)[], nowMs: number): Limited {
+  const wait = String(quotas.waitSeconds(key, nowMs));
+  return new Limited(name, details[name], { "retry-after": wait, ...fieldsOf(all, nowMs) });
+}
+
+// The fields of draft-ietf-httpapi-ratelimit-headers.
+function fieldsOf(all: (Counted | null)[], nowMs: number): Record<string, string> {
+  const counted = all.filter((each) => each !== null);
+  return {
+    "ratelimit-policy": counted.map(({ quotas }) => quotas.policy).join(", "),
+    ratelimit: counted.map(({ quotas, key }) => quotas.state(key, nowMs)).join(", "),
+  };
+}

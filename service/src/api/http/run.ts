@@ -1,0 +1,202 @@
+import type { IncomingMessage } from "node:http";
+import type { TObject } from "typebox";
+import type { Database } from "../../db/postgres/database.ts";
+import { Failure } from "../../domain/failure.ts";
+import { isStorable } from "../../domain/field.ts";
+import type { Authenticator } from "../tokens/auth.ts";
+import { unauthorized, type Identity } from "./identity.ts";
+import { admitBody, hasBody, readBody, requireMediaType } from "./body.ts";
+import { headerLines } from "./headers.ts";
+import { parseJson } from "./json.ts";
+import { jsonMediaType, type Call, type Caller, type Hold, type Operation, type Services, type Visit } from "../operation.ts";
+import { decodeSegment, parseQuery } from "./path.ts";
+import type { Reply } from "./problem.ts";
+import type { RateLimiter } from "./rate-limits.ts";
+import type { Sessions } from "../people/web-sessions.ts";
+import { faultOf, invalid, validate, type Schema } from "./validate.ts";
+
+const bodyBytesDefault = 64 * 1024;
+const keyPattern = /^[A-Za-z0-9._:~+-]{1,255}$/;
+
+// What the log may know of a call: no path, for it holds account ids.
+export type Trace = { operation: string; tenant?: string; actor?: string };
+
+export type Routed = { operation: Operation; slug: string; params: Record<string, string>; query: string };
+
+export type SharedServices = Omit<Services, "database"> & { database: Database };
+
+type Runtime = {
+  services: SharedServices;
+  authenticator: Authenticator;
+  sessions: Sessions;
+  limiter: RateLimiter;
+  isStrictHost: boolean;
+};
+
+// One call of an operation: the contract's order of checks, from the credentials on, as one straight line.
+export async function runOperation(
+  runtime: Runtime,
+  request: IncomingMessage,
+  routed: Routed,
+  trace: Trace,
+  onBody: () => void,
+): Promise<Reply> {
+  const { operation } = routed;
+  const known = identify(runtime, request);
+  // Not waited for where there is nothing to wait for.
+  const identity = known instanceof Promise ? await known : known;
+  trace.actor = identity.actor;
+  // An address ends up in logs and histories: a token there is given away, and never counts.
+  if (/(^|&)access_token=/.test(routed.query)) throw unauthorized("The token must stand in the Authorization header alone.");
+  // By who calls and not by what is asked, so that whatever a caller sends counts, and nobody counts against another tenant.
+  const fields = runtime.limiter.admit(identity);
+  const tenant = requireTenant(identity, routed.slug, runtime.isStrictHost ? (request.headers.host ?? "") : undefined);
+  trace.tenant = tenant.slug;
+  if (!identity.scopes.has(operation.scope)) throw missingScope(operation.scope, identity);
+  const params = decodeParams(routed.params);
+  const query = operation.query ? readQuery(operation.query, routed.query) : {};
+  const caller = callerOf(identity, tenant);
+  const { limiter } = runtime;
+  const services = servicesOf(runtime, tenant.tenant_id);
+  const schema = operation.body;
+  const handle = (call: Call): Promise<Reply> => {
+    const work = () => operation.handle(services, call);
+    const reply = operation.isLongPoll ? work() : limiter.inTurn(identity, work);
+    return fields ? reply.then((each) => ({ ...each, headers: { ...each.headers, ...fields } })) : reply;
+  };
+  if (!schema) {
+    // A change waits for the end of its request: where that is broken, the caller is told that nothing was done.
+    if (operation.method !== "GET") await readBody(request, bodyBytesDefault, onBody);
+    const call: Call = { caller, params, query, body: undefined, key: "" };
+    if (operation.isStream) call.visit = visitOf(runtime, request, operation, identity);
+    if (operation.isLongPoll) call.hold = { inTurn: (work) => limiter.inTurn(identity, work), onLeave: onLeaveOf(request) };
+    return await handle(call);
+  }
+  return admitBody(request, operation.bodyBytesMax ?? bodyBytesDefault, async () => {
+    const body = await readJson(request, operation, onBody);
+    const key = operation.wantsKey ? requireKey(request) : "";
+    validate(schema, body, operation.faults);
+    return handle({ caller, params, query, body, key });
+  });
+}
+
+// A token goes before a session: who sends one means it.
+function identify({ authenticator, sessions }: Runtime, request: IncomingMessage): Identity | Promise<Identity> {
+  const authorization = headerLines(request, "authorization");
+  const isPerson = authorization.length === 0 && sessions.hasCookie(request);
+  return isPerson ? sessions.identify(request) : authenticator.identify(authorization, request.socket);
+}
+
+const callers = new WeakMap<Identity, Caller>();
+
+// Made once for who is remembered.
+function callerOf(identity: Identity, tenant: { tenant_id: string; slug: string }): Caller {
+  const known = callers.get(identity);
+  if (known) return known;
+  const caller = { ...tenant, actor: identity.actor, scopes: identity.scopes };
+  callers.set(identity, caller);
+  return caller;
+}
+
+// Without the lock between tenants all have the same, and nothing has to be made.
+function servicesOf({ services }: Runtime, tenantId: string): Services {
+  const database = services.database.of(tenantId);
+  return database === services.database ? services : { ...services, database };
+}
+
+function onLeaveOf({ socket }: IncomingMessage): Hold["onLeave"] {
+  return (tell) => {
+    for (const name of ["end", "close"]) socket.once(name, tell);
+    if (socket.readableEnded || socket.destroyed) tell();
+    return () => {
+      for (const name of ["end", "close"]) socket.off(name, tell);
+    };
+  };
+}
+
+function visitOf(runtime: Runtime, request: IncomingMessage, { scope }: Operation, identity: Identity): Visit {
+  const given = request.headers["last-event-id"];
+  const isStillAllowed = async () => {
+    try {
+      return (await identify(runtime, request)).scopes.has(scope);
+    } catch (error) {
+      // Nobody can say while the database is away; the token's own expiry counts all the same.
+      return error instanceof Failure && error.code === "bad-gateway";
+    }
+  };
+  return { lastEventId: typeof given === "string" ? given : undefined, expiresAtMs: identity.expiresAtMs, isStillAllowed };
+}
+
+// The same answer for a slug that is foreign and for one that does not exist.
+function requireTenant(identity: Identity, rawSlug: string, host: string | undefined): { tenant_id: string; slug: string } {
+  const { tenant } = identity;
+  const isOwn = tenant !== null && tenant.slug === tryDecode(rawSlug);
+  const isOwnHost = host === undefined || host.toLowerCase().split(/[.:]/)[0] === tenant?.slug;
+  if (!isOwn || !isOwnHost) throw new Failure("access-denied", "The token is not for this tenant.");
+  return tenant;
+}
+
+function tryDecode(segment: string): string | null {
+  try {
+    return decodeSegment(segment);
+  } catch {
+    return null;
+  }
+}
+
+function missingScope(scope: string, { person }: Identity): Failure {
+  const challenge = `Bearer realm="casehound", error="insufficient_scope", scope="${scope}"`;
+  const who = person ? `The role ${person.role}` : "The token";
+  return new Failure("access-denied", `${who} lacks the scope ${scope}.`, { headers: { "www-authenticate": challenge } });
+}
+
+function decodeParams(raw: Record<string, string>): Record<string, string> {
+  const decoded: Record<string, string> = {};
+  for (const name in raw) decoded[name] = decodeSegment(raw[name] ?? "");
+  return decoded;
+}
+
+function readQuery(schema: TObject, raw: string): Record<string, unknown> {
+  // typebox's objects are JSON Schemas.
+  const properties = schema.properties as unknown as Record<string, Schema>;
+  const values: Record<string, unknown> = {};
+  for (const [name, text] of parseQuery(raw, Object.keys(properties))) {
+    const parameter = properties[name] ?? {};
+    const value = readParameter(parameter, text);
+    const fault = text === "" || !isStorable(text) ? "must not be empty" : faultOf(parameter, value);
+    if (fault !== null) throw new Failure("bad-request", `The parameter ${name} ${fault}.`);
+    values[name] = value;
+  }
+  return values;
+}
+
+// Only the one spelling of each value counts: anything else stays text, and fails its schema.
+function readParameter(schema: Schema, text: string): unknown {
+  if (schema.type === "boolean") return text === "true" ? true : text === "false" ? false : text;
+  if (schema.type === "integer") return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+  return text;
+}
+
+async function readJson(request: IncomingMessage, operation: Operation, onBody: () => void): Promise<unknown> {
+  if (operation.isBodyOptional && !hasBody(request)) return {};
+  requireMediaType(request, jsonMediaType);
+  const body = parseJson(await readBody(request, operation.bodyBytesMax ?? bodyBytesDefault, onBody));
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw invalid([{ field: "body", message: "must be a JSON object" }]);
+  if (operation.precondition !== undefined && !Object.hasOwn(body, operation.precondition)) {
+    throw new Failure("precondition-required", `The body must carry ${operation.precondition}, as it was read with the case.`);
+  }
+  return body;
+}
+
+function requireKey(request: IncomingMessage): string {
+  const key = request.headers["idempotency-key"];
+  if (key === undefined) throw new Failure("invalid-operation-id", "The header Idempotency-Key is required.");
+  if (typeof key !== "string" || !keyPattern.test(key)) {
+    throw new Failure(
+      "invalid-operation-id",
+      "The header Idempotency-Key must have 1 to 255 characters: letters, digits and . _ : ~ + -",
+    );
+  }
+  return key;
+}

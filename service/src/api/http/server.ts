@@ -1,0 +1,291 @@
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES, createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Logger } from "pino";
+import { Failure } from "../../domain/failure.ts";
+import type { Authenticator } from "../tokens/auth.ts";
+import { readableHeaders } from "../collector/collector.ts";
+import type { ConsolePages } from "../documents/console.ts";
+import { headerLines } from "./headers.ts";
+import { Limited, type LimitName } from "./limited.ts";
+import type { Metrics } from "../metrics.ts";
+import { parseTarget } from "./path.ts";
+import { problemReply, toFailure, type Reply } from "./problem.ts";
+import type { RateLimiter } from "./rate-limits.ts";
+import type { Router } from "./router.ts";
+import { runOperation, type SharedServices, type Trace } from "./run.ts";
+import type { Sessions } from "../people/web-sessions.ts";
+
+const headerBytesMax = 16 * 1024;
+const requestTimeoutMs = 30_000;
+const lingerMs = 1_000;
+const stopMs = 20_000;
+const keepAliveMs = 65_000;
+const inactivityMs = 60_000;
+const ofPages = new Set(["collectEvents", "preflightEvents", "getTag", "getConsole"]);
+const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
+
+type Parts = {
+  services: SharedServices;
+  authenticator: Authenticator;
+  sessions: Sessions;
+  limiter: RateLimiter;
+  router: Router;
+  pages: ConsolePages | null;
+  isStrictHost: boolean;
+};
+
+// The requests of a connection whose answers are not sent yet, in their order. Over: an answer has said that it is the last one.
+type Line = { underWay: Set<ServerResponse>; last: ServerResponse | null; isOver: boolean };
+const pipelinedMax = 100;
+
+// HTTP and nothing else. Whatever comes in, well formed or not, the answer is JSON.
+export class ApiServer {
+  #parts: Parts | null = null;
+  readonly #log: Logger;
+  readonly #metrics: Metrics;
+  readonly #server: Server;
+  readonly #lines = new WeakMap<Duplex, Line>();
+  readonly #refused = new WeakSet<Duplex>();
+  readonly #sockets = new Set<Socket>();
+  isStopping = false;
+
+  constructor(log: Logger, metrics: Metrics) {
+    this.#log = log;
+    this.#metrics = metrics;
+    this.#server = createServer({
+      maxHeaderSize: headerBytesMax,
+      headersTimeout: requestTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveMs,
+      // Node looks every 30 s by itself, and would leave a slow body twice its time.
+      connectionsCheckingInterval: 2_000,
+      // Node would answer with an empty body.
+      requireHostHeader: false,
+    });
+    // A client that does not read its answer must not hold it for ever.
+    this.#server.setTimeout(inactivityMs);
+    // A client may end its half once it has asked, and is answered all the same.
+    Object.assign(this.#server, { httpAllowHalfOpen: true });
+    this.#server.on("connection", (socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+      socket.once("end", () => setImmediate(() => this.#refuseHalf(socket)));
+    });
+    this.#server.on("request", (request, response) => this.#take(request, response, () => {}));
+    // Told to go on only once everything that can be refused without the body has been checked.
+    this.#server.on("checkContinue", (request, response) => this.#take(request, response, () => response.writeContinue()));
+    this.#server.on("checkExpectation", (request, response) => this.#take(request, response, () => {}));
+    this.#server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
+      socket.on("error", () => {});
+      this.#endAfterAnswers(socket, new Failure("item-not-found", "There is nothing at this path."));
+    });
+    this.#server.on("clientError", (error: Error & { code?: string }, socket) => this.#refuse(error.code, socket));
+  }
+
+  // One after the other on a connection: of two changes that were sent in a row, the second must win.
+  #take(request: IncomingMessage, response: ServerResponse, onBody: () => void): void {
+    const { socket } = request;
+    // Of a client that speaks HTTP/2. Node lets go of the connection right behind this.
+    if (request.method === "PRI") return endRaw(socket, framingFailure(undefined));
+    const line = this.#lines.get(socket) ?? { underWay: new Set(), last: null, isOver: false };
+    const before = line.last;
+    this.#lines.set(socket, line);
+    line.last = response;
+    line.underWay.add(response);
+    response.once("close", () => line.underWay.delete(response));
+    // Nobody asks so much ahead of the answers who means to read them.
+    if (line.underWay.size > pipelinedMax) return void socket.destroy();
+    const serve = () => void this.#serve(request, response, onBody);
+    if (line.isOver) return;
+    if (!before || before.writableFinished || !line.underWay.has(before)) serve();
+    // Who has gone while it waited is not answered, and nothing is done for them; nor for what comes behind the last answer.
+    else before.once("close", () => socket.destroyed || line.isOver || serve());
+  }
+
+  // Whole requests in front of the broken bytes are answered first, or a change that was applied would be told as refused.
+  #refuse(code: string | undefined, socket: Duplex): void {
+    // Told already: what still comes in is dropped, for a reset could take the answer with it.
+    if (this.#refused.has(socket)) return;
+    if (!socket.writable || code === "ECONNRESET") return void socket.destroy();
+    this.#endAfterAnswers(socket, framingFailure(code));
+  }
+
+  // Node sees by itself that a request has ended too early, but not where that one asks for an upgrade, which we do not have.
+  #refuseHalf(socket: Socket): void {
+    const underWay = [...(this.#lines.get(socket)?.underWay ?? [])];
+    if (!socket.destroyed && underWay.some((response) => !response.req.complete)) this.#refuse(undefined, socket);
+  }
+
+  #endAfterAnswers(socket: Duplex, failure: Failure): void {
+    this.#refused.add(socket);
+    const last = [...(this.#lines.get(socket)?.underWay ?? [])].findLast((response) => response.req.complete);
+    const end = () => endRaw(socket, failure);
+    if (last) last.once("close", end);
+    else end();
+  }
+
+  async listen(host: string, port: number): Promise<AddressInfo> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen({ host, port, backlog: 1024 }, () => resolve());
+    });
+    // A TCP server's address is never text.
+    return this.#server.address() as AddressInfo;
+  }
+
+  // The port is known before the rest can be built, for its number is part of the issuer's name. Until then: 503.
+  open(parts: Parts): void {
+    this.#parts = parts;
+  }
+
+  // Stops accepting, and waits for what is under way.
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    // To close ends Node's own watch over slow requests too, so a client that stalls would hold us for ever.
+    const timer = setTimeout(() => this.#server.closeAllConnections(), stopMs);
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    // Clients connect ahead of need. One that has said nothing has nothing under way, yet Node would wait for it.
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
+    await closed;
+    clearTimeout(timer);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse, onBody: () => void): Promise<void> {
+    const began = performance.now();
+    const given = request.headers["x-request-id"];
+    const requestId = typeof given === "string" && requestIdPattern.test(given) ? given : randomUUID();
+    const trace: Trace = { operation: "none" };
+    let fault: Failure | null = null;
+    let reply: Reply;
+    try {
+      reply = await this.#answer(request, trace, onBody);
+      fault = reply.fault ?? null;
+    } catch (error) {
+      fault = toAnswer(request.method, toFailure(error));
+      reply = problemReply(fault);
+      if (request.url?.startsWith("/collect/")) Object.assign(reply.headers, readableHeaders(request));
+    }
+    const isLast = this.isStopping || reply.headers["connection"] === "close";
+    const line = this.#lines.get(request.socket);
+    if (line && isLast) line.isOver = true;
+    send(response, reply, requestId, isLast);
+    this.#record({ request, trace, reply, requestId, fault, tookMs: performance.now() - began });
+  }
+
+  // Never at once, though it could be: behind a request's head there may be bytes that make it no request at all.
+  async #answer(request: IncomingMessage, trace: Trace, onBody: () => void): Promise<Reply> {
+    const hosts = headerLines(request, "host").length;
+    if (hosts > 1 || (hosts === 0 && request.httpVersion !== "1.0"))
+      throw new Failure("bad-request", "There must be one Host header.", { headers: { connection: "close" } });
+    requirePlainChunks(request);
+    const parts = this.#parts;
+    if (!parts) throw new Failure("service-unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
+    const target = parseTarget(request.url ?? "");
+    const match = parts.pages?.match(request, target) ?? parts.router.route(request.method ?? "", target);
+    trace.operation = match.operation.id;
+    if (match.kind === "system") return match.operation.handle(request, onBody, match.call);
+    if (this.isStopping)
+      throw new Failure("service-unavailable", "The service is shutting down.", { headers: { "retry-after": "1" } });
+    return await runOperation(parts, request, match, trace, onBody);
+  }
+
+  #record({
+    request,
+    trace,
+    reply,
+    requestId,
+    fault,
+    tookMs,
+  }: Record<"request", IncomingMessage> & {
+    trace: Trace;
+    reply: Reply;
+    requestId: string;
+    fault: Failure | null;
+    tookMs: number;
+  }): void {
+    const log = this.#log;
+    this.#metrics.observeRequest(trace.operation, request.method ?? "", reply.status, tookMs / 1000);
+    const limit = limitOf(fault);
+    if (limit !== null) this.#metrics.observeLimited(limit);
+    // A site's pages ask thousands of times a second: the metrics count them.
+    const isOfPages = ofPages.has(trace.operation) && reply.status < 400;
+    // What a caller did wrong is the caller's to see. What went wrong here is ours, with its cause.
+    const level = reply.status === 503 ? "warn" : reply.status >= 500 ? "error" : isOfPages ? "debug" : "info";
+    if (!log.isLevelEnabled(level)) return;
+    const line = {
+      request_id: requestId,
+      ...trace,
+      method: request.method,
+      status: reply.status,
+      ms: Math.round(tookMs * 10) / 10,
+      ...(fault && { problem: fault.code }),
+      ...(limit !== null && { limit }),
+      ...(reply.headers["idempotent-replayed"] !== undefined && { replayed: true }),
+    };
+    if (level === "error") log.error({ ...line, err: fault?.cause ?? fault }, "request failed");
+    else log[level](line, "request");
+  }
+}
+
+function send(response: ServerResponse, reply: Reply, requestId: string, isLast: boolean): void {
+  const { status } = reply;
+  const body = reply.bytes ?? reply.body;
+  const headers: Record<string, string | number | string[]> = {
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "x-request-id": requestId,
+    ...reply.headers,
+  };
+  if (reply.cookies) headers["set-cookie"] = reply.cookies;
+  if (reply.stream) {
+    response.writeHead(status, headers).flushHeaders();
+    return reply.stream(response);
+  }
+  if (status !== 204 && status !== 304) headers["content-length"] = Buffer.byteLength(body);
+  if (isLast) headers["connection"] = "close";
+  response.writeHead(status, headers);
+  response.end(body);
+}
+
+// A page is told of a limit as of a store that is full.
+function limitOf(fault: Failure | null): LimitName | null {
+  const limited = fault instanceof Limited ? fault : fault?.cause;
+  return limited instanceof Limited ? limited.limit : null;
+}
+
+// A read changes nothing, so it cannot lose to another change: whatever is locked is out of reach.
+function toAnswer(method: string | undefined, failure: Failure): Failure {
+  if (method !== "GET" || failure.code !== "transaction-contended") return failure;
+  return new Failure("bad-gateway", "The database took too long. Retry after a short delay.", { cause: failure.cause });
+}
+
+// Node reads a body as chunked if that is the last of several codings, and ignores those before it.
+function requirePlainChunks(request: IncomingMessage): void {
+  const lines = headerLines(request, "transfer-encoding");
+  if (lines.length === 0 || (lines.length === 1 && lines[0]?.toLowerCase() === "chunked")) return;
+  throw new Failure("bad-request", "The only Transfer-Encoding that can be read is chunked.", {
+    headers: { connection: "close" },
+  });
+}
+
+function framingFailure(code: string | undefined): Failure {
+  if (code === "HPE_HEADER_OVERFLOW")
+    return new Failure("headers-too-large", `The request's headers may have at most ${headerBytesMax} bytes.`);
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new Failure("bad-request", "The request was not complete in time.");
+  return new Failure("bad-request", "The request is not valid HTTP.");
+}
+
+// For what never became a request.
+function endRaw(socket: Duplex, failure: Failure): void {
+  const { status, body, headers } = problemReply(failure);
+  const all = { ...headers, "content-length": String(Buffer.byteLength(body)), connection: "close" };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  // Read on for a while, so that a client that is still sending sees the answer and not a reset; then let go of it, though
+  // it may keep its half open.
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
+  socket.once("close", () => clearTimeout(timer));
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`);
+}

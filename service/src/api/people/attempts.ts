@@ -1,0 +1,107 @@
+import { hash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
+import type { Database } from "../../db/postgres/database.ts";
+import { claimAttempt, releaseAttempt } from "../../db/sign-in-attempts.ts";
+import { hostOf } from "../../domain/address.ts";
+import { Failure } from "../../domain/failure.ts";
+import { attemptLimits, attemptWindowMs, type AttemptKind } from "../../domain/user.ts";
+import { clientAddress } from "../http/address.ts";
+import type { KnownDevice } from "./devices.ts";
+
+type Parts = { database: Database; trustedProxies: BlockList; now: () => string };
+
+// An e-mail as it was typed, the tenants that are asked for it, and the browser, if it has signed in to some of them before.
+type Tried = { email: string; slugs: string[]; device: KnownDevice | null };
+// Whom the password fits, and whom it does not though it could have.
+export type Checked<T> = { fitting: T[]; missed: T[] };
+
+type Subject = { kind: AttemptKind; text: string };
+type Claim = { hashes: Buffer[]; at: string };
+// The tenants that a claim lets the password be checked for.
+type Admitted = Claim & { slugs: string[] };
+
+// Runs the check of a password, unless too many have failed lately. A browser that has signed in to an account before has a count of its
+// own for it, so the failures of strangers cannot lock its owner out. Everybody else is counted by the e-mail as it was typed, so an
+// unknown e-mail is treated like a known one. An attempt is counted before it is checked, so many at once get no more tries than one
+// after the other.
+export async function limitAttempts<T extends { slug: string }>(
+  parts: Parts,
+  request: IncomingMessage,
+  tried: Tried,
+  check: (slugs: ReadonlySet<string>) => Promise<Checked<T>>,
+): Promise<T[]> {
+  const admitted = await admit(parts, request, tried);
+  let checked: Checked<T>;
+  try {
+    checked = await check(new Set(admitted.flatMap(({ slugs }) => slugs)));
+  } catch (error) {
+    // A check that could not run is no failure of the person.
+    for (const each of admitted) await release(parts, each).catch(() => {});
+    throw error;
+  }
+  if (checked.fitting.length === 0) return [];
+  const missed = new Set(checked.missed.map(({ slug }) => slug));
+  // If the password fits one tenant and not another, the attempt stays a failure of the other: otherwise the owner of an account in one
+  // tenant could try out the passwords of the same e-mail in another.
+  for (const each of admitted) if (!each.slugs.some((slug) => missed.has(slug))) await release(parts, each);
+  return checked.fitting;
+}
+
+// Who is signed in and must show the password again.
+export async function limitOwnAttempts(parts: Parts, userId: string, check: () => Promise<boolean>): Promise<boolean> {
+  const claimed = await claim(parts, [{ kind: "signedIn", text: userId }]);
+  const isRight = await check().catch(async (error: unknown) => {
+    await release(parts, claimed).catch(() => {});
+    throw error;
+  });
+  if (isRight) await release(parts, claimed);
+  return isRight;
+}
+
+async function admit(parts: Parts, request: IncomingMessage, { email, slugs, device }: Tried): Promise<Admitted[]> {
+  const address = hostOf(clientAddress(request, parts.trustedProxies) ?? "unknown");
+  const stranger: Subject[] = [
+    { kind: "pair", text: `${address} ${email}` },
+    { kind: "account", text: email },
+    { kind: "address", text: address },
+  ];
+  if (!device) return [{ slugs, ...(await claim(parts, stranger)) }];
+  const own = { slugs: device.slugs, ...(await claim(parts, [{ kind: "device", text: `${device.id} ${email}` }])) };
+  const others = slugs.filter((slug) => !device.slugs.includes(slug));
+  if (others.length === 0) return [own];
+  // To the other tenants this browser is a stranger. They are left out if strangers have to wait.
+  const asStranger = await claim(parts, stranger).catch((error: unknown) => {
+    if (error instanceof Failure && error.code === "rate-limited") return null;
+    throw error;
+  });
+  return asStranger ? [own, { slugs: others, ...asStranger }] : [own];
+}
+
+// All of them or none, in this order: the locks are then always taken in one order too.
+async function claim({ database, now }: Parts, subjects: Subject[]): Promise<Claim> {
+  const at = now();
+  const since = new Date(Date.parse(at) - attemptWindowMs).toISOString();
+  const hashes = subjects.map(({ kind, text }) => hash("sha256", `${kind} ${text}`, "buffer"));
+  await database.transaction(async (tx) => {
+    for (const [index, { kind }] of subjects.entries()) {
+      const subject_hash = hashes[index] ?? Buffer.alloc(0);
+      const until = await claimAttempt(tx, { subject_hash, ...attemptLimits[kind], now: at, since });
+      if (until !== null) throw tooMany(Date.parse(until) - Date.parse(at));
+    }
+  });
+  return { hashes, at };
+}
+
+async function release({ database }: Parts, { hashes, at }: Claim): Promise<void> {
+  await database.transaction(async (tx) => {
+    for (const subject_hash of hashes) await releaseAttempt(tx, { subject_hash, at });
+  });
+}
+
+function tooMany(waitMs: number): Failure {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return new Failure("rate-limited", "Too many attempts have failed. Wait before the next one.", {
+    headers: { "retry-after": String(seconds) },
+  });
+}

@@ -1,0 +1,52 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Cookies } from "../http/cookies.ts";
+
+// A browser, and the tenants whose account it has signed in to before.
+export type KnownDevice = { id: string; slugs: string[] };
+
+type Account = { tenant_id: string; user_id: string; password_hash: string | null };
+
+const sealBytes = 16;
+// For a desk that several people share.
+const sealsMax = 8;
+const maxAgeSeconds = 365 * 24 * 60 * 60;
+const form = /^[\w-]{22}(\.[\w-]{22}){1,8}$/;
+
+// Which browsers have signed in to which accounts. A cookie holds the browser's id and a seal for each account. It opens nothing: wrong
+// passwords of such a browser are counted apart from those of strangers. The seal covers the password's hash, so it ends with the
+// password. Nothing is stored here.
+export class Devices {
+  readonly #key: Buffer;
+  readonly #cookies: Cookies;
+
+  constructor(key: Buffer, cookies: Cookies) {
+    this.#key = key;
+    this.#cookies = cookies;
+  }
+
+  find(request: IncomingMessage, accounts: (Account & { slug: string })[]): KnownDevice | null {
+    const { id, seals } = this.#read(request);
+    const known = accounts.filter((account) => account.password_hash !== null && seals.includes(this.#seal(id, account)));
+    return known.length === 0 ? null : { id, slugs: known.map(({ slug }) => slug) };
+  }
+
+  // The cookie for a browser that has just signed in.
+  remember(request: IncomingMessage, account: Account): string {
+    const { id, seals } = this.#read(request);
+    const seal = this.#seal(id, account);
+    const kept = seals.filter((each) => each !== seal).slice(1 - sealsMax);
+    return this.#cookies.write("device", [id, ...kept, seal].join("."), maxAgeSeconds);
+  }
+
+  #read(request: IncomingMessage): { id: string; seals: string[] } {
+    const text = this.#cookies.read(request, "device") ?? "";
+    const [id = "", ...seals] = form.test(text) ? text.split(".") : [randomBytes(sealBytes).toString("base64url")];
+    return { id, seals };
+  }
+
+  #seal(id: string, { tenant_id, user_id, password_hash }: Account): string {
+    const sealed = createHmac("sha256", this.#key).update(`${id} ${tenant_id} ${user_id} ${password_hash}`).digest();
+    return sealed.subarray(0, sealBytes).toString("base64url");
+  }
+}

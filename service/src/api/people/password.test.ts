@@ -1,0 +1,54 @@
+import { argon2Sync } from "node:crypto";
+import { expect, test } from "vitest";
+import type { Failure } from "../../domain/failure.ts";
+import { hashPassword, isPassword } from "./password.ts";
+
+const password = "correct horse battery staple";
+
+test("password: kept as argon2id with 19 MiB, two passes and one lane, under a salt of its own", async () => {
+  const stored = await hashPassword(password);
+  const [, name, version, cost, salt = "", hash = ""] = stored.split("$");
+  expect([name, version, cost]).toEqual(["argon2id", "v=19", "m=19456,t=2,p=1"]);
+  const nonce = Buffer.from(salt, "base64");
+  expect(nonce.length).toBe(16);
+  const derived = argon2Sync("argon2id", {
+    message: password,
+    nonce,
+    memory: 19_456,
+    passes: 2,
+    parallelism: 1,
+    tagLength: 32,
+  });
+  expect(Buffer.from(hash, "base64")).toEqual(derived);
+  expect(await hashPassword(password)).not.toBe(stored);
+});
+
+test("password: the same one is right, in either way to write its letters, and nothing else is", async () => {
+  const stored = await hashPassword("caf\u00e9 caf\u00e9 caf\u00e9");
+  expect(await isPassword("cafe\u0301 cafe\u0301 cafe\u0301", stored)).toBe(true);
+  for (const wrong of ["cafe cafe cafe", "caf\u00e9 caf\u00e9 caf\u00e9 ", "Caf\u00e9 caf\u00e9 caf\u00e9", ""]) {
+    expect(await isPassword(wrong, stored)).toBe(false);
+  }
+});
+
+test("password: one with other parameters is checked with those", async () => {
+  const nonce = Buffer.alloc(16, 7);
+  const hash = argon2Sync("argon2id", { message: password, nonce, memory: 64, passes: 3, parallelism: 2, tagLength: 24 });
+  const stored = `$argon2id$v=19$m=64,t=3,p=2$${nonce.toString("base64").replace(/=+$/, "")}$${hash.toString("base64")}`;
+  expect(await isPassword(password, stored)).toBe(true);
+  expect(await isPassword("another password", stored)).toBe(false);
+});
+
+test("password: where there is none, nothing is right", async () => {
+  expect(await isPassword(password, null)).toBe(false);
+  expect(await isPassword("", null)).toBe(false);
+});
+
+test("password 429: of a flood two are checked at a time, twenty wait, and the rest are told to come back", async () => {
+  const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => isPassword(password, null)));
+  const refused = outcomes.flatMap((each) => (each.status === "rejected" ? [each.reason as Failure] : []));
+  expect(refused.length).toBe(18);
+  for (const each of refused) expect(each).toMatchObject({ code: "rate-limited", headers: { "retry-after": "1" } });
+  // Nobody's turn was lost.
+  expect(await isPassword(password, null)).toBe(false);
+});

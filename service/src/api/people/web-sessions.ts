@@ -1,0 +1,121 @@
+import { timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Database, Queryable } from "../../db/postgres/database.ts";
+import { saveSignIn } from "../../db/users.ts";
+import { deleteWebSession, findWebSession, insertWebSession, saveSeen, type WebSession } from "../../db/web-sessions.ts";
+import { Failure } from "../../domain/failure.ts";
+import { roleScopes } from "../../domain/role.ts";
+import { actorOf, sessionLimits, type Person } from "../../domain/user.ts";
+import { unauthorized, type Identity } from "../http/identity.ts";
+import { Cookies } from "../http/cookies.ts";
+import { headerLines } from "../http/headers.ts";
+import { csrfOf, newWebToken, parseWebToken } from "./web-token.ts";
+
+// How much older than its last use a session may look: else every read would be a write.
+const seenSpacingMs = 60 * 1000;
+
+export type OpenSession = WebSession & { token_hash: Buffer; csrf_token: string };
+export type OpenedSession = { cookie: string; csrf_token: string; expires_at: string };
+
+type Parts = { database: Database; publicUrl: string; now: () => string };
+
+// People's sessions: a cookie, and for whatever may change something a token that only our own pages can know.
+export class Sessions {
+  readonly #parts: Parts;
+  readonly #own: URL;
+  readonly cookies: Cookies;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#own = new URL(parts.publicUrl);
+    this.cookies = new Cookies(parts.publicUrl);
+  }
+
+  hasCookie(request: IncomingMessage): boolean {
+    return this.cookies.read(request, "session") !== undefined;
+  }
+
+  // Who calls by the cookie. Asked of the database every time: a session that was ended is ended everywhere at once.
+  async identify(request: IncomingMessage): Promise<Identity> {
+    const session = await this.require(request);
+    return {
+      tenant: { tenant_id: session.tenant_id, slug: session.slug },
+      actor: actorOf(session),
+      scopes: new Set(roleScopes[session.role]),
+      expiresAtMs: Date.parse(session.expires_at),
+      clientId: null,
+      person: { user_id: session.user_id, role: session.role },
+    };
+  }
+
+  async require(request: IncomingMessage): Promise<OpenSession> {
+    const session = await this.find(request);
+    if (!session) throw noSession();
+    const isSafe = request.method === "GET" || request.method === "HEAD";
+    if (!isSafe) this.#requireOwnPage(request, session);
+    return session;
+  }
+
+  async find(request: IncomingMessage): Promise<OpenSession | null> {
+    const { database, now } = this.#parts;
+    const text = this.cookies.read(request, "session") ?? "";
+    const token = parseWebToken(text);
+    if (!token) return null;
+    const at = now();
+    const seen = { token_hash: token.hash, now: at };
+    const idleSince = new Date(Date.parse(at) - sessionLimits.idleMs).toISOString();
+    const session = await findWebSession(database, token.tenantId, { ...seen, idle_since: idleSince });
+    if (!session) return null;
+    if (Date.parse(at) - Date.parse(session.seen_at) > seenSpacingMs) {
+      await database.transaction((tx) => saveSeen(tx, token.tenantId, seen));
+    }
+    return { ...session, token_hash: token.hash, csrf_token: csrfOf(text) };
+  }
+
+  // Inside of the transaction that has locked the person, and made sure that what was checked still holds.
+  async open(tx: Queryable, person: Pick<Person, "tenant_id" | "user_id">): Promise<OpenedSession> {
+    const now = this.#parts.now();
+    const token = newWebToken(person.tenant_id);
+    const expiresAt = new Date(Date.parse(now) + sessionLimits.wholeMs).toISOString();
+    const session = { token_hash: token.hash, user_id: person.user_id, created_at: now, expires_at: expiresAt };
+    await insertWebSession(tx, person.tenant_id, session, sessionLimits.perUserMax);
+    await saveSignIn(tx, person.tenant_id, { user_id: person.user_id, now });
+    const cookie = this.cookies.write("session", token.text, sessionLimits.wholeMs / 1000);
+    return { cookie, csrf_token: csrfOf(token.text), expires_at: expiresAt };
+  }
+
+  // Whatever session the browser had before it signs in anew.
+  async drop(request: IncomingMessage): Promise<void> {
+    const token = parseWebToken(this.cookies.read(request, "session") ?? "");
+    if (token) await this.#parts.database.transaction((tx) => deleteWebSession(tx, token.tenantId, token.hash));
+  }
+
+  // Browsers say which page sends. Ours is known by the public address, or by the host that the page asked, for it may have
+  // more names than one.
+  requireOwnOrigin(request: IncomingMessage): void {
+    for (const origin of headerLines(request, "origin")) {
+      const page = URL.parse(origin);
+      const isAsked = page?.protocol === this.#own.protocol && page.host === request.headers.host?.toLowerCase();
+      if (origin !== this.#own.origin && !isAsked) throw foreignPage();
+    }
+  }
+
+  #requireOwnPage(request: IncomingMessage, { csrf_token }: OpenSession): void {
+    this.requireOwnOrigin(request);
+    const given = Buffer.from(headerLines(request, "x-csrf-token").join());
+    const wanted = Buffer.from(csrf_token);
+    if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) throw missingToken();
+  }
+}
+
+export function noSession(): Failure {
+  return unauthorized("Nobody is signed in, or the session has ended. Sign in again.", false);
+}
+
+function foreignPage(): Failure {
+  return new Failure("access-denied", "The request was sent by a page of another origin.");
+}
+
+function missingToken(): Failure {
+  return new Failure("access-denied", "The header x-csrf-token must hold the session's token, as /auth/session gives it.");
+}

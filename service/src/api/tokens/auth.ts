@@ -1,0 +1,200 @@
+import { createRemoteJWKSet, decodeJwt, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from "jose";
+import type { TrustedIssuer } from "../../config.ts";
+import type { Database } from "../../db/postgres/database.ts";
+import { findClient, findTenant, keysChannel, revokedChannel } from "../../db/tenants.ts";
+import { Failure } from "../../domain/failure.ts";
+import { unauthorized, type Identity } from "../http/identity.ts";
+import { audience, tokenLifeSeconds, type Issuer } from "./issuer.ts";
+import { Listener } from "../../db/postgres/listener.ts";
+
+type ExternalIssuer = TrustedIssuer & { keys: JWTVerifyGetKey };
+
+// OpenID Connect allows a subject no more than this.
+const externalNameMax = 255;
+const rememberedMax = 10_000;
+// Clocks of two processes differ.
+const clockToleranceSeconds = 60;
+const externalAlgorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
+
+export class Authenticator {
+  readonly #database: Database;
+  readonly #issuer: Issuer;
+  readonly #external: Map<string, ExternalIssuer>;
+  readonly #remembered = new Map<string, Identity>();
+  #lastOf = new WeakMap<object, { sent: string; identity: Identity }>();
+  readonly #listener: Listener;
+
+  constructor(database: Database, issuer: Issuer, trusted: TrustedIssuer[]) {
+    this.#database = database;
+    this.#issuer = issuer;
+    this.#external = new Map(
+      trusted.map((each) => [
+        each.issuer,
+        { ...each, keys: createRemoteJWKSet(new URL(each.jwks_uri), { timeoutDuration: 3000 }) },
+      ]),
+    );
+    this.#listener = new Listener(database, {
+      channels: [revokedChannel, keysChannel],
+      onNotice: (channel, payload) => (channel === revokedChannel ? this.#forgetClient(payload) : void this.#reloadKeys()),
+      onLost: () => {
+        this.#remembered.clear();
+        this.#lastOf = new WeakMap();
+      },
+      onListening: () => void this.#reloadKeys(),
+    });
+  }
+
+  // If the connection is lost as well, they are read as soon as it is back. Otherwise nothing else would show the failure.
+  async #reloadKeys(): Promise<void> {
+    await this.#issuer.reload().catch((cause: unknown) => {
+      if (!this.#listener.isListening) return;
+      process.emitWarning(new Error("The signing keys could not be read again.", { cause }));
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#listener.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#listener.stop();
+  }
+
+  identify(authorization: string[], connection: object): Identity | Promise<Identity> {
+    if (authorization.length === 0) throw unauthorized("An access token is required.", false);
+    if (authorization.length > 1) throw unauthorized("There must be one Authorization header.");
+    const [sent = ""] = authorization;
+    // Who asks again on one connection sends the same: to compare is less than to look it up among all.
+    const before = this.#lastOf.get(connection);
+    const known = before?.sent === sent ? before.identity : this.#remembered.get(sent);
+    if (known && known.expiresAtMs > Date.now()) {
+      if (known !== before?.identity) this.#lastOf.set(connection, { sent, identity: known });
+      return known;
+    }
+    this.#remembered.delete(sent);
+    const match = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(sent);
+    const token = match?.[1];
+    if (token === undefined) throw unauthorized("The Authorization header must be: Bearer <access token>.");
+    return this.#verify(token, sent);
+  }
+
+  async #verify(token: string, sent: string): Promise<Identity> {
+    let identity: Identity;
+    // Taken before the database is asked: a revocation that arrives meanwhile must not be overwritten.
+    const epoch = this.#listener.epoch;
+    let external: ExternalIssuer | undefined;
+    try {
+      external = this.#external.get(decodeJwt(token).iss ?? "");
+      identity = external ? await this.#verifyExternal(token, external) : await this.#verifyOwn(token);
+    } catch (error) {
+      throw external && isFetchFault(error) ? issuerAway(error) : refusal(error);
+    }
+    // By the header as it was sent, which then needs no looking at; but not by every number of spaces in it.
+    const isPlain = sent.length === "Bearer ".length + token.length;
+    const isCurrent = this.#listener.isListening && this.#listener.epoch === epoch;
+    if (identity.tenant !== null && isPlain && isCurrent) this.#remember(sent, identity);
+    return identity;
+  }
+
+  async #verifyOwn(token: string): Promise<Identity> {
+    const { payload } = await jwtVerify(token, ({ kid }) => this.#issuer.keyFor(kid), {
+      issuer: this.#issuer.url,
+      audience,
+      algorithms: ["ES256"],
+      typ: "at+jwt",
+      requiredClaims: ["exp", "iat", "jti", "sub", "client_id", "tenant_id", "tenant_slug"],
+    });
+    const { client_id: clientId, tenant_id, tenant_slug: slug } = payload;
+    if (typeof clientId !== "string" || typeof tenant_id !== "string" || typeof slug !== "string")
+      throw unauthorized("The token lacks claims.");
+    if (payload.sub !== clientId || !isOfOurTime(payload)) throw unauthorized("The token is not valid.");
+    const client = await findClient(this.#database, clientId);
+    if (!client || client.revoked_at !== null || client.tenant_id !== tenant_id || client.slug !== slug)
+      throw unauthorized("The token's client was revoked.");
+    const isOfSecret = payload["secretless"] !== true;
+    if (isOfSecret && (payload["token_generation"] ?? 0) !== client.token_generation)
+      throw unauthorized("The token's secret was revoked.");
+    return {
+      tenant: { tenant_id, slug },
+      actor: clientId,
+      scopes: scopesOf(payload, "scope"),
+      expiresAtMs: expiry(payload),
+      clientId,
+    };
+  }
+
+  async #verifyExternal(token: string, trusted: ExternalIssuer): Promise<Identity> {
+    const { payload } = await jwtVerify(token, trusted.keys, {
+      issuer: trusted.issuer,
+      audience: trusted.audience,
+      algorithms: externalAlgorithms,
+      requiredClaims: ["exp"],
+    });
+    const slug = payload[trusted.tenant_claim];
+    const isFor = typeof slug === "string" && (trusted.tenants === "*" || trusted.tenants.includes(slug));
+    const tenant = isFor && !slug.includes("\0") ? await findTenant(this.#database, slug) : undefined;
+    return {
+      tenant: tenant ? { tenant_id: tenant.tenant_id, slug: tenant.slug } : null,
+      actor: externalActor(payload, trusted),
+      scopes: scopesOf(payload, trusted.scope_claim),
+      expiresAtMs: expiry(payload),
+      clientId: null,
+    };
+  }
+
+  #remember(sent: string, identity: Identity): void {
+    const oldest = this.#remembered.keys().next();
+    if (this.#remembered.size >= rememberedMax && !oldest.done) this.#remembered.delete(oldest.value);
+    this.#remembered.set(sent, identity);
+  }
+
+  #forgetClient(clientId: string): void {
+    this.#lastOf = new WeakMap();
+    for (const [sent, identity] of this.#remembered) {
+      if (identity.clientId === clientId) this.#remembered.delete(sent);
+    }
+  }
+}
+
+// The issuer stands first, so the actor cannot be taken for a person, a client of ours, or detection. Spaces, brackets and whatever is
+// not visible are encoded, so the name cannot imitate one either.
+function externalActor(payload: JWTPayload, { issuer }: ExternalIssuer): string {
+  const names = [payload["client_id"], payload["azp"], payload.sub];
+  const name = names.find((each) => typeof each === "string" && each !== "");
+  if (typeof name !== "string") return issuer;
+  if (name.length > externalNameMax)
+    throw unauthorized(`The token's client has a name of more than ${externalNameMax} characters.`);
+  return `${issuer} ${name.toWellFormed().replaceAll(/[^\x21-\x7e]|[<>%]/gu, encodeURIComponent)}`;
+}
+
+// A token that we gave was made in the past and lives no longer than any of ours, whoever may have got hold of the key.
+function isOfOurTime({ iat = 0, exp = 0 }: JWTPayload): boolean {
+  return iat <= Date.now() / 1000 + clockToleranceSeconds && exp - iat <= tokenLifeSeconds;
+}
+
+function expiry(payload: JWTPayload): number {
+  return (payload.exp ?? 0) * 1000;
+}
+
+function scopesOf(payload: JWTPayload, claim: string): Set<string> {
+  const value = payload[claim];
+  if (typeof value === "string") return new Set(value.split(" "));
+  return new Set(Array.isArray(value) ? value.filter((each) => typeof each === "string") : []);
+}
+
+// Every fault of a token is a 401. Only what is no fault of the token is something else.
+function refusal(error: unknown): unknown {
+  if (error instanceof Failure) return error.code === "unauthorized" ? unauthorized(error.message) : error;
+  if (error instanceof errors.JWTExpired) return unauthorized("The token has expired.");
+  return error instanceof errors.JOSEError || error instanceof TypeError ? unauthorized("The token is not valid.") : error;
+}
+
+// A fetch that fails is a TypeError, and an answer other than 200 is jose's plain base class.
+function isFetchFault(error: unknown): boolean {
+  const isOddAnswer = error instanceof errors.JOSEError && error.code === "ERR_JOSE_GENERIC";
+  return error instanceof TypeError || error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || isOddAnswer;
+}
+
+function issuerAway(cause: unknown): Failure {
+  return new Failure("bad-gateway", "The keys of the token's issuer cannot be fetched. Retry after a short delay.", { cause });
+}

@@ -1,0 +1,101 @@
+import { createHmac, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import type { PreviousSecret } from "../../domain/client.ts";
+import { Derivations } from "./derivations.ts";
+
+const derive = promisify<string, Buffer, number, { N: number; r: number; p: number }, Buffer>(scrypt);
+const cost = { N: 16_384, r: 8, p: 1 };
+const hashBytes = 32;
+const saltBytes = 16;
+const rememberedMax = 1_000;
+
+const derivations = new Derivations({
+  atOnceMax: 2,
+  waitingMax: 50,
+  waitingOfOneMax: 25,
+  detail: "Too many secrets are being checked. Retry after a short delay.",
+});
+
+export function newSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+// The operator may choose a weak secret, so the hash is a slow one. A client's further secrets are hashed under the salt of its first:
+// then one derivation checks a secret against all of them.
+export async function hashSecret(secret: string, sibling?: string): Promise<string> {
+  const salt = sibling === undefined ? randomBytes(saltBytes) : Buffer.from(partsOf(sibling).salt, "base64url");
+  return toStored(salt, await derive(secret, salt, hashBytes, cost));
+}
+
+function toStored(salt: Buffer, hash: Buffer): string {
+  return `scrypt$${salt.toString("base64url")}$${hash.toString("base64url")}`;
+}
+
+function partsOf(stored: string): { salt: string; hash: Buffer } {
+  const [, salt = "", hash = ""] = stored.split("$");
+  return { salt, hash: Buffer.from(hash, "base64url") };
+}
+
+const processKey = randomBytes(32);
+
+function keyed(purpose: string, text: string): Buffer {
+  return createHmac("sha256", processKey).update(`${purpose} ${text}`).digest();
+}
+
+// A hash that no secret has, always the same for one id. An id that no client has is checked against it, so it costs the same work.
+export function nobodysHash(clientId: string): string {
+  return toStored(keyed("salt", clientId).subarray(0, saltBytes), keyed("hash", clientId));
+}
+
+// Secrets that were right, under a key that only this process has: a client that knows its secret never waits behind a guesser.
+const remembered = new Map<string, Buffer>();
+
+function remember(stored: string, print: Buffer): void {
+  const oldest = remembered.keys().next();
+  if (remembered.size >= rememberedMax && !oldest.done) remembered.delete(oldest.value);
+  remembered.set(stored, print);
+}
+
+type Hashes = { secret_hash: string; previous_secrets: PreviousSecret[] };
+
+// The current secret, and the earlier ones that still work.
+function hashesOf({ secret_hash, previous_secrets }: Hashes): string[] {
+  const now = new Date().toISOString();
+  return [secret_hash, ...previous_secrets.filter(({ until }) => until > now).map((each) => each.secret_hash)];
+}
+
+function isRemembered(hashes: string[], print: Buffer): boolean {
+  return hashes.some((stored) => {
+    const known = remembered.get(stored);
+    return known !== undefined && timingSafeEqual(known, print);
+  });
+}
+
+// `limit` runs the check of a secret that this process has not seen to be right.
+export async function isClientSecret(
+  secret: string,
+  client: Hashes,
+  limit: (check: () => Promise<boolean>) => Promise<boolean> = (check) => check(),
+): Promise<boolean> {
+  // The derivation pads with zeros, so a secret followed by them would count as the same.
+  if (secret.includes("\0")) return false;
+  const hashes = hashesOf(client);
+  const print = keyed("secret", secret);
+  if (isRemembered(hashes, print)) return true;
+  return limit(async () => {
+    const found = await findHash(secret, hashes);
+    if (found !== undefined) remember(found, print);
+    return found !== undefined;
+  });
+}
+
+async function findHash(secret: string, hashes: string[]): Promise<string | undefined> {
+  const all = hashes.map((stored) => ({ stored, ...partsOf(stored) }));
+  // One salt, but for secrets that an earlier release rotated.
+  for (const salt of new Set(all.map((each) => each.salt))) {
+    const derived = await derivations.run(salt, () => derive(secret, Buffer.from(salt, "base64url"), hashBytes, cost));
+    const found = all.find((each) => each.salt === salt && timingSafeEqual(each.hash, derived));
+    if (found) return found.stored;
+  }
+  return undefined;
+}

@@ -1,0 +1,254 @@
+import { Client, DatabaseError, type Pool, type PoolClient, type QueryResult } from "pg";
+import { Failure } from "../../domain/failure.ts";
+import { Lane, clientOptions, givenUp, type DatabaseAddress } from "./lane.ts";
+import { sql, unprepared, type Row, type Statement } from "./sql.ts";
+import { send, silenceMessage } from "./wire.ts";
+
+export type { Row };
+
+// What a function of db/ runs its statements on: the database itself, or one transaction.
+export type Queryable = { query: <R extends Row>(statement: Statement) => Promise<R[]> };
+// Patient: it may wait for locks as long as the contract says, and what is locked then is contended.
+export type Transaction = Queryable & { isPatient: boolean };
+
+// A database as one tenant's requests have it: with the lock, nothing of any other tenant is there.
+export type TenantDatabase = Queryable & { transaction: Transact; tryOnce: Transact };
+type Transact = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
+
+type Attempt = { lane: Lane; begin: string; isPatient: boolean };
+
+const attemptsMax = 3;
+const writersMaxDefault = 10;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+// A unique violation is a race as well: run again, the transaction sees the row that it lost to.
+const contendedCodes = new Set(["40001", "40P01", "23505"]);
+export const lockTimeoutCode = "55P03";
+const statementTimeoutCode = "57014";
+const readOnlyCode = "25006";
+// Connection exceptions, insufficient resources (too many connections, disk full), an operator's shutdown, and a read-only server.
+const awayCodes = /^(08|53|57P|58|25P03|25006)/;
+// Without a code: of connections that were closed, or could not be had.
+const awayMessages = /connection|timeout expired|client was closed|not queryable/i;
+
+// By itself it is the service's own: it sees every tenant, for the engine, the collector, signing in and the command line.
+// What is done for one tenant goes through `of`.
+export class Database implements TenantDatabase {
+  readonly #address: DatabaseAddress;
+  readonly #writersMax: number;
+  readonly #all: Lane;
+  #locked: Lane | null = null;
+  #isEnded = false;
+
+  constructor(address: DatabaseAddress, options: { writersMax?: number } = {}) {
+    this.#address = address;
+    this.#writersMax = options.writersMax ?? writersMaxDefault;
+    this.#all = new Lane(address, { writersMax: this.#writersMax });
+  }
+
+  // From now on what is done for a tenant is done under this role, to which the tables' policies apply.
+  lockTenants(role: string): void {
+    this.#locked ??= new Lane(this.#address, { writersMax: this.#writersMax, role });
+  }
+
+  of(tenantId: string): TenantDatabase {
+    const lane = this.#locked;
+    if (!lane) return this;
+    if (!uuid.test(tenantId)) throw new Error("A tenant's id is a UUID.");
+    const begin = `begin; set local casehound.tenant = '${tenantId}'`;
+    return {
+      query: (statement) => this.#read(lane, statement, tenantId),
+      transaction: (work) => this.#transact(lane, begin, work),
+      tryOnce: (work) => this.#tryOnce(lane, begin, work),
+    };
+  }
+
+  query<R extends Row>(statement: Statement): Promise<R[]> {
+    return this.#read(this.#all, statement, null);
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#transact(this.#all, "begin", work);
+  }
+
+  tryOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#tryOnce(this.#all, "begin", work);
+  }
+
+  // One read. It goes down one of a few pipelined connections; where that one turns out to be dead, once more on a fresh one.
+  async #read<R extends Row>(lane: Lane, statement: Statement, tenantId: string | null): Promise<R[]> {
+    const slot = lane.nextSlot();
+    const reader = lane.reader(slot);
+    try {
+      return await (await reader).ask<R>(statement, tenantId);
+    } catch (error) {
+      if (!isAway(error) || this.#isEnded) throw toFailure(error);
+      if (codeOf(error) === readOnlyCode) lane.dropReader(slot, reader);
+    }
+    try {
+      return await (await lane.reader(slot)).ask<R>(statement, tenantId);
+    } catch (error) {
+      throw toFailure(error);
+    }
+  }
+
+  // Fails if the database cannot be reached, or is read-only. The statement finds nothing and locks nothing, but PostgreSQL
+  // refuses it in a read-only transaction.
+  async requireWrites(): Promise<void> {
+    await this.query(sql`select 1 as ready from service_settings where false for update`);
+  }
+
+  // One transaction: all of `work` or nothing of it. Run again where the database chose it as the loser of a race,
+  // three times at the most, so `work` must do nothing outside of the transaction.
+  async #transact<T>(lane: Lane, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    let isPatient = false;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt({ lane, begin, isPatient }, work);
+      } catch (error) {
+        const wasBrief: boolean = !isPatient && codeOf(error) === lockTimeoutCode;
+        isPatient ||= wasBrief;
+        if (wasBrief) continue;
+        if (!contendedCodes.has(codeOf(error))) throw toFailure(error);
+        if (attempt === attemptsMax) throw contended(error);
+      }
+    }
+  }
+
+  // A transaction that waits briefly for locks and is not run again: for what can be done in another way.
+  async #tryOnce<T>(lane: Lane, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    try {
+      return await this.#attempt({ lane, begin, isPatient: false }, work);
+    } catch (error) {
+      throw contendedCodes.has(codeOf(error)) ? contended(error) : toFailure(error);
+    }
+  }
+
+  // A connection of one's own, outside of the pool: for LISTEN and for locks that outlive a transaction. Its statements take as
+  // long as they take, unless they are given a limit, at which the connection ends.
+  async connect({ role, silenceMs }: { role?: string; silenceMs?: number } = {}): Promise<Client> {
+    const patient = { lock_timeout: 0, statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
+    // On a pipelined connection the driver's limit ends the connection too.
+    const own = { ...patient, query_timeout: silenceMs ?? 0, pipeline: silenceMs !== undefined };
+    const client = new Client({ ...clientOptions(this.#address, role), ...own });
+    client.on("error", () => {});
+    await client.connect();
+    return client;
+  }
+
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    await Promise.race([Promise.all([this.#all.end(), this.#locked?.end()]), givenUp()]);
+  }
+
+  async #attempt<T>({ lane, begin, isPatient }: Attempt, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const client = await lend(isPatient ? lane.waiters : lane.writers);
+    let isBroken = true;
+    const tx = new Inside(client, isPatient);
+    try {
+      // Waited for: behind a BEGIN that failed, each statement would be a transaction of its own.
+      await send(client, unprepared(begin));
+      const result = await work(tx);
+      tx.end();
+      await commit(client);
+      isBroken = false;
+      return result;
+    } catch (error) {
+      tx.end();
+      // A rollback that succeeds shows that the connection lives; one that fails ends it, which rolls back too.
+      const isAlive = await send(client, unprepared("rollback")).then(
+        () => true,
+        () => false,
+      );
+      // The next connection may reach a server that takes writes.
+      isBroken = !isAlive || codeOf(error) === readOnlyCode;
+      throw error;
+    } finally {
+      client.release(isBroken);
+    }
+  }
+}
+
+async function lend(pool: Pool): Promise<PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    // Every connection is busy with writes that wait for locks: the database is there, and nothing was tried.
+    const isFull = pool.totalCount >= pool.options.max && /timeout exceeded/.test(String(error));
+    throw isFull ? busy(error) : error;
+  }
+}
+
+// Of several statements that are under way together one may fail: what the others would still send comes too late. Sent all the
+// same, it would be a transaction of its own, or part of somebody else's.
+class Inside implements Transaction {
+  readonly isPatient: boolean;
+  readonly #client: PoolClient;
+  #hasEnded = false;
+
+  constructor(client: PoolClient, isPatient: boolean) {
+    this.#client = client;
+    this.isPatient = isPatient;
+  }
+
+  async query<R extends Row>(statement: Statement): Promise<R[]> {
+    if (this.#hasEnded) throw new Error("The transaction has ended.");
+    return (await send<R>(this.#client, statement)).rows;
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+  }
+}
+
+async function commit(client: PoolClient): Promise<void> {
+  let done: QueryResult;
+  try {
+    done = await send(client, unprepared("commit"));
+  } catch (cause) {
+    if (contendedCodes.has(codeOf(cause))) throw cause;
+    // The server may or may not have committed before the connection went: the one answer that does not lie is 500.
+    throw new Failure(
+      "internal-error",
+      "The connection to the database was lost while the change was being committed. Retry with the same key to learn the outcome.",
+      { cause },
+    );
+  }
+  if (done.command !== "COMMIT") throw new Error(`commit was answered by ${done.command}`);
+}
+
+function busy(cause: unknown): Failure {
+  const headers = { "retry-after": "1" };
+  return new Failure("rate-limited", "Too many changes are waiting. Nothing was applied: retry after a short delay.", {
+    headers,
+    cause,
+  });
+}
+
+export function contended(cause?: unknown): Failure {
+  return new Failure("transaction-contended", "Another change won. Nothing was applied: read again, and retry.", { cause });
+}
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+// Whether the connection is lost, or cannot be made now.
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = codeOf(error);
+  if (error instanceof DatabaseError) return awayCodes.test(code);
+  return /^E[A-Z]+$/.test(code) || awayMessages.test(error.message);
+}
+
+function toFailure(error: unknown): unknown {
+  if (error instanceof Failure) return error;
+  const code = codeOf(error);
+  if (code === lockTimeoutCode) return contended(error);
+  const isSilent = error instanceof Error && error.message === silenceMessage;
+  if (code === statementTimeoutCode || isSilent)
+    return new Failure("bad-gateway", "The database took too long. Retry after a short delay.", { cause: error });
+  if (isAway(error))
+    return new Failure("bad-gateway", "The database cannot be reached. Retry after a short delay.", { cause: error });
+  return error;
+}

@@ -1,0 +1,56 @@
+import type { Activity } from "@casehound/client";
+
+export const attackKinds = [
+  "takeover_naive",
+  "takeover_vpn",
+  "takeover_targeted",
+  "takeover_very_targeted",
+  "stuffing_burst",
+  "stuffing_slow",
+  "spraying",
+  "signup_farm",
+  "reset_then_transfer",
+  "scripted_bot",
+  "headless_bot",
+  "friendly_fraud",
+] as const;
+export type AttackKind = (typeof attackKinds)[number];
+
+// What really went on, for whoever measures detection. No part of it is ever sent.
+export type SessionTruth = {
+  kind: "genuine" | AttackKind;
+  // Equal for all sessions of one attack.
+  attack_id?: string;
+  // Without one it is a guest's visit, or a log-in with a name that the shop does not know.
+  website_account_id?: string;
+  session_id?: string;
+  device_id?: string;
+  ip: string;
+  first_ms: number;
+  last_ms: number;
+  // Successful log-ins of the account that the shop had reported before this session.
+  logins_before: number;
+  has_login: boolean;
+  has_sensitive_change: boolean;
+  has_value: boolean;
+};
+
+// One POST of a browser, exactly as it goes to the collector. The path begins behind the service's address.
+export type BrowserRequest = {
+  kind: "browser";
+  at_ms: number;
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+  events: number;
+};
+
+// One POST of the shop's servers to /v2/{tenant}/activities.
+export type ServerBatch = { kind: "server"; at_ms: number; activities: Activity[] };
+export type TruthNote = { kind: "truth"; at_ms: number; session: SessionTruth };
+export type Delivery = BrowserRequest | ServerBatch | TruthNote;
+
+export function eventsIn(delivery: Delivery): number {
+  if (delivery.kind === "truth") return 0;
+  return delivery.kind === "browser" ? delivery.events : delivery.activities.length;
+}

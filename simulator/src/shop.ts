@@ -1,0 +1,93 @@
+import type { Activity } from "@casehound/client";
+import type { BrowserRequest, Delivery, TruthNote } from "./delivery.ts";
+import type { Network } from "./network.ts";
+import type { Person } from "./people.ts";
+import type { Random } from "./random.ts";
+import type { SiteSettings } from "./sdk-request.ts";
+import { Timeline } from "./timeline.ts";
+import type { Outlet } from "./visit.ts";
+import { hasServers } from "./voice.ts";
+
+// Somebody with plans: yields when the next thing is due, and does it when that time has come.
+export type Actor = Generator<number, void, void>;
+
+type Due = Actor | BrowserRequest | TruthNote | { kind: "activity"; activity: Activity };
+
+const batchMax = 500;
+
+// The stage: everybody who acts, what they leave, and the order that it arrives in. Only actors and visits under way are held in
+// memory, so a year takes no more of it than a day.
+export class Shop implements Outlet {
+  readonly settings: SiteSettings;
+  readonly network: Network;
+  readonly people: Person[];
+  hasBrowsers = true;
+  readonly #due = new Timeline<Due>();
+  #nowMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: { settings: SiteSettings; network: Network; people: Person[] }) {
+    this.settings = parts.settings;
+    this.network = parts.network;
+    this.people = parts.people;
+  }
+
+  // How much is planned: people, attacks, and the rest of the visits under way.
+  get planned(): number {
+    return this.#due.size;
+  }
+
+  enter(actor: Actor): void {
+    const next = actor.next();
+    if (next.done !== true) this.#add(next.value, actor);
+  }
+
+  post(request: BrowserRequest): void {
+    this.#add(request.at_ms, request);
+  }
+
+  tell(atMs: number, activity: Activity): void {
+    if (hasServers(this.settings.voice)) this.#add(Math.round(atMs), { kind: "activity", activity });
+  }
+
+  note(note: TruthNote): void {
+    this.#add(note.at_ms, note);
+  }
+
+  // Somebody who has joined, and who has logged in this often.
+  member(random: Random, nowMs: number, loginsMin = 0): Person | null {
+    for (let tries = 0; tries < 200; tries++) {
+      const person = random.pick(this.people);
+      if (person.joinsMs < nowMs && person.account.logins >= loginsMin) return person;
+    }
+    return null;
+  }
+
+  // Everything up to this time, in the order of arrival; what comes later stays for the next call. The shop's servers gather
+  // activities for a while before they send them.
+  *run({ untilMs, batchMs }: { untilMs: number; batchMs: number }): Generator<Delivery> {
+    let batch: Activity[] = [];
+    let batchEndsMs = Number.POSITIVE_INFINITY;
+    while (this.#due.nextMs < untilMs) {
+      if (batch.length > 0 && (this.#due.nextMs >= batchEndsMs || batch.length >= batchMax)) {
+        yield { kind: "server", at_ms: Math.min(batchEndsMs, this.#due.nextMs), activities: batch };
+        batch = [];
+      }
+      const due = this.#due.take();
+      if (due === undefined) break;
+      this.#nowMs = due.atMs;
+      const { item } = due;
+      if (!("kind" in item)) this.enter(item);
+      else if (item.kind !== "activity") yield item;
+      else {
+        if (batch.length === 0) batchEndsMs = due.atMs + batchMs;
+        batch.push(item.activity);
+      }
+    }
+    if (batch.length > 0) yield { kind: "server", at_ms: Math.min(batchEndsMs, untilMs), activities: batch };
+  }
+
+  // Nothing can be planned for the past: it has been sent.
+  #add(atMs: number, due: Due): void {
+    this.#due.add(Math.max(atMs, this.#nowMs), due);
+  }
+}

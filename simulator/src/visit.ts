@@ -1,0 +1,240 @@
+import type { Activity } from "@casehound/client";
+import { acceptLanguage, userAgentAt } from "./agents.ts";
+import type { AttackKind, BrowserRequest, SessionTruth, TruthNote } from "./delivery.ts";
+import { storageOf, type Device } from "./device.ts";
+import type { Item, Page } from "./pages.ts";
+import type { Random } from "./random.ts";
+import type { SiteSettings } from "./sdk-request.ts";
+import { SdkSession, type Attributes, type Storage } from "./sdk.ts";
+import { hasServers } from "./voice.ts";
+
+// An account as the shop knows it. Log-ins are those that the shop has reported.
+export type Account = { id: string; email: string; logins: number };
+
+// How long somebody takes for what takes a typical person this long.
+export type Rhythm = (typicalMs: number) => number;
+
+export function humanRhythm(random: Random, { sigma, speed }: { sigma: number; speed: number }): Rhythm {
+  return (typicalMs) => Math.min(12 * 60_000, 150 + random.logNormal(typicalMs / speed, sigma));
+}
+
+// A program waits as long as it was told, give or take what the network takes and the jitter that it was given.
+export function machineRhythm(random: Random, { meanMs, jitter }: { meanMs: number; jitter: number }): Rhythm {
+  return () => Math.max(5, meanMs * (1 + jitter * random.between(-1, 1)) + random.exponential(8));
+}
+
+// Where a visit's traces go.
+export type Outlet = {
+  settings: SiteSettings;
+  hasBrowsers: boolean;
+  post(request: BrowserRequest): void;
+  tell(atMs: number, activity: Activity): void;
+  note(note: TruthNote): void;
+};
+
+export type Visitor = {
+  random: Random;
+  device: Device;
+  ip: string;
+  zoneMinutes: number;
+  account: Account | null;
+  rhythm: Rhythm;
+  // What a program says that it is, instead of the device's own browser.
+  userAgent?: string;
+  // A program that talks to the shop's servers has no browser to run the SDK in.
+  hasBrowser?: boolean;
+  scrolls?: number;
+  truth: { kind: "genuine" } | { kind: AttackKind; attack_id: string };
+};
+
+const sensitive = new Set(["password_changed", "email_changed", "mfa_changed", "payee_added"]);
+
+// Somebody's stay in the shop, in all that it leaves: the browser's requests, what the shop's servers report, and the truth.
+export class Visit {
+  readonly random: Random;
+  readonly ip: string;
+  readonly sessionId: string;
+  readonly deviceId: string | undefined;
+  readonly #outlet: Outlet;
+  readonly #visitor: Visitor;
+  readonly #userAgent: string;
+  readonly #storage: Storage | null;
+  readonly #sdk: SdkSession | null;
+  readonly #truth: SessionTruth;
+  #nowMs: number;
+  #isOpen = true;
+  #isOnPage = false;
+
+  constructor(outlet: Outlet, visitor: Visitor, startMs: number) {
+    const { random, device, ip, account } = visitor;
+    this.#outlet = outlet;
+    this.#visitor = visitor;
+    this.#nowMs = startMs;
+    this.random = random;
+    this.ip = ip;
+    this.#userAgent = visitor.userAgent ?? userAgentAt(device.agent, startMs);
+    const runsSdk = visitor.hasBrowser !== false && device.blocking !== "script";
+    this.#storage = runsSdk ? storageOf(device, random, startMs) : null;
+    this.#sdk = this.#storage === null ? null : this.#startSdk(this.#storage, startMs);
+    // Without the SDK the shop has only the session of its own servers to tell.
+    this.sessionId = this.#sdk?.id ?? random.hex(4);
+    this.deviceId = this.#storage?.deviceId;
+    this.#truth = {
+      ...visitor.truth,
+      session_id: this.sessionId,
+      ...(this.deviceId === undefined ? {} : { device_id: this.deviceId }),
+      ip,
+      first_ms: Math.round(startMs),
+      last_ms: Math.round(startMs),
+      logins_before: account?.logins ?? 0,
+      has_login: false,
+      has_sensitive_change: false,
+      has_value: false,
+    };
+    if (this.isKnown) this.#name();
+  }
+
+  // Whether the browser still says whose it is, so that nobody has to log in.
+  get isKnown(): boolean {
+    const { account } = this.#visitor;
+    return account !== null && this.#storage?.user?.id === account.id;
+  }
+
+  // Whether the shop's servers report what happens. Otherwise its pages do.
+  get #hasServers(): boolean {
+    return hasServers(this.#outlet.settings.voice);
+  }
+
+  // The shop still knows the visitor, who need not log in.
+  stayLoggedIn(): this {
+    this.#sdk?.stayLoggedIn();
+    return this;
+  }
+
+  // From here on the shop can tell whose visit it is.
+  #name(): void {
+    const { account } = this.#visitor;
+    if (account !== null) this.#truth.website_account_id = account.id;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  #startSdk(storage: Storage, startMs: number): SdkSession {
+    const { device, random, ip, zoneMinutes } = this.#visitor;
+    const { settings, hasBrowsers } = this.#outlet;
+    const isHeard = device.blocking === "none" && (hasBrowsers || !this.#hasServers);
+    const client = {
+      userAgent: this.#userAgent,
+      acceptLanguage: acceptLanguage(device.locale),
+      locale: device.locale,
+      zoneOffsetMs: zoneMinutes * 60_000,
+      clockOffsetMs: device.clockOffsetMs,
+      screen: device.agent.screen,
+      viewport: device.agent.viewport,
+      ip,
+    };
+    const post = isHeard ? (request: BrowserRequest): void => this.#outlet.post(request) : null;
+    return new SdkSession({ storage, client, settings, random, isBrief: !hasBrowsers }, startMs, post);
+  }
+
+  // The page that is open is looked at first, for about this long.
+  to(page: Page, typicalMs = 14_000): this {
+    const { rhythm, scrolls = 0.45 } = this.#visitor;
+    if (this.#isOnPage) {
+      const stayMs = rhythm(typicalMs);
+      if (this.random.chance(scrolls)) this.#scroll(stayMs * this.random.between(0.2, 0.9), stayMs);
+      this.#nowMs += stayMs;
+    }
+    this.#isOnPage = true;
+    this.#sdk?.open(page, this.#nowMs);
+    return this;
+  }
+
+  #scroll(afterMs: number, stayMs: number): void {
+    this.#sdk?.event("_scroll", this.#nowMs + afterMs, { _engagement_time_msec: Math.round(Math.min(afterMs, stayMs)) });
+  }
+
+  // Something of the site's own that the browser tells.
+  act(name: string, typicalMs: number, attributes: Attributes = {}, items: readonly Item[] = []): this {
+    this.#nowMs += this.#visitor.rhythm(typicalMs);
+    this.#sdk?.event(name, this.#nowMs, attributes, items);
+    return this;
+  }
+
+  pause(typicalMs: number): this {
+    this.#nowMs += this.#visitor.rhythm(typicalMs);
+    return this;
+  }
+
+  // Something that the shop's servers report or, in a shop whose servers are silent, its pages.
+  report(type: string, attributes: Attributes = {}): this {
+    const accountId = this.#visitor.account?.id ?? null;
+    if (this.#hasServers) this.#tell(type, attributes);
+    else this.#sdk?.report(type, this.#nowMs, { attributes, accountId });
+    this.#name();
+    if (sensitive.has(type)) this.#truth.has_sensitive_change = true;
+    if (type === "payment" || type === "transfer") this.#truth.has_value = true;
+    return this;
+  }
+
+  #tell(type: string, attributes: Attributes): void {
+    const { account } = this.#visitor;
+    const activity: Activity = {
+      activity_id: this.random.uuid(),
+      type,
+      occurred_at: new Date(this.#nowMs).toISOString(),
+      ...(account === null ? {} : { website_account_id: account.id }),
+      session_id: this.sessionId,
+      ...(this.deviceId === undefined ? {} : { device_id: this.deviceId }),
+      ip: this.ip,
+      user_agent: this.#userAgent,
+      ...(Object.keys(attributes).length === 0 ? {} : { attributes }),
+    };
+    this.#outlet.tell(this.#nowMs + this.random.between(15, 250), activity);
+  }
+
+  failLogIn(typicalMs = 6000): this {
+    return this.pause(typicalMs).report("login_failed", { method: "password" });
+  }
+
+  logIn(typicalMs = 9000): this {
+    this.#truth.has_login = true;
+    return this.pause(typicalMs).#enter("login_succeeded", { method: "password" });
+  }
+
+  signUp(): this {
+    const { account } = this.#visitor;
+    return this.pause(30_000).#enter("signup", { email: account?.email ?? "", method: "password" });
+  }
+
+  // A server reports it at once. A page reports it when it knows its user, with the token that came with the page.
+  #enter(type: string, attributes: Attributes): this {
+    const { account } = this.#visitor;
+    if (this.#hasServers) this.report(type, attributes);
+    if (account !== null) {
+      if (this.#truth.has_login && (this.#hasServers || this.#sdk?.isHeard === true)) account.logins++;
+      this.#nowMs += 40;
+      this.#sdk?.setUser(account.id, this.#nowMs);
+    }
+    return this.#hasServers ? this : this.report(type, attributes);
+  }
+
+  logOut(): this {
+    this.pause(4000).report("logout");
+    this.#sdk?.setUser(null, this.#nowMs);
+    return this;
+  }
+
+  // Returns when it was over.
+  end(): number {
+    if (!this.#isOpen) throw new Error("A visit ends once");
+    this.#isOpen = false;
+    if (this.#isOnPage && this.#sdk !== null) this.#nowMs += this.#visitor.rhythm(6000);
+    this.#sdk?.close(this.#nowMs);
+    this.#truth.last_ms = Math.round(this.#nowMs);
+    this.#outlet.note({ kind: "truth", at_ms: this.#truth.last_ms, session: this.#truth });
+    return this.#nowMs;
+  }
+}

@@ -1,0 +1,131 @@
+import { readFileSync } from "node:fs";
+import { apiReference, type Api } from "./reference.ts";
+import { escapeHtml, renderMarkdown, type Section, type Text } from "./markdown.ts";
+
+// The documentation as a site: the guide's pages and the API's reference, in one frame with a navigation and a search. It is
+// complete in itself: nothing is loaded from elsewhere, and without script only the search is missing.
+export type DocsFile = { type: string; body: string };
+// By the name behind /docs/. The overview's is empty.
+type DocsSite = Map<string, DocsFile>;
+
+const guideFolder = new URL("../../docs/guide/", import.meta.url);
+const siteFolder = new URL("../", import.meta.url);
+const reference = "api";
+
+const groups = [
+  { title: "Start", pages: ["", "tutorial"] },
+  {
+    title: "Guides",
+    pages: [
+      "send-from-a-browser",
+      "signed-identity",
+      "send-from-a-server",
+      "review-and-close",
+      "errors-and-retries",
+      "webhooks",
+      "rules-and-backtests",
+      "keycloak",
+      "production",
+      "troubleshooting",
+    ],
+  },
+  { title: "Concepts", pages: ["tenancy", "versions-and-keys", "how-a-score-comes-about", "compatibility"] },
+  { title: "Reference", pages: ["command-line", reference] },
+];
+
+// How pages find each other. All links are relative, so that a path in front of the site changes nothing.
+type Layout = { link: (to: string, from: string) => string; openapi: string };
+
+// The overview's address ends without a slash, so from there the others are one folder down.
+const served: Layout = {
+  link: (to, from) => (from === "" ? `docs${to === "" ? "" : `/${to}`}` : to === "" ? "../docs" : to),
+  openapi: "../openapi.json",
+};
+const files: Layout = { link: (to) => fileName(to), openapi: "openapi.json" };
+
+function fileName(name: string): string {
+  if (name === "") return "index.html";
+  return name.includes(".") ? name : `${name}.html`;
+}
+
+type Page = Text & { name: string };
+
+// As the service serves it: made when it is first asked for, and then kept.
+export function servedDocs(api: () => Api): (page: string) => DocsFile | null {
+  let site: DocsSite | null = null;
+  return (page) => (site ??= makeSite(api(), served)).get(page) ?? null;
+}
+
+// As files for any web server, by their names.
+export function docsFiles(api: Api): DocsSite {
+  return new Map([...makeSite(api, files)].map(([name, file]) => [fileName(name), file]));
+}
+
+function makeSite(api: Api, layout: Layout): DocsSite {
+  const pages = groups
+    .flatMap((group) => group.pages)
+    .map((name): Page => ({ name, ...(name === reference ? apiReference(api, layout.openapi) : readPage(name, layout)) }));
+  const site: DocsSite = new Map(
+    pages.map((page) => [page.name, { type: "text/html; charset=utf-8", body: frame(page, pages, layout) }]),
+  );
+  site.set("style.css", { type: "text/css; charset=utf-8", body: readFile("style.css", siteFolder) });
+  site.set("search.js", { type: "text/javascript; charset=utf-8", body: readFile("search.js", siteFolder) });
+  return site.set("search.json", { type: "application/json", body: JSON.stringify(indexOf(pages, layout)) });
+}
+
+function readFile(name: string, folder: URL): string {
+  return readFileSync(new URL(name, folder), "utf8");
+}
+
+function readPage(name: string, { link }: Layout): Text {
+  return renderMarkdown(readFile(`${name === "" ? "README" : name}.md`, guideFolder), (target) => {
+    if (/^(https?:|#)/.test(target)) return target;
+    const [, page, anchor = ""] = /^(?:\/docs\/(?=api\b))?([\w-]+)(?:\.md)?(#.*)?$/.exec(target) ?? [];
+    return page === undefined ? null : `${link(page === "README" ? "" : page, name)}${anchor}`;
+  });
+}
+
+// What the search looks through. Addresses are as seen from the script's own, which stands beside the pages.
+function indexOf(pages: Page[], { link }: Layout) {
+  const fromBeside = "search.js";
+  return pages.flatMap(({ name, title, sections }) =>
+    sections.map(({ heading, anchor, text }) => ({
+      page: title,
+      heading,
+      href: `${link(name, fromBeside)}${anchor === "" ? "" : `#${anchor}`}`,
+      text: text.trim(),
+    })),
+  );
+}
+
+function frame(page: Page, pages: Page[], { link }: Layout): string {
+  const to = (name: string) => escapeHtml(link(name, page.name));
+  const title = page.name === "" ? "Casehound documentation" : `${page.title} · Casehound`;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title><link rel="stylesheet" href="${to("style.css")}"><script defer src="${to("search.js")}"></script></head>
+<body><a class="skip" href="#main-text">Skip to the text</a>
+<header><a class="home" href="${to("")}">Casehound</a><a class="to-pages" href="#pages">Pages</a>
+<div id="search-box" role="search" hidden><input id="search-words" type="search" autocomplete="off" spellcheck="false" placeholder="Search  /" role="combobox" aria-label="Search the documentation" aria-autocomplete="list" aria-expanded="false" aria-controls="search-found"><ul id="search-found" role="listbox" aria-label="Found" hidden></ul></div></header>
+<div class="columns"><nav id="pages" aria-label="Pages">${groups.map((group) => navigation(group, page, { pages, to })).join("")}</nav>
+<main id="main-text" tabindex="-1">${page.html}</main></div>
+</body></html>`;
+}
+
+type Around = { pages: Page[]; to: (name: string) => string };
+
+function navigation({ title, pages: names }: (typeof groups)[number], current: Page, { pages, to }: Around): string {
+  const items = names.map((name) => {
+    const isCurrent = name === current.name;
+    const words = escapeHtml(pages.find((page) => page.name === name)?.title ?? name);
+    return `<li><a href="${to(name)}"${isCurrent ? ' aria-current="page"' : ""}>${words}</a>${isCurrent ? contents(current.sections) : ""}</li>`;
+  });
+  return `<h2>${escapeHtml(title)}</h2><ul>${items.join("")}</ul>`;
+}
+
+function contents(sections: Section[]): string {
+  const items = sections
+    .filter(({ depth }) => depth === 2)
+    .map(({ heading, anchor }) => `<li><a href="#${escapeHtml(anchor)}">${escapeHtml(heading)}</a></li>`);
+  return items.length === 0 ? "" : `<ul>${items.join("")}</ul>`;
+}
