@@ -8,13 +8,12 @@ import {
   digestLog,
   digestTables,
   findTorn,
-  launchCli,
   listKeys,
   readLogEnds,
-  runCli,
   within,
   writeOn,
 } from "../service/test/backup-lab.ts";
+import { launchCli, runCli } from "../service/test/cli.ts";
 import { connectTo, createDatabase, type ServiceProcess } from "../service/test/launch.ts";
 import { send } from "../service/test/send.ts";
 import type { Findings, Part, Proof } from "./part.ts";

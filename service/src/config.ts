@@ -57,7 +57,7 @@ export type Config = {
   trustedProxies: BlockList;
 };
 
-type Environment = Record<string, string | undefined>;
+export type Environment = Record<string, string | undefined>;
 
 const logLevels = ["silent", "error", "warn", "info", "debug"];
 

@@ -1,33 +1,8 @@
-import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import type { Client } from "pg";
 import { readDump, type DumpHeader } from "../src/db/backup/dump-file.ts";
-import { compileCache, connectTo } from "./launch.ts";
+import { connectTo } from "./launch.ts";
 import { send } from "./send.ts";
-
-const cli = join(import.meta.dirname, "../src/cli/main.ts");
-
-export type Ended = { code: number | null; out: string; err: string };
-export type Running = { child: ChildProcess; ended: Promise<Ended> };
-
-// The real command, told by its environment which database it is about.
-export function launchCli(args: string[], env: Record<string, string>): Running {
-  const { PATH = "", HOME = "" } = process.env;
-  const child = spawn(process.execPath, [cli, ...args], { env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...env } });
-  const ended = new Promise<Ended>((resolve, reject) => {
-    const told = { out: "", err: "" };
-    child.stdout.on("data", (chunk: Buffer) => (told.out += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => (told.err += chunk.toString()));
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ code, ...told }));
-  });
-  return { child, ended };
-}
-
-export function runCli(args: string[], env: Record<string, string>): Promise<Ended> {
-  return launchCli(args, env).ended;
-}
 
 export async function within<T>(databaseUrl: string, look: (client: Client) => Promise<T>): Promise<T> {
   const client = await connectTo({ connectionString: databaseUrl, options: "-c timezone=UTC" });

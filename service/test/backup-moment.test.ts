@@ -11,7 +11,8 @@ import { migrate, readMigrations, type Migration } from "../src/db/postgres/migr
 import { statement } from "../src/db/postgres/sql.ts";
 import { startService } from "../src/service.ts";
 import { createTenant } from "../src/tenancy.ts";
-import { checkFile, digestLog, digestTables, findTorn, listKeys, readLogEnds, runCli, within, writeOn } from "./backup-lab.ts";
+import { checkFile, digestLog, digestTables, findTorn, listKeys, readLogEnds, within, writeOn } from "./backup-lab.ts";
+import { runCli } from "./cli.ts";
 import { TestTenant, testConfig } from "./harness.ts";
 import { eventually, useProcesses, useServer, useOpened } from "./process.ts";
 

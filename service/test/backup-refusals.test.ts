@@ -11,7 +11,8 @@ import { Database } from "../src/db/postgres/database.ts";
 import { FileFault } from "../src/db/backup/dump-file.ts";
 import { migrate } from "../src/db/postgres/migrate.ts";
 import { createTenant } from "../src/tenancy.ts";
-import { checkFile, digestTables, launchCli, runCli, within, type Ended } from "./backup-lab.ts";
+import { checkFile, digestTables, within } from "./backup-lab.ts";
+import { cliFile, launchCli, runCli, type Ended } from "./cli.ts";
 import { processesOf } from "./launch.ts";
 import { eventually, useProcesses, useServer } from "./process.ts";
 
@@ -187,9 +188,8 @@ test("backup and restore: files that cannot be read or written are one line", as
 test("backup: where the file cannot grow any more, there is none", async () => {
   const folder = processes.folder();
   const { PATH = "" } = process.env;
-  const cli = join(import.meta.dirname, "../src/cli/main.ts");
   const limited = `trap '' XFSZ; ulimit -f 1; exec "$@"`;
-  const { status, stderr } = spawnSync("/bin/sh", ["-c", limited, "sh", process.execPath, cli, "backup", join(folder, "b")], {
+  const { status, stderr } = spawnSync("/bin/sh", ["-c", limited, "sh", process.execPath, cliFile, "backup", join(folder, "b")], {
     env: { PATH, DATABASE_URL: source.url },
     encoding: "utf8",
   });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { attackKinds } from "@casehound/simulator/delivery";
-import { launchCli, runCli, type Ended } from "./backup-lab.ts";
+import { launchCli, runCli, type Ended } from "./cli.ts";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 import { Receiver } from "./webhook-receiver.ts";
 

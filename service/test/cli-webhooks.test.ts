@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runCli } from "./backup-lab.ts";
+import { runCli } from "./cli.ts";
 import { close, deliveriesOf, until, useWebhooks } from "./webhook-rig.ts";
 
 const { service, databaseUrl, make } = useWebhooks("cli_webhooks");

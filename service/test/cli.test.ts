@@ -1,32 +1,20 @@
-import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeJwt } from "jose";
 import { afterAll, expect, inject, test, vi } from "vitest";
+import { launchCli, runCli, type Ended } from "./cli.ts";
 import { TestTenant, send, useService } from "./harness.ts";
 
 const service = useService();
-const cli = join(import.meta.dirname, "../src/cli/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "casehound-cli-"));
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-type Outcome = { code: number | null; out: string; err: string };
-
-// The real command, on the run's database, told where this file's service answers.
-function run(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
-  const all = { PATH: process.env["PATH"] ?? "", DATABASE_URL: inject("databaseUrl"), PUBLIC_URL: service.current.url, ...env };
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [cli, ...args], { env: all });
-    let out = "";
-    let err = "";
-    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ code, out, err }));
-  });
+// On the run's database, with the address of this file's service.
+function run(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  return runCli(args, { DATABASE_URL: inject("databaseUrl"), PUBLIC_URL: service.current.url, ...env });
 }
 
 async function json(args: string[], env?: Record<string, string>): Promise<Record<string, unknown>> {
@@ -201,6 +189,18 @@ test("cli: what only looks or talks makes no database", async () => {
   expect(existsSync(none)).toBe(false);
 });
 
+test("cli: a process writes the result to standard output and faults to standard error, and ends with the exit code", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const env = { DATABASE_URL: inject("databaseUrl"), PUBLIC_URL: service.current.url };
+  const done = await launchCli(["token", "--tenant", tenant.slug], env).ended;
+  expect(done).toMatchObject({ code: 0, err: "" });
+  expect(decodeJwt(done.out.trim())).toMatchObject({ tenant_slug: tenant.slug });
+  const failed = await launchCli(["cases", "show", "nothing", "--tenant", tenant.slug], env).ended;
+  expect(failed).toMatchObject({ code: 1, out: "" });
+  expect(failed.err).toMatch(/^casehound: .+\n$/);
+  expect(await launchCli(["nope"], env).ended).toMatchObject({ code: 2, out: "" });
+});
+
 test("cli: wrong configuration is one line and exit code 2", async () => {
   const { code, out, err } = await run(["token"], { DATABASE_URL: "mysql://nowhere" });
   expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -210,7 +210,10 @@ test("cli: wrong configuration is one line and exit code 2", async () => {
 test("cli: of commands at once on one embedded database each does its work, and the last one stops PostgreSQL", async () => {
   const shared = join(folder, "shared");
   const env = { DATABASE_URL: "", DATA_DIR: shared };
-  await Promise.all(["one", "two", "three", "four"].map((name) => json(["tenant", "create", `at-once-${name}`], env)));
+  const ended = await Promise.all(
+    ["one", "two", "three", "four"].map((name) => launchCli(["tenant", "create", `at-once-${name}`], env).ended),
+  );
+  expect(ended.map(({ code, err }) => ({ code, err }))).toEqual(Array.from({ length: 4 }, () => ({ code: 0, err: "" })));
   await vi.waitFor(() => expect(existsSync(join(shared, "postgres", "postmaster.pid"))).toBe(false), { timeout: 60_000 });
   await json(["token", "--tenant", "at-once-four"], env);
 });

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, readdirSync, statSync, w
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { EmbeddedPostgres } from "../src/db/postgres/embedded.ts";
-import { runCli } from "./backup-lab.ts";
+import { runCli } from "./cli.ts";
 import { connectTo, readPostmaster } from "./launch.ts";
 import { useProcesses } from "./process.ts";
 

@@ -7,6 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { renderMarkdown } from "@casehound/site/markdown";
 import { Metrics } from "../src/api/metrics.ts";
 import { problems } from "../src/api/http/problem.ts";
+import { cliFile } from "./cli.ts";
 import { expectProblem, send, useService } from "./harness.ts";
 
 const service = useService();
@@ -171,7 +172,7 @@ test("guide: the table of metrics has each that the service exports", async () =
 
 test("guide: the command line's page has every command, and every option", async () => {
   const page = readGuide("command-line").replaceAll("\\|", "|");
-  const { stdout } = await run(process.execPath, [join(root, "service/src/cli/main.ts"), "--help"]);
+  const { stdout } = await run(process.execPath, [cliFile, "--help"]);
   const usages = [...stdout.matchAll(/^ {2}(\w.*?)(?: {2}|$)/gm)].map(([, usage = ""]) => usage);
   expect(usages.length).toBeGreaterThan(30);
   const commands = usages.map((usage) => usage.replace(/ [<[-].*/, ""));

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { checkWebhooks } from "../src/cli/doctor-checks.ts";
-import { runCli } from "./backup-lab.ts";
+import { runCli } from "./cli.ts";
 import { TestTenant, testConfig } from "./harness.ts";
 import { createDatabase } from "./launch.ts";
 import { useOwnService, useProcesses } from "./process.ts";

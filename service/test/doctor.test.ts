@@ -10,7 +10,7 @@ import { Database } from "../src/db/postgres/database.ts";
 import { migrate, readMigrations } from "../src/db/postgres/migrate.ts";
 import { sql, statement } from "../src/db/postgres/sql.ts";
 import { startService } from "../src/service.ts";
-import { runCli, type Ended } from "./backup-lab.ts";
+import { runCli, type Ended } from "./cli.ts";
 import { TestTenant, testConfig, useOwnDatabase, useService } from "./harness.ts";
 import { createDatabase } from "./launch.ts";
 

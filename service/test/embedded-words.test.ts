@@ -1,7 +1,7 @@
 import { appendFileSync, chownSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runCli } from "./backup-lab.ts";
+import { runCli } from "./cli.ts";
 import { useProcesses } from "./process.ts";
 
 const processes = useProcesses();

@@ -1,6 +1,5 @@
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { runCli, type Ended } from "./cli.ts";
 import { expectProblem } from "./harness.ts";
 import { Browser, goodPassword, newEmail, readLink, signIn } from "./people.ts";
 import { type ServiceProcess } from "./launch.ts";
@@ -9,7 +8,6 @@ import { useProcesses } from "./process.ts";
 const processes = useProcesses();
 // Many processes, one after the other.
 vi.setConfig({ testTimeout: 120_000 });
-const cli = join(import.meta.dirname, "../src/cli/main.ts");
 
 function setUpLinkOf({ stdout }: ServiceProcess): string | undefined {
   return /^ {2}(http\S+\/link#\S+)$/m.exec(stdout)?.[1];
@@ -20,18 +18,8 @@ function at(service: ServiceProcess) {
   return { port: service.port } as never;
 }
 
-type Outcome = { code: number | null; out: string; err: string };
-
-function run(dataDir: string, args: string[]): Promise<Outcome> {
-  const env = { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir };
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [cli, ...args], { env });
-    let [out, err] = ["", ""];
-    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ code, out, err }));
-  });
+function run(dataDir: string, args: string[]): Promise<Ended> {
+  return runCli(args, { DATA_DIR: dataDir });
 }
 
 async function json(dataDir: string, args: string[]): Promise<Record<string, string>> {

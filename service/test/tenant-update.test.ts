@@ -1,7 +1,6 @@
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { sql } from "../src/db/postgres/sql.ts";
+import { runCli, type Ended } from "./cli.ts";
 import { TestTenant, expectProblem, useService, type Options } from "./harness.ts";
 
 const service = useService({ roles: new Set(["api"]) });
@@ -144,25 +143,24 @@ test("GET snippet 200: the tag for a page, and the SDK's settings, with the tena
   });
 });
 
-type Outcome = { code: number | null; out: string; err: string };
-
-function runCli(args: string[]): Promise<Outcome> {
-  const cli = join(import.meta.dirname, "../src/cli/main.ts");
-  const env = { PATH: process.env["PATH"] ?? "", DATABASE_URL: inject("databaseUrl") };
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [cli, ...args], { env });
-    let [out, err] = ["", ""];
-    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
-    child.on("error", reject).on("close", (code) => resolve({ code, out, err }));
-  });
+function runTenantCli(args: string[]): Promise<Ended> {
+  return runCli(args, { DATABASE_URL: inject("databaseUrl") });
 }
 
 test("cli: tenant update changes what is given, prints the tenant, and is in its events", { timeout: 60_000 }, async () => {
   const tenant = await TestTenant.create(service.current);
   const update = ["tenant", "update", tenant.slug, "--json"];
   const origins = ["--origin", "https://shop.example", "--origin", "https://www.shop.example"];
-  const done = await runCli([...update, ...origins, "--ip-policy", "truncate", "--url-parameter", "q", "--retention-days", "30"]);
+  const done = await runTenantCli([
+    ...update,
+    ...origins,
+    "--ip-policy",
+    "truncate",
+    "--url-parameter",
+    "q",
+    "--retention-days",
+    "30",
+  ]);
   expect(done.code, done.err).toBe(0);
   const settings = {
     allowed_origins: ["https://shop.example", "https://www.shop.example"],
@@ -173,7 +171,7 @@ test("cli: tenant update changes what is given, prints the tenant, and is in its
   expect(JSON.parse(done.out)).toMatchObject({ tenant_name: tenant.slug, ...settings });
   expect(await settingsOf(tenant)).toEqual(settings);
   expect(await updatesOf(tenant)).toMatchObject([{ actor: "command line", data: settings }]);
-  expect((await runCli([...update, "--origin", "", "--retention-days", "default"])).code).toBe(0);
+  expect((await runTenantCli([...update, "--origin", "", "--retention-days", "default"])).code).toBe(0);
   expect(await settingsOf(tenant)).toEqual({ ...settings, allowed_origins: [], retention_days: null });
 });
 
@@ -183,16 +181,16 @@ test(
   async () => {
     const tenant = await TestTenant.create(service.current);
     const require = ["tenant", "update", tenant.slug, "--identity-verification", "required", "--json"];
-    const early = await runCli(require);
+    const early = await runTenantCli(require);
     expect([early.code, early.out], early.err).toEqual([1, ""]);
     const make = async (...more: string[]) => {
-      const done = await runCli(["tenant", "identity-secret", tenant.slug, "--json", ...more]);
+      const done = await runTenantCli(["tenant", "identity-secret", tenant.slug, "--json", ...more]);
       expect(done.code, done.err).toBe(0);
       return JSON.parse(done.out) as Record<string, string>;
     };
     expect(await make()).toMatchObject({ secret: expect.stringMatching(/^idsec_/), identity_verification: "observe" });
     expect(await make()).toHaveProperty("previous_secret_expires_at");
-    expect(JSON.parse((await runCli(require)).out)).toMatchObject({ identity_verification: "required" });
+    expect(JSON.parse((await runTenantCli(require)).out)).toMatchObject({ identity_verification: "required" });
     expect(await make("--revoke-now")).not.toHaveProperty("previous_secret_expires_at");
     const { secrets } = (await tenant.call("GET", "/tenants/identity")).json.data as { secrets: unknown[] };
     expect(secrets).toHaveLength(1);
@@ -214,7 +212,7 @@ test("cli: tenant update refuses with one line what PUT refuses, and changes not
     [[tenant.slug, "--retention-days", "3651"], 2, "retention_days"],
     [["no-such-tenant", "--ip-policy", "hash"], 1, "not found"],
   ];
-  const outcomes = await Promise.all(bad.map(([args]) => runCli(["tenant", "update", ...args])));
+  const outcomes = await Promise.all(bad.map(([args]) => runTenantCli(["tenant", "update", ...args])));
   outcomes.forEach(({ code, out, err }, index) => {
     expect([code, out], err).toEqual([bad[index]?.[1], ""]);
     expect(err.split("\n")[0]).toContain(bad[index]?.[2]);

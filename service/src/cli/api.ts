@@ -9,6 +9,7 @@ import {
   type Command,
   type Options,
   type Outcome,
+  type Terminal,
 } from "./command.ts";
 import { isTimeout, tellUnreached } from "./reach.ts";
 import type { Wants } from "./store.ts";
@@ -30,8 +31,10 @@ const limitedFetch: typeof fetch = (input, init) => {
 };
 
 // A change is tried again under the same key, which takes long where the service hangs.
-function tellRetry({ error, attempt }: { error: unknown; attempt: number }): void {
-  if (isTimeout(error)) process.stderr.write(`casehound: no answer yet after ${attempt} attempts, trying again\n`);
+function tellRetry({ err }: Terminal): (retry: { error: unknown; attempt: number }) => void {
+  return ({ error, attempt }) => {
+    if (isTimeout(error)) err(`casehound: no answer yet after ${attempt} attempts, trying again\n`);
+  };
 }
 
 export type ApiCall = Call & { client: CasehoundClient; baseUrl: string; slug: string; token: () => Promise<string> };
@@ -46,7 +49,7 @@ export function overApi(run: (call: ApiCall) => Promise<Outcome>): Command["run"
     if (baseUrl === undefined)
       throw new Failure("service-unavailable", "no service was started on this database yet: npm start, or name one with --url");
     if (!/^https?:\/\//.test(baseUrl)) throw new UsageFault("--url takes an address that begins with http:// or https://");
-    const told = { fetch: limitedFetch, hooks: { onRetry: tellRetry } };
+    const told = { fetch: limitedFetch, hooks: { onRetry: tellRetry(call.terminal) } };
     const client = new CasehoundClient({ baseUrl, tenant: slug, credentials: { token }, ...told });
     try {
       return await run({ ...call, client, baseUrl, slug, token });

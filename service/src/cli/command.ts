@@ -1,5 +1,6 @@
 import { clientIdFault } from "../domain/client.ts";
 import { slugFault } from "../domain/tenant.ts";
+import type { Environment } from "../config.ts";
 import type { Store, Wants } from "./store.ts";
 
 export class UsageFault extends Error {}
@@ -7,7 +8,9 @@ export class UsageFault extends Error {}
 // Values: those that a shell offers.
 export type Option = { type: "string" | "boolean"; multiple?: boolean; describe: string; values?: readonly string[] };
 export type Options = Record<string, string | boolean | (string | boolean)[] | undefined>;
-export type Call = { store: Store; positionals: string[]; options: Options };
+// Where a command runs. Without an environment it has the process's own.
+export type Terminal = { env?: Environment | undefined; out: (text: string) => void; err: (text: string) => void };
+export type Call = { store: Store; positionals: string[]; options: Options; terminal: Terminal };
 export type Outcome = { result: unknown; text: string; isFailure?: boolean };
 
 export type Command = {

@@ -1,7 +1,7 @@
 import { ConfigFault, readConfig, type Config } from "../config.ts";
 import { readWaiting, type Waiting } from "../db/waiting.ts";
 import { isDatabaseTrouble, tellDatabase } from "../operator.ts";
-import type { Command } from "./command.ts";
+import type { Command, Terminal } from "./command.ts";
 import {
   checkAddressData,
   checkDatabase,
@@ -23,12 +23,12 @@ import { checkService } from "./doctor-service.ts";
 import { openStore, type Store } from "./store.ts";
 
 // One after the other: each counts on those before it, so the first that fails for good ends it.
-async function* examine(): AsyncGenerator<Check> {
+async function* examine({ env }: Terminal): AsyncGenerator<Check> {
   yield checkNode();
   yield* await tried("memory", null, checkMachine);
   let config: Config;
   try {
-    config = readConfig();
+    config = readConfig(env);
   } catch (error) {
     if (!(error instanceof ConfigFault)) throw error;
     yield fail("configuration", error.message, "set the variable right, or leave it out");
@@ -102,9 +102,9 @@ export const doctor: Command = {
   positionals: { min: 0, max: 0 },
   options: {},
   wants: null,
-  run: async () => {
+  run: async ({ terminal }) => {
     const checks: Check[] = [];
-    for await (const check of examine()) checks.push(check);
+    for await (const check of examine(terminal)) checks.push(check);
     const isHealthy = checks.every((check) => check.isOk);
     return {
       result: { is_healthy: isHealthy, checks: checks.map(({ isOk, ...check }) => ({ ...check, is_ok: isOk })) },

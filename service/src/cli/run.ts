@@ -1,0 +1,166 @@
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { ProblemError, WrongBaseAddress } from "@casehound/client";
+import { readConfig } from "../config.ts";
+import { BackupFault } from "../db/backup/dump-file.ts";
+import { Failure } from "../domain/failure.ts";
+import { databaseFault, isDatabaseTrouble, isOperators } from "../operator.ts";
+import { backupCommands } from "./backup.ts";
+import { accountCommands } from "./accounts.ts";
+import { caseCommands } from "./cases.ts";
+import { UsageFault, type Command, type Terminal } from "./command.ts";
+import { completionCommand } from "./completion.ts";
+import { doctor } from "./doctor.ts";
+import { eventCommands } from "./events.ts";
+import { ruleCommands } from "./rules.ts";
+import { openStore, type Store } from "./store.ts";
+import { cellText, printable } from "./table.ts";
+import { tenantCommands } from "./tenants.ts";
+import { tokenCommands } from "./tokens.ts";
+import { userCommands } from "./users.ts";
+import { webhookCommands } from "./webhooks.ts";
+
+// Its own way: it is the process from then on, and prints what a service prints.
+const serve: Command = {
+  name: "serve",
+  usage: "serve",
+  summary: "starts the service, as npm start does",
+  positionals: { min: 0, max: 0 },
+  options: {},
+  wants: null,
+  run: async () => {
+    await import("../main.ts");
+    return { result: null, text: "" };
+  },
+};
+
+const commands: Command[] = [
+  serve,
+  ...tenantCommands,
+  ...userCommands,
+  ...tokenCommands,
+  ...caseCommands,
+  ...accountCommands,
+  ...ruleCommands,
+  ...eventCommands,
+  ...webhookCommands,
+  ...backupCommands,
+  doctor,
+  completionCommand(() => commands),
+];
+const exitDone = 0;
+const exitFailed = 1;
+const exitUsage = 2;
+
+// All commands, or those that begin with a word.
+function help(word?: string): string {
+  const told = commands.filter(({ name }) => word === undefined || name.split(" ")[0] === word);
+  const width = Math.max(...told.map((command) => command.usage.length));
+  const lines = told.map((command) => `  ${command.usage.padEnd(width)}  ${command.summary}`);
+  if (word !== undefined)
+    return [`Usage: ./casehound ${word} ...`, "", ...lines, "", "Each has options: --help behind it lists them."].join("\n");
+  return [
+    "Usage: ./casehound <command> [--json], or npm run -s cli -- <command> [--json]",
+    "",
+    ...lines,
+    "",
+    "  --json     the result as one JSON object on standard output",
+    "  --help     this text, or a command's own",
+    "  --version  the version of casehound",
+    "",
+    "The database is the one that the service uses: DATA_DIR (default ./data) or DATABASE_URL. It works while the service runs.",
+    "Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.",
+  ].join("\n");
+}
+
+function commandHelp({ usage, summary, options }: Command): string {
+  const lines = Object.entries(options).map(([name, { describe }]) => `  --${name.padEnd(14)} ${describe}`);
+  return [`Usage: ./casehound ${usage}`, "", summary, ...(lines.length > 0 ? ["", ...lines] : [])].join("\n");
+}
+
+function findCommand(words: string[]): { command: Command; rest: string[] } {
+  const command = commands
+    .toSorted((a, b) => b.name.length - a.name.length)
+    .find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
+  if (!command)
+    throw new UsageFault(words.length === 0 ? "a command is needed" : `there is no command "${words.slice(0, 2).join(" ")}"`);
+  return { command, rest: words.slice(command.name.split(" ").length) };
+}
+
+function parseCommand(command: Command, rest: string[]) {
+  try {
+    const types = Object.fromEntries(
+      Object.entries(command.options).map(([name, { type, multiple }]) => [name, { type, multiple: multiple ?? false }]),
+    );
+    return parseArgs({
+      args: rest,
+      allowPositionals: true,
+      options: { ...types, json: { type: "boolean" }, help: { type: "boolean" } },
+    });
+  } catch (error) {
+    const [words = "", hint] = String(error instanceof Error ? error.message : error).split(". ");
+    throw new UsageFault(hint === undefined ? words : `${words}; what begins with a dash stands last, behind --`);
+  }
+}
+
+// Runs one command. Returns its exit code.
+export async function runCommand(args: string[], terminal: Terminal): Promise<number> {
+  try {
+    return await run(args, terminal);
+  } catch (error) {
+    return tellFault(error, terminal);
+  }
+}
+
+function tellFault(error: unknown, { err }: Terminal): number {
+  const isMendable = isOperators(error) || error instanceof UsageFault;
+  const isKnown = isMendable || [BackupFault, Failure, ProblemError, WrongBaseAddress].some((kind) => error instanceof kind);
+  const text = error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error);
+  err(`casehound: ${printable(text)}\n`);
+  if (error instanceof ProblemError)
+    for (const { field, message } of error.errors ?? []) err(`casehound:   ${cellText(field)} ${cellText(message)}\n`);
+  if (error instanceof UsageFault) err("casehound: --help lists the commands\n");
+  return isMendable ? exitUsage : exitFailed;
+}
+
+async function run(args: string[], terminal: Terminal): Promise<number> {
+  const print = (text: string): number => {
+    terminal.out(`${text}\n`);
+    return exitDone;
+  };
+  const [first = "", second = ""] = args;
+  if (["", "--help", "-h", "help"].includes(first)) return print(help());
+  if (first === "--version") return print(`casehound ${version()}`);
+  // Behind half a command, as in "tenant --help".
+  const isHalf = args.length === 2 && commands.some(({ name }) => name.startsWith(`${first} `)) && second === "--help";
+  if (isHalf) return print(help(first));
+  const { command, rest } = findCommand(args);
+  const { values, positionals } = parseCommand(command, rest);
+  if (values["help"] === true) return print(commandHelp(command));
+  const { min, max } = command.positionals;
+  if (positionals.length < min || positionals.length > max || positionals.includes(""))
+    throw new UsageFault(`usage: ${command.usage}`);
+  await command.check?.({ positionals, options: values, terminal });
+  const store = command.wants === null ? null : await openStore(readConfig(terminal.env), command.wants);
+  try {
+    const { result, text, isFailure } = await command.run({ store: store ?? noStore, positionals, options: values, terminal });
+    if (command !== serve) print(values["json"] === true ? JSON.stringify(result) : printable(text));
+    return isFailure === true ? exitFailed : exitDone;
+  } catch (error) {
+    throw store !== null && isDatabaseTrouble(error) ? databaseFault(error, store.config.databaseUrl) : error;
+  } finally {
+    await store?.close();
+  }
+}
+
+// For commands that said that they want none.
+const noStore = new Proxy({} as Store, {
+  get: (_, name) => {
+    throw new Error(`a command without a database asked for its ${String(name)}`);
+  },
+});
+
+function version(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,35 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { join } from "node:path";
+import { runCommand } from "../src/cli/run.ts";
+import { compileCache } from "./launch.ts";
+
+export const cliFile = join(import.meta.dirname, "../src/cli/main.ts");
+
+export type Ended = { code: number | null; out: string; err: string };
+export type Running = { child: ChildProcess; ended: Promise<Ended> };
+
+// A command inside of the test's own process, which saves the start of a process. It has the environment that it is given
+// and no other.
+export async function runCli(args: string[], env: Record<string, string>): Promise<Ended> {
+  const written = { out: "", err: "" };
+  const code = await runCommand(args, {
+    env,
+    out: (text) => (written.out += text),
+    err: (text) => (written.err += text),
+  });
+  return { code, ...written };
+}
+
+// The command as a process of its own: for signals, exit codes and what is left behind.
+export function launchCli(args: string[], env: Record<string, string>): Running {
+  const { PATH = "", HOME = "" } = process.env;
+  const child = spawn(process.execPath, [cliFile, ...args], { env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...env } });
+  const ended = new Promise<Ended>((resolve, reject) => {
+    const written = { out: "", err: "" };
+    child.stdout.on("data", (chunk: Buffer) => (written.out += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (written.err += chunk.toString()));
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, ...written }));
+  });
+  return { child, ended };
+}
