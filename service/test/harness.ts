@@ -20,13 +20,27 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
   return { ...readConfig({}), databaseUrl: inject("databaseUrl"), port: 0, metricsPort: null, logLevel: "silent", ...overrides };
 }
 
-// A running service for the tests of a file, on a port of its own and on the run's database.
-export function useService(overrides: Partial<Config> = {}): { current: Service } {
+// The services of this worker that files share. They end with the worker.
+const shared = new Map<string, Promise<Service>>();
+
+function sharedService(overrides: Partial<Config>): Promise<Service> {
+  const key = overrides.roles ? [...overrides.roles].toSorted().join(" ") : "all";
+  const started = shared.get(key) ?? startService(testConfig(overrides));
+  shared.set(key, started);
+  return started;
+}
+
+// A running service for the tests of a file, on the run's database. A service with default settings is shared with the worker's
+// other files, so a test must not stop it; ask for `isOwn` to stop it or to look at its memory.
+export function useService(overrides: Partial<Config> = {}, { isOwn = false } = {}): { current: Service } {
   const holder: { current: Service } = { current: undefined as never };
+  const isShared = !isOwn && Object.keys(overrides).every((name) => name === "roles");
   beforeAll(async () => {
-    holder.current = await startService(testConfig(overrides));
+    holder.current = await (isShared ? sharedService(overrides) : startService(testConfig(overrides)));
   });
-  afterAll(() => holder.current.stop());
+  afterAll(async () => {
+    if (!isShared) await holder.current.stop();
+  });
   return holder;
 }
 
