@@ -68,7 +68,7 @@ const weightOf = (id: string): number => ruleOf.get(id)?.weight ?? 0;
 const isOfAccount = (id: string): boolean => ruleOf.get(id)?.about === "account";
 const sumOf = (ids: string[]): number => ids.reduce((sum, id) => sum + weightOf(id), 0);
 
-// Whether it opens a case or belongs into one. A failed log-in and a sign-up are judged apart for the account and for the source.
+// Whether it opens a case or joins one. A failed log-in and a sign-up are judged separately for the account and for the source.
 export function isFinding({ type, account, logOdds, rules }: Decided): boolean {
   if (type === "fraud_report") return true;
   const from = defaultThresholds.score_3;

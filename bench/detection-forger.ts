@@ -12,26 +12,26 @@ import { blockOf } from "../service/src/domain/address.ts";
 import { origin, type Progress, type SimulatedService } from "./detection-service.ts";
 import { dayMs } from "./detection-shop.ts";
 
-// Somebody who has read a page of a shop with the snippet alone, and who accuses its members by forged events. Each address is
-// in a block of its own, and each victim gets a device and a session of their own.
+// Somebody who has read a page of a shop that uses only the snippet, and who accuses its members with forged events. Each address
+// is in its own block, and each victim gets a separate device and session.
 export type Forger = { addresses: number; paceMs: number };
 export type Forged = {
   addresses: number;
   hours: number;
   victims: number;
   onAccounts: number;
-  // The most of the cases on accounts.
+  // The highest values among the cases on accounts.
   score: number | null;
   action: string | null;
   onSources: number;
 };
 
 const hourMs = 3_600_000;
-// A forger who takes his time is judged one name at a time, as by an engine that has nothing else to do.
+// If the forger is slow, each name is scored in its own batch, as by an idle engine.
 const promptMs = 10_000;
 const failures = 6;
 const isDriven = { _casehound_webdriver: true };
-// At once, and within one day by the service's clock.
+// All at once, or spread over one day by the service's clock.
 const forgers: readonly Forger[] = [1, 10, 100].flatMap((addresses) => [0, 22 * hourMs].map((paceMs) => ({ addresses, paceMs })));
 
 export type ForgedShop = { users: number; historyDays: number; endMs: number };
@@ -46,7 +46,7 @@ export async function measureForgers(
   return measured;
 }
 
-// In a shop of its own each time, so that no forger profits from what another did.
+// Each forger gets a new shop, so that none profits from what another did.
 async function measureForger(
   service: SimulatedService,
   { users, historyDays, endMs }: ForgedShop,
@@ -95,7 +95,8 @@ function forgedRequests(victims: string[], { addresses, paceMs, seed, appKey, st
   return requests.toSorted((a, b) => a.at_ms - b.at_ms);
 }
 
-// All that looks bad: guessed passwords, a log-in, a changed address and a large transfer, by a browser that a program drives.
+// Everything that looks suspicious: guessed passwords, a log-in, a changed address and a large transfer, from a browser that a
+// program drives.
 function accuse(page: SdkSession, accountId: string, atMs: number): void {
   const report = (type: string, attributes: Record<string, string | number | boolean>, afterMs: number): void =>
     page.report(type, atMs + afterMs, { attributes: { ...attributes, ...isDriven }, accountId });

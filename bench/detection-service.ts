@@ -68,7 +68,7 @@ export class SimulatedService {
     clock.atMs = startMs;
     const enrichment = demoEnrichment(startMs);
     const settings = { DATA_DIR: folder, PORT: "0", ROLES: "api,collector", METRICS_PORT: "off", LOG_LEVEL: "error" };
-    // Weeks of the shop go by in minutes of the quotas.
+    // The simulation sends weeks of events within minutes of real time, which would exceed the quotas.
     const unlimited = { events: null, names: null };
     const config = { ...readConfig(settings), collectorQuotas: { address: unlimited, key: unlimited } };
     const service = await startService(config, undefined, { clock, enrichment });
@@ -137,7 +137,7 @@ export class SimulatedService {
     return this.bring(opened, shopTimeline({ ...shop, appKey: opened.app_key, origin }), shop);
   }
 
-  // Sends deliveries at their times, and detects as they come in.
+  // Sends deliveries at their simulated times, and runs detection as they arrive.
   async bring(
     opened: Opened,
     deliveries: Iterable<Delivery>,

@@ -43,7 +43,7 @@ export function periodOf({ days, historyDays }: { days: number; historyDays: num
   return { startMs: measuredMs - historyDays * dayMs, measuredMs, endMs };
 }
 
-// Weeks of history with nothing but what the shop reports, and then, with browsers, guests and attackers, what is measured.
+// First weeks of history with only what the shop reports, then the measured period with browsers, guests and attackers.
 export function* shopTimeline(bench: BenchShop): Generator<Delivery> {
   const { users, period, voice } = bench;
   const { startMs, measuredMs, endMs } = period;

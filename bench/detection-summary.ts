@@ -7,7 +7,7 @@ type Share = number | null;
 export type KindSummary = {
   kind: AttackKind;
   attacks: number;
-  // Those of which the service got any event at all.
+  // Attacks of which the service received any event.
   heard: number;
   // By what detection makes a case of, and by asking so many of the genuine sessions again.
   case: Share;

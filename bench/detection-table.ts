@@ -69,7 +69,7 @@ function catchesText(kinds: KindSummary[]): string {
   );
 }
 
-// An attacker whose program runs no script of the page sends nothing to a shop that hears only its pages.
+// If a shop hears only its pages, an attacker whose program does not run the page's scripts sends it nothing.
 function heardText(kinds: KindSummary[]): string {
   const rows = kinds.map(({ kind, attacks, heard, case: caught }): Row => [
     kind,
@@ -78,7 +78,7 @@ function heardText(kinds: KindSummary[]): string {
     percent(heard === 0 ? null : ((caught ?? 0) * attacks) / heard),
   ]);
   return (
-    "Attacks that sent any event. The others run no script of the page, so a shop whose servers are silent cannot see them. " +
+    "Attacks that sent any event. The others do not run the page's scripts, so a shop whose servers are silent cannot see them. " +
     "Friendly fraud is left out, because only a server can report a chargeback.\n\n" +
     table(["simulated attack", "attacks", "sent events", "case, of those"], rows)
   );
@@ -97,7 +97,7 @@ export function forgedText(forged: Forged[]): string {
   const head = ["addresses", "within", "accounts named", "cases on accounts", "highest score", "strongest action"];
   return (
     "What a forger achieves in a shop whose pages sign nothing. The forger names every member once, each from a new device and " +
-    "session, with six failed log-ins, a log-in, a changed e-mail address and a large transfer, all by a browser that says it is " +
+    "session, with six failed log-ins, a log-in, a changed e-mail address and a large transfer, all from a browser that reports that it is " +
     `driven by a program. Each address is in a block (/24) of its own.\n\n${table([...head, "cases about sources"], rows)}`
   );
 }
@@ -135,7 +135,7 @@ function accountsText(kinds: KindSummary[]): string {
   const rows = kinds
     .filter(({ kind, entered }) => entered > 0 && !kind.startsWith("takeover"))
     .map(({ kind, entered, enteredWithCase }): Row => [kind, entered, enteredWithCase, percent(enteredWithCase / entered)]);
-  return `Accounts that attackers got into or made, and those with a case of their own or, for sign-ups, of the device or address that they came from.\n\n${table(["simulated attack", "accounts", "with a case", "share"], rows)}`;
+  return `Accounts that attackers got into or created, and how many of them have a case: their own or, for sign-ups, one about the device or address that they came from.\n\n${table(["simulated attack", "accounts", "with a case", "share"], rows)}`;
 }
 
 function labelsText(kinds: KindSummary[]): string {

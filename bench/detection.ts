@@ -34,7 +34,8 @@ function kindsOf(wanted: string): Voice["kind"][] {
   return kinds;
 }
 
-// The forger's shops are small: what a forger achieves depends on the accounts that he names, not on their number.
+// The forger's shops are small, because what a forger achieves depends on the accounts that they name, not on the size of the
+// shop.
 const forgedUsers = 100;
 const forgedDays = 14;
 
@@ -50,7 +51,7 @@ const onProgress = (line: string): void => void process.stderr.write(`${line}\n`
 type Result = { kind: Voice["kind"]; simulated: Setting; summary: Summary };
 
 async function measureKind(kind: Voice["kind"]): Promise<Result> {
-  // A run of all kinds takes one seed for the shops without servers. Otherwise it would take half an hour.
+  // A run of all kinds uses one seed for the shops without servers. Otherwise it would take half an hour.
   const own = kinds.length > 1 && kind !== "server" ? seeds.slice(0, 1) : seeds;
   const measured: Measured[] = [];
   for (const seed of own) {

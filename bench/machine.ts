@@ -39,7 +39,7 @@ export function startProcess(bench: Bench, env: Record<string, string> = {}, fla
   return spawnService({ DATABASE_URL: databaseUrl(bench), ...env }, flags);
 }
 
-// The generator sends more than a page, from one machine.
+// The load generator sends more events than the quotas allow one address.
 const unlimitedPages = {
   QUOTA_ADDRESS_EVENTS: "off",
   QUOTA_ADDRESS_NAMES: "off",

@@ -11,7 +11,7 @@ async function fetchText(url) {
   return text;
 }
 
-// All addresses include the loopback one.
+// A server that listens on all addresses can be reached on loopback.
 function metricsHost() {
   if (["", "0.0.0.0", "::"].includes(METRICS_HOST)) return "127.0.0.1";
   return METRICS_HOST.includes(":") ? `[${METRICS_HOST}]` : METRICS_HOST;

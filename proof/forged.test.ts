@@ -7,12 +7,12 @@ import { signIdentity } from "./forged/page-event.ts";
 import { proveShort } from "./prove.ts";
 
 test(
-  "forged: an attacker who knows the app key accuses nobody, hides nothing and holds up nobody",
+  "forged: an attacker who knows the app key accuses nobody, hides nothing and delays nobody",
   { timeout: 300_000 },
   async () => {
     const figures = await proveShort(forged);
     expect(Number(figures["attacks"])).toBeGreaterThan(45);
-    // A row has the goals of one attack in every world that it was tried in.
+    // A row has the goals of one attack in every world in which it was tried.
     expect(Object.values(figures).filter((row) => String(row).includes("(goal: ")).length).toBeGreaterThan(80);
   },
 );
@@ -26,7 +26,7 @@ function look(cases: CaseItem[], accounts: Record<string, string>, links = 0): L
   return { cases, accounts: new Map(Object.entries(accounts)), links };
 }
 
-test("forged: a case, a new version, a new account, a changed account and a link are seen; the attacker's own account is not", () => {
+test("forged: the ledger reports a case, a new version, a new account, a changed account and a link, but not the attacker's own account", () => {
   const before = look([caseOn("ada"), caseOn("bob")], { ada: "1", bob: "1" });
   const cases = [caseOn("ada", { case_version: 2 }), caseOn("bob"), caseOn("eve"), caseOn("UNKNOWN"), caseOn("mallory")];
   const damage = damageOf(before, look(cases, { ada: "2", bob: "1", eve: "1", mallory: "1" }, 3));
@@ -42,7 +42,7 @@ test("forged: a case, a new version, a new account, a changed account and a link
   ]);
 });
 
-test("forged: claims alone may open cases of score 3 that recommend MONITOR, and no louder ones", () => {
+test("forged: claims alone may open cases with score 3 and MONITOR, and nothing above", () => {
   const ledger = new Ledger();
   const quiet = look([caseOn("ada")], {});
   judgeClaims(ledger, { attack: "a", world: "server" }, damageOf(look([], {}), quiet));
@@ -66,7 +66,7 @@ function decided(logOdds: number, score = 1): Decided {
   return { logOdds, score, rules: [] };
 }
 
-test("forged: a fall, a rise and a lost decision are seen", () => {
+test("forged: a fall, a rise and a lost decision are detected", () => {
   const ground = undefined as unknown as Ground;
   const acts = ["a", "b", "c"].map((id) => ({ id, type: "payment", at: 0, ip: "", agent: "" }));
   const clean = {
@@ -90,6 +90,6 @@ test("forged: a fall, a rise and a lost decision are seen", () => {
   expect(movedBetween(acts, clean, { ground, decisions: new Map() }).fall).toBe(Infinity);
 });
 
-test("forged: an identity is signed as the test vector says", () => {
+test("forged: an identity is signed as in the test vector", () => {
   expect(signIdentity("secret", "user-42", 1_800_000_000)).toMatch(/^v1\.1800000000\.[\w-]{43}$/);
 });

@@ -20,7 +20,7 @@ const noQuotas: Environment = {
   QUOTA_KEY_NAMES: "off",
 };
 
-// A world that cannot be made is a violation, so that no attack is left out in silence.
+// A world that cannot be created is a violation, so that no attack is skipped silently.
 async function openWorlds(setting: Setting): Promise<Set<World>> {
   const open = new Set<World>();
   for (const world of worlds) {
@@ -28,7 +28,7 @@ async function openWorlds(setting: Setting): Promise<Set<World>> {
       await Ground.open(setting.stand, setting.port, world);
       open.add(world);
     } catch (error) {
-      setting.ledger.fail(`the world "${world}" cannot be made, so nothing was tried in it: ${String(error)}`);
+      setting.ledger.fail(`the world "${world}" could not be created, so no attack was tried in it: ${String(error)}`);
     }
   }
   return open;
@@ -39,7 +39,7 @@ async function runTrial(setting: Setting, trial: Trial): Promise<void> {
   try {
     await trial.run({ ...setting, random: setting.random.fork(`${attack}/${world}`) });
   } catch (error) {
-    setting.ledger.fail(`${attack}, ${world}: did not come to its end: ${error instanceof Error ? error.stack : String(error)}`);
+    setting.ledger.fail(`${attack}, ${world}: did not finish: ${error instanceof Error ? error.stack : String(error)}`);
   }
 }
 
@@ -79,6 +79,6 @@ export const forged: Part = {
   name: "forged",
   title: "Forged events",
   claim:
-    "An attacker who knows the public app key, our source, account ids and an address that others share, but no secret and nobody's session, sends whatever he likes to the collector, in the tag's shape and in the Clickstream SDK's. Where servers or signatures speak for accounts, he accuses nobody, creates no account, hides no take-over and no stuffing, holds up no server activity, buries no evidence and keeps no case open. What he achieves against a tenant that has the snippet alone is shown beside it. The worst of all tries is shown.",
+    "An attacker who knows the public app key, our source, account ids and an address that others share, but no secret and nobody's session, sends arbitrary events to the collector, in the format of the tag and of the Clickstream SDK. If servers or signatures confirm accounts, the attacker accuses nobody, creates no account, hides no take-over and no stuffing, delays no server activity, buries no evidence and keeps no case open. What the attacker achieves against a tenant that uses only the snippet is shown beside it. The worst result of all tries is shown.",
   run,
 };

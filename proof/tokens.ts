@@ -52,7 +52,7 @@ async function harmless(scene: Scene): Promise<{ figures: Findings["figures"]; v
   return { figures, violations };
 }
 
-// A rotation leaves the old secret and its tokens good. revoke_now ends both, and tokens of the new secret work at once.
+// After a rotation the old secret and its tokens stay valid. revoke_now ends both, and tokens of the new secret work at once.
 async function rotations(scene: Scene): Promise<string[]> {
   const { tenant, token } = scene;
   const rotate = async (revoke_now: boolean) => {
@@ -66,7 +66,7 @@ async function rotations(scene: Scene): Promise<string[]> {
   const third = await rotate(true);
   const [old, fresh] = [await asked(tenant.client_secret), await scene.tokenOf({ ...tenant, ...third })];
   const used = await scene.call("GET", "/cases", { token: fresh });
-  // The process hears of a revocation a moment later.
+  // The process is notified of a revocation a moment later.
   let ended = 200;
   for (let tries = 0; tries < triesMax && ended === 200; tries++) {
     await sleep(10);

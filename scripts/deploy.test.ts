@@ -68,7 +68,7 @@ test("deploy: probes ask for what is there, and budgets and services choose pods
   }
 });
 
-test("deploy: the Kubernetes example trusts no proxy until somebody names one", () => {
+test("deploy: the Kubernetes example trusts no proxy until one is configured", () => {
   expect(readConfig(configMapOf("kubernetes/config.yaml")).trustedProxies.rules).toEqual([]);
 });
 

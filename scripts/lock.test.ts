@@ -15,8 +15,8 @@ test("lock file: every package has an integrity hash", () => {
   expect(without.map(([path, { version }]) => `${path}@${version}`)).toEqual([]);
 });
 
-// So that it works with any registry, and tells nothing about the one that it was made with.
-test("lock file: no registry is named, there or in .npmrc", () => {
+// So that it works with any registry, and does not reveal which one it was made with.
+test("lock file: neither it nor .npmrc names a registry", () => {
   const named = installed.filter(([, { funding: _funding, ...rest }]) => JSON.stringify(rest).includes("://"));
   expect(named.map(([path]) => path)).toEqual([]);
   const settings = readFileSync(join(root, ".npmrc"), "utf8");

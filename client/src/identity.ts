@@ -1,11 +1,11 @@
-// Signs which account a page speaks for. On a server only: whoever has the secret can speak for every account.
+// Signs which account is signed in to a page. Use it only on a server: anyone who has the secret can vouch for every account.
 export type IdentityOptions = { secret: string; expiresInSeconds?: number };
 
 const encoder = new TextEncoder();
 const expiresInSecondsMax = 24 * 60 * 60;
 
 export async function signIdentity(accountId: string, { secret, expiresInSeconds = 60 * 60 }: IdentityOptions): Promise<string> {
-  if (typeof accountId !== "string" || accountId === "") throw new TypeError("the account id must be a text that is not empty");
+  if (typeof accountId !== "string" || accountId === "") throw new TypeError("the account id must be a non-empty string");
   if (typeof secret !== "string" || secret === "") throw new TypeError("the identity secret is missing");
   if (!(expiresInSeconds > 0 && expiresInSeconds <= expiresInSecondsMax))
     throw new RangeError(`expiresInSeconds must be more than 0 and at most ${expiresInSecondsMax}`);

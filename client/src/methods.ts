@@ -183,7 +183,7 @@ export abstract class OperationMethods {
   getIdentity(options: CallOptions = {}): Answer<"getIdentity"> {
     return this.call("getIdentity", { ...options });
   }
-  /** Make a secret that signs identity tokens. POST /tenants/identity/secrets, scope update:tenant_auth_secret. */
+  /** Create a secret for signing identity tokens. POST /tenants/identity/secrets, scope update:tenant_auth_secret. */
   createIdentitySecret(body: Body<"createIdentitySecret">, options: CallOptions = {}): Answer<"createIdentitySecret"> {
     return this.call("createIdentitySecret", { body, ...options });
   }

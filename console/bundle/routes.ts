@@ -1,4 +1,4 @@
-// The addresses of the console's screens. The service answers them, and no others, with the console's page.
+// The paths of the console's screens. The service serves the console's page at these paths and at no others.
 export const routes = {
   queue: "/",
   case: "/cases/$caseId",

@@ -272,7 +272,7 @@ test.each(["light", "dark"] as const)("detection: axe finds nothing on its scree
   expect(visitor.complaints).toEqual([]);
 });
 
-test("detection: a rule that rests says so in the list and on its own page, and others do not", async () => {
+test("detection: a paused rule is marked in the list and on its own page, and others are not", async () => {
   const visitor = await visit();
   const { page, tenant } = visitor;
   const now = Date.now();
@@ -285,6 +285,6 @@ test("detection: a rule that rests says so in the list and on its own page, and 
   expect(await page.getByRole("row").filter({ hasText: "Limited" }).getByRole("link").allTextContents()).toEqual([name]);
   await page.getByRole("link", { name }).click();
   await page.getByRole("heading", { level: 1, name }).waitFor();
-  expect(await page.getByText("Its patterns take too long. It rests until").count()).toBe(1);
+  expect(await page.getByText("Its patterns take too long. It is paused until").count()).toBe(1);
   expect(visitor.complaints).toEqual([]);
 });

@@ -37,7 +37,7 @@ const newIds = () => ({
 
 const before = (minutes: number) => new Date(Date.now() - minutes * 60_000 - 1000).toISOString();
 
-test("case: each piece of evidence says whose word it is, how often it was seen, and when first and last", async () => {
+test("case: each piece of evidence shows its source, how often it was seen, and when first and last", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const claim = findingOf("page", "Scripted rhythm");

@@ -16,7 +16,7 @@ async function open(role: "investigator" | "admin", width = 1280) {
   return { tenant, guest, page: guest.page, section: guest.page.getByRole("region", { name: "Signed identity" }) };
 }
 
-test("developers: a tenant with the snippet alone makes an identity secret, sees it once, rotates and revokes it, and requires it", async () => {
+test("developers: a snippet-only tenant creates an identity secret, sees it once, rotates and revokes it, and requires signatures", async () => {
   const { tenant, guest, page, section } = await open("admin");
   await section.getByText("or one server call at log-in, lifts both limits").waitFor();
   expect(await section.getByRole("region", { name: "the lines that sign an identity" }).textContent()).toContain("createHmac");
@@ -37,7 +37,7 @@ test("developers: a tenant with the snippet alone makes an identity secret, sees
 
   await section.getByRole("button", { name: "Rotate the identity secret" }).click();
   await page.getByRole("button", { name: "Make a new secret" }).click();
-  await shown.getByText("The secret before it works until").waitFor();
+  await shown.getByText("The replaced secret works until").waitFor();
   await shown.getByRole("button", { name: "I have stored it" }).click();
   const secrets = section.getByRole("list", { name: "Identity secrets" });
   await secrets.getByText("Works until").waitFor();
@@ -57,7 +57,7 @@ test("developers: a tenant with the snippet alone makes an identity secret, sees
   expect(guest.complaints).toEqual([]);
 });
 
-test("developers: the counts of the last seven days are one sentence, also on a telephone", async () => {
+test("developers: the counts of the last seven days are one sentence, also on a phone", async () => {
   const { tenant, guest, page, section } = await open("admin", 390);
   const day = new Date().toISOString().slice(0, 10);
   await service.current.database.transaction((tx) =>
@@ -76,7 +76,7 @@ test("developers: the counts of the last seven days are one sentence, also on a 
   expect(guest.complaints).toEqual([]);
 });
 
-test("developers: a sixth identity secret is refused in a sentence", async () => {
+test("developers: a sixth identity secret is rejected with a readable message", async () => {
   const { tenant, guest, page, section } = await open("admin");
   for (let made = 0; made < 5; made++) await tenant.call("POST", "/tenants/identity/secrets");
   await page.reload();
@@ -87,7 +87,7 @@ test("developers: a sixth identity secret is refused in a sentence", async () =>
   expect(guest.complaints).toEqual([]);
 });
 
-test("developers: an investigator sees signed identity and can change nothing of it", async () => {
+test("developers: an investigator sees the settings of signed identity but cannot change them", async () => {
   const { guest, section } = await open("investigator");
   await section.getByText("Admins can change this.").waitFor();
   expect(await section.getByRole("button", { name: /secret/ }).count()).toBe(0);

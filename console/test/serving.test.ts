@@ -56,7 +56,7 @@ test("console: a second build of the same sources does nothing", async () => {
 
 const screens = Object.values(routes).map((path) => path.replace(/\$\w+/, "a%2Fb"));
 
-test("console: every screen's address comes from the list that the service answers", () => {
+test("console: every screen's path is in the list of paths that the service serves", () => {
   const router = readFileSync(join(import.meta.dirname, "../src/router.tsx"), "utf8");
   const used = [...router.matchAll(/\bpath: (.+),/g)].map(([, path]) => String(path));
   expect(used.toSorted()).toEqual(
@@ -143,7 +143,7 @@ test.each([
   "/collect",
   "/docs/nothing",
   "/livez/x",
-])("GET %s 404: what is no screen and no asset is a problem, whatever the browser takes", async (path) => {
+])("GET %s 404: a path that is neither a screen nor an asset returns a problem, whatever the browser accepts", async (path) => {
   const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: ${asBrowser.accept}\r\n\r\n`;
   const answer = await sendRaw(service.current.port, request);
   expect(expectProblem(answer, 404, "item-not-found").detail).toBe("There is nothing at this path.");

@@ -39,7 +39,7 @@ test("sign-in: nothing is shown without a session; a wrong password is told; the
 
 test("sign-in: after too many attempts the page says how long to wait, also with the right password", async () => {
   const ada = await people();
-  // Its time stands still, so the wait does not run out under the test.
+  // Its clock stands still, so the wait does not end during the test.
   const now = clock.now();
   const still = await startService(testConfig(), undefined, { clock: { ...clock, now: () => now } });
   onTestFinished(() => still.stop());

@@ -25,7 +25,7 @@ export type World = {
 export type Tenant = Credentials & { tenant_id: string };
 
 export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
-  // Not of the tenant's first client, whose secret is revoked on the way.
+  // The token does not belong to the tenant's first client, because that client's secret is revoked during the run.
   const first = await tokenOf(port, tenant);
   const made = await send(port, "POST", `/v2/${tenant.tenant}/clients`, { token: first, body: { scopes } });
   const own = made.json.data as { client: { client_id: string }; client_secret: string };

@@ -8,7 +8,8 @@ import { openGround, shapesOf, type Setting, type Trial } from "./trial.ts";
 
 type Attack = (ground: Ground, base: number) => Promise<unknown>;
 
-// A shop with customers, what an attacker sends, and what it changed. `told`: what the shop tells beside its customers.
+// A shop with customers, what an attacker sends, and what that changed. `told`: what the shop reports in addition to its
+// customers.
 async function inShop(setting: Setting, world: World, attack: Attack, told: (base: number) => Act[] = () => []): Promise<Damage> {
   const ground = await openGround(setting, world);
   const base = Date.now();
@@ -29,8 +30,8 @@ async function sendAll(ground: Ground, requests: PageRequest[]): Promise<void> {
   for (const request of requests) await ground.collect(request);
 }
 
-// Each rule that speaks of an account has a request that would make it speak. Half of the victims are customers that the shop has
-// named, and the others are not known yet.
+// For each rule about an account there is a request that would make it match. Half of the victims are customers that the shop has
+// named; the others are not known yet.
 function accusations({ random }: Setting, base: number, shape: Shape): PageRequest[] {
   const guise = (index: number) => newGuise(random, base, ownAddress(index));
   const naming = (account: unknown) => ({ account, at: base });
@@ -87,10 +88,10 @@ function accuse(world: World): Trial {
 }
 
 const named = 2000;
-// One source is one suspect. But the first few devices may be found before it is seen that they are a crowd.
+// One source is one suspect. But the first few devices may get a case before the source is recognized as a crowd.
 const casesOfCrowdMax = 10;
 
-// One request that names 2,000 accounts. `isManyDevices`: and a device for each.
+// One request that names 2,000 accounts; with `isManyDevices`, each on its own device.
 function bulk(world: World, isManyDevices: boolean): Trial {
   const attack = isManyDevices ? "accuse 2,000 in one request, a device each" : "accuse 2,000 in one request";
   return {
@@ -116,8 +117,9 @@ function bulk(world: World, isManyDevices: boolean): Trial {
   };
 }
 
-// What anybody can make a server tell of a customer, in his own session. A failed log-in must tie nothing: whoever types a
-// customer's name and a wrong password would speak for the customer. Whether an event of the shop's own ties is for its meaning.
+// What anybody can make a server report about a customer, in the attacker's own session. A failed log-in must tie nothing.
+// Otherwise anyone who types a customer's name and a wrong password could send events for that customer. Whether a shop's own
+// event ties depends on its meaning.
 function tie(world: "server" | "signed", type: "login_failed" | "custom:reset_asked"): Trial {
   const attack = `tie by ${type}`;
   const tied = victims.slice(0, 2);
@@ -146,7 +148,7 @@ function tie(world: "server" | "signed", type: "login_failed" | "custom:reset_as
   };
 }
 
-// Names that are none, names that look like others, keys of other tenants, and tokens that are not good for the name.
+// Invalid names, names that look like others, keys of other tenants, and tokens that are not valid for the name.
 function odd(world: World): Trial {
   const attack = "odd names, keys and tokens";
   return {
@@ -179,7 +181,7 @@ function odd(world: World): Trial {
   };
 }
 
-// An account that was erased must not come back because a page names it.
+// An erased account must not be recreated because a page names it.
 function erased(world: World): Trial {
   const attack = "name an erased account";
   return {
@@ -200,7 +202,7 @@ function erased(world: World): Trial {
   };
 }
 
-// A browser for each account, each from a network of its own, all in one IPv6 block as providers give to a customer.
+// One browser per account, each from its own network, all in one IPv6 block such as a provider gives to a customer.
 const networks = 100;
 function block(world: World): Trial {
   const attack = `accuse ${networks} from one IPv6 block`;
@@ -221,7 +223,7 @@ function block(world: World): Trial {
   };
 }
 
-// What a forger achieves against a tenant that has the snippet alone, by the number of his addresses. Measured, without a goal.
+// What a forger achieves against a tenant that uses only the snippet, by the number of addresses. Measured, without a goal.
 const accountsNamed = 48;
 function reach(addresses: number): Trial {
   const attack = `accuse ${accountsNamed} accounts from ${addresses} address${addresses === 1 ? "" : "es"}`;

@@ -29,7 +29,7 @@ import type { Setting, Trial } from "./trial.ts";
 
 const reported = "reported";
 
-// Everything at once: a theft, stuffing, people of an office, and a case that a server's report opened.
+// Everything at once: a theft, stuffing, people in an office, and a case that a server's report opened.
 function wholeStory(base: number): Story {
   const [crowd, history, login, change, payment] = takeover(base).stages;
   const [, officeHistory, , morning, noon] = office(base).stages;
@@ -75,7 +75,7 @@ const types = [
   "add_to_cart",
 ];
 
-// An attacker who draws each request: what it is for, by whom it seems to be sent, when, and whom it names.
+// An attacker who draws each request at random: its purpose, its apparent sender, its time, and the account that it names.
 class Chancer {
   readonly #random: Random;
   readonly #ground: Ground;
@@ -124,7 +124,7 @@ class Chancer {
     return { events, ip: guise.ip, agent, shape: random.pick(shapes), isPacked: random.chance(0.1) };
   }
 
-  // Never a session of somebody else: those are secret. The thief's and the stuffer's devices are his own.
+  // Never somebody else's session, because those are secret. The thief's and the stuffer's devices belong to the attacker.
   #guise(isHiding: boolean): Guise {
     const random = this.#random;
     const ips = [ownAddress(random.whole(0, 20)), officeIp, thief.ip, stuffingIp("device", 0), attacker.ip];
@@ -150,7 +150,7 @@ class Chancer {
     ]);
   }
 
-  // Now, late, at the time of the theft, long ago, and ahead.
+  // Now, late, at the time of the theft, long ago, or in the future.
   #time(): number {
     const random = this.#random;
     const day = 24 * 60 * minute;
@@ -225,7 +225,7 @@ function combine(world: "server" | "signed"): Trial {
         const forge = (ground: Ground): Forgery => {
           const chancer = new Chancer(random, ground, base);
           return async (stage) => {
-            // Until its server first speaks, the tenant has the snippet alone, and a page's claims count.
+            // Until its server first reports, the tenant uses only the snippet, and a page's claims count.
             if (world === "server" && stage === story.stages[0]?.name) return undefined;
             await chancer.send(aStage);
             if (stage === "payment") closed = await closeReported(ground, chancer, aStage);

@@ -9,7 +9,7 @@ import { openGround, type Setting, type Trial } from "./trial.ts";
 const eventsARequest = 2000;
 const floodAtOnce = 4;
 
-// Every event a new device, session and account, so that each makes all the rows that it can.
+// Every event has a new device, session and account, so that each creates as many rows as possible.
 async function flood(ground: Ground, setting: Setting, { events, shape }: { events: number; shape: Shape }): Promise<number> {
   const { random } = setting;
   const base = Date.now();
@@ -31,7 +31,7 @@ async function flood(ground: Ground, setting: Setting, { events, shape }: { even
 
 const waitSecondsMax = 180;
 
-// How long a report that was just accepted takes to become a case.
+// How long it takes until a report that was just accepted becomes a case.
 async function waitForCase(ground: Ground, account: string): Promise<number> {
   await ground.must("POST", "/activities", {
     body: {
@@ -68,7 +68,7 @@ function floodTrial(world: World): Trial {
       const row = { attack, world };
       // In a test the machine may be busy with other things.
       const secondsMax = scale === "full" ? 2 : 10;
-      // A tenant with the snippet alone has no server that could report.
+      // A tenant that uses only the snippet has no server that could report.
       if (world !== "snippet")
         ledger.goal({ ...row, what: "seconds that a report waits" }, await waitForCase(ground, "reported"), secondsMax);
       ledger.note({ ...row, what: "events sent" }, events);

@@ -1,7 +1,7 @@
 import type { Random } from "@casehound/simulator/random";
 import { agents, botAgent, sessionIdOf, type PageEvent, type PageRequest, type Shape } from "./page-event.ts";
 
-// Where forged events come from: a browser that the attacker made up, or one that he has.
+// Where forged events come from: a browser that the attacker invented, or a real one of theirs.
 export type Guise = { device: string; session: string; ip: string };
 
 export function newGuise(random: Random, at: number, ip: string): Guise {
@@ -9,7 +9,7 @@ export function newGuise(random: Random, at: number, ip: string): Guise {
   return { device, session: sessionIdOf(device, at), ip };
 }
 
-// Addresses that the attacker has, each in a block of its own.
+// Addresses that the attacker controls, each in its own block.
 export function ownAddress(index: number): string {
   return `10.${66 + (index >> 8)}.${index & 255}.9`;
 }
@@ -20,7 +20,7 @@ export function repeat<T>(count: number, make: (index: number) => T): T[] {
 
 type Naming = { account: unknown; at: number };
 
-// A program at work in the account: even gaps, no input, and the browser says so, or its user agent does.
+// A program at work in the account: even gaps, no input, and the browser or its user agent shows it.
 export function robot({ device, session, ip }: Guise, { account, at }: Naming, shape: Shape, count = 12): PageRequest {
   const events = repeat(count, (index): PageEvent => ({
     type: "add_to_cart",
@@ -33,7 +33,7 @@ export function robot({ device, session, ip }: Guise, { account, at }: Naming, s
   return { events, ip, shape, agent: shape === "tag" ? agents[0] : botAgent };
 }
 
-// The same events again from elsewhere, as failed log-ins from many addresses look.
+// Failed log-ins on one account, as if from many devices and addresses.
 export function failures(guises: Guise[], { account, at }: Naming, shape: Shape): PageRequest[] {
   return guises.map(({ device, session, ip }, index) => ({
     events: repeat(4, (each): PageEvent => ({
@@ -49,7 +49,7 @@ export function failures(guises: Guise[], { account, at }: Naming, shape: Shape)
   }));
 }
 
-// A stranger's theft, all of it made up.
+// A theft by a stranger, entirely invented.
 export function madeUpTheft({ device, session, ip }: Guise, { account, at }: Naming, shape: Shape): PageRequest {
   const step = (type: string, before: number, amount?: number): PageEvent => ({
     type,

@@ -4,11 +4,11 @@ import { send, type Answer, type Options } from "../../service/test/send.ts";
 import type { Stand } from "../stand.ts";
 import { origin, signIdentity, wireRequest, type PageEvent, type PageRequest } from "./page-event.ts";
 
-// Who vouches for what the shop's pages say of an account: its servers, a signature, or nobody.
+// Who vouches for the accounts that the shop's pages name: its servers, a signature, or nobody.
 export const worlds = ["server", "signed", "snippet"] as const;
 export type World = (typeof worlds)[number];
 
-// Something that really happens in the shop. The world decides who tells Casehound of it.
+// Something that really happens in the shop. The world determines who reports it to Casehound.
 export type Act = {
   id: string;
   type: string;
@@ -30,17 +30,17 @@ export type CaseItem = {
   recommended_action: string;
 };
 export type WholeCase = CaseItem & { fraud_occurrences: Record<string, unknown> };
-// `logOdds`: what the score was made of, exactly.
+// `logOdds`: the exact value that the score was computed from.
 export type Decided = { score: number; logOdds: number; rules: string[] };
 type Credentials = { tenant: string; tenant_id: string; client_id: string; client_secret: string; app_key: string };
 
-// The attacker is a customer too. What he does to his own account is no forgery.
+// The attacker is a customer too. What they do to their own account is not forgery.
 export const mallory = "mallory";
 
 const tokenSeconds = 3600;
 const onlyServers = new Set(["login_failed", "fraud_report", "custom:reset_asked"]);
 
-// A fresh tenant in one of the worlds, with the service at a port.
+// A new tenant in one of the worlds, with the service on a port.
 export class Ground {
   readonly world: World;
   readonly tenant: Credentials;
@@ -87,19 +87,20 @@ export class Ground {
     return answer;
   }
 
-  // Anybody may call this: it needs the public app key alone. Returns the status.
+  // Anybody can do this, because it needs only the public app key. Returns the status.
   async collect(request: PageRequest, appKey = this.tenant.app_key): Promise<number> {
     const { path, body, headers } = wireRequest(request, appKey);
     return (await send(this.#port, "POST", path, { rawBody: body, headers })).status;
   }
 
-  // `expires` in seconds. By default the token that the shop's page has while the customer is signed in.
+  // `expires` is in seconds. By default, returns the token that the shop's page has while the customer is signed in.
   tokenFor(account: string, expires = this.#tokensExpire): string {
     return signIdentity(this.#identitySecret, account, expires);
   }
 
-  // What the shop tells, in the way of its world, scored when this returns. Grouped by browser, because a request has one address
-  // and one user agent; scored group by group, so that two plays of a story come out the same.
+  // Reports what happens in the shop, through the channel of its world. Everything is scored when this returns. Acts are grouped
+  // by browser, because a request has one address and one user agent, and scored group by group, so that two runs of a story have
+  // the same result.
   async tell(acts: Act[]): Promise<void> {
     for (const { account } of acts) if (account !== undefined) this.named.add(account);
     const byServer = acts.filter((act) => this.#isToldByServer(act));
@@ -138,7 +139,7 @@ export class Ground {
     return (await this.must("GET", `/cases/${id}`)).json.data;
   }
 
-  // As JSON, by id.
+  // Returns JSON by id.
   async accounts(): Promise<Map<string, string>> {
     type Page = { end_user_accounts: { website_account_id: string }[] };
     const all = (await this.#pages("/enduseraccounts?")).flatMap((page) => (page as Page).end_user_accounts);
@@ -163,7 +164,7 @@ export class Ground {
     return (await this.call("PUT", `/cases/${case_id}`, { body, key: randomUUID() })).status;
   }
 
-  // What was decided of the shop's own acts. Read from the log, because the API shows only decisions that became a case.
+  // The decisions about the shop's own acts. Read from the log, because the API shows only decisions that became a case.
   async decisions(acts: Act[]): Promise<Map<string, Decided>> {
     type Row = { activity_id: string; origin: string; score: number; decision: string };
     const ids = acts.map(({ id }) => id);
@@ -181,7 +182,7 @@ export class Ground {
     );
   }
 
-  // Rows that activity makes and that no list shows.
+  // Rows that activity creates and that no list shows.
   async rows(): Promise<{ links: number; sessions: number; states: number }> {
     const id = this.tenant.tenant_id;
     const [row] = await this.#stand.database.query<{ links: string; sessions: string; states: string }>(sql`

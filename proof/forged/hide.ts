@@ -29,7 +29,7 @@ export const movedMax = 0.1;
 
 export type Played = { ground: Ground; decisions: Map<string, Decided> };
 
-// A story on a fresh tenant. Two plays of one story differ by the forgery alone.
+// Runs a story on a new tenant. Two runs of one story differ only in the forgery.
 export async function playOn(
   setting: Setting,
   world: World,
@@ -43,7 +43,7 @@ export async function playOn(
 
 export type Moved = { fall: number; rise: number; scores: number; where: string };
 
-// How far the log-odds of these acts moved. An act without a decision moved without end.
+// How far the log-odds of these acts moved. For an act without a decision the move is infinite.
 export function movedBetween(acts: Act[], clean: Played, forged: Played): Moved {
   const moved: Moved = { fall: 0, rise: 0, scores: 0, where: "" };
   for (const { id } of acts) {
@@ -74,7 +74,7 @@ function whitewash({ guise, base, shape }: Disguise, from: number, ids: string[]
   const events = [
     ...repeat(5, (index) => step("login_succeeded", index)),
     ...repeat(17, (index) => step("payment", index, { attributes: { amount: stolen } })),
-    // Under the ids of what the shop is about to tell.
+    // Uses the activity ids that the shop is about to send.
     ...ids.map((id, index) => step("login_succeeded", index, { id })),
   ];
   const invented = repeat(40, (index) => `invented-${from - base}-${index}`);
@@ -82,7 +82,7 @@ function whitewash({ guise, base, shape }: Disguise, from: number, ids: string[]
   return [{ events, ip, shape, agent: strangeAgent }, loginsOf(guise, invented, everybody, shape)];
 }
 
-// 100 page views and failed log-ins, which push older events out of what is remembered.
+// 100 page views and failed log-ins, to push older events out of memory.
 function drown({ guise, base, shape }: Disguise): PageRequest {
   const { device, session, ip } = guise;
   const events = repeat(100, (index): PageEvent => ({
@@ -95,10 +95,10 @@ function drown({ guise, base, shape }: Disguise): PageRequest {
   return { events, ip, shape, agent: strangeAgent };
 }
 
-// At every moment: before the account's first log-in, dated before it, between, and during the theft.
+// At every stage: before the account's first log-in, dated before it, in between, and during the theft.
 function hiding(ground: Ground, story: Story, disguise: Disguise): Forgery {
   const { base } = disguise;
-  // A shop's pages take ids that nobody can guess. Its servers' may be order numbers.
+  // A shop's pages use ids that nobody can guess. Its servers' ids may be order numbers.
   const guessed = (stage: string) =>
     ground.world === "server" ? actsOf(story, stage).filter(({ type }) => type !== "page_view") : [];
   const idsOf = (stage: string) => guessed(stage).map(({ id }) => id);
@@ -114,8 +114,8 @@ function hiding(ground: Ground, story: Story, disguise: Disguise): Forgery {
   };
 }
 
-// By whom the forged events seem to be sent: the thief's device in a session of no account, the attacker's own session with the
-// thief's device, and the thief's own session, which the shop ties to the account when he logs in.
+// The apparent senders of the forged events: the thief's device in a session without an account, the attacker's own session with
+// the thief's device, and the thief's own session, which the shop ties to the account when the thief logs in.
 const disguises = {
   "the thief's device": (base: number, random: Random): Guise => ({ ...newGuise(random, base, thief.ip), device: thief.device }),
   "the attacker's own session": (base: number): Guise => ({
@@ -136,19 +136,20 @@ function hideTheft(world: "server" | "signed", name: DisguiseName): Trial {
     run: async (setting) => {
       const { ledger, random } = setting;
       const base = Date.now();
-      // With pages in his own session the thief avoids a rule. That is told apart below, so both plays have them.
+      // With pages in their own session the thief avoids a rule. That is measured separately below, so both runs have those
+      // pages.
       const story = takeover(base, { hasPages: isOwn });
       const acts = theft.flatMap((stage) => actsOf(story, stage));
       const clean = await playOn(setting, world, story);
       const found = await clean.ground.cases(`website_account_id=${owner.account}`);
       if (found.length === 0)
-        ledger.fail(`${attack}, ${world}: the take-over makes no case without forgery, so nothing is shown`);
+        ledger.fail(`${attack}, ${world}: the take-over opens no case even without forgery, so this proves nothing`);
       for (const shape of shapesOf(setting)) {
         const guise = disguises[name](base, random);
         const forged = await playOn(setting, world, story, (ground) => hiding(ground, story, { base, shape, guise }));
         const moved = movedBetween(acts, clean, forged);
         const row = { attack, world };
-        // Whoever holds the account's token can say what the account's page could say: measured, without a goal.
+        // Whoever holds the account's token can send what the account's page could send. Measured, without a goal.
         if (isOwn && world === "signed") ledger.note({ ...row, what: "log-odds of the take-over fell by" }, moved.fall);
         else ledger.goal({ ...row, what: "log-odds of the take-over fell by" }, moved.fall, movedMax, moved.where);
         ledger.note({ ...row, what: "log-odds of the take-over rose by" }, moved.rise);
@@ -159,7 +160,8 @@ function hideTheft(world: "server" | "signed", name: DisguiseName): Trial {
   };
 }
 
-// A thief whose browser runs the tag, as any customer's does: what that alone changes. It is behaviour, and has no goal.
+// Measures what changes if the thief's browser runs the tag, as any customer's does. That is behaviour and not forgery, so there
+// is no goal.
 function runTag(): Trial {
   const attack = "a thief who runs the tag in his session";
   return {
@@ -179,7 +181,7 @@ function runTag(): Trial {
   };
 }
 
-// The tenant has the snippet alone while the attacker prepares, and begins to send server activity afterwards.
+// The tenant uses only the snippet while the attacker prepares, and starts to send server activity afterwards.
 function prepare(): Trial {
   const attack = "hide a take-over, before the tenant's first server activity";
   const world = "server";
@@ -207,7 +209,8 @@ function prepare(): Trial {
 
 const noiseAStage = 32;
 
-// Successes of invented accounts against the ratio, and failures of one account against the memory, from the same place.
+// Forges successes of invented accounts, to lower the ratio, and failures of one account, to fill the memory, from the same
+// place.
 function noise(ground: Ground, { base, shape, spread }: { base: number; shape: Shape; spread: Spread }): Forgery {
   return async (stage) => {
     const [word, from = ""] = stage.split(" ");
@@ -217,7 +220,7 @@ function noise(ground: Ground, { base, shape, spread }: { base: number; shape: S
     const account = repeat(noiseAStage, (index) => `invented-${first}-${index}`);
     for (let which = 0; which < (spread === "network" ? 4 : 1); which++) {
       const ip = stuffingIp(spread, which);
-      // A device of his own for each address where the stuffing has none.
+      // If the stuffing has no device, each address gets one of the attacker's own.
       const device = spread === "device" ? stuffingDevice : `${stuffingDevice.slice(0, -1)}${which}`;
       const guise: Guise = { device, session: `${device.slice(-8)}-forged`, ip };
       await ground.collect(loginsOf(guise, account, { at, type: "login_succeeded", agent: strangeAgent }, shape));

@@ -3,12 +3,12 @@ import { mallory, worlds, type CaseItem, type Ground, type World } from "./groun
 type Row = { attack: string; world: World; what: string };
 type Worst = { seen: number; most: number | null };
 
-// What attackers achieved, by attack and world. The worst of all tries counts.
+// What attackers achieved, by attack and world. The worst result of all tries counts.
 export class Ledger {
   readonly violations: string[] = [];
   readonly #worst = new Map<string, Map<World, Worst>>();
 
-  // A figure with a goal. More than the goal is a violation.
+  // Records a figure that has a goal. A figure above its goal is a violation.
   goal(row: Row, seen: number, most: number, detail = ""): void {
     this.#keep(row, { seen, most });
     if (seen <= most) return;
@@ -16,7 +16,7 @@ export class Ledger {
     this.violations.push(`${row.attack}, ${row.world}: ${row.what} ${shownOf(seen)}, the goal is ${goalOf(most)}${more}`);
   }
 
-  // A figure without a goal.
+  // Records a figure without a goal.
   note(row: Row, seen: number): void {
     this.#keep(row, { seen, most: null });
   }
@@ -59,7 +59,7 @@ function shownOf(value: number): string {
   return (Math.round(value * 1000) / 1000).toLocaleString("en");
 }
 
-// Everything that forgery must not touch, at one moment.
+// A snapshot of everything that forgery must not change.
 export type Look = { cases: CaseItem[]; accounts: Map<string, string>; links: number };
 
 export async function lookAt(ground: Ground): Promise<Look> {
@@ -69,7 +69,7 @@ export async function lookAt(ground: Ground): Promise<Look> {
 
 export type Damage = { accused: CaseItem[]; sources: CaseItem[]; created: string[]; changed: string[]; links: number };
 
-// What is different between two looks, apart from the attacker's own account.
+// The difference between two snapshots, without the attacker's own account.
 export function damageOf(before: Look, after: Look): Damage {
   const versions = new Map(before.cases.map((each) => [each.case_id, each.case_version]));
   const touched = after.cases.filter((each) => versions.get(each.case_id) !== each.case_version);
@@ -83,7 +83,7 @@ export function damageOf(before: Look, after: Look): Damage {
   };
 }
 
-// The goals that hold for every attack, in every world where somebody vouches.
+// The goals of every attack, in every world in which somebody vouches for accounts.
 export function judgeDamage(ledger: Ledger, row: Omit<Row, "what">, damage: Damage): void {
   const { accused, created, changed, links } = damage;
   const worst = accused.toSorted((a, b) => b.overall_risk_score - a.overall_risk_score)[0];
@@ -93,14 +93,15 @@ export function judgeDamage(ledger: Ledger, row: Omit<Row, "what">, damage: Dama
   ledger.goal({ ...row, what: "accounts changed or linked" }, changed.length + Math.max(links, 0), 0, changed[0]);
 }
 
-// Of a case about a source that nothing but forged events made.
+// The goals for a case about a source that was opened by forged events alone.
 export function judgeSources(ledger: Ledger, row: Omit<Row, "what">, { sources }: Damage): void {
   const loud = sources.filter((each) => each.recommended_action !== "MONITOR");
   ledger.note({ ...row, what: "cases about sources" }, sources.length);
   ledger.goal({ ...row, what: "cases about sources above MONITOR" }, loud.length, 0, loud[0]?.recommended_action);
 }
 
-// A claim alone opens a case on an account only for a tenant that has nothing else, and says no more than this.
+// Claims alone open a case on an account only for a tenant that uses only the snippet, and such a case is limited to this score
+// and action.
 export function judgeClaims(ledger: Ledger, row: Omit<Row, "what">, { accused }: Damage): void {
   const loud = accused.filter((each) => each.overall_risk_score > 3 || each.recommended_action !== "MONITOR");
   const [first] = loud;

@@ -1,7 +1,7 @@
 import type { Ground } from "./ground.ts";
 import { signIdentity } from "./page-event.ts";
 
-// What an attacker may put where the page's account stands. Some are no names, and some look like the victim's.
+// What an attacker may send in place of the page's account. Some are not names, and some look like the victim's.
 export function oddIds(victim: string): unknown[] {
   return [
     "UNKNOWN",
@@ -35,7 +35,7 @@ const hour = 3600;
 
 type Names = { victim: string; own: string; other: string };
 
-// Every token that is not a good one for the victim. In a world without signed identity all of them are just text.
+// Tokens that are not valid for the victim. In a world without signed identity, all of them are just text.
 export function oddTokens(ground: Ground, { victim, own, other }: Names): unknown[] {
   const now = Math.floor(Date.now() / 1000);
   const good = ground.world === "signed" ? ground.tokenFor(victim) : signIdentity("guessed", victim, now + 600);
@@ -45,7 +45,7 @@ export function oddTokens(ground: Ground, { victim, own, other }: Names): unknow
   const tooLong = ground.world === "signed" ? ground.tokenFor(victim, now + 1000 * hour) : "";
   return [
     ownToken,
-    // Longer ago than clocks differ.
+    // Expired for longer than the clock tolerance.
     expired,
     tooLong,
     // Signed with what the attacker knows.
@@ -53,7 +53,7 @@ export function oddTokens(ground: Ground, { victim, own, other }: Names): unknow
     signIdentity(ground.tenant.app_key, victim, now + 600),
     signIdentity(ground.tenant.tenant, victim, now + 600),
     signIdentity(other, victim, now + 600),
-    // A good signature for another time.
+    // A valid signature for another expiry.
     `v1.${Number(expires) + 1}.${signature}`,
     `v1.${expires}.0.${signature}`,
     `v2.${expires}.${signature}`,

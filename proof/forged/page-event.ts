@@ -10,14 +10,14 @@ type Attributes = Record<string, string | number | boolean>;
 export type PageEvent = {
   type: string;
   at: number;
-  // Usually a text. An attacker may send anything.
+  // Usually a string, but an attacker may send anything.
   account?: unknown;
   session?: string;
   device?: string;
   attributes?: Attributes;
   token?: unknown;
   id?: string;
-  // The page says that a program drives it. Only the tag's shape can say so.
+  // The page reports that a program drives it. Only the tag's format has this member.
   isDriven?: boolean;
 };
 
@@ -28,7 +28,7 @@ export type PageRequest = {
   shape: Shape;
   // As the mobile SDKs send: base64 of gzip.
   isPacked?: boolean;
-  // Without what the service does not need, so that 2,000 events fit into one request.
+  // Without members that the service does not need, so that 2,000 events fit into one request.
   isLean?: boolean;
 };
 
@@ -108,7 +108,7 @@ function wireEvent(event: PageEvent, shape: Shape, isLean: boolean): object {
   };
 }
 
-// What `POST /collect/{app_key}` is sent. Without an upload time, so that the times in the events stand.
+// The body for `POST /collect/{app_key}`. It has no upload time, so that the events' own times are used.
 export function wireRequest({ events, ip, agent, shape, isPacked = false, isLean = false }: PageRequest, appKey: string) {
   const json = JSON.stringify(events.map((event) => wireEvent(event, shape, isLean)));
   const body = isPacked ? gzipSync(json).toString("base64") : json;
@@ -121,7 +121,7 @@ export function wireRequest({ events, ip, agent, shape, isPacked = false, isLean
   };
 }
 
-// As a shop's server signs its signed-in user. `expires` is in seconds.
+// Signs a user as a shop's server would. `expires` is in seconds.
 export function signIdentity(secret: string, account: string, expires: number | string): string {
   const signature = createHmac("sha256", secret).update(`casehound-identity:v1:${expires}:${account}`).digest("base64url");
   return `v1.${expires}.${signature}`;

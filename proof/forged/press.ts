@@ -15,14 +15,14 @@ function reportOn(account: string, at: number): Act {
 const buriers = 320;
 type Buried = { attack: string; told: Act[]; isTarget: (each: CaseItem) => boolean; named: Partial<PageEvent>; ip: string };
 
-// A case that the shop's servers opened, and 320 forged findings on it: each in a new session, so that none repeats.
+// A case that the shop's servers opened, and 320 forged findings about it, each in a new session so that none is a repeat.
 async function buryCase(setting: Setting, ground: Ground, { attack, told, isTarget, named, ip }: Buried, shape: Shape) {
   const { ledger, random } = setting;
   const base = Date.now();
   await ground.tell([...crowd(base).acts, ...told]);
   const look = await lookAt(ground);
   const opened = look.cases.find(isTarget);
-  if (!opened) throw new Error("what the servers told made no case");
+  if (!opened) throw new Error("the servers' reports opened no case");
   const before = Object.keys((await ground.caseOf(opened.case_id)).fraud_occurrences);
   for (let from = 0; from < buriers; from += 40) {
     const events = repeat(40, (index): PageEvent => {
@@ -103,7 +103,7 @@ const aSecond = 100;
 const everyMs = 100;
 const thinkMs = 1000;
 
-// 100 forged events a second for each target, until `until` has ended.
+// Sends 100 forged events per second for each target, until `until` has ended.
 async function pressOn<T>(forge: () => Promise<unknown>, until: () => Promise<T>): Promise<T> {
   const over = new AbortController();
   const pressing = (async () => {
@@ -117,7 +117,7 @@ async function pressOn<T>(forge: () => Promise<unknown>, until: () => Promise<T>
   }
 }
 
-// Reads the cases, thinks about them, and closes them with the versions that were read.
+// Reads the cases, waits as an investigator would, and closes them with the versions that were read.
 async function readAndClose(ground: Ground, cases: () => Promise<CaseItem[]>): Promise<{ tried: number; refused: number }> {
   const read = await cases();
   await sleep(thinkMs);
@@ -153,7 +153,7 @@ async function keepOpen(
   ground: Ground,
   { targets, shape, cases }: { targets: Target[]; shape: Shape; cases: () => Promise<CaseItem[]> },
 ): Promise<{ tried: number; refused: number }> {
-  // The first rounds may raise a score. What the goal speaks of is the flood that goes on.
+  // The first rounds may raise a score. The goal is about the flood that continues after that.
   for (let round = 0; round < 5; round++) await press(ground, setting, targets, shape);
   await ground.settle();
   return pressOn(
@@ -185,7 +185,8 @@ function keepAccountsOpen(world: Vouched): Trial {
   };
 }
 
-// Cases about the attacker's own devices: opened by the servers' word on his stuffing, then pressed by forged events from there.
+// Cases about the attacker's own devices. The servers' reports of stuffing open them, and then forged events from the same
+// devices flood them.
 function keepSourcesOpen(world: Vouched): Trial {
   const attack = "keep cases of sources open";
   return {

@@ -55,8 +55,8 @@ function shareAddress(world: "server" | "signed"): Trial {
   };
 }
 
-// A flood from the office's address takes its quota. What was dropped of the colleagues' pages must not count against them: their
-// sessions seem to have no browser.
+// A flood from the office's address uses up its quota. Page events of the colleagues are dropped, so their sessions seem to have
+// no browser. That must not count against them.
 function useUpQuota(): Trial {
   const attack = "use up an office's quota";
   const world = "server";
@@ -98,7 +98,7 @@ function useUpQuota(): Trial {
   };
 }
 
-// Pages where the shop has none, and log-ins that would change what is usual for everybody.
+// Forges page events in a shop whose pages send none, and log-ins that would change what is usual for everybody.
 function everybody(setting: Setting, base: number, shape: Shape): PageRequest[] {
   const at = (index: number) => base - 60 * minute + index * 100;
   return agents.flatMap((agent, index) => {

@@ -4,12 +4,12 @@ import { agents, sessionIdOf, strangeAgent } from "./page-event.ts";
 export const minute = 60_000;
 const day = 24 * 60 * minute;
 
-// A stage is told and scored as a whole before the next one begins.
+// A stage is reported and scored as a whole before the next one begins.
 type Stage = { name: string; acts: Act[] };
 export type Story = { stages: Stage[] };
 
-// Called before a stage is told, and once more at the end. What it sends is scored before the stage is told, unless it returns
-// "racing": then both are scored together.
+// Called before a stage is reported, and once more at the end. What it sends is scored before the stage is reported, unless it
+// returns "racing". Then both are scored together.
 export type Forgery = (stage: string) => Promise<"racing" | void>;
 
 export async function play(ground: Ground, { stages }: Story, forge: Forgery = async () => {}): Promise<void> {
@@ -62,8 +62,8 @@ const customers = Array.from({ length: 6 }, (_, index) =>
 );
 export const victims = customers.map(({ account }) => account);
 
-// Other customers, whose log-ins are everybody's, and the attacker as a customer with a session that the shop knows. Their pages
-// are heard, so that a session without any is unusual.
+// Other customers, whose log-ins define what is usual for everybody, and the attacker as a customer with a session that the shop
+// knows. Their pages send events, so that a session without any is unusual.
 export function crowd(base: number): Stage {
   const at = base - 30 * minute;
   const today = [...customers, attacker].flatMap((who) => {
@@ -85,7 +85,7 @@ export function takeover(base: number, { hasPages = false } = {}): Story {
   const session = thiefSession(base);
   const at = (minutes: number) => base - 10 * minute + minutes * minute;
   const steal = (type: string, minutes: number, more: Partial<Act> = {}) => act(thief, type, at(minutes), { session, ...more });
-  // In a session that servers tell of, the thief's browser may run the shop's tag. That is behaviour, and no forgery.
+  // In a session that servers report, the thief's browser may run the shop's tag. That is behaviour, not forgery.
   const pages = hasPages ? [steal("page_view", 0.1), steal("page_view", 0.2)] : [];
   return {
     stages: [
@@ -141,7 +141,7 @@ export const officeIp = "203.0.113.200";
 export const officeNeighbours = ["203.0.113.201", "203.0.113.202", "203.0.113.203"];
 
 // People behind one address: log-ins, some of them on a new phone, sign-ups, a mistyped password, payments.
-// Two of them are new customers. `hasPages`: their pages are heard before they log in.
+// Two of them are new customers. `hasPages`: whether their pages send events before they log in.
 export function office(base: number, { hasPages = false } = {}): Story {
   const colleagues = Array.from({ length: 6 }, (_, index) => person(`colleague-${index}`, 300 + index, officeIp));
   const visit = (who: Person, index: number) => {
@@ -176,7 +176,7 @@ export function office(base: number, { hasPages = false } = {}): Story {
 }
 export const innocent = ["morning", "noon"];
 
-// A shop whose pages send nothing: what is known of everybody comes from its servers alone.
+// A shop whose pages send nothing, so that everything that is known about everybody comes from its servers.
 export function quietShop(base: number): Story {
   const today = customers.flatMap((who, index) => {
     const at = base - 20 * minute + index * minute;

@@ -95,7 +95,7 @@ export function closeCases(key: string, cases: Wanted[], seeClosed: (closed: Mad
     const isRight = pairs.every(
       ({ result, expected }, index) => isAllowed(result, expected) && result.case_id === cases[index]?.case_id,
     );
-    // An answer with a contended case leaves the key free, so the next answer may differ.
+    // A response with a contended case does not use up the key, so the next response may differ.
     const isFree = data.results.some(({ type }) => type === "transaction-contended");
     return { outcome: isFree ? "unknown" : "bound", made, sights, ...(!isRight && { fault: "not what was asked for" }) };
   };

@@ -131,13 +131,13 @@ export const requestFaults: Fault[] = [
       "service/test/token-attacks.test.ts",
     ],
     [
-      "a client of another issuer goes by any name",
+      "a client of another issuer can use any name",
       "return `${issuer} ${name.toWellFormed()",
       "return `${name.toWellFormed()",
       "service/test/external-actors.test.ts",
     ],
     [
-      "an issuer speaks for every tenant",
+      "an issuer can issue tokens for every tenant",
       'trusted.tenants === "*" || trusted.tenants.includes(slug)',
       "true",
       "service/test/external-actors.test.ts",
@@ -164,12 +164,17 @@ export const requestFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/api/people/attempts.ts", [
     [
-      "an e-mail can be tried without end from many addresses",
+      "passwords for an e-mail can be tried without limit from many addresses",
       '{ kind: "account", text: email },',
       "",
       "service/test/sign-in-attempts.test.ts",
     ],
-    ["a known browser waits for strangers", "if (!device) return", "if (true) return", "service/test/sign-in-attempts.test.ts"],
+    [
+      "failures of strangers slow down a known browser",
+      "if (!device) return",
+      "if (true) return",
+      "service/test/sign-in-attempts.test.ts",
+    ],
   ]),
   ...faultsIn("service/src/domain/role.ts", [
     [

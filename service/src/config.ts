@@ -12,7 +12,7 @@ export type TrustedIssuer = {
   jwks_uri: string;
   tenant_claim: string;
   scope_claim: string;
-  // The slugs of the tenants that it may speak for, or all of them.
+  // The slugs of the tenants that it may issue tokens for, or all tenants.
   tenants: string[] | "*";
 };
 
@@ -49,7 +49,8 @@ export type Config = {
   retentionDays: number;
   // Requests a second that one process takes; null for no limit.
   rateLimits: { client: number | null; tenant: number | null; collector: number | null };
-  // Of what pages send, a second: events and new devices and sessions, of one address and of one app key; null for no quota.
+  // Quotas per second on what pages send: events, and new devices and sessions, for one address and for one app key. Null means
+  // no quota.
   collectorQuotas: Record<"address" | "key", { events: number | null; names: number | null }>;
   // Whether webhooks may go to private addresses, and by plain http.
   hasPrivateWebhooks: boolean;
@@ -101,7 +102,7 @@ export function readConfig(env: Environment = process.env): Config {
 
 const inUrl = (host: string) => (host.includes(":") ? `[${host}]` : host);
 
-// Whether HOST means all addresses of the machine, however it is written. One can listen there, but nobody can call it.
+// Whether HOST means all addresses of the machine, in any notation. A server can listen on it, but a client cannot connect to it.
 export function isEverywhere(host: string): boolean {
   const hostname = URL.parse(`http://${inUrl(host)}`)?.hostname ?? "";
   return ["0.0.0.0", "[::]", "[::ffff:0:0]"].includes(hostname);
@@ -112,7 +113,7 @@ export function localUrl({ host, port }: Pick<Config, "host" | "port">): string 
   return `http://${isEverywhere(host) ? "127.0.0.1" : inUrl(host)}:${port}`;
 }
 
-// Neither all addresses nor any free port is a place to call.
+// Clients can connect neither to "all addresses" nor to "any free port".
 function isAddressGiven(env: Environment): boolean {
   const [host, port] = [text(env, "HOST"), text(env, "PORT")];
   return port === null ? host !== null && !isEverywhere(host) : Number(port) !== 0;
@@ -146,7 +147,9 @@ function rate(env: Environment, name: string, unit: string, fallback: number): n
   if (value === "off") return null;
   const number = Number(value);
   if (!/^\d{1,7}$/.test(value) || number < 1 || number > 1_000_000)
-    throw new ConfigFault(`${name} must be a number of ${unit} a second from 1 to 1000000, or off, not ${JSON.stringify(value)}`);
+    throw new ConfigFault(
+      `${name} must be a number of ${unit} per second from 1 to 1000000, or off, not ${JSON.stringify(value)}`,
+    );
   return number;
 }
 
@@ -258,7 +261,7 @@ function readIssuer(entry: unknown, name: string): TrustedIssuer {
   const jwks = member("jwks_uri");
   httpUrl(jwks, `${name}.jwks_uri`);
   const issuer = member("issuer");
-  // The audit trail puts a space behind it.
+  // The audit trail separates the issuer from the name with a space.
   if (/\s/.test(issuer)) throw new ConfigFault(`${name}.issuer must not contain spaces`);
   return {
     issuer,
@@ -270,14 +273,14 @@ function readIssuer(entry: unknown, name: string): TrustedIssuer {
   };
 }
 
-// Required, because an issuer that is trusted for one tenant must not speak for all.
+// Required, because an issuer that is trusted for one tenant must not be able to issue tokens for all.
 function readTenants(value: unknown, name: string): string[] | "*" {
   if (value === "*") return value;
   const isList = Array.isArray(value) && value.length > 0;
   const slugs = isList ? value.filter((slug: unknown) => typeof slug === "string" && slugFault(slug) === null) : [];
   if (!isList || slugs.length < value.length) {
     throw new ConfigFault(
-      `${name}.tenants must list the tenants that the issuer may speak for, as in "tenants": ["shop"], or be "*" for all tenants`,
+      `${name}.tenants must list the tenants that the issuer may issue tokens for, as in "tenants": ["shop"], or be "*" for all tenants`,
     );
   }
   return slugs;

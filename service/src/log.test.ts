@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { errorShown } from "./log.ts";
 
-test("log: an error says what went wrong, but nothing of the data that it could not read", () => {
+test("log: an error shows what went wrong, but not the data that could not be read", () => {
   const outer = new Error("A batch failed.", { cause: Object.assign(new Error('bad value: "user-42"'), { code: "22P02" }) });
   const text = JSON.stringify(errorShown(outer));
   expect(text).toContain("A batch failed.");

@@ -22,7 +22,7 @@ export function errorShown(error: unknown, causesLeft = causesMax): unknown {
   return { type: error.name, code, ...wordsOf(error, code), cause };
 }
 
-// JSON's own errors and those of PostgreSQL about a value quote what they could not read.
+// Errors of the JSON parser, and PostgreSQL's errors about a value, quote the text that they could not read.
 function wordsOf(error: Error, code: string | undefined): { message: string; stack: string | undefined } {
   const { message, stack } = error;
   if (!(error instanceof SyntaxError) && !code?.startsWith("22")) return { message, stack };

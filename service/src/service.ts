@@ -63,7 +63,7 @@ export type Service = {
 // What a simulation brings along: its own time, and its own map of addresses.
 type World = { clock: Clock; enrichment?: Enrichment };
 
-// Ready from the end of the start to the beginning of the stop.
+// True from the end of startup until the stop begins.
 type Life = { isReady: boolean; stops: (() => Promise<void>)[] };
 
 // Everything of one process, put together. Stops in the opposite order of its start.
@@ -122,7 +122,7 @@ async function start(
     );
   }
   const limiter = new RateLimiter(config.rateLimits);
-  // Before the API is open, which would refuse the client.
+  // Runs before the API opens, which would otherwise reject the bootstrap client.
   if (config.bootstrap) await bootstrap(database, config.bootstrap, clock);
   const { url, ownUrl, port, issuer } = await startApi(config, { database, clock, enrichment, limiter, log, metrics, life });
   const demo = embedded ? await demoCredentials(database, join(config.dataDir, "demo-credentials.json"), clock) : null;
@@ -143,14 +143,14 @@ async function start(
   return { url, port, database, issuer, metrics, demo, setUpLink: setUp?.url ?? null };
 }
 
-// It is part of every token, so a wrong one is found late: when another machine, or a proxy, uses the service.
+// The address is part of every token. A wrong one would be noticed only later, when another machine or a proxy uses the service.
 function checkPublicUrl({ host, publicUrl, databaseUrl, roles }: Config, log: Logger): void {
   if (publicUrl !== null || !isEverywhere(host) || !roles.has("api")) return;
   if (databaseUrl !== null)
     throw new ConfigFault(
       `PUBLIC_URL must be set if HOST is ${host}: the address that clients use, such as https://casehound.example`,
     );
-  log.warn({ host }, "PUBLIC_URL is not set: tokens and links name 127.0.0.1, and work on this machine alone");
+  log.warn({ host }, "PUBLIC_URL is not set: tokens and links contain 127.0.0.1 and work only on this machine");
 }
 
 async function lockTenants(database: Database, { rowSecurity }: Config, log: Logger): Promise<void> {
@@ -252,7 +252,7 @@ async function startApi(
   return { url: publicUrl, ownUrl, port, issuer };
 }
 
-// The same for every process.
+// Every process uses the same keys.
 function findKeys(database: Database): Promise<{ cursors: Buffer; devices: Buffer }> {
   return database.transaction(async (tx) => ({
     cursors: await findOrMakeSecret(tx, "cursors", randomBytes(32)),

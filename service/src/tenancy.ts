@@ -85,8 +85,8 @@ export async function seedRules(database: Database, clock: Clock): Promise<void>
   }
 }
 
-// Each rule whose last version is by `system` and differs from this release's default becomes the default. The tenant's version of
-// the defaults is raised with it, so that it happens once, and a process of an earlier release takes nothing back.
+// Replaces each rule whose latest version is by `system` and differs from this release's default. The tenant's defaults_version
+// is raised in the same transaction, so that this happens once and a process of an earlier release does not undo it.
 async function upgradeRules(tx: Queryable, tenantId: string, now: string): Promise<void> {
   await lockSettings(tx, tenantId, now);
   if ((await findDefaultsVersion(tx, tenantId)) >= defaultsVersion) return;

@@ -17,7 +17,7 @@ export function startWorkers({ log, metrics, retentionDays, webhooks, ...detecto
       log.error({ err: fault, rule_id, rule_version }, "a rule is left out until it is changed"),
     {
       onLimited: (tenant_id, rule_ids) =>
-        log.warn({ tenant_id, rule_ids }, "the patterns of these rules take too long; the rules rest for five minutes"),
+        log.warn({ tenant_id, rule_ids }, "the patterns of these rules take too long; the rules are paused for five minutes"),
     },
   );
   const { database, clock } = detector;

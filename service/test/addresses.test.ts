@@ -7,7 +7,7 @@ import { sendRaw } from "./harness.ts";
 import { connectPlain, createDatabase, freePort, listenersOf, readDemo } from "./launch.ts";
 import { Caller, cleanExit, useProcesses } from "./process.ts";
 
-// Which addresses the service listens on, which names it answers to, and what it calls itself.
+// Which addresses the service listens on, which host names it accepts, and which URL it uses for itself.
 vi.setConfig({ testTimeout: 60_000 });
 
 const processes = useProcesses();
@@ -31,23 +31,23 @@ test.each(["127.0.0.1:9464", "127.0.0.1", "10.1.2.3:9464", "[::1]:9464", "[fd00:
   },
 );
 
-test("GET metrics 200: the host is the name that METRICS_HOST binds to", async () => {
+test("GET metrics 200: the host is the name in METRICS_HOST", async () => {
   expect(await scrape(await openMetrics("localhost"), "Host: LOCALHOST:9464\r\n")).toMatchObject({ status: 200 });
 });
 
-// A page can make its own name mean 127.0.0.1, and would then read the metrics as its own.
+// A page can resolve its own name to 127.0.0.1, and could then read the metrics as same-origin.
 test.each([
   "Host: rebound.example\r\n",
   "Host: 127.0.0.1.rebound.example:9464\r\n",
   "Host: localhost.rebound.example\r\n",
   "Host: \r\n",
-])("GET metrics 403: %j is refused, and nothing is shown", async (host) => {
+])("GET metrics 403: the host %j is rejected, and nothing is shown", async (host) => {
   const { status, text } = await scrape(await openMetrics("127.0.0.1"), host);
   expect({ status, isMetrics: text.includes("casehound_") }).toEqual({ status: 403, isMetrics: false });
   expect(text).toContain('"type":"access-denied"');
 });
 
-test("metrics: a connection that says nothing does not delay a stop", async () => {
+test("metrics: an idle connection does not delay a stop", async () => {
   const metrics = new Metrics();
   const port = await freePort();
   await metrics.listen("127.0.0.1", port);
@@ -58,7 +58,7 @@ test("metrics: a connection that says nothing does not delay a stop", async () =
   await expect(connectPlain(port)).rejects.toThrow("ECONNREFUSED");
 });
 
-test("METRICS_HOST: loopback unless it is set, and then as it says", async () => {
+test("METRICS_HOST: the metrics listen on loopback unless it is set, and then on its address", async () => {
   expect(readConfig({}).metricsHost).toBe("127.0.0.1");
   const [port, metricsPort] = [await freePort(), await freePort()];
   const service = await processes.start({
@@ -73,22 +73,19 @@ test("METRICS_HOST: loopback unless it is set, and then as it says", async () =>
 
 const everywhere = ["0.0.0.0", "::", "0", "0:0:0:0:0:0:0:0", "::ffff:0.0.0.0"];
 
-test.each(everywhere)("config: a service on HOST=%s can be called at 127.0.0.1", (host) => {
+test.each(everywhere)("config: a service on HOST=%s can be reached at 127.0.0.1", (host) => {
   expect(localUrl({ host, port: 8080 })).toBe("http://127.0.0.1:8080");
 });
 
-test.each(["0.0.0.0", "::"])(
-  "start, exit 2: HOST=%s with DATABASE_URL and without PUBLIC_URL, and nothing is made",
-  async (HOST) => {
-    const url = await createDatabase(inject("databaseUrl"));
-    const line = await processes.launch({ DATABASE_URL: url, HOST }).refusal();
-    expect(line).toContain("PUBLIC_URL must be set");
-    const tables = await within(url, (client) => client.query("select 1 from pg_tables where schemaname = 'public'"));
-    expect(tables.rows).toEqual([]);
-  },
-);
+test.each(["0.0.0.0", "::"])("start, exit 2: HOST=%s with DATABASE_URL and without PUBLIC_URL creates nothing", async (HOST) => {
+  const url = await createDatabase(inject("databaseUrl"));
+  const line = await processes.launch({ DATABASE_URL: url, HOST }).refusal();
+  expect(line).toContain("PUBLIC_URL must be set");
+  const tables = await within(url, (client) => client.query("select 1 from pg_tables where schemaname = 'public'"));
+  expect(tables.rows).toEqual([]);
+});
 
-test("start: HOST=0.0.0.0 without PUBLIC_URL is enough for the try-out, which warns and calls itself 127.0.0.1", async () => {
+test("start: with the embedded database, HOST=0.0.0.0 works without PUBLIC_URL, logs a warning, and uses 127.0.0.1 as its URL", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir, HOST: "0.0.0.0" });
   const caller = await Caller.signIn(service.port, readDemo(dataDir));
@@ -98,7 +95,7 @@ test("start: HOST=0.0.0.0 without PUBLIC_URL is enough for the try-out, which wa
   expect(await service.stop()).toEqual(cleanExit);
 });
 
-test("start: an engine makes no tokens, and needs no PUBLIC_URL on any HOST", async () => {
+test("start: an engine issues no tokens, and needs no PUBLIC_URL on any HOST", async () => {
   const url = await createDatabase(inject("databaseUrl"));
   const engine = await processes.start({ DATABASE_URL: url, HOST: "0.0.0.0", ROLES: "engine" });
   expect(await engine.stop()).toEqual(cleanExit);

@@ -89,7 +89,7 @@ test("GET case 200: a case holds exactly the members of the contract, each of it
   });
 });
 
-test("GET case 200: without an account it is UNKNOWN and never blocked, its session is empty, and members that are not set are left out", async () => {
+test("GET case 200: a case without an account is UNKNOWN and never blocked, its session is empty, and unset members are omitted", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await openFrom(tenant, undefined, { device_id: "device-1" });
   expect(opened).toMatchObject({ website_account_id: "UNKNOWN", end_user_is_blocked: false, status: "OPEN", case_version: 1 });

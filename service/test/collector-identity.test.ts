@@ -23,7 +23,7 @@ async function openSite(): Promise<{ site: Site; secret: string }> {
   return { site, secret: (await makeSecret(site.tenant)).secret };
 }
 
-// The verdict on one event of a request of its own.
+// The verdict on one event, sent in its own request.
 async function verdictOn(site: Site, user: User): Promise<string | undefined> {
   const event = eventBy(user);
   await site.post([event]);
@@ -48,7 +48,7 @@ test("identity: a valid token for the named account makes the event signed, and 
   for (const part of [token, token.split(".")[2] ?? ""]) expect(JSON.stringify([stored, quarantined])).not.toContain(part);
 });
 
-test("identity: a packed body that is too large shows nothing of what it holds", async () => {
+test("identity: the quarantine shows no excerpt of a compressed body that is too large", async () => {
   const { site, secret } = await openSite();
   const packed = gzipSync(JSON.stringify([{ token: tokenOf({ secret }), padding: "x".repeat(9 * 1024 * 1024) }])).toString(
     "base64",
@@ -67,13 +67,13 @@ test("identity: without a token there is no verdict, whether the tenant has a se
   }
 });
 
-test("identity: a token without an account says nothing about anybody", async () => {
+test("identity: a token without an account has no effect", async () => {
   const { site, secret } = await openSite();
   for (const accountId of [null, "", "UNKNOWN", { a: 1 }])
     expect(await verdictOn(site, { accountId, token: tokenOf({ secret }) })).toBeUndefined();
 });
 
-test("identity: verified while verification is off", async () => {
+test("identity: a token is verified even while verification is off", async () => {
   const { site, secret } = await openSite();
   await site.tenant.call("PUT", "/tenants", { body: { identity_verification: "off" } });
   expect(await verdictOn(site, { token: tokenOf({ secret }) })).toBe("signed");
@@ -95,7 +95,7 @@ test.each([
   [24 * hour + 11 * minute, "bad-token"],
   [60 * 24 * hour, "bad-token"],
 ])(
-  "identity: a token that expires %i seconds from its receipt is %s, whatever the event's own time is",
+  "identity: a token that expires %i seconds after receipt is %s, whatever the event's own time is",
   async (seconds, verdict) => {
     const { site, secret } = await openSite();
     const token = tokenOf({ secret, expiresInSeconds: seconds });
@@ -115,11 +115,11 @@ test("identity: an expiry that was changed after signing is bad", async () => {
   expect(await verdictOn(site, { token: `v1.${Number(expiry) + 1}.${signature}` })).toBe("bad-token");
 });
 
-test("identity: malformed, truncated, huge and foreign values are bad, and the event is kept", async () => {
+test("identity: malformed, truncated, huge and foreign values are bad tokens, and the event is kept", async () => {
   const { site, secret } = await openSite();
   const token = tokenOf({ secret });
   const [, expiry = "", signature = ""] = token.split(".");
-  // The last of 43 characters has two bits that belong to no byte.
+  // Two bits of the last of the 43 characters belong to no byte.
   const alike = signature.slice(0, -1) + String.fromCharCode(signature.charCodeAt(42) + 1);
   const tokens: unknown[] = [
     token.slice(0, -1),
@@ -171,7 +171,7 @@ test.each([
     expect(await verdictOn(site, { accountId: close, token })).not.toBe("signed");
 });
 
-test("identity: a number as an account id is the text of it, and a token does not pass to ids that only look alike", async () => {
+test("identity: a numeric account id is verified as text, and a token is not valid for ids that only look alike", async () => {
   const { site, secret } = await openSite();
   const token = tokenOf({ secret, accountId: "42" });
   expect(await verdictOn(site, { accountId: 42, token })).toBe("signed");
@@ -180,7 +180,7 @@ test("identity: a number as an account id is the text of it, and a token does no
   expect(await verdictOn(site, { accountId: "b", token: `v1.${expiry}.${signature}` })).toBe("bad-token");
 });
 
-test("identity: the Clickstream SDK's global attribute counts as well, is not stored, and yields to the user attribute", async () => {
+test("identity: the Clickstream SDK's global attribute counts too, is not stored, and the user attribute takes precedence", async () => {
   const { site, secret } = await openSite();
   const good = tokenOf({ secret });
   expect(await verdictOn(site, attribute(good))).toBe("signed");
@@ -201,13 +201,13 @@ test("identity: a token elsewhere in the event is ignored", async () => {
   expect((await site.stored()).map((each) => each.identity)).toEqual([undefined, undefined, undefined]);
 });
 
-test("identity: no event gets its verdict from the event itself", async () => {
+test("identity: an event cannot set its own verdict", async () => {
   const { site } = await openSite();
   await site.post([{ ...eventBy({ attributes: { identity: "signed" } }), identity: "signed" }]);
   expect((await site.storedOne()).identity).toBeUndefined();
 });
 
-test("identity: a replaced secret verifies for its day; a secret revoked or past its day does not, from the next request on", async () => {
+test("identity: a replaced secret works for its day; a revoked or expired one stops working from the next request on", async () => {
   const { site, secret: first } = await openSite();
   const second = await makeSecret(site.tenant);
   const third = await makeSecret(site.tenant);
@@ -227,7 +227,7 @@ test("identity: a replaced secret verifies for its day; a secret revoked or past
   expect(await verdictOn(site, { token: tokenOf({ secret: fourth.secret }) })).toBe("signed");
 });
 
-test("identity: each event of a request has a verdict of its own; of a flood of tokens only the first hundred are hashed", async () => {
+test("identity: each event of a request has its own verdict; of a flood of tokens only the first hundred are hashed", async () => {
   const { site, secret } = await openSite();
   const [ann, bob] = ["ann", "bob"].map((accountId) => tokenOf({ secret, accountId }));
   await site.post([

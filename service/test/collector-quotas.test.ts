@@ -9,7 +9,7 @@ const eventsMax = 2_000;
 const forged = (count: number) =>
   Array.from({ length: count }, () => browserEvent({ device_id: randomUUID(), user: {} }, { _session_id: randomUUID() }));
 
-test("POST collect 200: of 40,000 forged events of one address a part is kept, and all the others are counted and shown", async () => {
+test("POST collect 200: of 40,000 forged events from one address a part is kept, and all others are counted and shown", async () => {
   const site = await Site.create(service.current);
   for (let sent = 0; sent < 40_000; sent += eventsMax) await site.post(forged(eventsMax));
   const { database } = service.current;
@@ -20,14 +20,15 @@ test("POST collect 200: of 40,000 forged events of one address a part is kept, a
   const { quarantine, counts } = await site.quarantined();
   expect(counts).toMatchObject([{ reason: "over-quota", count: 40_000 - (row?.events ?? 0) }]);
   expect(quarantine).toMatchObject([{ reason: "over-quota", detail: expect.stringMatching(/^More events or new sessions/) }]);
-  // Ten seconds' worth of new names at once, and one in 16 of the others; the quota may have grown while they were sent.
+  // Ten seconds' worth of new names at once, and one in 16 of the others. The quota may have refilled a little while they were
+  // sent.
   expect(row?.events).toBeGreaterThan(1_000);
   expect(row?.events).toBeLessThan(12_000);
   const metrics = await service.current.metrics.text();
   expect(metrics).toContain(`casehound_quarantined_total{reason="over-quota"} ${counts[0]?.count}`);
 }, 120_000);
 
-test("POST collect 200: two full requests of one visitor who was offline are taken whole", async () => {
+test("POST collect 200: two full requests from one visitor who was offline are accepted whole", async () => {
   const site = await Site.create(service.current);
   for (let request = 0; request < 2; request++)
     await site.post(Array.from({ length: eventsMax }, () => browserEvent({ event_type: "scroll" })));
@@ -35,7 +36,7 @@ test("POST collect 200: two full requests of one visitor who was offline are tak
   expect(await site.counts()).toEqual({});
 }, 60_000);
 
-test("POST collect 200: a flood of one address leaves visitors of other addresses alone", async () => {
+test("POST collect 200: a flood from one address does not affect visitors from other addresses", async () => {
   const site = await Site.create(service.current);
   for (let request = 0; request < 3; request++) await site.post(forged(eventsMax));
   const { ["over-quota"]: before } = await site.counts();

@@ -7,16 +7,16 @@ import { runCli } from "./cli.ts";
 import { connectTo, readPostmaster } from "./launch.ts";
 import { useProcesses } from "./process.ts";
 
-// Who else on the machine can see what is in DATA_DIR: nobody.
+// Nobody else on the machine can see what is in DATA_DIR.
 vi.setConfig({ testTimeout: 60_000 });
 
 const processes = useProcesses();
 const isRoot = process.getuid?.() === 0;
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
-// PostgreSQL never runs as root. It passes through the folder by the folder's group.
+// PostgreSQL never runs as root. The folder's group lets it pass through.
 const closed = isRoot ? "710" : "700";
 
-// Below a folder that everybody can enter.
+// In a folder that everybody can enter.
 function newDataDir(): string {
   const folder = processes.folder();
   chmodSync(folder, 0o755);
@@ -34,7 +34,7 @@ async function useOnce(dataDir: string): Promise<string | undefined> {
   return /^CapEff:\s*(\S+)$/m.exec(status)?.[1];
 }
 
-test("DATA_DIR: a new one is closed to others, and PostgreSQL needs no capability to reach it", async () => {
+test("DATA_DIR: a new folder is closed to others, and PostgreSQL needs no capability to reach it", async () => {
   const dataDir = newDataDir();
   expect(Number(await useOnce(dataDir))).toBe(0);
   expect(modeOf(dataDir)).toBe(closed);
@@ -42,7 +42,7 @@ test("DATA_DIR: a new one is closed to others, and PostgreSQL needs no capabilit
   expect(open).toEqual([]);
 });
 
-test("DATA_DIR: one that an older version left open is closed by the next use, and so are its files", async () => {
+test("DATA_DIR: a folder that an older version left open is closed on the next use, and so are its files", async () => {
   const dataDir = newDataDir();
   await useOnce(dataDir);
   const secrets = ["postgres.log", "demo-credentials.json"].map((name) => join(dataDir, name));
@@ -59,7 +59,7 @@ test("DATA_DIR: one that an older version left open is closed by the next use, a
 });
 
 // It could be /var/lib, or somebody's home.
-test("DATA_DIR: a folder in which there are other things too is left as it is", async () => {
+test("DATA_DIR: a folder that also contains other files is left as it is", async () => {
   const dataDir = newDataDir();
   mkdirSync(dataDir, { mode: 0o755 });
   writeFileSync(join(dataDir, "letters.txt"), "dear", { mode: 0o644 });

@@ -128,7 +128,7 @@ test("rule bot_past_login: a person's browser, a bot that is not logged in, or o
   expect(await stage.cases()).toEqual([]);
 });
 
-// Other people's visits, in each of which a browser was heard and the server told of a log-in.
+// Other people's visits. In each of them a browser sent events and the server reported a log-in.
 const othersVisits = Array.from({ length: 16 }, (_, index): Step[] => {
   const visit = { session_id: `other-${index}` };
   return [

@@ -94,7 +94,7 @@ test("rule linked_fraud: an account on the device of a confirmed fraud is a Synt
       overall_risk_score: 3,
       primary_fraud_label: "Synthetic",
       recommended_action: "ESCALATE",
-      summary: "Other accounts of this device with a fraud confirmed in the last 90 days: 1, of 2 accounts on it.",
+      summary: "Accounts on this device: 2. Others among them with a fraud confirmed in the last 90 days: 1.",
     },
   });
   expect(shownValues(found, "linked_fraud")).toEqual({ "device.confirmed_frauds_90d": 1, "device.accounts_total": 2 });
@@ -102,7 +102,7 @@ test("rule linked_fraud: an account on the device of a confirmed fraud is a Synt
 
 const minutesPerDay = 24 * 60;
 
-test("rule linked_fraud: a fraud that was confirmed 90 days ago counts, and one of 91 days ago accuses nobody", async () => {
+test("rule linked_fraud: a fraud that was confirmed 90 days ago counts, and one from 91 days ago accuses nobody", async () => {
   const stage = await Stage.open();
   await stage.play([used, { ...used, website_account_id: "earlier", device_id: "d2" }]);
   await decidedAt(stage, 60 - 90 * minutesPerDay, "fraudster", "CONFIRMED_FRAUD");
@@ -113,7 +113,7 @@ test("rule linked_fraud: a fraud that was confirmed 90 days ago counts, and one 
   expect(played[1]?.features).not.toHaveProperty("device.confirmed_frauds_90d");
 });
 
-test("rule linked_fraud: on a device that many share one fraud accuses nobody, and frauds of a third of its accounts do", async () => {
+test("rule linked_fraud: on a shared device one fraud accuses nobody, but frauds on a third of its accounts do", async () => {
   const stage = await Stage.open();
   const users = ["fraudster", "a", "b", "c", "d"];
   await stage.play(users.map((website_account_id): Step => ({ ...used, website_account_id })));
@@ -125,7 +125,7 @@ test("rule linked_fraud: on a device that many share one fraud accuses nobody, a
   expect((await stage.playLast([{ ...other, minute: 70, type: "login_succeeded" }])).rules).toEqual(["linked_fraud"]);
 });
 
-test("rule linked_fraud: a shared device that was quiet for so long that its state is gone is still known to be shared", async () => {
+test("rule linked_fraud: a shared device whose state was removed after a quiet time is still known to be shared", async () => {
   const stage = await Stage.open();
   const users = ["fraudster", "a", "b", "c", "d"];
   await stage.play(users.map((website_account_id): Step => ({ ...used, website_account_id })));

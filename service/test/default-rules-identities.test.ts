@@ -11,7 +11,7 @@ function signups(count: number, make: (index: number) => Omit<Step, "type">): St
 
 const throwaway = { attributes: { email: "someone@mailinator.com" } };
 
-test("rule signups_device: the fourth sign-up on one device within a day is a Synthetic case of the device", async () => {
+test("rule signups_device: the fourth sign-up on one device within a day opens a Synthetic case about the device", async () => {
   const stage = await Stage.open();
   const played = await stage.play(signups(4, (index) => ({ minute: index * 479, device_id: "tablet" })));
   expect(played.map(({ rules }) => rules)).toEqual([[], [], [], ["signups_device"]]);
@@ -37,7 +37,7 @@ test("rule signups_device: a family of three, or a fourth sign-up exactly a day 
   expect(await stage.cases()).toEqual([]);
 });
 
-test("rule signups_address: the eighth sign-up from one address within an hour is a Synthetic case of the address", async () => {
+test("rule signups_address: the eighth sign-up from one address within an hour opens a Synthetic case about the address", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast(
     signups(8, (index) => ({ minute: index * 8.5, ip: "192.0.2.9", device_id: `device-${index}` })),
@@ -69,7 +69,7 @@ test("rule signups_address: twelve sign-ups from one address are one case about 
   expect(hits).toEqual([{ subject: "ip:192.0.2.9", hits: 5 }]);
 });
 
-test("rule signups_device: what else is suspicious of a sign-up is its account's case, beside the device's", async () => {
+test("rule signups_device: other suspicions about a sign-up open a case on its account, beside the device's", async () => {
   const stage = await Stage.open();
   await stage.play(signups(4, (index) => ({ minute: index * 3, device_id: "tablet", ...(index === 3 && throwaway) })));
   const subjects = (await stage.cases()).map(({ subject }) => subject);

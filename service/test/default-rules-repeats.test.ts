@@ -71,7 +71,7 @@ test("repeats: within one batch too", async () => {
   expect(repeatsOf(found)).toMatchObject([{ count: 6, last_at: stage.at(9) }]);
 });
 
-test("repeats: another session of an account with the same reason is none but a count", async () => {
+test("repeats: the same reason in another session of an account is only counted", async () => {
   const stage = await Stage.open();
   const robot = { type: "login_succeeded", website_account_id: "owner", user_agent: "curl/8.5.0" };
   await stage.play(["s1", "s1", "s2"].map((session_id, index) => ({ minute: 20 + index, ...robot, session_id })));

@@ -93,14 +93,14 @@ test("bench: a failed log-in is a finding where the account's rules or the sourc
   expect(leadOf(decided("s", { rules: ["no_browser"], ratioPart: 2 }))).toBe("unusual log-in");
 });
 
-test("bench: what a page says of no account, or of one that it cannot prove, is a finding of its session's attack", () => {
+test("bench: a page's finding without an account, or with a claimed one, belongs to the attack of its session", () => {
   const farm = truth("farm", { kind: "signup_farm", attack_id: "f-1", website_account_id: "made", has_login: false });
   const events = [decided("farm", { type: "signup", account: null, rules: ["signups_device"], logOdds: 3, caseId: "case-1" })];
   const { attacks } = measure({ truths: [farm], decided: events, labelOf: () => "Synthetic", measuredMs: 0 });
   expect(attacks).toMatchObject([{ hasFinding: true, labels: ["Synthetic"], entered: new Set(["made"]), found: new Set() }]);
 });
 
-test("bench: an attack that sent nothing is not heard, and a kind without attacks has no row", () => {
+test("bench: an attack that sent nothing does not count as heard, and a kind without attacks has no row", () => {
   const { attacks } = measure({ truths: [thief], decided: [], labelOf: () => "Bot", measuredMs: 0 });
   const summary = summarise([{ attacks, genuine: [], falseCases: 0, aftermath: 0, guests: 0 }]);
   expect(summary.kinds[1]).toMatchObject({ kind: "takeover_vpn", attacks: 1, heard: 0, case: 0 });

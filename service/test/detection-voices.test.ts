@@ -5,7 +5,7 @@ import { SimulatedService } from "../../bench/detection-service.ts";
 import { periodOf } from "../../bench/detection-shop.ts";
 import { voices } from "@casehound/simulator/voice";
 
-// The detection bench in small, through the real collector, API and engine.
+// A small run of the detection bench, through the real collector, API and engine.
 const period = periodOf({ days: 1, historyDays: 4 });
 const onProgress = (): void => {};
 let service: SimulatedService;
@@ -30,7 +30,7 @@ test.each(voices)(
   240_000,
 );
 
-test("bench: a forger with two addresses accuses at most eight accounts from each, and these are to be monitored", async () => {
+test("bench: a forger with two addresses accuses at most eight accounts from each, with MONITOR as the action", async () => {
   const shop = { users: 40, historyDays: 4, endMs: period.endMs };
   const [forged] = await measureForgers(service, shop, { wanted: [{ addresses: 2, paceMs: 3_600_000 }], onProgress });
   expect(forged?.victims).toBeGreaterThan(20);

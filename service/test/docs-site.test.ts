@@ -45,7 +45,7 @@ test.each(names)("GET docs 200: %s is a page, and every page is in its navigatio
   expect(navigation.match(/aria-current="page"/g)).toHaveLength(1);
 });
 
-test("GET docs/ 308: the address with a slash leads to the one without, below any path", async () => {
+test("GET docs/ 308: the URL with a trailing slash redirects to the one without, under any path prefix", async () => {
   const answer = await fetch(new URL("/docs/", service.current.url), { redirect: "manual" });
   expect([answer.status, answer.headers.get("location"), await answer.json()]).toEqual([308, "../docs", { location: "../docs" }]);
   expect((await get("/docs/")).html).toBe((await get("/docs")).html);

@@ -4,7 +4,7 @@ import { EmbeddedPostgres } from "../src/db/postgres/embedded.ts";
 import { connectTo, connectToFolder, processesOf, readPostmaster } from "./launch.ts";
 import { eventually, useProcesses } from "./process.ts";
 
-// Many commands on one DATA_DIR. Each one starts PostgreSQL if it does not run, and the last one stops it.
+// Many commands on one DATA_DIR. Each starts PostgreSQL if it is not running, and the last one stops it.
 vi.setConfig({ testTimeout: 120_000 });
 
 const processes = useProcesses();
@@ -17,10 +17,10 @@ async function runCommand(dataDir: string): Promise<void> {
   await embedded.stop();
 }
 
-test("commands: one that connects to a PostgreSQL that is being stopped waits, and starts it again", async () => {
+test("commands: a command that connects to a stopping PostgreSQL waits and starts it again", async () => {
   const dataDir = processes.folder();
   await runCommand(dataDir);
-  // The server of a command that was killed, so that nobody but the stopper uses it.
+  // The server was left by a killed command, so only the process that stops it uses it.
   const first = await EmbeddedPostgres.forCommand(dataDir);
   const stopper = await connectToFolder(dataDir);
   const watcher = await connectToFolder(dataDir);
@@ -38,14 +38,14 @@ test("commands: one that connects to a PostgreSQL that is being stopped waits, a
   const client = await connectTo(opened.address);
   expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
   await Promise.all([client.end(), stopper.end(), watcher.end()]);
-  // The first has lost its server. It stops nothing, and does not fail.
+  // The first command has lost its server. It stops nothing and does not fail.
   await first.stop();
   expect(readPostmaster(dataDir).pid).toBeGreaterThan(0);
   await opened.stop();
   expect(processesOf(dataDir)).toEqual([]);
 });
 
-test.each([2, 4])("commands: of %i at once that come and go, each is served to its end, and nothing is left", async (count) => {
+test.each([2, 4])("commands: %i at once that come and go all finish, and nothing is left behind", async (count) => {
   const dataDir = processes.folder();
   await runCommand(dataDir);
   const lanes = Array.from({ length: count }, async () => {
@@ -55,7 +55,7 @@ test.each([2, 4])("commands: of %i at once that come and go, each is served to i
   expect(processesOf(dataDir)).toEqual([]);
 });
 
-test("commands: a service that starts on their PostgreSQL waits until they are done", async () => {
+test("commands: a service that starts while commands use PostgreSQL waits until they are done", async () => {
   const dataDir = processes.folder();
   const command = await EmbeddedPostgres.forCommand(dataDir);
   const client = await connectTo(command.address);

@@ -58,7 +58,7 @@ test("rules: a hit whose clock runs ahead does not stay the latest of its subjec
   expect(row).toEqual({ last_at: labNow, last: "next" });
 });
 
-test("windows: history from before 2020 is counted as history of today is", async () => {
+test("windows: history from before 2020 is counted like today's", async () => {
   const failures = Array.from({ length: 8 }, (_, n) => ({
     type: "login_failed",
     occurred_at: iso(Date.UTC(2015, 0, 1) + n * 60_000),
@@ -71,7 +71,7 @@ test("windows: history from before 2020 is counted as history of today is", asyn
   expect(decisions.filter(({ rules }) => rules.includes("stuffing_device"))).toHaveLength(4);
 });
 
-test("windows: events of different years stand in no window together", async () => {
+test("windows: events of different years are never in the same window", async () => {
   const failures = Array.from({ length: 8 }, (_, n) => ({
     type: "login_failed",
     occurred_at: iso(Date.UTC(2010, 0, 1) + n * yearMs),
@@ -122,7 +122,7 @@ test("turns: what cannot be scored is set aside whole, and the rest of its tenan
   expect(aside.filter((row) => row.fault === "")).toEqual([]);
 });
 
-test("turns: an event of a page that cannot be scored does not slow down servers, and is set aside in the same pass", async () => {
+test("turns: a page event that cannot be scored does not slow down servers, and is set aside in the same pass", async () => {
   const tenantId = await newTenant(lab.current);
   const [first, second] = [0, 1].map((n) => iso(Date.parse(labNow) + n));
   const views = (origin: "server" | "browser", count: number) =>

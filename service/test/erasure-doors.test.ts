@@ -22,10 +22,10 @@ async function score({ tenant }: Site): Promise<void> {
 const query = (site: Site, text: string, ...values: unknown[]) =>
   service.current.database.query(statement(text, [site.tenant.tenantId, ...values]));
 
-// Through everything that takes a sender's words: the id of the account as whose it is, and inside of others.
+// Sends the account's id through every input that accepts text: as an account id, and inside other texts.
 async function sendThroughEveryDoor(site: Site, id: string): Promise<void> {
   const { tenant } = site;
-  // A short id is not looked for inside of other ids: it would be found in too many.
+  // A short id is not searched for inside other ids, because it would be found in too many.
   const names =
     id.length < 8
       ? { website_account_id: id, session_id: randomUUID(), device_id: randomUUID() }
@@ -67,7 +67,7 @@ const idsOf = (): [string, string][] => [
   ["an id with quotes", `o"Brien \\ ${randomUUID()}`],
 ];
 
-test.each(idsOf())("DELETE account 204: %s that came through every door is in no row of any table", async (_name, id) => {
+test.each(idsOf())("DELETE account 204: %s that came in through every input is in no row of any table", async (_name, id) => {
   const site = await Site.create(service.current);
   const { tenant } = site;
   const made = await tenant.call("POST", "/webhooks", { body: { url: "https://crm.example/hook", types: [] } });
@@ -103,7 +103,7 @@ test.each(idsOf())("DELETE account 204: %s that came through every door is in no
   expect(delivery).toEqual({ is_known: false });
 });
 
-test("DELETE account 204: a number as an id takes nothing with it that only holds that number", async () => {
+test("DELETE account 204: a numeric id removes nothing that merely contains that number", async () => {
   const site = await Site.create(service.current);
   const { tenant } = site;
   await tenant.report("42", { attributes: { note: '42 calls by customer "42", 421 minutes' } });
@@ -126,7 +126,7 @@ test("DELETE account 204: a number as an id takes nothing with it that only hold
   expect(quarantine.map(({ excerpt }) => JSON.parse(excerpt).event_type)).toEqual(["worse"]);
 });
 
-test("DELETE account 204: an account that is called like a word of ours leaves the words alone", async () => {
+test("DELETE account 204: an account whose id is one of our own words leaves those words alone", async () => {
   const site = await Site.create(service.current);
   const { tenant } = site;
   for (const id of ["OPEN", "Mozilla", "Bot"]) await tenant.report(id, { attributes: { label: "Bot" } });
@@ -142,7 +142,7 @@ test("DELETE account 204: an account that is called like a word of ours leaves t
   ]);
 });
 
-test("GET case 200: a case of a source that names the erased account goes on under the pseudonym, with a new version", async () => {
+test("GET case 200: a case about a source that names the erased account continues with the pseudonym and a new version", async () => {
   const site = await Site.create(service.current);
   const { tenant } = site;
   const id = `member-${randomUUID()}`;

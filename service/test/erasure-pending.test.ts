@@ -8,7 +8,7 @@ import { TestTenant, expectProblem, newDetector, testConfig } from "./harness.ts
 import { createDatabase } from "./launch.ts";
 import { eventually, useOwnService } from "./process.ts";
 
-// Nothing is scored here unless a test does it.
+// Nothing is scored here unless a test does so itself.
 const idle = useOwnService({ roles: new Set(["api"]) });
 
 const pseudonymForm = /^erased-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -36,7 +36,7 @@ async function newTenant(account: string): Promise<TestTenant> {
 
 const erase = (tenant: TestTenant, account: string) => tenant.call("DELETE", `/enduseraccounts/${account}`);
 
-test("DELETE account 204: a report that no engine has scored yet has its case, under the pseudonym, and the rest is dropped", async () => {
+test("DELETE account 204: a report that is not scored yet gets its case under the pseudonym, and the rest is dropped", async () => {
   const account = `ann-${randomUUID()}`;
   const tenant = await newTenant(account);
   await tenant.report(account, details);
@@ -80,13 +80,13 @@ test("DELETE account 204: a pending report joins the open case, whose stored rep
   const replay = await tenant.put(caseId, { status: "OPEN", case_version: 1 }, key);
   expect([replay.status, replay.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
   expect(replay.json.data).toEqual({ ...(first.json.data as object), website_account_id: pseudonym });
-  // The report is known by its id, also after the erasure.
+  // The report's id is still known after the erasure.
   const again = { activity_id: id, type: "fraud_report", occurred_at: new Date().toISOString(), website_account_id: account };
   const resent = await tenant.call("POST", "/activities", { body: { activities: [again] } });
   expect(resent.json.data).toEqual({ accepted: 0, duplicates: 1 });
 });
 
-test("DELETE account 204: an account that only pending activity names is erased, and 404 if nothing names it", async () => {
+test("DELETE account 204: an account that only pending activity names is erased; 404 if nothing names it", async () => {
   const account = `ann-${randomUUID()}`;
   const tenant = await TestTenant.create(idle.current);
   expectProblem(await erase(tenant, account), 404, "item-not-found");
@@ -103,7 +103,7 @@ test("DELETE account 204: an account that only pending activity names is erased,
   expect(await count(idle.current, tenant, "events where tenant_id = $1 and type = 'account.erased'")).toBe(1);
 });
 
-test("DELETE account race: with an engine at work every report has its one case under a pseudonym, and no account is left", async () => {
+test("DELETE account race: while an engine runs, every report gets one case under a pseudonym, and no account is left", async () => {
   const service = await startService(testConfig({ databaseUrl: await createDatabase(inject("databaseUrl")) }));
   onTestFinished(() => service.stop());
   const tenant = await TestTenant.create(service);

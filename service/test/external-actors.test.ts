@@ -35,7 +35,7 @@ async function actorsOf(tenant: TestTenant): Promise<string[]> {
   return rows.map(({ actor }) => actor);
 }
 
-test("external token 403: an issuer speaks for the tenants that its entry names, and for no others", async () => {
+test("external token 403: an issuer's tokens work only for the tenants that its entry lists", async () => {
   const [shop, bank, other] = [await tenantOf(slugs.shop), await tenantOf(slugs.bank), await tenantOf(slugs.other)];
   for (const tenant of [shop, bank]) {
     const token = await narrow.sign(claims(narrow, tenant.slug, { sub: "crm" }));
@@ -53,7 +53,7 @@ test("external token 403: an issuer speaks for the tenants that its entry names,
   );
 });
 
-test("external token 200: whatever it calls itself, the events name its issuer, and nobody can be taken for somebody else", async () => {
+test("external token 200: whatever name it uses, the events show its issuer, and nobody can be mistaken for somebody else", async () => {
   const tenant = await tenantOf(`t-${randomUUID()}`);
   const person = await Browser.join(tenant, "lead");
   const names = [
@@ -95,7 +95,7 @@ test("external token 401: a name of more than 255 characters is rejected, and ch
   expect(await actorsOf(tenant)).toEqual([]);
 });
 
-test("rate limits: a client of another issuer with a local client's id uses up its own quota", async () => {
+test("rate limits: an external client with a local client's id uses up only its own quota", async () => {
   const tenant = await tenantOf(`t-${randomUUID()}`);
   const { database, issuer } = service.current;
   const { slug, tenantId } = tenant;

@@ -38,7 +38,7 @@ test("external token 200: nobody of another issuer goes by the name that detecti
   expect(closed.json.data).toMatchObject({ status: "CLOSED", current_state: { changed_by: `${shop.url} system` } });
 });
 
-test("external token 200: changed_by is the client of the other issuer, with the issuer", async () => {
+test("external token 200: changed_by is the issuer followed by its client", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await tenant.openCase();
   const token = await shop.token({ extra: { [tenantClaim]: tenant.slug }, scope: "update:case" });

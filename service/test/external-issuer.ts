@@ -12,10 +12,10 @@ export const tenantClaim = "https://shop.example/tenant";
 type Wanted = { extra: Record<string, unknown>; scope?: string; audience?: string };
 type Mode = "up" | "error" | "page" | "no keys" | "silent";
 
-// An identity provider as a customer has one: a process of its own to us, RSA keys, its own names for things.
+// An identity provider like a customer's: separate from the service, with RSA keys and its own claim names.
 export class ExternalIssuer {
   readonly kid = `rsa-${randomUUID()}`;
-  // How it answers those who ask for its keys.
+  // How it responds to requests for its keys.
   mode: Mode = "up";
   readonly #keys: { publicKey: CryptoKey; privateKey: CryptoKey };
   #server: Server;
@@ -32,7 +32,7 @@ export class ExternalIssuer {
     await issuer.open();
     const jwk = { ...(await exportJWK(issuer.#keys.privateKey)), kid: issuer.kid, alg: "RS256", use: "sig" };
     const provider = new Provider(issuer.url, {
-      // Clients are fixed and tokens are JWTs, so there is nothing that it has to keep.
+      // Clients are fixed and tokens are JWTs, so it has nothing to store.
       adapter: (() => ({ find: async () => undefined })) as never,
       jwks: { keys: [jwk] },
       cookies: { keys: ["unused"] },
@@ -86,7 +86,7 @@ export class ExternalIssuer {
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
-  // From its token endpoint, as a client gets one.
+  // Gets a token from its token endpoint, as a client does.
   async token({ extra, scope = "read:cases", audience: resource = audience }: Wanted): Promise<string> {
     const form = { grant_type: "client_credentials", resource, scope, extra: JSON.stringify(extra) };
     const authorization = `Basic ${Buffer.from("shop-backend:shop-secret").toString("base64")}`;
@@ -98,7 +98,7 @@ export class ExternalIssuer {
     return ((await response.json()) as { access_token: string }).access_token;
   }
 
-  // What it would never give out, signed with its key all the same.
+  // Makes a token that it would never issue, signed with its key.
   sign(claims: JWTPayload, key: CryptoKey | Uint8Array = this.#keys.privateKey, alg = "RS256"): Promise<string> {
     return new SignJWT(claims).setProtectedHeader({ alg, typ: "at+jwt", kid: this.kid }).sign(key);
   }
@@ -113,7 +113,7 @@ export class ExternalIssuer {
   }
 }
 
-// The entry of TRUSTED_ISSUERS for it.
+// Its entry in TRUSTED_ISSUERS.
 export function trust(
   { url: issuer }: ExternalIssuer,
   more: Partial<TrustedIssuer> & Pick<TrustedIssuer, "tenants">,

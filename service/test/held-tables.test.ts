@@ -4,7 +4,7 @@ import { TestTenant, expectProblem, send } from "./harness.ts";
 import { Browser, invite } from "./people.ts";
 import { useOwnService } from "./process.ts";
 
-// On a database of its own, because whole tables are locked here.
+// Uses its own database, because whole tables are locked here.
 const service = useOwnService({ roles: new Set(["api", "engine"]) });
 
 async function hold(statement: string): Promise<() => Promise<void>> {
@@ -15,7 +15,7 @@ async function hold(statement: string): Promise<() => Promise<void>> {
   return async () => void (await holder.query("rollback"));
 }
 
-test("GET 502: a table that is held is a database out of reach, and a read is never contended", async () => {
+test("GET 502: if a table is locked, the database counts as unreachable, and a read is never contended", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id: id, website_account_id: account } = await tenant.openCase();
   const release = await hold("lock table cases, accounts in access exclusive mode");
@@ -26,7 +26,7 @@ test("GET 502: a table that is held is a database out of reach, and a read is ne
   expect((await tenant.call("GET", `/cases/${id}`)).status).toBe(200);
 });
 
-test("GET 502: also if it is the person's session that is held", async () => {
+test("GET 502: the same if the person's session is locked", async () => {
   const tenant = await TestTenant.create(service.current);
   const { link } = await invite(tenant, "investigator");
   const browser = await Browser.take(service.current, link.url);

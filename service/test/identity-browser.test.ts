@@ -21,7 +21,7 @@ async function openShop(): Promise<{ customer: Customer; visit: Visit; sign: (ac
   return { customer, visit: await Visit.begin(browser), sign: (accountId) => tokenOf({ secret, accountId }) };
 }
 
-// As soon as the last one is stored.
+// Returns as soon as the last one is stored.
 async function untilStored(customer: Customer, last: string): Promise<RecordedActivity[]> {
   return vi.waitFor(async () => {
     const stored = await customer.activities();
@@ -68,7 +68,7 @@ test("identity: with the unmodified Clickstream SDK, a global attribute signs ev
   expect(await customer.quarantined()).toEqual([]);
 });
 
-test("identity: the Clickstream SDK sends a user attribute with its _profile_set only", async () => {
+test("identity: the Clickstream SDK sends a user attribute only with its _profile_set event", async () => {
   const { customer, visit, sign } = await openShop();
   customer.useClickstream();
   await visit.page.goto(customer.shop.origin);
@@ -83,7 +83,7 @@ test("identity: the Clickstream SDK sends a user attribute with its _profile_set
   expect(verdictsOf(stored, "after")).toEqual([undefined]);
 });
 
-test("identity: with the tag, every event of the user is signed, over pages; a token for another user is bad", async () => {
+test("identity: with the tag, every event of the user is signed, across pages; a token for another user is bad", async () => {
   const { customer, visit, sign } = await openShop();
   await customer.useTag();
   await visit.page.goto(customer.shop.origin);

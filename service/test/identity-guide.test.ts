@@ -22,7 +22,7 @@ function vectorOf(): Vector {
 const vector = vectorOf();
 const lines = vector.pairs.map(({ token }) => token).join("\n");
 
-test("identity guide: the collector takes the tokens of its test vector, each for its account only", () => {
+test("identity guide: the collector accepts each token of the test vector for its own account only", () => {
   const check = identityCheck([vector.secret], new Date((vector.expiry - 60) * 1000).toISOString());
   expect(vector.pairs).toHaveLength(2);
   for (const { accountId, token } of vector.pairs) {
@@ -40,10 +40,10 @@ test("identity guide: the client signs the test vector", async () => {
   for (const { accountId, token } of vector.pairs) expect(await signIdentity(accountId, longest)).toBe(token);
 });
 
-// As JavaScript, which has no types, may call it.
+// The call as untyped JavaScript could make it.
 const ask = (accountId: unknown, options: unknown) => signIdentity(accountId as string, options as { secret: string });
 
-test("identity guide: the client refuses what the service would refuse", async () => {
+test("identity guide: the client rejects what the service would reject", async () => {
   const secret = "idsec_x";
   for (const accountId of ["", undefined, null, 7]) await expect(ask(accountId, { secret })).rejects.toThrow("account id");
   for (const wrong of ["", undefined, 7]) await expect(ask("a", { secret: wrong })).rejects.toThrow("secret");

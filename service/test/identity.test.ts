@@ -111,7 +111,7 @@ test("POST identity secrets 201: revoke_now ends every older secret at once", as
   expect(await storedSecrets(tenant)).toEqual([{ secret_id: last.secret_id, secret: last.secret }]);
 });
 
-test("POST identity secrets 422: a sixth valid secret is refused and changes nothing; revoke_now makes room", async () => {
+test("POST identity secrets 422: a sixth valid secret is rejected and changes nothing; revoke_now makes room", async () => {
   const tenant = await TestTenant.create(service.current);
   for (let made = 0; made < 5; made++) await makeSecret(tenant);
   const [before, events] = [await storedSecrets(tenant), await eventsOf(tenant)];
@@ -143,7 +143,7 @@ test.each<[string, Options, string[]]>([
   expect(await eventsOf(tenant)).toEqual([]);
 });
 
-test("PUT tenants 422: observe and required need a secret, and without one nothing of the change is applied", async () => {
+test("PUT tenants 422: observe and required need a secret; without one no part of the change is applied", async () => {
   const tenant = await TestTenant.create(service.current);
   for (const identity_verification of ["observe", "required"]) {
     const body = { ip_policy: "hash", identity_verification };
@@ -166,7 +166,7 @@ test("PUT tenants 200: with a secret, verification can be required, observed and
   }
 });
 
-test("GET tenants/identity 200: a tenant whose servers told of an account in the last 30 days has more than the snippet", async () => {
+test("GET tenants/identity 200: a tenant whose servers reported an account in the last 30 days is not snippet-only", async () => {
   const tenant = await TestTenant.create(service.current);
   const told = (day: string) => sql`
     update engine_turns

@@ -97,7 +97,7 @@ test("inbox: an erased account is in no parcel any more, packed or not, and the 
 const pageViews = (count: number, more: (n: number) => object = () => ({})) =>
   pages(count, (n) => ({ origin: "browser", ...more(n) }));
 
-test("inbox: what a server sends is in the next batch, behind 40,000 events that browsers sent before", async () => {
+test("inbox: a server's activity is in the next batch, although browsers sent 40,000 events before it", async () => {
   const tenantId = await newTenant(lab.current);
   await store(
     lab.current,
@@ -114,7 +114,7 @@ test("inbox: what a server sends is in the next batch, behind 40,000 events that
   expect(await waiting(lab.current, tenantId)).toBe(39_000);
 });
 
-test("inbox: servers come first, browsers get the rest of a batch, and an eighth of it while servers could fill it", async () => {
+test("inbox: servers come first; browsers get the rest of a batch, and an eighth of it even if servers could fill it", async () => {
   const tenantId = await newTenant(lab.current);
   const server = pages(2_100, (n) => ({ received_at: iso(labNowMs + n) }));
   const browser = pageViews(1_000, () => ({ received_at: iso(labNowMs - 60_000) }));
@@ -131,7 +131,7 @@ test("inbox: servers come first, browsers get the rest of a batch, and an eighth
   expect(await take()).toEqual({ server: 0, browser: 0 });
 });
 
-test("inbox: a small batch of both origins is exact, and takes what a claim of the oldest would take first", async () => {
+test("inbox: a small batch of both origins is exact, and starts with what a batch of one would take", async () => {
   const tenantId = await newTenant(lab.current);
   const [server, browser] = [pages(5), pageViews(20, () => ({ received_at: iso(labNowMs - 60_000) }))];
   await store(lab.current, tenantId, [...browser, ...server]);
@@ -146,7 +146,7 @@ test("inbox: a small batch of both origins is exact, and takes what a claim of t
   expect(await database.transaction((tx) => claimActivities(tx, tenantId, 10, "server"))).toEqual([]);
 });
 
-test("inbox: no parcel mixes origins, whatever comes together", async () => {
+test("inbox: no parcel mixes origins, whatever arrives together", async () => {
   const tenantId = await newTenant(lab.current);
   await store(lab.current, tenantId, [...pages(2), ...pageViews(3), ...pages(1)]);
   const text = "select is_browser, events from inbox where tenant_id = $1 order by is_browser, events";

@@ -10,7 +10,7 @@ import { testConfig } from "./harness.ts";
 import { createDatabase } from "./launch.ts";
 import { eventually } from "./process.ts";
 
-// Work in the background that fails changes no answer, so the log is the only place where it shows.
+// A failure in background work changes no response, so it shows only in the log.
 vi.setConfig({ testTimeout: 120_000 });
 
 const lab = useLab();
@@ -18,7 +18,7 @@ const lab = useLab();
 const isTold = ([{ message, cause }]: [Error]) =>
   message.includes("signing keys") && cause instanceof Error && cause.message.includes("signing_keys");
 
-test("log: signing keys that cannot be read again are a warning, and the service goes on", async () => {
+test("log: if the signing keys cannot be reloaded, the service logs a warning and goes on", async () => {
   const databaseUrl = await createDatabase(inject("databaseUrl"));
   const service = await startService(testConfig({ databaseUrl }));
   onTestFinished(() => service.stop());
@@ -33,7 +33,7 @@ test("log: signing keys that cannot be read again are a warning, and the service
   expect((await fetch(`http://127.0.0.1:${service.port}/readyz`)).status).toBe(200);
 });
 
-test("log: statistics that cannot be refreshed are a warning, and scoring goes on", async () => {
+test("log: if the statistics cannot be refreshed, the engine logs a warning and goes on scoring", async () => {
   const { url } = lab.current;
   const tenantId = await newTenant(lab.current);
   await store(
@@ -47,7 +47,7 @@ test("log: statistics that cannot be refreshed are a warning, and scoring goes o
   const engine = new Engine({ detector: labDetector(database), log, onPass: () => {} });
   await within(url, async (holder) => {
     await holder.query("begin");
-    // The mode that conflicts with ANALYZE, and with no statement of the engine.
+    // This lock mode conflicts with ANALYZE but with no statement of the engine.
     await holder.query("lock table metric_buckets in share update exclusive mode");
     engine.start();
     await eventually(() => expect(lines.join("")).toContain("statistics"));

@@ -53,7 +53,7 @@ test("invitation: its token stands behind the #, it tells whom it is for, works 
   await Browser.signIn(service.current, user.email);
 });
 
-test("link 404, 422: its token is read from the body alone, and never from an address, which ends up in logs", async () => {
+test("link 404, 422: its token is read only from the body, never from a URL, which would end up in logs", async () => {
   const { link } = await invite(await TestTenant.create(service.current), "lead");
   const token = tokenOf(link.url);
   const { port } = service.current;
@@ -178,7 +178,7 @@ test("link 422: a password of nothing that is seen, and an e-mail that is too lo
   expect(expectProblem(blank, 422, "validation-error").errors).toMatchObject([{ field: "new" }]);
 });
 
-test("link 422: a common password, or the person's own e-mail, name or tenant, uses nothing up", async () => {
+test("link 422: a common password, or the person's own e-mail, name or tenant, does not use up the link", async () => {
   const tenant = await TestTenant.create(service.current);
   const { user, link } = await invite(tenant, "lead", {
     email: `grace.hopper-${randomUUID()}@shop.example`,
@@ -197,7 +197,7 @@ test("link 422: a common password, or the person's own e-mail, name or tenant, u
   for (const password of wrong) {
     const refused = await ask("POST", link.url, { body: { password } });
     const problem = expectProblem(refused, 422, "validation-error");
-    expect(problem.errors).toEqual([{ field: "password", message: expect.stringContaining("guessed first") }]);
+    expect(problem.errors).toEqual([{ field: "password", message: expect.stringContaining("easily guessed") }]);
   }
   // The name that is chosen with the link counts too.
   const renamed = { name: "Marie Curie", password: "MarieCurie1867" };

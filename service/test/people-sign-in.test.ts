@@ -104,7 +104,7 @@ test("POST sign-in 200: of two tenants with two passwords, the password tells wh
   expect(second.signedIn).toMatchObject({ tenant: { slug: two.slug }, user: { role: "admin" } });
 });
 
-test("POST sign-in 200: an invitation that was not used yet in another tenant uses up nothing", async () => {
+test("POST sign-in 200: an unused invitation in another tenant uses up no attempts", async () => {
   const [one, two] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   const email = newEmail();
   await Browser.join(one, "lead", { email });

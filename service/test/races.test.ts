@@ -251,7 +251,7 @@ function isHeld(index: number): boolean {
   return index === 1 || index === 3;
 }
 
-test("POST cases/close 200: cases that stay locked are contended one by one, the others are closed, and the key stays free", async () => {
+test("POST cases/close 200: each case that stays locked is reported as contended, the others are closed, and the key is not used up", async () => {
   const tenant = await TestTenant.create(service.current);
   const cases = await Promise.all(Array.from({ length: 5 }, () => tenant.openCase()));
   const ids = cases.map((each) => each.case_id);

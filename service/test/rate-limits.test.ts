@@ -158,7 +158,7 @@ const form = { "content-type": "application/x-www-form-urlencoded" };
 
 type Client = { clientId: string; clientSecret: string };
 
-// From an address of its own, because wrong secrets are counted by it.
+// From its own address, because wrong secrets are counted per address.
 function askToken({ clientId, clientSecret }: Client): Promise<Answer> {
   const fields = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
   const headers = { ...form, ...somewhere() };

@@ -5,7 +5,7 @@ import { TestTenant, expectProblem, send, testConfig } from "./harness.ts";
 import { connectTo } from "./launch.ts";
 import { eventually, useProcesses, useServer } from "./process.ts";
 
-// A PostgreSQL of this file's own, because its settings are changed here.
+// This file has its own PostgreSQL, because it changes the settings.
 const processes = useProcesses();
 const server = useServer(() => processes.folder());
 const close = { status: "CLOSED", case_version: 1 };
@@ -16,7 +16,7 @@ async function start() {
   onTestFinished(() => service.stop());
   const admin = await connectTo({ connectionString: databaseUrl });
   onTestFinished(() => admin.end());
-  // The administrator has to be able to undo it.
+  // The administrator must be able to undo it.
   await admin.query("set default_transaction_read_only = off");
   const [row] = (await admin.query<{ name: string }>("select current_database() as name")).rows;
   return { service, admin, name: row?.name ?? "" };
@@ -62,7 +62,7 @@ test("502: a connection that turned out to be read-only is not used again", asyn
   const tenant = await TestTenant.create(service);
   const { case_id: id } = await tenant.openCase();
   const key = randomUUID();
-  // Counts for connections that are made from now on, as when they reach a standby.
+  // Applies to connections that are made from now on, as if they reached a standby.
   await admin.query(`alter database ${name} set default_transaction_read_only = on`);
   await admin.query(
     "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()",

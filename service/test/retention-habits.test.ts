@@ -8,7 +8,7 @@ import { DetectionTenant, type Sent } from "./detection.ts";
 const dayMs = 24 * 60 * 60 * 1000;
 const daysAgo = (days: number, minutes = 0) => new Date(Date.now() - days * dayMs + minutes * 60_000).toISOString();
 
-// A tenant whose engine works at the time that the test says.
+// A tenant whose engine uses the test's clock.
 async function open(): Promise<{ tenant: DetectionTenant; setNow: (now: string) => void }> {
   let now = clock.now();
   const tenant = await DetectionTenant.create({ clock: { ...clock, now: () => now } });
@@ -59,7 +59,7 @@ test.each([
   },
 );
 
-test("expiry: habits live as long as a retention of more than 400 days, and what anybody can create lives 30 days", async () => {
+test("expiry: with a retention of more than 400 days, habits are kept that long, and states that anybody can create for 30 days", async () => {
   const { tenant, setNow } = await open();
   const statesAt = async (days: number, id: string) => {
     setNow(daysAgo(days));

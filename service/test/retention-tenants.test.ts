@@ -12,7 +12,8 @@ import { createTenant } from "../src/tenancy.ts";
 import { createDatabase } from "./launch.ts";
 import { sweptRows } from "./swept-rows.ts";
 
-// A database of its own: what expires here belongs to no other test. Days are kept by the tenant that keeps most.
+// Uses its own database, so that nothing of another test expires. A day's partition is kept for the longest retention of any
+// tenant.
 let database: Database;
 beforeAll(async () => {
   database = new Database({ connectionString: await createDatabase(inject("databaseUrl")) });
@@ -65,7 +66,7 @@ async function daysOf(tenantId: string): Promise<string[]> {
   return (await run<{ day: string }>(text, [tenantId])).map(({ day }) => day);
 }
 
-test("expiry: each tenant's activity is kept as long as the tenant says, and a day goes with the last tenant that keeps it", async () => {
+test("expiry: each tenant's activity is kept for its own retention, and a day's partition goes with the last tenant that keeps it", async () => {
   const [short, plain, long] = [await openTenant(7), await openTenant(null), await openTenant(200)];
   const days = [1, 7, 8, 90, 91, 200, 201];
   for (const tenantId of [short, plain, long]) await fillDays(tenantId, days);
@@ -83,7 +84,7 @@ test("expiry: each tenant's activity is kept as long as the tenant says, and a d
 });
 
 test.each(["activity_ids", "unscorable", "sessions", "links", "rule_subjects", "user_agents"])(
-  "expiry of %s: each tenant's own days count",
+  "expiry of %s: each tenant's own retention applies",
   async (table) => {
     const tenants = [await openTenant(7), await openTenant(null), await openTenant(200)];
     const { column, into, values } = sweptRows[table] ?? { column: "", into: "", values: "" };
@@ -109,7 +110,7 @@ test.each(["activity_ids", "unscorable", "sessions", "links", "rule_subjects", "
   },
 );
 
-test("expiry: habits of accounts live as long as the tenant's own days, where those are more than 400", async () => {
+test("expiry: habits of accounts are kept for the tenant's own retention if that is more than 400 days", async () => {
   const [plain, long] = [await openTenant(null), await openTenant(1000)];
   const { column, into, values } = sweptRows["account"] ?? { column: "", into: "", values: "" };
   for (const tenantId of [plain, long])

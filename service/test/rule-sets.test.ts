@@ -11,16 +11,16 @@ import { clock } from "../src/clock.ts";
 import { draftRule, makeRule } from "./decided.ts";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 
-// Of their own, for no other engine may score what is sent here, and limits are counted over all tenants.
+// Separate services, because no other engine may score what is sent here, and limits are counted over all tenants.
 const service = useService({ databaseUrl: useOwnDatabase("rule_sets"), roles: new Set(["api"]) });
 
-// As large as patterns may be, and five of them. The rule is true for a text of more than one character.
+// Five patterns of the maximum size. The rule is true for a text of more than one character.
 const slowPatterns = [31, 32, 33, 34, 35].map((count) => `event.attributes.a.matches("[ab]*a[ab]{${count}}[cd]")`);
 const slow = { ...draftRule, expression: `${slowPatterns.join(" || ")} || event.attributes.a.size() > 1` };
 const cheap = { ...draftRule, expression: 'event.attributes.a.matches("^ab")' };
 const hostileText = "ab".repeat(512);
 
-// An engine's rules, in a process where each measured run of a rule takes 20 ms. A rule is charged what its patterns can take.
+// An engine's rules, in a process in which each run of a rule takes 20 ms. A rule is charged no more than its patterns can take.
 class Engine {
   nowMs = 0;
   readonly limited: string[][] = [];
@@ -39,7 +39,7 @@ class Engine {
   }
 }
 
-test("rules: slow patterns rest, cheap ones go on, and the slow ones come back by themselves", async () => {
+test("rules: slow patterns are paused, cheap ones go on, and the slow ones resume by themselves", async () => {
   const tenant = await TestTenant.create(service.current);
   await makeRule(tenant, "slow", slow);
   await makeRule(tenant, "cheap", cheap);
@@ -52,7 +52,7 @@ test("rules: slow patterns rest, cheap ones go on, and the slow ones come back b
   expect(engine.limited).toEqual([["slow"], ["slow"]]);
 });
 
-test("rules: to save a rule again, or to switch it off and on, buys no time", async () => {
+test("rules: saving a rule again, or switching it off and on, buys no time", async () => {
   const tenant = await TestTenant.create(service.current);
   let { rule_version } = await makeRule(tenant, "slow", slow);
   const engine = new Engine();
@@ -81,7 +81,7 @@ test("rules: a hostile author of many slow rules, who saves them again and again
     runs += (await engine.hits(hostile, hostileText)).length;
     expect(await engine.hits(other)).toEqual(["cheap"]);
   }
-  // Of 720 runs. The first event was cut short, and from then on all of them rested.
+  // Of 720 runs. The first event was cut short, and from then on all rules were paused.
   expect(runs).toBeGreaterThan(0);
   expect(runs).toBeLessThan(20);
   expect(new Set(engine.limited.flat()).size).toBe(180);
@@ -89,7 +89,7 @@ test("rules: a hostile author of many slow rules, who saves them again and again
 
 type Limited = { is_limited: boolean; limited_until?: string };
 
-test("GET rules 200: a limited rule says so until it comes back, for every process, and so does a metric", async () => {
+test("GET rules 200: a limited rule is shown as limited until it resumes, by every process and by a metric", async () => {
   const tenant = await TestTenant.create(service.current);
   const { database, metrics } = service.current;
   await makeRule(tenant, "slow", slow);
@@ -115,7 +115,7 @@ test("GET rules 200: a limited rule says so until it comes back, for every proce
   await send("first");
   const until = new Date(Date.parse(now) + restMs).toISOString();
   expect(await shown()).toEqual({ is_limited: true, limited_until: until, count: "1" });
-  // What rests is not written again.
+  // A rule that is already paused is not written again.
   now = new Date(Date.parse(now) + 1_000).toISOString();
   await send("second");
   expect(await shown()).toEqual({ is_limited: true, limited_until: until, count: "1" });

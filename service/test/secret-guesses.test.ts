@@ -22,7 +22,7 @@ async function guesses(clientId: string, count: number, headers: Record<string, 
   return answers;
 }
 
-test("POST token 401: an id that no client has costs the same work as one that a client has", async () => {
+test("POST token 401: an unknown client id costs the same work as a known one", async () => {
   const [known, rotated, revoked] = [
     await TestTenant.create(service.current),
     await TestTenant.create(service.current),
@@ -43,7 +43,7 @@ test("POST token 401: an id that no client has costs the same work as one that a
       expectProblem(await ask({ clientId, secret: "with\0zero" }), 401, "unauthorized");
       expect(run).not.toHaveBeenCalled();
     }
-    // Each id waits in a line of its own.
+    // Each id has its own queue.
     const keys = new Set<string>();
     for (const clientId of ["nobody", "nobody", "somebody"]) {
       run.mockClear();
@@ -80,12 +80,12 @@ test("POST token 200: guesses at a client lock out neither its other addresses, 
   expect((await guesses(tenant.clientId, 12, attacker)).at(-1)?.status).toBe(429);
   expect((await ask({ clientId: other.clientId, secret: other.clientSecret, headers: attacker })).status).toBe(200);
   expect((await ask({ clientId: tenant.clientId, secret: tenant.clientSecret })).status).toBe(200);
-  // By now this process has seen that the secret is right, so even the attacker's neighbours get their tokens.
+  // By now this process has verified the secret, so even clients at the attacker's address get their tokens.
   expect((await ask({ clientId: tenant.clientId, secret: tenant.clientSecret, headers: attacker })).status).toBe(200);
   expect((await ask({ clientId: tenant.clientId, secret: "wrong", headers: attacker })).status).toBe(429);
 });
 
-test("POST token 200: right secrets at once are not taken for guesses", async () => {
+test("POST token 200: many right secrets at once do not count as guesses", async () => {
   const tenant = await TestTenant.create(service.current);
   const headers = somewhere();
   const all = Array.from({ length: 20 }, () => ask({ clientId: tenant.clientId, secret: tenant.clientSecret, headers }));

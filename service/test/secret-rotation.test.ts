@@ -7,7 +7,7 @@ import { startService, type Service } from "../src/service.ts";
 import { createClient } from "../src/tenancy.ts";
 import { TestTenant, expectProblem, send, testConfig, useService, type Answer } from "./harness.ts";
 
-// Two processes of one service: a token of one is a token of the other.
+// Two processes of one service: a token from one works in the other.
 const shared = { roles: new Set(["api" as const]), publicUrl: "http://cases.example" };
 const service = useService(shared);
 let other: Service;
@@ -40,7 +40,7 @@ const both: [string, () => Promise<Subject>][] = [
   ["POST rotate-secret", furtherClient],
 ];
 
-// Rotated by an admin's token that the rotation does not end.
+// Uses an admin's token, which the rotation does not end.
 async function adminToken({ tenant }: Subject): Promise<string> {
   const { slug, tenantId } = tenant;
   const scopes = (await findClient(service.current.database, tenant.clientId))?.scopes ?? [];
@@ -71,7 +71,7 @@ async function use({ tenant }: Subject, token: string, at = service.current): Pr
   return (await send(at.port, "GET", `/v2/${tenant.slug}/cases`, { token })).status;
 }
 
-test("POST rotate-auth-secret 403: the scope for it alone does not reach a client that has more", async () => {
+test("POST rotate-auth-secret 403: a caller with only this scope cannot rotate the secret of a client with more scopes", async () => {
   const subject = await firstClient();
   const { tenant } = subject;
   const { database } = service.current;
@@ -89,7 +89,7 @@ test("POST rotate-auth-secret 403: the scope for it alone does not reach a clien
   expect(events).toEqual([]);
 });
 
-test.for(both)("%s 200: every secret that was promised a day works until then, through further rotations", async ([, make]) => {
+test.for(both)("%s 200: every replaced secret works for the promised day, through further rotations", async ([, make]) => {
   const subject = await make();
   const token = await adminToken(subject);
   const secrets = [subject.secret];
@@ -101,14 +101,14 @@ test.for(both)("%s 200: every secret that was promised a day works until then, t
   }
   for (const secret of secrets) expect((await ask(subject, secret)).status).toBe(200);
   for (const secret of secrets) expect((await ask(subject, secret, other)).status).toBe(200);
-  // The list names the last of the promises.
+  // The list shows the latest end of all earlier secrets.
   const { clients } = (await subject.tenant.call("GET", "/clients", { token })).json.data as {
     clients: { client_id: string; previous_secret_expires_at?: string }[];
   };
   expect(clients.find((each) => each.client_id === subject.clientId)?.previous_secret_expires_at).toBe(until.at(-1));
 });
 
-test.for(both)("%s 429: a sixth rotation within a day breaks no promise, and revoke_now still works", async ([, make]) => {
+test.for(both)("%s 429: a sixth rotation within a day ends no earlier secret, and revoke_now still works", async ([, make]) => {
   const subject = await make();
   const token = await adminToken(subject);
   const secrets = [subject.secret];
@@ -126,7 +126,7 @@ test.for(both)("%s 429: a sixth rotation within a day breaks no promise, and rev
   expect((await ask(subject, last.client_secret)).status).toBe(200);
 });
 
-test("POST rotate-auth-secret 200: a promise that has ended makes room for the next rotation", async () => {
+test("POST rotate-auth-secret 200: an earlier secret that has ended makes room for the next rotation", async () => {
   let aheadMs = 0;
   const now = () => new Date(Date.now() + aheadMs).toISOString();
   const later = await startService(testConfig({ roles: new Set(["api"]) }), undefined, { clock: { ...clock, now } });
@@ -143,7 +143,7 @@ test("POST rotate-auth-secret 200: a promise that has ended makes room for the n
   }
 });
 
-test.for(both)("%s 200: revoke_now ends the tokens of every ended secret, on every process", async ([, make]) => {
+test.for(both)("%s 200: revoke_now ends the tokens of every revoked secret, in every process", async ([, make]) => {
   const subject = await make();
   const token = await adminToken(subject);
   const second = await rotate(subject, {}, token);
@@ -181,7 +181,7 @@ test("POST rotate-auth-secret 200: tokens of the new secret work in the very sec
   expect(await use(subject, last)).toBe(200);
 });
 
-test("POST rotate-auth-secret 200: revoke_now leaves tokens that the operator made without a secret", async () => {
+test("POST rotate-auth-secret 200: revoke_now does not end tokens that the operator made without a secret", async () => {
   const subject = await firstClient();
   await rotate(subject, { revoke_now: true });
   for (const at of [service.current, other]) expect(await use(subject, subject.tenant.token, at)).toBe(200);
@@ -194,7 +194,7 @@ test("POST rotate-auth-secret 200: a rotation without revoke_now ends no token",
   for (const at of [service.current, other]) expect(await use(subject, fetched, at)).toBe(200);
 });
 
-test("POST rotate-auth-secret 200: rotations at once break no promise", async () => {
+test("POST rotate-auth-secret 200: parallel rotations end no earlier secret before its time", async () => {
   const subject = await firstClient();
   const rotated = await Promise.all(Array.from({ length: 5 }, () => rotate(subject)));
   for (const secret of [subject.secret, ...rotated.map((each) => each.client_secret)])

@@ -41,7 +41,7 @@ async function joined(): Promise<{ email: string; tenant: TestTenant }> {
   return { email, tenant };
 }
 
-// What a browser sends from then on.
+// The cookie that a browser sends from then on.
 function deviceOf(answer: Answer): Record<string, string> {
   const line = cookiesOf(answer).get("casehound_device") ?? "";
   return { cookie: line.split(";")[0] ?? "" };
@@ -58,27 +58,27 @@ function retryAfter(answer: Answer): number {
   return Number(answer.headers.get("retry-after"));
 }
 
-test("sign-in 429: one account from one address is slowed down, on every process, and never shut", async () => {
+test("sign-in 429: attempts on one account from one address are slowed down in every process, but never locked out", async () => {
   const { email } = await joined();
   const headers = somewhere();
   expect(await guesses(5, () => ({ email, headers }))).toEqual(times(5, 401));
   for (const seconds of [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]) {
     expect(retryAfter(await guess({ email, headers, at: other }))).toBe(seconds);
-    // Also with the right password: an answer would tell whether it is.
+    // Also with the right password, because the response would reveal that it is right.
     expect(retryAfter(await guess({ email, headers, password: goodPassword }))).toBe(seconds);
     wait(seconds);
-    // The oldest failures leave the window on the way, so stop where they would.
+    // The oldest failures would leave the window on the way, so stop before that.
     if (seconds === 256) break;
     expect((await guess({ email, headers, at: other })).status).toBe(401);
   }
   expect((await guess({ email, headers, password: goodPassword })).status).toBe(200);
 });
 
-test("sign-in 200: an attacker at one address locks the owner out nowhere else, however long he tries", async () => {
+test("sign-in 200: an attacker at one address never locks the owner out elsewhere, however long they try", async () => {
   const { email } = await joined();
   const attacker = somewhere();
   const admitted: number[] = [];
-  // For an hour he sends as soon as he may.
+  // For an hour the attacker sends the next attempt as soon as it is allowed.
   for (let seconds = 0; seconds < 3600;) {
     const answer = await guess({ email, headers: attacker });
     if (answer.status === 401) admitted.push(seconds);
@@ -91,7 +91,7 @@ test("sign-in 200: an attacker at one address locks the owner out nowhere else, 
   expect((await guess({ email, password: goodPassword })).status).toBe(200);
 });
 
-test("sign-in 429: many addresses are slowed down at one account, and the owner's own browser is not", async () => {
+test("sign-in 429: attempts on one account from many addresses are slowed down, but the owner's own browser is not", async () => {
   const { email } = await joined();
   const own = await knownBrowser(email);
   expect(await guesses(30, () => ({ email }))).toEqual(times(30, 401));
@@ -99,21 +99,21 @@ test("sign-in 429: many addresses are slowed down at one account, and the owner'
   expect(retryAfter(await guess({ email, password: goodPassword }))).toBe(1);
   const answer = await guess({ email, password: goodPassword, headers: { ...somewhere(), ...own } });
   expect(answer.status, answer.text).toBe(200);
-  // The owner may mistype, too.
+  // The owner may mistype the password, too.
   expect(await guesses(10, () => ({ email, headers: { ...somewhere(), ...own } }))).toEqual(times(10, 401));
   expect(retryAfter(await guess({ email, headers: { ...somewhere(), ...own } }))).toBe(1);
   wait(1);
   expect((await guess({ email, password: goodPassword, headers: { ...somewhere(), ...own } })).status).toBe(200);
 });
 
-test("sign-in 429: of many at once from many addresses no more are checked than one after the other", async () => {
+test("sign-in 429: parallel attempts from many addresses get no more checks than sequential ones", async () => {
   const { email } = await joined();
   await guesses(25, () => ({ email }));
   const statuses = await Promise.all(Array.from({ length: 12 }, async () => (await guess({ email })).status));
   expect(statuses.toSorted((a, b) => a - b)).toEqual([...times(5, 401), ...times(7, 429)]);
 });
 
-test("sign-in 429: one address that tries many accounts is slowed down, and spares browsers that are known there", async () => {
+test("sign-in 429: one address that tries many accounts is slowed down, but browsers that are known there are not", async () => {
   const [{ email }, stranger] = [await joined(), await joined()];
   const own = await knownBrowser(email);
   const headers = somewhere();
@@ -126,7 +126,7 @@ test("sign-in 429: one address that tries many accounts is slowed down, and spar
   expect((await guess({ email: stranger.email, password: goodPassword, headers })).status).toBe(200);
 });
 
-test("sign-in: an e-mail that nobody has gets the same answers, whichever tenants are named", async () => {
+test("sign-in: an unknown e-mail gets the same responses, whichever tenants are named", async () => {
   const { email, tenant } = await joined();
   const named = [undefined, tenant.slug, "no-such-tenant", "x", undefined, tenant.slug, tenant.slug];
   const run = async (tried: string) => {
@@ -154,7 +154,7 @@ test("sign-in 200: successes use up nothing, and take back nothing that failed b
   expect(retryAfter(await guess({ email, password: goodPassword, headers }))).toBe(1);
 });
 
-test("device cookie: no page can read it, it names nobody, and it is for sign-ins alone", async () => {
+test("device cookie: no page can read it, it identifies nobody, and it is used only for sign-ins", async () => {
   const { email, tenant } = await joined();
   const answer = await guess({ email, password: goodPassword });
   const line = cookiesOf(answer).get("casehound_device") ?? "";
@@ -165,12 +165,12 @@ test("device cookie: no page can read it, it names nobody, and it is for sign-in
   expect(cookiesOf(await guess({ email })).size).toBe(0);
 });
 
-// Uses up what strangers have for an account.
+// Uses up the attempts that strangers have on an account.
 async function tire(email: string): Promise<void> {
   await guesses(30, () => ({ email }));
 }
 
-test("device cookie: one of another account, a changed one, and one of an old password are a stranger's", async () => {
+test("device cookie: a cookie for another account, a changed one, and one from an old password count as a stranger's", async () => {
   const [ada, eve] = [await joined(), await joined()];
   const [own, foreign] = [await knownBrowser(ada.email), await knownBrowser(eve.email)];
   const [name = "", id = "", seal = ""] = (own["cookie"] ?? "").split(/[=.]/);
@@ -221,28 +221,28 @@ async function namesakes() {
   return { email, victim, evil, own, device: deviceOf(used), thief: new Browser(service, used) };
 }
 
-test("device cookie: of the same e-mail in one tenant it gives no more tries in another", async () => {
+test("device cookie: a cookie for an e-mail in one tenant gives no extra tries for the same e-mail in another", async () => {
   const { email, victim, evil, own, device } = await namesakes();
   await tire(email);
   const refused = { email, tenant: victim.slug, headers: device };
   expectProblem(await guess({ ...refused, password: goodPassword }), 429, "rate-limited");
-  // Without a tenant only its own is asked: even the right password of the other tells nothing.
+  // Without a tenant, only the cookie's own tenant is checked, so even the right password of the other reveals nothing.
   expect((await guess({ email, password: goodPassword, headers: device })).status).toBe(401);
   const answer = await guess({ email, password: own, headers: device });
   expect(answer.json).toMatchObject({ tenant: { slug: evil.slug } });
 });
 
-test("sign-in 429: a success in one tenant takes back no failure of another, and a password that fits in one is a failure of the other", async () => {
+test("sign-in 429: a success in one tenant takes back no failure in another, and a password that is right in only one counts as a failure in the other", async () => {
   const { email, victim, evil, own } = await namesakes();
   const headers = somewhere();
   expect(await guesses(4, () => ({ email, tenant: victim.slug, headers }))).toEqual(times(4, 401));
   expect((await guess({ email, password: own, tenant: evil.slug, headers })).status).toBe(200);
-  // This one asks both tenants.
+  // This attempt checks both tenants.
   expect((await guess({ email, password: own, headers })).status).toBe(200);
   expectProblem(await guess({ email, tenant: victim.slug, password: goodPassword, headers }), 429, "rate-limited");
 });
 
-test("POST password 429: a stolen session cannot try out passwords without end, and sign-ins of strangers do not hold it up", async () => {
+test("POST password 429: a stolen session cannot try passwords without limit, and strangers' sign-ins do not slow it down", async () => {
   const { email } = await joined();
   const browser = new Browser(service, await guess({ email, password: goodPassword }));
   await tire(email);

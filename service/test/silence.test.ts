@@ -16,7 +16,7 @@ const backMs = 60_000;
 // Of tests that run side by side each has its own.
 type Finishing = Pick<TestContext, "onTestFinished">;
 
-// A database, by way of a proxy that can fall silent. Each service has its own database: when its proxy falls silent, its engine may
+// A database behind a proxy that can fall silent. Each service has its own database: when its proxy falls silent, its engine may
 // be in the middle of a batch, and keeps the batch's tenant locked. On a shared database that would be any other test's tenant.
 async function openProxy({ onTestFinished }: Finishing): Promise<{ proxy: SilentProxy; databaseUrl: string }> {
   const { host, port, user = "", database = "" } = new Client({ connectionString: await createDatabase(inject("databaseUrl")) });

@@ -64,7 +64,7 @@ export class SilentProxy {
     client.on("data", (sent) => {
       server.write(sent);
       if (this.#armedFor === null) return;
-      // A transaction that was rolled back had the text too, and the connection is used again.
+      // A transaction that was rolled back contained the text too, and its connection is reused.
       if (isBegin(sent)) isMeant = false;
       isMeant ||= sent.includes(this.#armedFor);
       if (isMeant && sent.includes(commit)) this.silence();

@@ -34,7 +34,7 @@ function digestOf(deliveries: Delivery[]): string {
 
 const requestsOf = (deliveries: Delivery[]): BrowserRequest[] => deliveries.filter((each) => each.kind === "browser");
 
-// As the collector reads them.
+// Reads them as the collector does.
 function activitiesOf(deliveries: Delivery[]): RecordedActivity[] {
   const tenant = { tenant_id: "t", slug: "shop", app_key: "key", url_parameters: [] };
   return requestsOf(deliveries).flatMap(({ at_ms, path, body }) => {
@@ -42,7 +42,7 @@ function activitiesOf(deliveries: Delivery[]): RecordedActivity[] {
     const uploaded_ms = Number(new URL(path, origin).searchParams.get("upload_timestamp"));
     const checkIdentity = identityCheck([secret], received_at);
     const delivery = { tenant, received_at, uploaded_ms, isHashWrong: false, checkIdentity, agent: {} };
-    // What a simulated browser sends is ours to know.
+    // We know the format of what a simulated browser sends.
     return (JSON.parse(body) as unknown[]).map((event) => {
       const read = readEvent(event, delivery);
       if (typeof read === "string") throw new Error(`${read}: ${JSON.stringify(event)}`);
@@ -56,19 +56,22 @@ const snippet = deliveriesOf({ kind: "snippet" });
 const signedActivities = activitiesOf(signed);
 const reports = ["login_succeeded", "login_failed", "signup", "payment", "transfer", "password_changed", "logout"];
 
-test("voice: a shop has servers that report, unless it says otherwise", () => {
+test("voice: by default a shop's servers report", () => {
   expect(digestOf(deliveriesOf({ kind: "server" }))).toBe(digestOf([...simulate(options)]));
 });
 
 test.each([
   { kind: "signed", deliveries: signed, activities: signedActivities },
   { kind: "snippet", deliveries: snippet, activities: activitiesOf(snippet) },
-])("voice: in a shop of kind $kind only pages report, under names that the collector knows", ({ deliveries, activities }) => {
-  expect(deliveries.filter(({ kind }) => kind === "server")).toEqual([]);
-  const types = new Set(activities.map(({ type }) => type));
-  expect([...types]).toEqual(expect.arrayContaining([...reports, "custom:coupon_redeemed"]));
-  expect(types).not.toContain("fraud_report");
-});
+])(
+  "voice: in a shop of kind $kind only pages report, with event names that the collector knows",
+  ({ deliveries, activities }) => {
+    expect(deliveries.filter(({ kind }) => kind === "server")).toEqual([]);
+    const types = new Set(activities.map(({ type }) => type));
+    expect([...types]).toEqual(expect.arrayContaining([...reports, "custom:coupon_redeemed"]));
+    expect(types).not.toContain("fraud_report");
+  },
+);
 
 test("voice: a signed visit's events verify for the account that is logged in, and a failed log-in is never signed", () => {
   const failed = signedActivities.filter(({ type }) => type === "login_failed");
@@ -90,7 +93,7 @@ test("voice: a browser that still names its user is signed only if the shop stil
   expect(shares.none?.length).toBeGreaterThan(20);
 });
 
-test("voice: a thief who is logged in has a token like anybody", () => {
+test("voice: a thief who is logged in gets a token like any user", () => {
   const thieves = new Set(
     signed.flatMap((each) => (each.kind === "truth" && each.session.kind === "takeover_naive" ? each.session.session_id : [])),
   );
@@ -98,12 +101,12 @@ test("voice: a thief who is logged in has a token like anybody", () => {
   expect(stolen.map(({ identity }) => identity)).toEqual(["signed"]);
 });
 
-test("voice: a shop with the snippet alone carries no token", () => {
+test("voice: a snippet-only shop sends no token", () => {
   const bodies = requestsOf(snippet).map(({ body }) => body);
   expect(bodies.filter((body) => body.includes("casehound_identity"))).toEqual([]);
 });
 
-test("voice: a history without browsers has nothing but the reports", () => {
+test("voice: a history without browsers contains only the reports", () => {
   const { shop } = openShop({ ...options, voice: { kind: "snippet" } });
   shop.hasBrowsers = false;
   const toMs = startMs + options.days * dayMs;

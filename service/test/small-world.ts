@@ -115,7 +115,7 @@ function enrich({ minute, facts, ...deed }: Omit<Deed, "known">): EnrichedActivi
   const told = { activity_id: "any", origin: "server" as const, occurred_at: time, received_at: time, ...sent };
   const activity: RecordedActivity = facts ? { ...told, browser: facts } : told;
   const network = asn !== 0 ? `AS${asn}` : activity.ip === undefined ? "" : `${activity.ip}/24`;
-  // A browser's user is confirmed here unless the deed says otherwise.
+  // By default a browser's user is confirmed here.
   const source = deed.source ?? (activity.origin === "server" ? "server" : "verified_session");
   return {
     activity,

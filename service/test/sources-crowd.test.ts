@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { Stage, type Step } from "./stage.ts";
 
-// A forger in a shop with the snippet alone, who knows how crowds are counted. An address explains eight accounts a day.
+// A forger who knows how crowds are counted, in a shop that uses only the snippet. Up to eight accounts per address and day are
+// no crowd.
 const explained = 8;
 const bot = { browser: { is_webdriver: true } };
 
@@ -38,13 +39,13 @@ test("crowd: many events for each name do not push the other names out of sight"
   expect(await subjectsOf(stage)).toEqual({ accounts: explained, sources: ["ip:192.0.2.10"] });
 });
 
-test("crowd: names of one day are counted together, whatever times the page gives them", async () => {
+test("crowd: names of one day are counted together, whatever times the page sends", async () => {
   const stage = await Stage.open();
   for (let name = 0; name < 12; name++) await stage.play([forge({ name, event: 1 }, { minute: 26 * 60 * name })]);
   expect(await subjectsOf(stage)).toEqual({ accounts: explained, sources: ["ip:192.0.2.10"] });
 });
 
-test("crowd: many events for each name do not make the addresses of a block many sources", async () => {
+test("crowd: even with many events per name, the addresses of a block are one source", async () => {
   const stage = await Stage.open();
   for (let name = 0; name < 30; name++) {
     await stage.play(Array.from({ length: 10 }, (_, event) => forge({ name, event, ip: `192.0.2.${name + 1}` })));
@@ -52,7 +53,7 @@ test("crowd: many events for each name do not make the addresses of a block many
   expect(await subjectsOf(stage)).toEqual({ accounts: explained, sources: ["network:192.0.2.0/24"] });
 });
 
-test("crowd: an address that names more devices than its past explains is one source", async () => {
+test("crowd: an address that names more devices than its history explains is one source", async () => {
   const stage = await Stage.open();
   for (let name = 0; name < 24; name++) {
     await stage.play(Array.from({ length: 10 }, (_, event) => forge({ name, event }, { website_account_id: "user-0" })));

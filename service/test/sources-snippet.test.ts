@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { statement } from "../src/db/postgres/sql.ts";
 import { Stage, type Step } from "./stage.ts";
 
-// A tenant that has nothing but the page's snippet: nobody speaks for its accounts but pages.
+// A tenant that uses only the page's snippet: neither a server nor a signature confirms its accounts.
 const page = (minute: number, type: string, more: Partial<Step> = {}): Step => ({ minute, type, origin: "browser", ...more });
 const bot = { browser: { is_webdriver: true } };
 const place = { device_id: "phone", ip: "192.0.2.10" };
@@ -18,7 +18,7 @@ async function isClaimed({ tenant }: Stage, account: string): Promise<boolean | 
   return row?.is_claimed;
 }
 
-test("snippet only: a claim counts, and its case is the account's, of score 3 at most and to be monitored", async () => {
+test("snippet only: a claim counts, and its case is on the account, with a score of at most 3 and MONITOR", async () => {
   const stage = await Stage.open();
   const said = await stage.playLast([
     page(0, "login_succeeded", { website_account_id: "owner", ...place, session_id: "s1", ...bot }),
@@ -30,7 +30,7 @@ test("snippet only: a claim counts, and its case is the account's, of score 3 at
   expect(await isClaimed(stage, "owner")).toBe(true);
 });
 
-test("snippet only: habits are learned, a log-in a session", async () => {
+test("snippet only: habits are learned, from one log-in per session", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast([login(0, "s1"), login(1, "s1"), login(100, "s2"), login(200, "s3")]);
   expect(last.features).toMatchObject({ "account.logins": 2 });
@@ -48,7 +48,7 @@ test("snippet only: a request that names 2,000 accounts is one case about its so
   expect(await isClaimed(stage, "user-0")).toBeUndefined();
 });
 
-test("snippet only: fresh devices and sessions for every name do not make the source many", async () => {
+test("snippet only: a new device and session for every name is still one source", async () => {
   const stage = await Stage.open();
   const names = Array.from({ length: 500 }, (_, index) =>
     page(index / 10_000, "login_succeeded", {
@@ -78,7 +78,7 @@ test("snippet only: a block of addresses that names many accounts is one source"
   expect(await stage.onlyCase()).toMatchObject({ subject: "network:192.0.2.0/24", website_account_id: "UNKNOWN" });
 });
 
-test("snippet only: a family on one device stays a family, a case each", async () => {
+test("snippet only: a family on one device is not a crowd and gets one case per account", async () => {
   const stage = await Stage.open();
   await stage.play(
     ["ann", "ben"].map((account, index) =>
@@ -88,7 +88,7 @@ test("snippet only: a family on one device stays a family, a case each", async (
   expect((await stage.cases()).map(({ subject }) => subject).toSorted()).toEqual(["account:ann", "account:ben"]);
 });
 
-test("snippet only: once a server speaks for an account, nothing that pages claimed about it counts", async () => {
+test("snippet only: once a server names an account, nothing that pages claimed about it counts", async () => {
   const stage = await Stage.open();
   await stage.play([claim(0, "a"), claim(100, "b"), claim(200, "c"), claim(300, "d"), claim(400, "e")]);
   expect(await isClaimed(stage, "owner")).toBe(true);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { statement } from "../src/db/postgres/sql.ts";
 import { Stage, type Step } from "./stage.ts";
 
-// Whose word counts, played through the real engine. The tenant of most tests has servers that tell of its accounts.
+// How far each source is trusted, tested with the real engine. In most tests the tenant's servers report its accounts.
 const owner = { website_account_id: "owner" };
 const home = { device_id: "phone", ip: "192.0.2.10" };
 const thief = { device_id: "burner", ip: "198.51.100.7" };
@@ -10,7 +10,7 @@ const thief = { device_id: "burner", ip: "198.51.100.7" };
 const server = (minute: number, type: string, more: Partial<Step> = {}): Step => ({ minute, type, ...more });
 const page = (minute: number, type: string, more: Partial<Step> = {}): Step => ({ minute, type, origin: "browser", ...more });
 
-// A shop whose server told of somebody's log-in once.
+// A shop whose server has reported one log-in.
 const spoken = server(0, "login_succeeded", {
   website_account_id: "somebody",
   session_id: "other",
@@ -42,7 +42,7 @@ async function namedIn({ tenant }: Stage, activityId: string): Promise<{ account
   return row;
 }
 
-test("claim: a page that names an account without proof makes no account, no link and no case of that account", async () => {
+test("claim: an unverified page that names an account creates no account, no link and no case on that account", async () => {
   const stage = await Stage.open();
   await stage.play([spoken]);
   const events = Array.from({ length: 12 }, (_, index) =>
@@ -58,7 +58,7 @@ test("claim: a page that names an account without proof makes no account, no lin
   expect(await namedIn(stage, last.activity_id)).toEqual({ account: null, claimed: "owner" });
 });
 
-test("claim: what is suspicious of an unverified page is a case of its source, of score 3 and to be monitored", async () => {
+test("claim: suspicious activity of an unverified page opens a case about its source, with score 3 and MONITOR", async () => {
   const stage = await Stage.open();
   await stage.play([spoken]);
   const rhythm = Array.from({ length: 20 }, (_, index) =>
@@ -87,7 +87,7 @@ test("tie: a server activity of the same session verifies the page, back to the 
   expect(later.features).toMatchObject({ "event.source": "verified_session", "account.is_known": true });
 });
 
-test("tie: what a page said before its session was tied belongs to the account from then on", async () => {
+test("tie: events that a page sent before its session was tied belong to the account from then on", async () => {
   const stage = await Stage.open();
   const session = { ...owner, ...home, session_id: "s1" };
   await stage.play([spoken]);
@@ -116,7 +116,7 @@ test("tie: a session that is tied to one account vouches for no other", async ()
   expect(await accountsOf(stage)).toEqual(["mallory"]);
 });
 
-test("tie: a server that knows the device alone verifies the session that was open there, and no later one", async () => {
+test("tie: a server that names only the device verifies the session that was open on it, and no later one", async () => {
   const stage = await Stage.open({}, 2);
   const at = (minute: number) => ({ received_at: stage.at(minute) });
   const login = server(1, "login_succeeded", { ...owner, ...home, ...at(1) });
@@ -141,7 +141,7 @@ test("signature: a signed event verifies itself and its session, and a bad token
   expect(await accountsOf(stage)).toEqual(["owner", "somebody"]);
 });
 
-test("signature: one log-in a session is learned from a page, so that a thief cannot make his device a usual one", async () => {
+test("signature: only one log-in per session is learned from a page, so that a thief cannot turn their device into a usual one", async () => {
   const stage = await Stage.open();
   const session = { ...owner, ...thief, session_id: "s1", identity: "signed" as const };
   await stage.play(Array.from({ length: 30 }, (_, index) => page(index / 10, "login_succeeded", session)));
@@ -149,7 +149,7 @@ test("signature: one log-in a session is learned from a page, so that a thief ca
   expect(next.features).toMatchObject({ "account.logins": 1, "ip.logins_1h": 1 });
 });
 
-// An owner of two weeks, then a thief. Returns the log-odds of what the thief does.
+// Two weeks of the owner's activity, then a thief. Returns the log-odds of what the thief does.
 async function takeOver(forged: (minute: number) => Step[]): Promise<number[]> {
   const stage = await Stage.open();
   const day = 24 * 60;
@@ -177,7 +177,7 @@ async function takeOver(forged: (minute: number) => Step[]): Promise<number[]> {
   return played;
 }
 
-test("hide: forged log-ins and amounts leave a take-over's log-odds as they are", async () => {
+test("hide: forged log-ins and amounts do not change a take-over's log-odds", async () => {
   const honest = await takeOver(() => []);
   const forged = await takeOver((minute) =>
     Array.from({ length: 40 }, (_, index) => [
@@ -194,7 +194,7 @@ test("hide: forged log-ins and amounts leave a take-over's log-odds as they are"
 const failures = (minute: number, index: number) =>
   server(minute, "login_failed", { website_account_id: `victim-${index}`, ip: thief.ip });
 
-test("hide: forged successes and failures leave the stuffing of an address as it is", async () => {
+test("hide: forged successes and failures do not hide the stuffing from an address", async () => {
   const rules: string[][] = [];
   for (const isForged of [false, true]) {
     const stage = await Stage.open();
@@ -214,7 +214,7 @@ test("hide: forged successes and failures leave the stuffing of an address as it
   expect(rules[1]).toEqual(rules[0]);
 });
 
-test("accuse: forged sign-ups of an address that others share do not accuse who signs up there", async () => {
+test("accuse: forged sign-ups from a shared address do not accuse people who sign up there", async () => {
   const stage = await Stage.open();
   const forged = Array.from({ length: 40 }, (_, index) =>
     page(1 + index / 100, "signup", { website_account_id: `f${index}`, ...thief }),
@@ -225,7 +225,7 @@ test("accuse: forged sign-ups of an address that others share do not accuse who 
   expect(played.features).toMatchObject({ "ip.signups_1h": 1 });
 });
 
-test("steer: pages that nobody verified do not make the silence of other sessions suspicious", async () => {
+test("steer: unverified pages do not make sessions without browser events suspicious", async () => {
   const stage = await Stage.open();
   await stage.play(
     Array.from({ length: 50 }, (_, index) => page(index / 10, "page_view", { ...thief, session_id: `s${index}` })),

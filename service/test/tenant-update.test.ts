@@ -176,7 +176,7 @@ test("cli: tenant update changes what is given, prints the tenant, and is in its
 });
 
 test(
-  "cli: tenant identity-secret makes a secret, and tenant update then sets the verification",
+  "cli: tenant identity-secret creates a secret, and tenant update then sets the verification",
   { timeout: 60_000 },
   async () => {
     const tenant = await TestTenant.create(service.current);

@@ -86,7 +86,7 @@ test("tidy: SQL stands in db/ alone", () => {
   expect(outside.map((file) => relative(source, file))).toEqual([]);
 });
 
-test("tidy: every advisory lock has a number of its own, from one table", () => {
+test("tidy: every advisory lock has its own number, from one table", () => {
   const numbers = Object.values(advisoryLocks);
   expect(new Set(numbers).size).toBe(numbers.length);
   const call = /pg_\w*advisory_(?:\w+_)?lock\w*\((?!\$\{advisoryLocks\.\w+\}|\$1\)[^;]*\badvisoryLocks\.|\$1\)[^;]*\[lock\])/;
@@ -96,7 +96,7 @@ test("tidy: every advisory lock has a number of its own, from one table", () => 
 
 test("tidy: the domain and detection are pure: no clock, no randomness, no I/O", () => {
   const impure = /Date\.now\(|new Date\(\)|Math\.random|from "node:|process\./;
-  // A hash depends on its input alone.
+  // A hash depends only on its input.
   const pureImport = 'import { hash } from "node:crypto";';
   const wrong = sources.filter(
     (file) => ["domain", "detection"].includes(layerOf(file)) && impure.test(readFileSync(file, "utf8").replace(pureImport, "")),

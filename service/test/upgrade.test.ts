@@ -20,13 +20,13 @@ const later = "2026-10-03T10:00:00.000Z";
 
 type Made = { status: "OPEN" | "CLOSED"; states: number; by: string };
 
-// With a text that looks like members of an occurrence.
+// Contains a text that looks like members of an occurrence.
 function explanationOf(account: string) {
   const text = JSON.stringify({ occurrence_id: account, prediction_id: account, generated_at: at });
   return { fraud_reason: "r", fraud_reason_description: text, fraud_types: [], model_behaviour: null };
 }
 
-// One without a session, and one with.
+// One without a session and one with a session.
 function occurrencesOf(account: string) {
   const rest = { generated_at: at, risk_score: 5, explanation: explanationOf(account) };
   const [one, two] = ["a", "b"].map((name) => ({ occurrence_id: `${name}-${account}`, prediction_id: randomUUID() }));
@@ -167,7 +167,7 @@ test("upgrade: what the first version stored is listed, counted and scored by th
   expect((await tenant.put(reopened, { status: "CLOSED", case_version: 3 })).status).toBe(200);
 });
 
-test("upgrade: a secret that was rotated by an earlier version works for the rest of its day, also after a further rotation", async () => {
+test("upgrade: a secret that an earlier version rotated works for the rest of its day, even after a further rotation", async () => {
   const url = await createDatabase(inject("databaseUrl"));
   const database = opened.database(url);
   const seventh = readMigrations().slice(0, 7);

@@ -37,8 +37,8 @@ test.each([
   "not an address",
 ])("webhooks: %s is private", (address) => expect(isPrivate(address)).toBe(true));
 
-// The first and the last address of each block in IANA's registries of special-purpose addresses, and what clouds serve to the
-// machines that run there, with their secrets.
+// The first and the last address of each block in IANA's registries of special-purpose addresses, and the metadata addresses of
+// clouds, which serve secrets to their machines.
 test.each([
   ["Azure's wire server", "168.63.129.16", "::ffff:168.63.129.16"],
   ["Oracle's metadata", "192.0.0.192"],

@@ -2,7 +2,8 @@ import { hash } from "node:crypto";
 import type { BrowserRequest } from "./delivery.ts";
 import type { Voice } from "./voice.ts";
 
-// Where a site's browsers send to. The interval is the SDK's, in its batch mode. A site without a voice has servers that report.
+// Where a site's browsers send their events. The interval is that of the SDK's batch mode. If `voice` is absent, the site's
+// servers report.
 export type SiteSettings = { appKey: string; appId: string; origin: string; sendIntervalMs: number; voice?: Voice };
 
 // The browser around the SDK, as the page and the collector see it.

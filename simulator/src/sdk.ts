@@ -53,7 +53,7 @@ type Parts = {
   client: Client;
   settings: SiteSettings;
   random: Random;
-  // Whether the page sends nothing but what the site reports, so that weeks of history take few requests.
+  // Whether the page sends only what the site reports, so that weeks of history take few requests.
   isBrief?: boolean;
 };
 
@@ -153,7 +153,7 @@ export class SdkSession {
     if (!this.#isBrief) this.#write(type, atMs, { attributes, items, user: this.#storage.user });
   }
 
-  // What a server would report, if the site had one that does. It names the account that it is about, or nobody.
+  // Records what a server would report if the site had a reporting server. It names the account that it is about, or none.
   report(type: string, atMs: number, { attributes, accountId }: { attributes: Attributes; accountId: string | null }): void {
     const { user } = this.#storage;
     const named = { id: accountId ?? "", sinceMs: Math.round(atMs + this.#client.clockOffsetMs) };
@@ -200,7 +200,7 @@ export class SdkSession {
     this.#buffer.push(JSON.stringify(event));
   }
 
-  // The site's server vouches only for the account that is logged in, once for each page.
+  // The site's server vouches only for the account that is logged in, and signs once per page.
   #vouch({ id, sinceMs }: { id: string; sinceMs: number }, atMs: number): Record<string, unknown> {
     const { voice } = this.#settings;
     if (voice?.kind !== "signed" || id !== this.#loggedIn) return {};

@@ -168,7 +168,7 @@ export class Visit {
     return this;
   }
 
-  // Something that the shop's servers report or, in a shop whose servers are silent, its pages.
+  // Reports something through the shop's servers or, if they are silent, through its pages.
   report(type: string, attributes: Attributes = {}): this {
     const accountId = this.#visitor.account?.id ?? null;
     if (this.#hasServers) this.#tell(type, attributes);
@@ -209,7 +209,7 @@ export class Visit {
     return this.pause(30_000).#enter("signup", { email: account?.email ?? "", method: "password" });
   }
 
-  // A server reports it at once. A page reports it when it knows its user, with the token that came with the page.
+  // A server reports it at once. A page reports it once it knows its user, with the token that came with the page.
   #enter(type: string, attributes: Attributes): this {
     const { account } = this.#visitor;
     if (this.#hasServers) this.report(type, attributes);

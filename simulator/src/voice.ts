@@ -4,7 +4,7 @@ export const voices = ["server", "signed", "snippet"] as const;
 
 // Who reports what happens in a shop.
 // server: its servers report log-ins, payments and changes, and its pages send what they see.
-// signed: its pages report everything, with a token by which the shop's server vouches for the user who is logged in.
+// signed: its pages report everything, with a token in which the shop's server vouches for the user who is logged in.
 // snippet: its pages report everything, and nobody vouches for them.
 export type Voice = { kind: "server" } | { kind: "signed"; secret: string } | { kind: "snippet" };
 

@@ -3,7 +3,7 @@ import { stub, useShop, type SentEvent } from "./shop.ts";
 
 const site = useShop();
 
-// The tag does not verify a signature: the service does.
+// The tag does not verify signatures; the service does.
 const tokenFor = (seconds: number, mark: string) => `v1.${Math.floor(Date.now() / 1000) + seconds}.${mark.repeat(43)}`;
 const carried = (event: SentEvent | undefined) => event?.user.casehound_identity?.value;
 const setUserId = (...args: unknown[]) => `casehound.setUserId(${args.map((arg) => JSON.stringify(arg)).join(", ")});`;
@@ -15,7 +15,7 @@ async function tokensOf(...names: string[]): Promise<(string | undefined)[]> {
   return found;
 }
 
-test("identity: a token goes with every event of its user, over pages, and outlives a call without one", async () => {
+test("identity: a token is sent with every event of its user, across pages, and survives a call without one", async () => {
   const token = tokenFor(3600, "a");
   const page = await site.visit("/one");
   await page.evaluate(
@@ -29,7 +29,7 @@ test("identity: a token goes with every event of its user, over pages, and outli
   expect(view.user).toMatchObject({ _user_id: { value: "ann" }, casehound_identity: { value: token } });
 });
 
-test("identity: a fresh token replaces the old one without an event of its own", async () => {
+test("identity: a fresh token replaces the old one without an extra event", async () => {
   const [first, second] = [tokenFor(60, "a"), tokenFor(3600, "b")];
   const page = await site.visit();
   await page.evaluate(
@@ -39,7 +39,7 @@ test("identity: a fresh token replaces the old one without an event of its own",
   expect(site.shop.ofType("_profile_set")).toHaveLength(1);
 });
 
-test("identity: a log-out and another user drop the token", async () => {
+test("identity: a log-out or another user removes the token", async () => {
   const token = tokenFor(3600, "a");
   const page = await site.visit();
   await page.evaluate(`${setUserId("ann", { token })} ${setUserId("bob")} ${record("as_bob")}`);
@@ -55,7 +55,7 @@ test("identity: an expired token is not sent", async () => {
   expect(await tokensOf("_profile_set", "late")).toEqual([undefined, undefined]);
 });
 
-test("identity: a malformed token breaks nothing: the user is set, and the console says what is wrong", async () => {
+test("identity: a malformed token breaks nothing: the user is set, and the console shows what is wrong", async () => {
   const page = await site.visit();
   const warnings: string[] = [];
   page.on("console", (message) => warnings.push(message.text()));
@@ -70,7 +70,7 @@ test("identity: a malformed token breaks nothing: the user is set, and the conso
   expect(warnings.filter((text) => text.includes("token"))).toHaveLength(bad.length);
 });
 
-test("identity: a call before the tag is there keeps its token, and a page that spoils the stored one breaks nothing", async () => {
+test("identity: a call before the tag has loaded keeps its token, and a page that corrupts the stored one breaks nothing", async () => {
   const token = tokenFor(3600, "a");
   site.shop.head = `${stub}<script>${setUserId("ann", { token })}</script>`;
   const page = await site.visit();

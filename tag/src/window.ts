@@ -16,8 +16,8 @@ export type ActivityName =
 export type Attributes = Record<string, string | number | boolean | null | undefined>;
 
 export type Casehound = {
-  // The account that is signed in, or null after a log-out. Repeating the same one only replaces the token, by which the
-  // site's server vouches for the account.
+  // The account that is signed in, or null after a log-out. Setting the same account again only replaces the token, with which
+  // the site's server vouches for the account.
   setUserId(id: string | null, options?: { token?: string | null | undefined }): void;
   record(name: ActivityName | (string & Record<never, never>), attributes?: Attributes, items?: Attributes[]): void;
   // Sends what is waiting now instead of with the next batch.

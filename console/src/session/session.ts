@@ -55,7 +55,7 @@ export async function changePassword(given: { current: string; new: string }, cs
   await ask("/auth/password", { method: "POST", body: given, csrfToken });
 }
 
-// The token goes into the body, because an address ends up in access logs.
+// The token is sent in the body, because URLs end up in access logs.
 export function readLink(token: string): Promise<LinkFacts> {
   return ask<LinkFacts>("/auth/link", { method: "POST", body: { token } });
 }

@@ -108,7 +108,7 @@ async function update(services: Services, { caller, params, body }: Call<Account
 const scoringWaitMs = 2_000;
 const scoringPollMs = 25;
 
-// Gives the engine time to score what was accepted before the erasure. Returns whether there was anything.
+// Gives the engine time to score activity that was accepted before the erasure. Returns whether there was any.
 async function awaitScoring({ database }: Services, tenantId: string, id: string): Promise<boolean> {
   const parcels = await listParcelsOf(database, tenantId, id);
   const until = performance.now() + scoringWaitMs;
@@ -119,18 +119,18 @@ async function awaitScoring({ database }: Services, tenantId: string, id: string
 
 async function erase(services: Services, { caller, params }: Call): Promise<Reply> {
   const id = accountId(params);
-  // A pending report may name a pseudonym, but is no account.
+  // A pending report may name a pseudonym, but a pseudonym is not an account.
   const wasPending = !isPseudonym(id) && (await awaitScoring(services, caller.tenant_id, id));
   const now = services.now();
   const pseudonym = pseudonymOf(services.newId());
   return services.database.transaction(async (tx) => {
-    // Of an account that nothing names nobody has to wait for the turn.
+    // If nothing names the account, there is no need to wait for the tenant's turn.
     if (!wasPending && !(await findAccounts(tx, caller.tenant_id, [id])).has(id)) throw notFound(accountNoun, id);
     // Before the account's row, as the engine does it.
     await lockTurn(tx, caller.tenant_id);
     const account = await lockAccount(tx, caller.tenant_id, id);
     const isPending = await eraseFromInbox(tx, caller.tenant_id, { id, pseudonym });
-    // What is still pending would have created the account.
+    // Pending activity is enough to go on, because it would have created the account.
     if (!account && !isPending) throw notFound(accountNoun, id);
     const events = await pseudonymiseCases(tx, caller, { id, pseudonym, now });
     await eraseAccountTraces(tx, caller.tenant_id, { id, pseudonym });
@@ -141,7 +141,7 @@ async function erase(services: Services, { caller, params }: Call): Promise<Repl
   });
 }
 
-// The account's cases, and the text of others that name it.
+// Rewrites the account's cases, and the text of other cases that name it.
 async function pseudonymiseCases(tx: Queryable, caller: Caller, erased: Erased & { now: string }): Promise<DomainEvent[]> {
   const found = await lockCasesNaming(tx, caller.tenant_id, erased.id);
   const saved: LockedCase[] = [];
@@ -234,7 +234,7 @@ export const accountOperations: Operation[] = [
     tag: "End-user accounts",
     summary: "Erase an end-user account",
     description:
-      "The account and its raw activity are gone; its cases stay under a fresh pseudonym. Activity that was accepted before is scored first, for up to 2 s. Of what is then still waiting, each `fraud_report` opens or joins a case of the pseudonym, and the rest is dropped.",
+      "The account and its raw activity are gone; its cases stay under a fresh pseudonym. Activity that was accepted earlier is scored first, for up to 2 s. If some of it is still pending after that, each `fraud_report` opens or joins a case of the pseudonym, and the rest is dropped.",
     success: { status: 204, description: "Erased" },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
     handle: erase,

@@ -112,7 +112,7 @@ async function closeMany(services: Services, { caller, body, key }: Call<BulkClo
     await saveCases(tx, caller.tenant_id, [...changed.values()]);
     await saveOutcomes(tx, caller.tenant_id, [...changed.values()]);
     const reply = { status: 200, body: JSON.stringify({ data: { results } }), headers: { "content-type": jsonMediaType } };
-    // A stored reply would call a case contended for as long as the key is kept.
+    // If this reply were stored, it would report the case as contended for as long as the key is kept.
     if (contended.size > 0) await deleteKey(tx, caller.tenant_id, key);
     else await saveReply(tx, caller.tenant_id, key, reply);
     await appendEvents(tx, caller.tenant_id, events);
@@ -198,7 +198,7 @@ export const caseOperations: Operation[] = [
     tag: "Cases",
     summary: "Close many cases",
     description:
-      "Each case on its own, in the order sent: one that cannot be closed does not stop the others. A case that is reported as transaction-contended was not changed. The key is then free: the same request again, under the same key, closes what was not closed and reports the other cases as they are.",
+      "Each case on its own, in the order sent: one that cannot be closed does not stop the others. A case that is reported as transaction-contended was not changed. The key is then not used up: the same request with the same key closes the remaining cases and reports the current state of the others.",
     body: BulkClose,
     wantsKey: true,
     success: {

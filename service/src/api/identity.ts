@@ -41,7 +41,7 @@ async function read(services: Services, { caller }: Call): Promise<Reply> {
 
 type Rotating = { isRevoking: boolean; actor: string; now: string; secretId: string };
 
-// Makes the tenant's current secret. The first one switches verification from off to observe.
+// Creates the tenant's new current secret. The first one switches verification from off to observe.
 export async function rotateIdentitySecret(
   tx: Queryable,
   slug: string,
@@ -70,12 +70,12 @@ export async function rotateIdentitySecret(
   return { secret_id: secretId, secret, identity_verification, ...(hasPrevious && { previous_secret_expires_at: until }) };
 }
 
-// An earlier answer promised each of them a day more, so none is dropped to make room.
+// Earlier responses promised that each of them works for another day, so none is dropped to make room.
 function tooMany(secrets: IdentitySecret[]): Failure {
   const [oldest] = secrets.flatMap((each) => each.expires_at ?? []).toSorted();
-  const detail = `${secrets.length} identity secrets are valid. Wait until ${oldest}, or send revoke_now to end them all.`;
+  const detail = `${secrets.length} identity secrets are valid. Wait until ${oldest}, or send revoke_now to revoke them all.`;
   return new Failure("validation-error", detail, {
-    errors: [{ field: "body", message: `must not make one secret more: at most ${identitySecretsMax} are valid at once` }],
+    errors: [{ field: "body", message: `must not create another secret: at most ${identitySecretsMax} can be valid at once` }],
   });
 }
 
@@ -96,7 +96,7 @@ export const identityOperations: Operation[] = [
     scope: "read:tenant",
     tag: "Tenant",
     summary: "Read the settings of signed identity",
-    description: "Also how many events that named an account were vouched for, and by what.",
+    description: "Includes how many events that named an account were vouched for, and by what.",
     success: { status: 200, description: "The setting, the valid secrets without their text, and the counts", schema: Identity },
     problems: ["item-not-found"],
     handle: read,
@@ -107,9 +107,9 @@ export const identityOperations: Operation[] = [
     path: "/tenants/identity/secrets",
     scope: "update:tenant_auth_secret",
     tag: "Tenant",
-    summary: "Make a secret that signs identity tokens",
+    summary: "Create a secret for signing identity tokens",
     description:
-      "The new secret becomes the current one. Every older one works for 24 hours after it was replaced, unless revoke_now is true, which ends them all at once. At most 5 are valid at a time. The first secret changes identity_verification from off to observe.",
+      "The new secret becomes the current one. Each older one works for 24 hours after it was replaced. If revoke_now is true, all older ones stop working at once instead. At most 5 secrets are valid at the same time. The first secret changes identity_verification from off to observe.",
     body: Type.Object(
       { revoke_now: Type.Optional(Type.Boolean()) },
       { additionalProperties: false, $id: "IdentitySecretChange" },

@@ -119,11 +119,11 @@ export class Metrics {
   }
 }
 
-// A page in somebody's browser can make its own name mean the address of this port. The browser would then let it read the metrics,
-// but it still sends the page's name as the host. An address cannot be made to mean another one, so addresses are accepted.
+// A page in somebody's browser can resolve its own name to the address of this port (DNS rebinding). The browser would then let
+// it read the metrics, but still sends the page's name as the host. An IP address cannot be rebound, so addresses are accepted.
 function faultOf({ url, method, headers }: IncomingMessage, ownHost: string): Failure | null {
   const hostname = URL.parse(`http://${headers.host ?? ""}`)?.hostname ?? "";
   const isKnown = isIP(hostname.replace(/^\[|\]$/g, "")) !== 0 || ["localhost", ownHost.toLowerCase()].includes(hostname);
-  if (!isKnown) return new Failure("access-denied", "Use the address of this port, localhost, or the name in METRICS_HOST.");
+  if (!isKnown) return new Failure("access-denied", "Use an IP address, localhost, or the name in METRICS_HOST as the host.");
   return url === "/metrics" && method === "GET" ? null : new Failure("item-not-found", "There is nothing at this path.");
 }

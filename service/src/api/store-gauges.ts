@@ -26,7 +26,7 @@ export class StoreGauges {
     this.#oldest = gauge("casehound_unscored_oldest_seconds", "How long the oldest of them has waited; 0 where there is none");
     this.#oldestOfServers = gauge(
       "casehound_unscored_server_oldest_seconds",
-      "How long the oldest of them that a server sent has waited; 0 if there is none",
+      "How long the oldest unscored activity from a server has waited; 0 if there is none",
     );
     this.#deliveries = new Gauge({
       name: "casehound_webhook_deliveries",
@@ -35,7 +35,7 @@ export class StoreGauges {
       registers: [registry],
     });
     this.#disabled = gauge("casehound_webhooks_disabled", "Webhooks that are switched off because their receivers said so");
-    this.#limited = gauge("casehound_rules_limited", "Rules that rest because their patterns take too long");
+    this.#limited = gauge("casehound_rules_limited", "Rules that are paused because their patterns take too long");
   }
 
   async read(): Promise<void> {

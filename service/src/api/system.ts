@@ -71,8 +71,8 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       role: "api",
       method: "GET",
       path: "/docs/",
-      summary: "Leads to the documentation's first page",
-      // Relative, so that a path in front of the service changes nothing.
+      summary: "Redirects to the documentation's first page",
+      // The redirect is relative, so that it also works behind a path prefix.
       handle: () => redirect("../docs"),
     },
     {

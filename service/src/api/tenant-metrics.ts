@@ -146,7 +146,7 @@ export const tenantMetricsOperations: Operation[] = [
       "Counts of your activity by the time at which it occurred, in UTC. An event counts once it has been scored, in the bucket of its own time, however late it came.",
       "`total_events`: all of them. `unique_sessions`: different session ids; `non_guest_sessions` of them were seen with an account in that bucket, `guest_sessions` were not. `unique_ids`: different accounts, or devices where there is no account, or sessions where there is no device either. `session_starts`: every session once, where its `custom:_session_start` says that it began, else at its first event.",
       "Sessions and ids are exact to 1,024 in a bucket, and within a few per cent beyond.",
-      "The range is widened to whole buckets (weeks begin on Monday, quarters in January, April, July and October), and every bucket of it is there. Without an aggregation it is widened to whole minutes, or to whole hours or days where it begins so long ago that minutes or hours are no longer kept.",
+      "The range is widened to whole buckets (weeks begin on Monday, quarters in January, April, July and October), and the response contains every bucket in it. Without an aggregation it is widened to whole minutes, or to whole hours or days if it begins so long ago that minutes or hours are no longer kept.",
       "By minute a range may have 7 days, by hour 90 days, else 5 years. Minutes are kept for 7 days and hours for 90: a range before that is refused, unless there was nothing in it. An event that comes later than that counts by day alone.",
     ].join("\n\n"),
     query: MetricsQuery,

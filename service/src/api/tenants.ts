@@ -55,10 +55,10 @@ export async function saveTenantChange(tx: Queryable, slug: string, { change, ac
   return changed;
 }
 
-// Without a secret no page could ever be verified.
+// Without a secret no page could be verified.
 async function requireIdentitySecret(tx: Queryable, { tenant_id, identity_verification }: TenantRow, now: string): Promise<void> {
   if (identity_verification === "off" || (await listIdentitySecrets(tx, tenant_id, now)).length > 0) return;
-  throw invalid([{ field: "identity_verification", message: "needs an identity secret; make one first" }]);
+  throw invalid([{ field: "identity_verification", message: "needs an identity secret; create one first" }]);
 }
 
 async function rotate(services: Services, call: Call<{ revoke_now?: boolean }>): Promise<Reply> {
@@ -89,7 +89,7 @@ export const tenantOperations: Operation[] = [
     tag: "Tenant",
     summary: "Change your own tenant",
     description:
-      "Members that are left out stay as they are. A list that is given replaces the one before it. A shorter `retention_days` applies within a day, and what was removed does not come back with a longer one.",
+      "Members that are left out stay as they are. A list that is given replaces the one before it. A shorter `retention_days` takes effect within a day. A longer one does not restore data that was already removed.",
     body: TenantChange,
     faults: tenantChangeFaults,
     success: { status: 200, description: "The tenant after the change", schema: Tenant },

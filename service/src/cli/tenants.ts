@@ -49,7 +49,7 @@ function readChange(options: Options): TenantChange {
   return change as TenantChange;
 }
 
-// The schema refuses what is no number.
+// The schema rejects anything that is not a number.
 function readDays(days: string): number | string {
   if (days === "default") return 0;
   return /^\d{1,9}$/.test(days) ? Number(days) : days;
@@ -128,11 +128,11 @@ export const tenantCommands: Command[] = [
       "url-parameter": { type: "string", multiple: true, describe: "a parameter of page addresses to keep; may be given again" },
       "retention-days": {
         type: "string",
-        describe: "how long raw activity is kept: 1 to 3650, or default for the process's own",
+        describe: "days to keep raw activity: 1 to 3650, or default for RETENTION_DAYS",
       },
       "identity-verification": {
         type: "string",
-        describe: "whether pages must prove their user: off, observe or required",
+        describe: "whether pages must prove which user is signed in: off, observe or required",
         values: ["off", "observe", "required"],
       },
     },
@@ -142,7 +142,7 @@ export const tenantCommands: Command[] = [
   {
     name: "tenant identity-secret",
     usage: "tenant identity-secret <slug> [--revoke-now]",
-    summary: "a new secret that signs identity tokens; older ones work for a day more",
+    summary: "a new secret for signing identity tokens; older ones work for another day",
     positionals: { min: 1, max: 1 },
     options: { "revoke-now": { type: "boolean", describe: "end the older secrets at once" } },
     wants: { schema: "current", newDatabase: false },

@@ -92,7 +92,7 @@ function byId(a: SeenAccount, b: SeenAccount): number {
   return a.id < b.id ? -1 : 1;
 }
 
-// Of these accounts, those that a server or a signed identity has named, or that somebody made by the API.
+// Returns those of these accounts that a server or a signed identity has named, or that somebody created through the API.
 export async function findSpokenFor(tx: Queryable, tenantId: string, ids: string[]): Promise<Set<string>> {
   const rows = await tx.query<{ website_account_id: string }>(sql`
     select website_account_id

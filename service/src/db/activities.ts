@@ -12,7 +12,8 @@ export type Turn = {
   identity_verification: "off" | "observe" | "required";
   // The kinds of activity that the tenant's servers report, each with the last day on which they did.
   told: Record<string, string>;
-  // Of the latest sessions that servers told of: how many, in how many a browser was heard, and when one was heard last.
+  // For the latest sessions that servers reported: their number, the number in which a browser sent events, and when a browser
+  // last did.
   tied_sessions: number;
   heard_sessions: number;
   browser_at: string | null;
@@ -59,7 +60,7 @@ export async function analyzeActivity(tx: Queryable): Promise<void> {
 
 export type ScoredActivity = ClaimedActivity & {
   source?: Source;
-  // The account that a page named without proof.
+  // The account that an unverified page named.
   claimed_account_id?: string | null;
   ip: string | null;
   score: number;
@@ -110,8 +111,8 @@ function byKey(a: ScoredActivity, b: ScoredActivity): number {
   return at === other ? (a.id_key < b.id_key ? -1 : 1) : at < other ? -1 : 1;
 }
 
-// The keys of these user agents, which are known from then on and seen on that day. A row is written at most once a day: those
-// that were seen today already are not even locked.
+// Returns the keys of these user agents, inserts unknown ones, and marks all of them as seen on that day. A row is written at
+// most once a day: user agents that were already seen today are not even locked.
 async function insertAgents(
   tx: Queryable,
   tenantId: string,
@@ -212,7 +213,7 @@ export async function deleteActivitiesOfAccount(tx: Queryable, tenantId: string,
     where tenant_id = ${tenantId} and claimed_account_id = ${websiteAccountId}`);
 }
 
-// What a page said of an account before its session was tied to that account belongs to the account after all.
+// Events in which a page named an account before its session was tied to that account now belong to the account.
 export async function proveClaims(
   tx: Queryable,
   tenantId: string,

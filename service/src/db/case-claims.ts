@@ -1,7 +1,7 @@
 import type { Queryable } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
-// A case about a source that lists an account which the source's pages named.
+// Links a case about a source to an account that the source's pages named.
 export type CaseClaim = { case_id: string; account: string };
 
 // Sorted, so that two writers wait for each other instead of deadlocking.

@@ -36,7 +36,7 @@ export async function countClients(database: Queryable, tenantId: string): Promi
   return row?.count ?? 0;
 }
 
-// Undefined if there is no such client, or it was revoked. Scopes never change, and neither does the salt of a client's hashes.
+// Undefined if the client does not exist or was revoked. Scopes never change, and neither does the salt of a client's hashes.
 export async function findOwnClient(
   database: Queryable,
   tenantId: string,
@@ -58,7 +58,7 @@ export async function lockSecrets(tx: Queryable, tenantId: string, clientId: str
   return row;
 }
 
-// Every process then asks again which of the client's tokens are good.
+// Makes every process check again which of the client's tokens are valid.
 export async function saveSecrets(tx: Queryable, tenantId: string, saved: ClientSecrets & { client_id: string }): Promise<void> {
   await tx.query(sql`
     update clients

@@ -10,13 +10,13 @@ import { entityKey } from "./states.ts";
 
 const casesMax = 5_000;
 
-// As it stands in JSON.
+// The id as it is written in JSON.
 function needleOf(id: string): string {
   return JSON.stringify(beginningOf(id)).slice(1, -1);
 }
 
-// The account's own cases, and of those that its activity or its sources led to, those whose text holds its id. Found by indexes:
-// to look through the text of every case would take minutes.
+// Locks the account's own cases, and those cases that its activity or its sources led to and whose text contains its id. They are
+// found through indexes, because searching the text of every case would take minutes.
 export async function lockCasesNaming(tx: Queryable, tenantId: string, id: string): Promise<LockedCase[]> {
   const needle = needleOf(id);
   const rows = await tx.query<{ case_id: string }>(sql`
@@ -58,11 +58,12 @@ export async function lockCasesNaming(tx: Queryable, tenantId: string, id: strin
   );
 }
 
-// All that leads from what is kept to the account. Its cases, its events, the inbox and the account itself are others' part. The caller has
-// the tenant's turn, because an engine would write again what it holds in memory.
+// Erases everything that leads from stored data to the account, except its cases, its events, the inbox and the account itself,
+// which other functions erase. The caller holds the tenant's turn, because otherwise an engine would write back what it holds in
+// memory.
 export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased: Erased): Promise<void> {
   await deleteActivitiesOfAccount(tx, tenantId, erased.id);
-  // What the account's sessions did before it signed in.
+  // What happened in the account's sessions before it signed in.
   await tx.query(sql`
     delete from activities
     where tenant_id = ${tenantId}
@@ -89,7 +90,7 @@ export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased
   await eraseFromTexts(tx, tenantId, erased);
 }
 
-// What quotes a sender's words. Entries of the quarantine are shown for a while and then gone, so they go whole.
+// Erases texts that quote what a sender sent. Quarantine entries are kept only for a while anyway, so they are deleted whole.
 async function eraseFromTexts(tx: Queryable, tenantId: string, { id, pseudonym }: Erased): Promise<void> {
   const [plain, json] = [databasePattern(id, { isJson: false }), databasePattern(id, { isJson: true })];
   await tx.query(sql`
@@ -109,7 +110,7 @@ async function eraseFromTexts(tx: Queryable, tenantId: string, { id, pseudonym }
     where tenant_id = ${tenantId} and position(${beginningOf(id)} in user_agent) > 0 and user_agent ~ ${plain}`);
 }
 
-// What led to a case and quotes the id, though nobody was signed in.
+// Activity that led to a case and quotes the id, although nobody was signed in.
 export async function deleteEvidenceNaming(tx: Queryable, tenantId: string, { document }: LockedCase, id: string): Promise<void> {
   const predictions = Object.values(document.fraud_occurrences).map((each) => each.prediction_id);
   await tx.query(sql`
@@ -124,7 +125,7 @@ export async function deleteEvidenceNaming(tx: Queryable, tenantId: string, { do
       )`);
 }
 
-// Stored replies hold no account's id as a member, but a note or a device's name in them may quote it.
+// No member of a stored reply is an account id, but a note or a device name in it may quote one.
 export async function eraseFromReplies(tx: Queryable, tenantId: string, caseIds: string[], erased: Erased): Promise<void> {
   const rows = await tx.query<{ key: string; reply: string }>(sql`
     select key, reply
@@ -134,7 +135,7 @@ export async function eraseFromReplies(tx: Queryable, tenantId: string, caseIds:
       and position(${needleOf(erased.id)} in reply) > 0
       and status = 200`);
   for (const { key, reply } of rows) {
-    // Written by saveReply and insertReplies, of a case.
+    // Written by saveReply and insertReplies for a case.
     const { data } = JSON.parse(reply) as { data: CaseDocument };
     await tx.query(sql`
       update idempotency_keys

@@ -52,7 +52,7 @@ export async function eraseAccountFromEvents(
     where tenant_id = ${tenantId}
       and resource_type = 'end_user_account'
       and resource_id = ${erased.id}`);
-  // Deliveries are ordered by a hash of the name. Under the new one, the news of the erasure waits for them.
+  // Deliveries are ordered by a hash of the resource's name. The new name keeps the erasure event behind the earlier deliveries.
   await tx.query(sql`
     update webhook_deliveries
     set resource = hashtextextended('end_user_account ' || ${erased.pseudonym}, 0)

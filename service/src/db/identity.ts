@@ -4,7 +4,7 @@ import { plainArray, sql } from "./postgres/sql.ts";
 
 type SecretRow = Row & { secret_id: string; created_at: string; expires_at: string | null };
 
-// Those that are valid, newest first, without their text.
+// Lists the valid secrets, newest first, without their text.
 export async function listIdentitySecrets(database: Queryable, tenantId: string, now: string): Promise<IdentitySecret[]> {
   const rows = await database.query<SecretRow>(sql`
     select secret_id, created_at, expires_at
@@ -18,7 +18,7 @@ export async function listIdentitySecrets(database: Queryable, tenantId: string,
   }));
 }
 
-// The current secret works until the time given. Without one, all secrets end now.
+// Lets the current secret work until the given time. If it is null, all secrets end now.
 export async function retireIdentitySecrets(tx: Queryable, tenantId: string, until: string | null): Promise<void> {
   if (until === null) await tx.query(sql`delete from identity_secrets where tenant_id = ${tenantId}`);
   else
@@ -57,7 +57,7 @@ export async function addIdentityCounts(tx: Queryable, tenantId: string, counts:
     set count = c.count + excluded.count`);
 }
 
-// Every day of the range, also those without events.
+// Returns every day of the range, including days without events.
 export async function listIdentityDays(
   database: Queryable,
   tenantId: string,
@@ -75,7 +75,7 @@ export async function listIdentityDays(
     order by d.day`);
 }
 
-// The last day on which a server of the tenant told of an account; null if none ever did.
+// The last day on which a server of the tenant reported activity of an account; null if none ever did.
 export async function findServerDay(database: Queryable, tenantId: string): Promise<string | null> {
   const [row] = await database.query<Row & { day: string | null }>(sql`
     select told ->> 'any' as day

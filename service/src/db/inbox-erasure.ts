@@ -6,7 +6,7 @@ import { sql } from "./postgres/sql.ts";
 
 const parcelsAtOnce = 16;
 
-// Those of one origin that wait, oldest first, a few at a time.
+// Reads the pending parcels of one origin, oldest first, a few at a time.
 async function* readParcels(database: Queryable, tenantId: string, is_browser: boolean): AsyncGenerator<ParcelRow> {
   let last: ParcelKey = { is_browser, received_at: "-infinity", parcel_id: "00000000-0000-0000-0000-000000000000" };
   for (let rows: ParcelRow[]; ; last = rows.at(-1) ?? last) {
@@ -23,7 +23,8 @@ async function* readParcels(database: Queryable, tenantId: string, is_browser: b
   }
 }
 
-// The parcels that hold what servers told of the account. Pages are left out: anybody could make the erasure wait.
+// Finds the parcels with server activity of the account. Page events are ignored, because otherwise anybody could make the
+// erasure wait.
 export async function listParcelsOf(database: Queryable, tenantId: string, websiteAccountId: string): Promise<ParcelKey[]> {
   const keys: ParcelKey[] = [];
   for await (const { parcel, ...key } of readParcels(database, tenantId, false)) {
@@ -45,8 +46,8 @@ export async function hasParcels(database: Queryable, tenantId: string, keys: Pa
   return rows.length > 0;
 }
 
-// What waits of the account goes, but for its reports, which stay under the pseudonym. Returns whether a server had told of it.
-// The caller has the tenant's turn.
+// Deletes the account's pending activity, except its reports, which stay under the pseudonym. Returns whether a server had sent
+// any of it. The caller holds the tenant's turn.
 export async function eraseFromInbox(
   tx: Queryable,
   tenantId: string,

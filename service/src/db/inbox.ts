@@ -145,13 +145,14 @@ type Origin = RecordedActivity["origin"];
 export type ParcelKey = { is_browser: boolean; received_at: string; parcel_id: string };
 export type ParcelRow = ParcelKey & { parcel: Buffer };
 
-// Browsers get at least this share of a large batch, so that they are scored too while servers send more than a batch holds.
+// Browsers get at least this share of a large batch, so that their events are scored even while servers send more than a batch
+// holds.
 const browserShare = 1 / 8;
 
-// Takes activities out of the inbox: those from servers first, then those from browsers into the rest of the batch, each oldest
-// first. Anybody can send as a browser, so a flood of that must not delay what a server reports. With `only`, the other origin is
-// left alone. Takes whole parcels, so the last one may exceed the batch; a small batch is exact. The caller has the tenant's turn,
-// so no row has to be locked first.
+// Takes activities out of the inbox: first those from servers, then those from browsers for the rest of the batch, each oldest
+// first. Anybody can send as a browser, so a flood of browser events must not delay what a server reports. With `only`, the other
+// origin is left alone. Takes whole parcels, so the last one may exceed the batch; a small batch is exact. The caller holds the
+// tenant's turn, so no row has to be locked first.
 export async function claimActivities(
   tx: Queryable,
   tenantId: string,
@@ -207,8 +208,8 @@ export async function claimActivities(
 
 export type OldestActivity = { received_at: string; id_key: string; website_account_id: string | null; activity: string };
 
-// Takes out of the inbox the activity that a claim of one would take, whatever it is. A parcel that cannot be read goes whole, in
-// base64.
+// Takes out of the inbox the activity that a batch of one would take, even if it is invalid. An unreadable parcel is taken whole,
+// in base64.
 export async function claimOldest(tx: Queryable, tenantId: string, only: Origin): Promise<OldestActivity | null> {
   const [row] = await tx.query<ParcelRow>(sql`
     delete from inbox as i

@@ -43,7 +43,7 @@ export async function saveReply(
     where tenant_id = ${tenantId} and key = ${key}`);
 }
 
-// The key that the transaction claimed is free again for the next one.
+// Releases the key that the transaction claimed, so that the next request can use it.
 export async function deleteKey(tx: Queryable, tenantId: string, key: string): Promise<void> {
   await tx.query(sql`
     delete from idempotency_keys

@@ -59,8 +59,8 @@ export async function findOutcomeCounts(
 
 export type FraudOnDevice = { device_id: string; website_account_id: string; decided_at: string; accounts: number };
 
-// By device: which accounts that were active on it have a confirmed fraud, when that was said last, and how many accounts were
-// active on the device at all, to 1,000. Not those that were taken over: their devices are the victim's.
+// For each device: which of its accounts have a confirmed fraud and when that was last confirmed, and how many accounts were
+// active on the device in all, up to 1,000. Accounts that were taken over are left out, because their devices are the victim's.
 export async function findConfirmedOnDevices(tx: Queryable, tenantId: string, devices: string[]): Promise<FraudOnDevice[]> {
   return tx.query<FraudOnDevice>(sql`
     select f.device_id, f.website_account_id, f.decided_at, users.accounts

@@ -99,7 +99,8 @@ export async function countOutcomesOf(
   return row ?? noOutcomes;
 }
 
-// Labels stay, under the name that the account's cases have from now on. A source may be named after the account.
+// Labels are kept under the pseudonym that the account's cases have from now on. The name of a source may contain the account's
+// id too.
 export async function eraseAccountFromOutcomes(tx: Queryable, tenantId: string, { id, pseudonym }: Erased): Promise<void> {
   await tx.query(sql`
     update outcomes

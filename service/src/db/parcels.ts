@@ -4,8 +4,8 @@ import type { RecordedActivity } from "../domain/activity.ts";
 import type { Queryable } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
-// Activities wait in parcels: what came together is one row, packed, because what they share is most of their bytes. A row each
-// took the database twice the time, and a parcel takes a seventh of it with a backlog.
+// Pending activities are stored in parcels: those that arrived together are one compressed row, because most of their bytes are
+// the same. One row per activity took the database twice as long, and with a backlog seven times as long.
 export const parcelEventsMax = 250;
 const parcelCharactersMax = 256 * 1024;
 const packedFromCharacters = 1024;
@@ -15,12 +15,12 @@ const bracket = "[".charCodeAt(0);
 type Parcel = { is_browser: boolean; received_at: string; texts: string[] };
 
 export async function insertParcels(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<void> {
-  // Sent one behind the other, without waiting for each.
+  // The statements are pipelined, without waiting for each result.
   await Promise.all(parcelsOf(activities).map((parcel) => insertParcel(tx, tenantId, { parcel_id: randomUUID(), ...parcel })));
 }
 
-// Each parcel is of one day, because its activities go into that day's partition, and of one origin, because servers are scored
-// before browsers.
+// Each parcel holds activities of one day, because they go into that day's partition, and of one origin, because servers are
+// scored before browsers.
 function parcelsOf(activities: RecordedActivity[]): Parcel[] {
   const parcels: Parcel[] = [];
   let characters = 0;

@@ -53,8 +53,8 @@ function dayTableName(name: string): string {
   return name;
 }
 
-// Rows of a table that are deleted when `column` is before the first day that is kept. With "retention" that day is the tenant's
-// own (tenants.retention_days, else the process's), but never closer than `daysMin`.
+// Describes which rows of a table are deleted: those whose `column` is before the first day that is kept. With "retention", the
+// tenant's retention_days applies, or the process's setting if the tenant has none, but at least `daysMin`.
 export type Sweep = { table: string; column: string; only?: string; keptDays: number | "retention"; daysMin?: number };
 
 export const sweeps: readonly Sweep[] = [
@@ -65,9 +65,10 @@ export const sweeps: readonly Sweep[] = [
   { table: "rule_subjects", column: "last_at", keptDays: "retention" },
   { table: "user_agents", column: "last_seen", keptDays: "retention" },
   { table: "rule_hits", column: "day", keptDays: 400 },
-  // Without its habits a take-over of a dormant account looks like a first log-in. Many accounts are used once a year.
+  // Without the account's habits, a take-over of a dormant account looks like a first log-in. Many accounts are used only once a
+  // year.
   { table: "entity_states", column: "touched_on", only: "kind = 'account'", keptDays: "retention", daysMin: 400 },
-  // Devices, addresses and values, which anybody can make up.
+  // States of devices, addresses and values, which anybody can create.
   { table: "entity_states", column: "touched_on", only: "kind <> 'account'", keptDays: 30 },
   { table: "metric_buckets", column: "bucket", only: "level = 'minute'", keptDays: keptDays.minute },
   { table: "metric_buckets", column: "bucket", only: "level = 'hour'", keptDays: keptDays.hour },
@@ -84,14 +85,14 @@ export const sweeps: readonly Sweep[] = [
   { table: "idempotency_keys", column: "created_at", only: "case_id is null", keptDays: 30 },
 ];
 
-// What is left in a day's table of tenants that keep less than others do.
+// Rows in a day's table that belong to tenants with a shorter retention than others.
 export function sweepOfDay({ name }: DayTable): Sweep {
   return { table: dayTableName(name), column: "received_at", keptDays: "retention" };
 }
 
 export type Limits = { today: string; retentionDays: number };
 
-// The shortest and the longest that any tenant keeps raw activity.
+// The shortest and the longest retention of any tenant.
 export async function findRetention(held: Queryable, retentionDays: number): Promise<{ shortest: number; longest: number }> {
   const [row] = await held.query<{ shortest: number; longest: number }>(sql`
     select coalesce(min(coalesce(retention_days, ${retentionDays}::int)), ${retentionDays}::int) as shortest,
@@ -100,7 +101,7 @@ export async function findRetention(held: Queryable, retentionDays: number): Pro
   return row ?? { shortest: retentionDays, longest: retentionDays };
 }
 
-// Whether a day's table holds activity of a tenant that no longer keeps that day: one look into the primary key per tenant.
+// Whether a day's table holds activity of a tenant that no longer keeps that day. Takes one primary-key lookup per tenant.
 export async function hasExpired(held: Queryable, { name, day }: DayTable, { today, retentionDays }: Limits): Promise<boolean> {
   const text = `
     select 1 as found

@@ -12,7 +12,7 @@ export async function saveRuleLimits(tx: Queryable, tenantId: string, saved: Rul
     set limited_at = excluded.limited_at, limited_until = greatest(rule_limits.limited_until, excluded.limited_until)`);
 }
 
-// Until when, by rule, of those that rest at that time.
+// Maps each rule that is paused at that time to the end of its pause.
 export async function listRuleLimits(database: Queryable, tenantId: string, now: string): Promise<Map<string, string>> {
   const rows = await database.query<{ rule_id: string; limited_until: string }>(sql`
     select rule_id, limited_until
@@ -21,7 +21,7 @@ export async function listRuleLimits(database: Queryable, tenantId: string, now:
   return new Map(rows.map((row) => [row.rule_id, row.limited_until]));
 }
 
-// Of all tenants.
+// Counts the paused rules of all tenants.
 export async function countLimitedRules(database: Queryable): Promise<number> {
   const [row] = await database.query<{ count: number }>(sql`
     select count(*) as count

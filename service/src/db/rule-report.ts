@@ -107,7 +107,8 @@ export async function listOverlap(
     order by subjects desc, rule_id`);
 }
 
-// The counts stay, under a name that leads to nobody. A source's latest activity, its sentence or its name may hold the id too.
+// The counts are kept under a name that identifies nobody. A source's latest activity, its sentence or its name may contain the
+// id too.
 export async function eraseAccountFromRules(tx: Queryable, tenantId: string, { id, pseudonym }: Erased): Promise<void> {
   const [subject, plain] = [accountSubject(id), databasePattern(id, { isJson: false })];
   await tx.query(sql`

@@ -3,8 +3,9 @@ import { sql } from "./postgres/sql.ts";
 
 export type Attempt = { subject_hash: Buffer; free: number; waitSecondsMax: number; now: string; since: string };
 
-// Null: counted as a failure until it turns out to be none, so that many at once cannot slip by. Otherwise the time from which the next
-// attempt is taken: after the free ones the wait doubles with each failure.
+// Returns null if the attempt may be checked. It counts as a failure until it succeeds, so that parallel attempts cannot slip by.
+// Otherwise returns the time from which the next attempt is accepted. After the free attempts, the wait doubles with each
+// failure.
 export async function claimAttempt(tx: Queryable, attempt: Attempt): Promise<string | null> {
   const { subject_hash, free, waitSecondsMax, now, since } = attempt;
   const rows = await tx.query(sql`

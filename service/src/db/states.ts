@@ -94,7 +94,7 @@ export async function saveSessions(tx: Queryable, tenantId: string, saved: Store
       facts = excluded.facts`);
 }
 
-// Takes back everything that was learned of these accounts.
+// Deletes everything that was learned about these accounts.
 export async function deleteLearned(tx: Queryable, tenantId: string, accounts: string[]): Promise<void> {
   await tx.query(sql`
     delete from entity_states

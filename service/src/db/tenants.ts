@@ -58,8 +58,8 @@ export async function hasTenants(database: Queryable): Promise<boolean> {
   return (await database.query(sql`select 1 as found from tenants limit 1`)).length > 0;
 }
 
-// What the collector needs to know of a tenant, by the keys in its path. The identity secrets are those that are valid now. They
-// are read with every request, so that a rotation counts at once in every process.
+// What the collector needs to know about a tenant, found by the app key in the path. The identity secrets are those that are
+// valid now. They are read for every request, so that a rotation takes effect at once in every process.
 export type KeyedTenant = Pick<TenantRow, "tenant_id" | "slug" | "app_key" | "allowed_origins" | "url_parameters"> & {
   identity_secrets: string[];
 };

@@ -24,7 +24,8 @@ export async function returnToMark(tx: Queryable): Promise<void> {
   await tx.query(sql`rollback to savepoint before`);
 }
 
-// Takes the oldest of one origin out of the inbox, as it came, so that it can be put back once it is known what was wrong with it.
+// Takes the oldest activity of one origin out of the inbox, unchanged, so that it can be put back once the cause of the failure
+// is known.
 export async function setAsideOldest(
   tx: Queryable,
   tenantId: string,

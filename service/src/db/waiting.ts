@@ -5,12 +5,12 @@ import { sql } from "./postgres/sql.ts";
 
 type Backlog = {
   unscored: number;
-  // When the activity that has waited longest came in, of all and of those from servers.
+  // When the oldest pending activity was received: of all, and of those from servers.
   oldest: string | null;
   oldestOfServers: string | null;
 };
 
-// What waits in the database, or was given up, of all tenants.
+// What is pending in the database, or was given up, over all tenants.
 export type Waiting = Backlog & {
   deliveries: { waiting: number; dead: number };
   disabledWebhooks: number;

@@ -1,10 +1,10 @@
-// Every value that a rule may read. The compiler, the explanations, the reference for rule authors and the stored feature vectors
-// are made from this one table. A field that does not apply to an event has its type's zero, or `never`.
+// Every value that a rule can read. The compiler, the explanations, the reference for rule authors and the stored feature vectors
+// are derived from this one table. A field that does not apply to an event has its type's zero, or `never`.
 export type FieldType = "number" | "string" | "boolean" | "map";
 
 export type Field = {
-  // Two characters, 0-9 and a-z. Stored decisions know the field by its code, so a code is never changed and never used again. A
-  // new field takes one that no field ever had, wherever in the table it stands.
+  // Two characters, 0-9 and a-z. Stored decisions identify the field by its code, so a code is never changed and never reused. A
+  // new field gets a code that no field ever had, wherever in the table it is.
   code: string;
   name: string;
   type: FieldType;
@@ -41,7 +41,7 @@ const eventFields: Field[] = [
     "2h",
     "event.source",
     "Believed as",
-    "`server`, `verified_session` (a page whose user was confirmed) or `page` (anybody).",
+    "`server`, `verified_session` (a page whose user was confirmed) or `page` (anybody can send it).",
   ),
   { code: "0a", name: "event.attributes", type: "map", plain: "Attributes", description: "The activity's own attributes." },
 ];
@@ -51,7 +51,7 @@ const accountFields: Field[] = [
     "0b",
     "account.is_known",
     "Account named",
-    "Whether the activity names an account. Of an account that a page names without proof, nothing else is known.",
+    "Whether the activity names an account. If an unverified page named it, the other account fields are empty.",
   ),
   number("0c", "account.age_minutes", "Age of the account", "Minutes since the account was first seen."),
   flag("0d", "account.is_blocked", "Account blocked", "The flag."),
@@ -141,7 +141,7 @@ const deviceFields: Field[] = [
     "2g",
     "device.confirmed_frauds_90d",
     "Frauds on the device confirmed in 90 days",
-    "Other accounts of this device with a fraud that was confirmed in the 90 days up to this event.",
+    "Other accounts on this device with a fraud that was confirmed in the 90 days before this event.",
   ),
 ];
 
@@ -210,7 +210,7 @@ const otherFields: Field[] = [
     "2f",
     "tenant.has_browser",
     "Collector in use",
-    "Whether a browser is heard in most sessions that the tenant's servers tell of.",
+    "Whether browsers send events in most of the sessions that the tenant's servers report.",
   ),
 ];
 
@@ -229,7 +229,7 @@ export type Features = Record<string, FeatureValue>;
 
 export function zeroOf({ type, name }: Field): FeatureValue {
   if (name === "session.gap_spread") return 9;
-  // Of nearly all decisions, and of all that were stored before there were sources.
+  // The value in nearly all decisions, and in all that were stored before there were sources.
   if (name === "event.source") return "server";
   if (/minutes_since|seconds_to_login/.test(name)) return never;
   return type === "number" ? 0 : type === "string" ? "" : false;

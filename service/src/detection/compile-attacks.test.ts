@@ -158,7 +158,7 @@ test("compileRule: any pattern is a RuleFault, or matches in the end", () => {
   expect(seen).toEqual(new Set(["fault", true, false]));
 });
 
-test("compileRule: a pattern sees the first 256 characters of a text, and never half of one", () => {
+test("compileRule: a pattern is matched against the first 256 characters of a text, and never against half a character", () => {
   const rule = compileRule(`event.attributes.text.matches("z")`);
   const isHit = (text: string) => rule.test(contextOf({}, { text }));
   expect(isHit(`${"a".repeat(255)}z`)).toBe(true);

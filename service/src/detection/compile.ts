@@ -14,7 +14,7 @@ export type CompiledRule = {
   reads: string[];
   // Never throws: what cannot be known for an event is false.
   test: (context: RuleContext) => boolean;
-  // How large its patterns are together; 0 if it has none.
+  // The total size of its patterns; 0 if it has none.
   instructions: number;
 };
 

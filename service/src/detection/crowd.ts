@@ -2,15 +2,15 @@ import { tieKey, type AddressFacts, type Crowd, type Crowds, type DeviceFacts, t
 import type { EnrichedActivity } from "./scene.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
-// A family shares a device, an office an address. What these explain is no crowd, whatever the past was.
+// A family shares a device, and an office shares an address. Up to these numbers a source is not a crowd, whatever its history.
 const floors = { device: 3, ip: 8, block: 8, devices: 16 };
 const share = 0.2;
 const factor = 2;
 const namesMax = 64;
-// 48 bits: nobody finds many devices with one key.
+// 48 bits, so that nobody can find many names with the same key.
 const keyCharacters = 8;
 
-// How many names the pages of one batch used at the same device, address and block: a flood shows in its first event.
+// How many names the pages of one batch used on the same device, address and block. So a flood is recognized at its first event.
 export type Together = { onDevice: number; onAddress: number; onBlock: number; devices: number };
 
 export type Surroundings = {
@@ -23,12 +23,12 @@ export type Surroundings = {
 };
 export type CrowdedSource = "device" | "ip" | "block";
 
-// The source that names more accounts, or uses more devices, than its past explains, if there is one. One source is one suspect:
-// its findings are one case that lists the accounts, not a case for each. The widest crowded source is chosen, unless a narrower
-// one alone makes up most of it.
+// Returns the source that names more accounts, or uses more devices, than its history explains, if there is one. One source is
+// one suspect: its findings form one case that lists the accounts, not a case per account. The widest crowded source is chosen,
+// unless a narrower one alone accounts for most of it.
 export function crowdedSource({ event, device, ip, block, together }: Surroundings): CrowdedSource | null {
   const { website_account_id, device_id, received_at } = event.activity;
-  // By the day of receipt, which the page cannot choose.
+  // Uses the day of receipt, because the page cannot choose it.
   const day = Math.floor(Date.parse(received_at) / dayMs);
   const account = keyOf(website_account_id);
   const onDevice = device && count(device.facts, "crowd", { name: account, together: together.onDevice, day });
@@ -53,7 +53,7 @@ function keyOf(name: string | undefined): string | null {
 
 type Named = { name: string | null; together: number; day: number };
 
-// The names are kept apart from the ring, which a forger could fill with other events.
+// The names are stored separately from the ring, because a forger could fill the ring with other events.
 function count(facts: Crowds, kind: keyof Crowds, { name, together, day }: Named): Crowd {
   const crowd: Crowd = (facts[kind] ??= { day, today: 0, usual: 0 });
   if (crowd.day !== day) {

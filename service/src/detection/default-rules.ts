@@ -8,11 +8,12 @@ const isMoney = `event.type in ["payment", "transfer"]`;
 // Nobody who knows the account vouches for this device by having logged in on it before this session.
 const isStrangeDevice = `(session.began_on_new_device || account.device_is_new || !device.is_known)`;
 
-// Raise this in a release that changes a default rule. When the release starts, each tenant gets the new form of the rules that
-// nobody has edited, as a new version by `system`. Rules that are added here are for new tenants alone.
+// Raise this in a release that changes a default rule. When the release starts, each tenant gets the new definition of the rules
+// that nobody has edited, as a new version by `system`. Only new tenants get rules that are added here.
 export const defaultsVersion = 2;
 
-// What a new tenant begins with. They were chosen on reasons and tuned on simulated shops. Once a tenant edits one, it is its own.
+// The rules of a new tenant. They were chosen by reasoning and tuned on simulated shops. Once a tenant edits a rule, releases no
+// longer change it.
 const stuffing: DefaultRule[] = [
   {
     rule_id: "stuffing_device",
@@ -218,12 +219,12 @@ const history: DefaultRule[] = [
     state: "on",
   },
   {
-    // On a device that many share, as in a library, one fraud says nothing of the others.
+    // On a device that many people share, as in a library, one fraud says nothing about the other accounts.
     rule_id: "linked_fraud",
     name: "Device of a confirmed fraud",
     expression: `device.confirmed_frauds_90d >= 1 && device.accounts_total <= 3 * device.confirmed_frauds_90d && (event.type in ["login_succeeded", "signup"] || ${isMoney} || ${isChange})`,
     sentence:
-      "Other accounts of this device with a fraud confirmed in the last 90 days: {device.confirmed_frauds_90d}, of {device.accounts_total} accounts on it.",
+      "Accounts on this device: {device.accounts_total}. Others among them with a fraud confirmed in the last 90 days: {device.confirmed_frauds_90d}.",
     label: "Synthetic",
     weight: 3,
     about: "account",

@@ -20,21 +20,22 @@ export type AccountFacts = {
 };
 export type Place = { at: number; country: string; lat: number | null; lon: number | null };
 
-// How many names (accounts, devices) a source used in a day, and which, as keys. `usual` follows the days before slowly, so that
+// How many names (accounts or devices) a source used in a day, and their keys. `usual` slowly follows the previous days, so that
 // nobody can train it within a few days.
 export type Crowd = { day: number; today: number; usual: number; names?: string[] };
-// Of accounts that pages named at a device, an address or a block of addresses, and of devices that pages named at an address.
+// `crowd` counts the accounts that pages named on a device, an address or a block of addresses. `fleet` counts the devices that
+// pages named on an address.
 export type Crowds = { crowd?: Crowd; fleet?: Crowd };
 
 export type DeviceFacts = Crowds & {
   first: number;
   accounts: number;
-  // Accounts that pages named on the device without proof.
+  // How many accounts unverified pages named on the device.
   claimed?: number;
-  // Which accounts a server told of on this device, and when.
+  // The accounts that a server reported on this device, and when.
   ties?: [account: string, at: number][];
 };
-// Of an address, a network or a block of addresses. Null if no page named an account there.
+// Facts about an address, a network or a block of addresses. Null if no page named an account there.
 export type AddressFacts = Crowds | null;
 // Of a value that logins share: in how many of all logins it was seen.
 export type ValueFacts = { logins: number };
@@ -55,14 +56,15 @@ export type SessionFacts = {
   login: number | null;
   accounts: number[];
   sensitive: number;
-  // When a browser was first heard in it, by our clock: the page cannot choose that. 0 if none was.
+  // When the first browser event of the session was received, or 0 if there was none. Uses our clock, because a page can choose
+  // its event times.
   heard: number;
-  // Accounts that a server, or a signed identity, tied to the session.
+  // Accounts that a server (`ties`) or a signed identity (`signed`) tied to the session.
   ties: string[];
   signed: string[];
-  // Accounts that a page named in it without proof.
+  // Accounts that unverified pages named in the session.
   claims: string[];
-  // Accounts whose log-in was learned from a page in this session. Each counts once.
+  // Accounts for which a log-in in this session was learned from a page. Only one is learned per account.
   logins: string[];
   isWebdriver: boolean;
   inputs: number | null;
@@ -120,14 +122,15 @@ export function addCount(counts: Counts, value: string): void {
   delete counts[rarest];
 }
 
-// A key under which a session or a device remembers an account. It is too long to be met by chance or by choice.
+// The key under which a session or a device remembers an account. It is long enough that nobody can find another account with the
+// same key.
 export function tieKey(account: string): string {
   return hash("sha256", `tie:${account}`, "base64url").slice(0, 22);
 }
 
 const tiesMax = 16;
 
-// The oldest goes if there are too many.
+// If there are too many, the oldest is dropped.
 export function addTie(ties: string[], key: string): void {
   if (ties.includes(key)) return;
   ties.push(key);

@@ -19,7 +19,7 @@ const accountsMax = 1000;
 const sessionAccountsMax = 16;
 
 type Values = RuleContext["account"];
-// `isLogin`: it is a log-in that the account's and everybody's later log-ins are compared with.
+// `isLogin`: whether later log-ins, of the account and of everybody, are compared with this one.
 export type Observed = { context: RuleContext; ratio: LoginRatio | null; isLogin: boolean };
 
 // Enters the activity into its entities' rings and facts, and reads off what rules and scorers may know of it.
@@ -27,7 +27,7 @@ export function observe(scene: Scene): Observed {
   const { event, device, ip, network, session } = scene;
   const { at } = event;
   const context = contextOf({}, event.activity.attributes ?? {});
-  // What an unverified page said counts for pages alone.
+  // Entries of unverified pages count only when a page is scored.
   const except = event.source === "page" ? 0 : kindBits.claim;
   const isLogin = isLearnedLogin(scene);
   addToRings(scene, isLogin);
@@ -39,7 +39,7 @@ export function observe(scene: Scene): Observed {
   if (network) countWindows(context.network, windows.network, network.ring, at, except);
   const fresh = isLogin && scene.account ? loginRatio(scene.account.facts, loginValues(event), scene.shares) : null;
   if (session) readSession(context, event, session, fresh);
-  // A claim says nothing of the account that the session's log-in was compared with.
+  // The session's ratio belongs to the account that logged in, so it does not apply to a claim.
   const ratio = fresh ?? (scene.account ? (session?.ratio ?? null) : null);
   context.login["ratio"] = ratio?.total ?? 0;
   context.login["history"] = ratio?.history ?? 0;
@@ -48,13 +48,14 @@ export function observe(scene: Scene): Observed {
   return { context, ratio, isLogin };
 }
 
-// What a page reports although the tenant's servers report the same kind. It was counted already, or it never happened.
+// Whether a page reports something that the tenant's servers report themselves. It was counted already, or it never happened.
 function isHearsay({ event, serverTells }: Scene): boolean {
   const { type, origin } = event.activity;
   return origin === "browser" && (kindOf(type) & serverTells) !== 0;
 }
 
-// A page teaches one log-in of an account a session, so that whoever is in an account cannot make his device a usual one.
+// Only one log-in per account and session is learned from pages, so that somebody who is in an account cannot turn their device
+// into a usual one.
 function isLearnedLogin(scene: Scene): boolean {
   const { event, account, session } = scene;
   if (event.activity.type !== "login_succeeded" || isHearsay(scene)) return false;
@@ -67,7 +68,8 @@ function isLearnedLogin(scene: Scene): boolean {
   return true;
 }
 
-// How an entity's ring counts it. A log-in that is not learned is no success: forged ones would hide the failures around them.
+// The kind under which rings count the event. A log-in that is not learned does not count as a success, because forged successes
+// would hide the failures around them.
 function ringKind(scene: Scene, isLogin: boolean): number {
   const { activity, source } = scene.event;
   const marks = (activity.origin === "browser" ? kindBits.browser : 0) | (source === "page" ? kindBits.claim : 0);
@@ -110,7 +112,7 @@ function readEvent(into: Values, event: EnrichedActivity): void {
 function readDevice(into: Values, scene: Scene, device: NonNullable<Scene["device"]>, except: number): void {
   const { facts, ring, confirmed, confirmedRecently } = device;
   const { at, source, activity } = scene.event;
-  // A page chooses its event's time, but not the time of receipt: nobody can make a device old at once.
+  // A page can choose its event's time but not the time of receipt, so nobody can make a new device look old.
   facts.first = Math.min(facts.first, source === "page" ? Math.max(at, Date.parse(activity.received_at)) : at);
   if (scene.isNewPair && source === "page") facts.claimed = Math.min((facts.claimed ?? 0) + 1, accountsMax);
   else if (scene.isNewPair) facts.accounts = Math.min(facts.accounts + 1, accountsMax);
@@ -232,7 +234,8 @@ function clientOf(facts: BrowserFacts): SessionFacts["client"] {
   return client;
 }
 
-// What the account does from now on is compared with this. A failed log-in teaches nothing, because it may be anybody's.
+// Learns the habits that the account's later activity is compared with. Nothing is learned from a failed log-in, because anybody
+// can cause one.
 function learn(facts: AccountFacts, scene: Scene, isLogin: boolean): void {
   const { activity, at, country, lat, lon, value } = scene.event;
   if (activity.type === "fraud_report") facts.reports++;

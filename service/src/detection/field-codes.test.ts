@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { fields } from "./catalogue.ts";
 import { placesOf } from "./vector.ts";
 
-// Every code that was ever given, with its field. Decisions are stored under these codes. Add a line for a new field. Never change
-// one, and leave the line of a field that is taken away, so that its code is not given again.
+// Every code that was ever assigned, with its field. Decisions are stored under these codes. Add a line for a new field. Never
+// change a line, and keep the line of a removed field, so that its code is not reused.
 const given = `
 00 event.type
 01 event.origin
@@ -102,14 +102,14 @@ const pairs = given
   .split("\n")
   .map((line) => line.split(" "));
 
-test("catalogue: every field has the code that it was given", () => {
+test("catalogue: every field has the code that was assigned to it", () => {
   const byName = new Map(pairs.map(([code, name]) => [name, code]));
   expect(fields.map(({ code, name }) => `${code} ${name}`)).toEqual(fields.map(({ name }) => `${byName.get(name)} ${name}`));
   expect(new Set(pairs.map(([code]) => code)).size).toBe(pairs.length);
   expect(fields.filter(({ code }) => !/^[0-9a-z]{2}$/.test(code))).toEqual([]);
 });
 
-test("catalogue: a field that is put in the middle shifts no other field's code", () => {
+test("catalogue: inserting a field in the middle changes no other field's code", () => {
   const added = { code: "zz", name: "session.clicks", type: "number" as const, plain: "Clicks", description: "Clicks." };
   const middle = fields.findIndex(({ name }) => name === "session.pages");
   const places = placesOf([...fields.slice(0, middle), added, ...fields.slice(middle)]);
@@ -117,9 +117,9 @@ test("catalogue: a field that is put in the middle shifts no other field's code"
   expect(places.find(({ name }) => name === added.name)?.code).toBe("zz");
 });
 
-test("catalogue: two fields of one code, or of one name, are refused", () => {
+test("catalogue: two fields with the same code or the same name are rejected", () => {
   const [first, ...others] = fields;
   if (!first) throw new Error("the catalogue is empty");
-  expect(() => placesOf([first, { ...first, name: "event.other" }, ...others])).toThrow("two fields of the catalogue are 00");
-  expect(() => placesOf([first, { ...first, code: "zz" }, ...others])).toThrow("two fields of the catalogue are event.type");
+  expect(() => placesOf([first, { ...first, name: "event.other" }, ...others])).toThrow("the catalogue has two fields with 00");
+  expect(() => placesOf([first, { ...first, code: "zz" }, ...others])).toThrow("the catalogue has two fields with event.type");
 });

@@ -12,12 +12,12 @@ import { findPlace, type RuleContext } from "./vector.ts";
 export type Found = { finding: Finding; subject: string; account: string | null; activity: RecordedActivity };
 
 export type Observed = {
-  // As it is kept: its address by the tenant's policy.
+  // The activity as it is stored: its address follows the tenant's ip_policy.
   activity: RecordedActivity;
   source: Source;
-  // The account that a page named without proof.
+  // The account that an unverified page named.
   claimed: string | undefined;
-  // The source that the finding is about, if it names more accounts than its past explains.
+  // The source that the finding is about, if it names more accounts than its history explains.
   crowd: string | null;
   at: number;
   network: string;
@@ -35,8 +35,8 @@ const fraudHistory = new Set([
   "device.confirmed_frauds_90d",
 ]);
 
-// None, one or two. What is suspicious of the source of a failed log-in or a sign-up is the source's case, and what is suspicious
-// of its account is the account's.
+// Returns up to two findings. For a failed log-in or a sign-up, rules about the source lead to a case about the source, and rules
+// about the account lead to a case about the account.
 export function findingsOf(verdict: Verdict, observed: Observed, nowMs: number): Found[] {
   const { activity, crowd } = observed;
   const report = scoreReport(activity, nowMs);
@@ -101,7 +101,7 @@ function makeFinding(verdict: Verdict, { activity, at, context, source }: Observ
   return {
     score,
     label,
-    // Anybody can say what a page says.
+    // Anybody can send what a page sends.
     action: source === "page" ? "MONITOR" : actionOf(score, label, hasFraudHistory(rules, context)),
     summary: `${first?.sentence ?? ""}${others > 0 ? ` And ${others} more ${others === 1 ? "reason" : "reasons"}.` : ""}`,
     highlights: reasons.map(({ sentence }) => sentence),

@@ -33,7 +33,7 @@ export function unknownCall(name: string, place: Place): RuleFault {
   return new RuleFault(message, place, `Functions: ${names.join(", ")}.`);
 }
 
-// `onPattern` is told how large each pattern is.
+// `onPattern` receives the size of each pattern.
 export function callMethod(
   name: string,
   [subject, argument]: [Term, (Term | undefined)?],

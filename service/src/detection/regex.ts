@@ -5,9 +5,9 @@ const patternMax = 200;
 // Time is linear in the text, and the factor grows with the program: at 100 instructions the worst pattern found took 18 ms for
 // 1,024 characters, at 1,800 it took 230 ms.
 const instructionsMax = 100;
-// A pattern sees no more of a text than this.
+// A pattern is matched against at most this many characters of a text.
 const textMax = 256;
-// What the worst pattern takes for such a text, for each of its instructions.
+// The time that the worst pattern takes for such a text, per instruction.
 export const worstMsPerInstruction = 0.045;
 
 type Pattern = { test: (text: string) => boolean | undefined; instructions: number } | { problem: string; cause?: unknown };

@@ -153,7 +153,7 @@ test("ring: an event of any year is taken, and changes no window of events of ou
   fc.assert(property, runs);
 });
 
-test("ring: windows of the years from 2000 on are as exact as those of today", () => {
+test("ring: windows in the years from 2000 on are as exact as today's", () => {
   for (const year of [2000, 2015, 2019, 2020]) {
     const start = Date.UTC(year, 11, 31, 23, 30);
     let ring = Ring.empty();
@@ -168,8 +168,8 @@ test("ring: windows of the years from 2000 on are as exact as those of today", (
   }
 });
 
-test("ring: what was stored before times before 2020 were kept reads as it did", () => {
-  // One log-in of May 2026 from Germany, as it was written then: time, kind, peer, address, country.
+test("ring: entries that were stored before the ring supported times before 2020 read the same", () => {
+  // One log-in in May 2026 from Germany, in the old format: time, kind, peer, address, country.
   const stored = Buffer.from("2e8c1c000001000000070000094445", "hex");
   const at = Date.UTC(2020, 0, 1) + 0x2e8c1c0000;
   const ring = Ring.decode(stored);

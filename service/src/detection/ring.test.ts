@@ -63,7 +63,7 @@ test("ring: a late event that is not one to yield takes the place of one that is
   expect([ring.length, ring.count(base + 2, 10, 2), ring.count(base + 300, dayMs, noise)]).toEqual([ringSize, 1, ringSize - 1]);
 });
 
-test("ring: claims make room for everything else, and never take the place of anything but a claim", () => {
+test("ring: claims make room for everything else, and replace only other claims", () => {
   const ring = Ring.empty();
   for (let at = 0; at < 40; at++) ring.add(entry(at, 2), noise);
   for (let at = 100; at < 1000; at++) ring.add(entry(at, 2 | claimBit), noise);
@@ -74,7 +74,7 @@ test("ring: claims make room for everything else, and never take the place of an
   expect([ring.count(base + 1100, dayMs, 2), ring.count(base + 1100, dayMs, claimBit)]).toEqual([ringSize, 0]);
 });
 
-test("ring: claims replace what no window reaches any more, by no clock that runs ahead", () => {
+test("ring: claims replace only entries that no window reaches any more, with tolerance for a clock that runs ahead", () => {
   const ring = Ring.empty();
   for (let at = 0; at < ringSize; at++) ring.add(entry(at, 2), noise);
   const tenMinutes = 10 * 60_000;

@@ -4,12 +4,12 @@ import { ringSize } from "./catalogue.ts";
 // What an entity's ring keeps of an event. `peer`, `address`: hashes, 0 for none. `country`: two letters as a number, 0 for none.
 export type RingEntry = { at: number; kind: number; peer: number; address: number; country: number };
 type RingColumn = "peer" | "address" | "country";
-// The bit of a kind that marks what an unverified page said.
+// The bit of a kind that marks events of unverified pages.
 export const claimBit = 128;
 
 const entryBytes = 15;
-// Times are kept as milliseconds from then, in five bytes: enough from 1985 to 2054. Times before it have a mark of their own in
-// the country's first bit, which no letter uses.
+// Times are stored as milliseconds since then, in five bytes, which is enough from 1985 to 2054. Times before then are marked in
+// the first bit of the country, which no letter uses.
 const epochMs = Date.UTC(2020, 0, 1);
 const timeMax = 2 ** 40 - 1;
 const beforeEpoch = 0x8000;
@@ -56,9 +56,10 @@ export class Ring {
     return kinds;
   }
 
-  // In order of time. A full ring drops its oldest entry, which may be this one. Kinds in `yielding` (a set of bits) go before
-  // others, down to half of the ring: otherwise a few failed log-ins would be lost among the pages that everybody loads meanwhile.
-  // Claims make room for everything else and replace only claims, so that nobody can push real evidence out with forged events.
+  // Entries are kept in order of time. A full ring drops its oldest entry, which may be the new one. Kinds in `yielding` (a set
+  // of bits) are dropped before others, down to half of the ring. Otherwise a few failed log-ins would be pushed out by the pages
+  // that everybody loads meanwhile. Claims make room for everything else and replace only claims, so that nobody can push real
+  // evidence out with forged events.
   add(entry: RingEntry, yielding = 0): void {
     const time = ringTime(entry.at);
     const length = this.#length;
@@ -111,7 +112,7 @@ export class Ring {
     return isYielding && index <= first ? -1 : first;
   }
 
-  // Where the oldest entry of these kinds is; -1 if there is none.
+  // The index of the oldest entry of these kinds; -1 if there is none.
   #oldest(kinds: number): number {
     for (let index = 0; index < this.#length; index++) {
       if ((this.#view.getUint8(index * entryBytes + 5) & kinds) !== 0) return index;
@@ -131,9 +132,9 @@ export class Ring {
     this.#view.setUint16(start + 13, time < 0 ? entry.country | beforeEpoch : entry.country);
   }
 
-  // How many events of `kinds` (a set of bits; all if it is 0) and of none in `except`, or how many distinct values of `column`
-  // among them, stand in a window of that length that holds the time `at`. For the newest event that is the window up to it. For
-  // a late one it is the fullest window around it, so that whichever event of a burst is scored last sees all of the burst.
+  // Counts the events of `kinds` (a set of bits; 0 means all) but not of `except`, or the distinct values of `column` among them,
+  // in a window of that length that contains the time `at`. For the newest event that is the window up to it. For a late event it
+  // is the fullest window around it, so that whichever event of a burst is scored last sees the whole burst.
   count(at: number, windowMs: number, kinds: number, column?: RingColumn, except = 0): number {
     const time = ringTime(at);
     const newest = this.length - 1;

@@ -6,12 +6,13 @@ import { claimBit } from "./ring.ts";
 
 // An activity with what its address, user agent and e-mail say.
 export type EnrichedActivity = {
-  // It names an account only if the activity counts for that account.
+  // Its website_account_id is set only if the activity counts for that account.
   activity: RecordedActivity;
   source: Source;
-  // The account that a page named without proof. The activity then belongs to its source and names no account.
+  // The account that an unverified page named. Unless the tenant uses only the snippet, the activity then has no
+  // website_account_id and belongs to its source.
   claimed?: string;
-  // The page's source, if that names more accounts than its past explains.
+  // The kind of the page's source, if that names more accounts than its history explains.
   crowd?: "device" | "ip" | "block";
   // Its time as detection counts it: no later than a tolerance after it was received.
   at: number;
@@ -35,19 +36,20 @@ export type Scene = {
   device: (Entity<DeviceFacts> & { confirmed: number; confirmedRecently: number }) | null;
   ip: Entity<AddressFacts> | null;
   network: Entity<AddressFacts> | null;
-  // The block of addresses, if a page named an account without proof.
+  // The block of addresses, if an unverified page named an account.
   block: Entity<AddressFacts> | null;
   session: SessionFacts | null;
   // Whether the account was never before active on the device.
   isNewPair: boolean;
   tenantHasBrowser: boolean;
-  // The kinds of activity that the tenant's servers report. A page's report of the same kind is then a repetition.
+  // The kinds of activity that the tenant's servers report (a set of bits). A page's report of the same kind is only a
+  // repetition.
   serverTells: number;
   shares: LoginShares;
 };
 export type AccountFlags = { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean };
 
-// `claim` marks what an unverified page said. Activity of servers and verified sessions is never counted together with it.
+// `claim` marks events of unverified pages. Activity from servers and verified sessions is never counted together with them.
 export const kindBits = {
   login: 1,
   failed: 2,
@@ -71,8 +73,8 @@ export function isValue(type: string): boolean {
   return valueTypes.has(type);
 }
 
-// Ties an account to the session and the device that it names, because whoever did it was signed in. A failed log-in or a report
-// names an account that need not be its sender's, and so may a site's own activity, such as a request for a new password.
+// Whether the activity ties its account to its session and device, because its sender was signed in. A failed log-in or a report
+// can name an account that is not its sender's. So can a site's own activity, such as a request for a new password.
 export function isTie({ type, origin, website_account_id: account }: RecordedActivity): boolean {
   return origin === "server" && account !== undefined && !untied.has(type) && !type.startsWith("custom:");
 }

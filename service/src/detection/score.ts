@@ -57,7 +57,7 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
   };
 }
 
-// Decisions from before there were sources name none: they stand as they were made.
+// Decisions from before there were sources have none and stay as they were made.
 export function sourceIn({ event }: RuleContext): Source {
   return sources.find((each) => each === event["source"]) ?? "server";
 }
@@ -74,7 +74,7 @@ function scaledParts({ parts }: LoginRatio, least: number): Part[] {
   return rest === 0 ? scaled : [...scaled, ["login.usual", rest]];
 }
 
-// What anybody can say is never more than worth a look.
+// Anybody can send what a page claims, so it never scores higher than this.
 const pageScoreMax = 3;
 
 export function scoreOf(logOdds: number, thresholds: Thresholds, source: Source = "server"): Score {

@@ -17,7 +17,7 @@ export function minutesSinceOther({ last, elsewhere }: AccountFacts, { at, count
   return other ? minutes(Math.abs(at - other.at)) : never;
 }
 
-// Places within one metropolitan area are often told apart wrongly by address, so short ways do not count.
+// Locating an address within one metropolitan area is often wrong, so short distances do not count.
 export function travelSpeed(last: Place | null, { at, lat, lon }: EnrichedActivity): number {
   if (!last || last.lat === null || last.lon === null || lat === null || lon === null) return 0;
   const km = distanceKm(last.lat, last.lon, lat, lon);

@@ -10,7 +10,7 @@ export type RuleContext = Record<Group, Values> & { event: { attributes: Attribu
 
 type Place = { name: string; code: string; group: Group; key: string; zero: FeatureValue };
 
-// By group, then in the order of the fields.
+// Sorted by group, then in the order of the fields.
 export function placesOf(given: readonly Field[]): Place[] {
   refuseDuplicates(given.map(({ code }) => code));
   refuseDuplicates(given.map(({ name }) => name));
@@ -29,7 +29,7 @@ export function placesOf(given: readonly Field[]): Place[] {
 
 function refuseDuplicates(given: string[]): void {
   const twice = given.find((each, index) => given.indexOf(each) < index);
-  if (twice !== undefined) throw new Error(`two fields of the catalogue are ${twice}`);
+  if (twice !== undefined) throw new Error(`the catalogue has two fields with ${twice}`);
 }
 
 const places = placesOf(fields);

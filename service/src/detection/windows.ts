@@ -55,11 +55,11 @@ const networkWindows: Window[] = [
 
 export const windows = { account: accountWindows, device: deviceWindows, ip: ipWindows, network: networkWindows };
 
-// `except`: kinds that do not count.
+// `except`: the kinds that are not counted.
 export function countWindows(into: RuleContext["account"], counted: Window[], ring: Ring, at: number, except: number): void {
   const present = ring.kinds;
   for (const [name, windowMs, kinds, column] of counted) {
-    // Most rings hold no failed log-in and no sign-up, so there is nothing to look for.
+    // Most rings hold no failed log-in and no sign-up, so the search can be skipped.
     const isAbsent = kinds !== 0 && (kinds & present) === 0;
     into[name] = isAbsent ? 0 : ring.count(at, windowMs, kinds, column, except);
   }

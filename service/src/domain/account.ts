@@ -60,7 +60,7 @@ export function isReservedAccountId(id: string): boolean {
   return reservedIds.has(id);
 }
 
-// What stands for an erased account in its cases and events. No account may have such an id.
+// The pseudonym that replaces an erased account in its cases and events. No account may have such an id.
 export function pseudonymOf(uuid: string): string {
   return `erased-${uuid}`;
 }

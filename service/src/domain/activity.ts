@@ -85,7 +85,8 @@ export type BrowserFacts = {
   signs?: string[];
 };
 
-// Bad: the token is expired, malformed, or not for the account. That is no evidence against anybody: pages send stale tokens.
+// `bad-token`: the token is expired, malformed, or not for the account. That is not evidence against anybody, because pages also
+// send stale tokens.
 export type IdentityVerdict = "signed" | "bad-token";
 
 // One canonical event, whoever sent it. A browser's ids are apart from the servers': a page cannot take a server's id first.
@@ -99,8 +100,8 @@ export type RecordedActivity = Activity & {
   browser?: BrowserFacts;
 };
 
-// What stays of an erased account's activity that is not scored yet: a report, because it was accepted and its case is owed, with
-// nothing but what the case shows.
+// What is kept of an erased account's pending activity: its reports, because they were accepted and must become a case, reduced
+// to what the case shows.
 export function pseudonymiseActivity(activity: RecordedActivity, pseudonym: string): RecordedActivity | null {
   const { activity_id, type, occurred_at, origin, received_at, attributes = {} } = activity;
   if (type !== "fraud_report") return null;
@@ -121,8 +122,8 @@ export function sourceOf(activity: Activity): string {
   return activity.ip === undefined ? `activity:${activity.activity_id}` : `ip:${hostOf(activity.ip)}`;
 }
 
-// The account that a failed log-in names may be anybody's, and the account that a sign-up makes has no past. What a rule about the
-// device, address or network finds in them is the case of that source, so that one attack on many accounts is one case.
+// Anybody can cause a failed log-in on an account, and the account that a sign-up creates has no history. So if a rule about the
+// device, address or network matches one of them, the case is about that source, and one attack on many accounts is one case.
 export function isOfSource({ type }: Pick<Activity, "type">): boolean {
   return type === "login_failed" || type === "signup";
 }

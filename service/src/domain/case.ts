@@ -40,7 +40,7 @@ const CaseDetails = Type.Object(
     recommended_action: Type.Enum([...actions], { description: "One signal for the investigator; not enforced." }),
     claimed_accounts: Type.Optional(
       Type.Array(Type.String(), {
-        description: "Of a case about a source: accounts that its pages named. They are claimed, not verified; 100 at most.",
+        description: "In a case about a source: the accounts that its pages named, at most 100. They are claimed, not verified.",
       }),
     ),
   },
@@ -62,7 +62,7 @@ export const Case = Type.Object(
     state_history: Type.Array(CaseState, { description: `The earlier states, oldest first; the latest ${statesShownMax}.` }),
     details: CaseDetails,
     fraud_occurrences: Type.Record(Type.String(), Occurrence, {
-      description: `By occurrence_id; the ${occurrencesShownMax} that count most.`,
+      description: `By occurrence_id; at most the ${occurrencesShownMax} most important.`,
     }),
   },
   { additionalProperties: false, $id: "Case" },
@@ -206,8 +206,8 @@ export function openCase(subject: Subject, found: Finding, ids: FindingIds, now:
   return { document, events: [caseEvent(document, "case.opened", state)] };
 }
 
-// New evidence: a new occurrence, a new state, the next version. Scores, labels and recommendation only rise. What a page claims
-// stands behind what others said.
+// New evidence makes a new occurrence, a new state and the next version. Scores, labels and the recommendation only rise. A
+// page's claim ranks below evidence from other sources.
 export function joinCase(open: CaseDocument, found: Finding, ids: FindingIds, now: string): Changed {
   const finding = believed(found);
   const before = open.details;

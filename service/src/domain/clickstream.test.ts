@@ -146,7 +146,7 @@ test.each([
   true,
   {},
   [],
-])("clickstream: %j is no account: the event is kept without one, and told", (value) => {
+])("clickstream: %j is not an account id: the event is kept without one, and this is reported", (value) => {
   const raw = rawEvent({ user: { _user_id: { value } } });
   expect(read(raw).website_account_id).toBeUndefined();
   expect(signsOf(raw)).toEqual(["bad-account-id"]);

@@ -118,7 +118,8 @@ function userAttribute(user: unknown, name: string): unknown {
 
 type Naming = { given: Record<string, unknown>; delivery: Delivery; accountId: string | undefined };
 
-// Undefined if the event names no account or carries no token. The Clickstream SDK keeps the token of a user who logged out.
+// Undefined if the event names no account or carries no token. The Clickstream SDK goes on sending the token after the user has
+// logged out.
 function identityOf(user: unknown, { given, delivery, accountId }: Naming): IdentityVerdict | undefined {
   if (accountId === undefined) return undefined;
   const token = userAttribute(user, identityAttribute) ?? given[identityAttribute] ?? "";

@@ -46,7 +46,7 @@ export const MadeClient = Type.Object(
   { additionalProperties: false, $id: "MadeClient" },
 );
 
-// An earlier secret that works until then, because the answer to its rotation said so.
+// An earlier secret. It works until `until`, as the response to its rotation promised.
 export type PreviousSecret = { secret_hash: string; until: string };
 export type ClientSecrets = { secret_hash: string; previous_secrets: PreviousSecret[]; token_generation: number };
 
@@ -54,7 +54,8 @@ const previousSecretsMax = 5;
 
 type Rotation = { secret_hash: string; revokeNow: boolean; now: string };
 
-// The client's secrets after a rotation. A secret that was promised 24 hours keeps them, unless all are revoked now.
+// Returns the client's secrets after a rotation. An earlier secret keeps the 24 hours that it was promised, unless all are
+// revoked now.
 export function rotateSecrets(before: ClientSecrets, { secret_hash, revokeNow, now }: Rotation): ClientSecrets {
   if (revokeNow) return { secret_hash, previous_secrets: [], token_generation: before.token_generation + 1 };
   const kept = before.previous_secrets.filter(({ until }) => until > now);
@@ -65,6 +66,6 @@ export function rotateSecrets(before: ClientSecrets, { secret_hash, revokeNow, n
 }
 
 function tooManySecrets(waitMs: number): Failure {
-  const detail = `${previousSecretsMax} earlier secrets still work. Wait until the oldest one ends, or end them all with revoke_now.`;
+  const detail = `${previousSecretsMax} earlier secrets still work. Wait until the oldest one ends, or revoke them all with revoke_now.`;
   return new Failure("rate-limited", detail, { headers: { "retry-after": String(Math.max(1, Math.ceil(waitMs / 1000))) } });
 }

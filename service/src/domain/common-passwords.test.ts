@@ -4,7 +4,7 @@ import { passwordCharacters } from "./user.ts";
 
 const owner = { email: "ada.lovelace@shop.example", name: "Ada Lovelace", tenant: "northwind-shop" };
 
-// The top of every list of leaked passwords. Most are too short, so people make them longer like this.
+// The top of every list of leaked passwords. Most are too short, so people lengthen them in these ways.
 const top =
   "password 123456789 qwerty qwertyuiop abc123 iloveyou welcome letmein admin administrator monkey dragon sunshine princess football " +
   "baseball master superman batman trustno1 starwars shadow michael jordan hello freedom whatever secret changeme login passw0rd p@ssword " +
@@ -39,7 +39,7 @@ function lengthened(word: string): string[] {
 const isLong = (password: string) => password.length >= passwordCharacters.min;
 const common = [...new Set(top.split(" ").flatMap(lengthened).filter(isLong))];
 
-test("common passwords: more than a thousand variants of the most used ones are known", () => {
+test("common passwords: more than a thousand variants of the most used ones are recognized", () => {
   expect(common.length).toBeGreaterThan(1_000);
   expect(common.filter((password) => !isCommonPassword(password, owner))).toEqual([]);
 });
@@ -107,7 +107,7 @@ test.for([
   "casehoundcasehound",
   "shop.example.1",
   "lovelacecasehound",
-])("common passwords: %s is what anybody knows of the person", (password) => {
+])("common passwords: %s is made of what anybody knows about the person", (password) => {
   expect(isCommonPassword(password, owner)).toBe(true);
 });
 
@@ -127,11 +127,11 @@ test.for([
   "größere Wörter helfen",
   "カスタムパスワードです今日",
   "dragon cheese liverpool thunder",
-])("common passwords: %s is none", (password) => {
+])("common passwords: %s is not one", (password) => {
   expect(isCommonPassword(password, owner)).toBe(false);
 });
 
-test("common passwords: any text of the longest length is looked at in no time worth mentioning", () => {
+test("common passwords: any text of the maximum length is checked in negligible time", () => {
   const odd = [
     "a".repeat(256),
     "ab1".repeat(85),

@@ -1,7 +1,7 @@
 import type { FieldError } from "./failure.ts";
 
-// Passwords that are tried first. The list was written for this file from what is widely known. Words and runs cover their variants
-// with other letter case, look-alike characters, digits and punctuation, so the list can be short.
+// Passwords that attackers try first. The list was written for this file from common knowledge. Words and runs also cover their
+// variants with other letter case, look-alike characters, digits and punctuation, so the list can be short.
 
 const words =
   "password passwort passwd passphrase contrasena motdepasse senha parola wachtwoord haslo kennwort pass pwd welcome welcome2 willkommen " +
@@ -24,7 +24,7 @@ const words =
   "money dollar bitcoin crypto bank banking payment fraud mypassword mypass my the your our is for and you me im new old one two three " +
   "abc qwerty qwertz azerty asdf asdfgh zxcvbn qazwsx qaz wsx edc p@ssword pa55word";
 
-// Long ones that no rule below would find.
+// Long passwords that no rule below would find.
 const phrases =
   "thequickbrownfox thequickbrownfoxjumps maytheforcebewithyou nevergonnagiveyouup tobeornottobe onceuponatime youshallnotpass " +
   "winteriscoming hakunamatata supercalifragilistic supercalifragilisticexpialidocious livelongandprosper elementarymydearwatson " +
@@ -53,7 +53,7 @@ const phrases =
   "godisgood godislove godisgreat jesusislord jesuslovesme jesussaves praisethelord inchallah inshallah mashallah allahuakbar " +
   "bismillah alhamdulillah onelove onelife onlyone lovelife lovehate lifeisgood lifeisbeautiful livelaughlove";
 
-// Keyboards and counting, also backwards.
+// Keyboard rows and sequences, also backwards.
 const rows = [
   "abcdefghijklmnopqrstuvwxyz",
   "01234567890123456789",
@@ -83,10 +83,10 @@ const wordCharactersMin = 2;
 const wordCharactersMax = 24;
 const repeatedCharactersMax = 8;
 const distinctMin = 4;
-// A few letters, or digits and punctuation beside a common word, do not help.
+// A few extra letters, digits or punctuation marks beside a common word do not make it safe.
 const leftLettersMax = 3;
 const freeOthersMax = 8;
-// Several common words together are a passphrase.
+// Several common words together are accepted as a passphrase.
 const commonWordsMax = 2;
 
 const lookAlikes: Record<string, string> = {
@@ -110,11 +110,12 @@ type Owner = { email: string; name: string; tenant: string };
 export function passwordFaults(field: string, password: string, owner: Owner): FieldError[] {
   if (!isCommonPassword(password, owner)) return [];
   return [
-    { field, message: "is one of those that are guessed first. Choose words that nobody would put together or link to you" },
+    { field, message: "is easily guessed. Choose several words that do not belong together and have nothing to do with you" },
   ];
 }
 
-// Whether somebody who guesses would try it early: the most used passwords, keyboard rows, repetitions, and what is known of the person.
+// Whether an attacker would try it early: the most used passwords, keyboard rows, repetitions, and what is known about the
+// person.
 export function isCommonPassword(password: string, owner: Owner): boolean {
   const text = password.normalize("NFKC").toLowerCase();
   if (new Set(text).size < distinctMin || isRepeated(text)) return true;
@@ -152,7 +153,7 @@ function ownWords({ email, name, tenant }: Owner): Set<string> {
   return new Set(["casehound", ...parts, ...whole].filter((each) => each.length >= runCharactersMin));
 }
 
-// Takes away words, runs and what belongs to the person, the longest first, and looks at what is left.
+// Removes common words, runs and what is known about the person, longest first, and judges what is left.
 function isMadeOfCommon(text: string, plain: string, own: ReadonlySet<string>): boolean {
   const seen = new Set<string>();
   const others = new Set<string>();

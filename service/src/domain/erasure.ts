@@ -7,24 +7,25 @@ const longIdCharacters = 100;
 const tellingCharacters = 8;
 const numberDigits = 10;
 
-// What is left of an id wherever texts are cut.
+// What is left of an id if a text was truncated.
 export function beginningOf(id: string): string {
   return firstCharacters(id, longIdCharacters);
 }
 
-// Digits, also in the form of a version, an amount or a date.
+// Digits, including versions, amounts and dates.
 function isNumber(id: string): boolean {
   return /^[\d.,:/ -]+$/.test(id) && id.replace(/\D/g, "").length < numberDigits;
 }
 
-// A word, a short name or a number says nothing by itself: `Mobile` and `x64` are in many user agents, and 42 is a count.
+// A word, a short name or a number does not identify the account by itself: `Mobile` and `x64` are in many user agents, and 42
+// may be a count.
 export function isTelling(id: string): boolean {
   return id.length >= tellingCharacters && !/^\p{L}+$/u.test(id) && !isNumber(id);
 }
 
-// Where an id stands in free text, as a regular expression. Ids that tell something are found between any two characters that are
-// no letters or digits, also inside of another id. Others must be a token of their own, and a number must be in quotes. A long id
-// may have been cut, so its beginning is enough.
+// A regular expression that finds an id in free text. An identifying id is found wherever no letter or digit adjoins it, also
+// inside another id. Others must be a token of their own, and a number must be in quotes. A long id may have been truncated, so
+// its beginning is enough.
 function patternOf(id: string, { alnum, escaped }: { alnum: string; escaped: (text: string) => string }): string {
   if (beginningOf(id) !== id) return `${escaped(beginningOf(id))}[^\\s"']*`;
   if (isNumber(id)) return `(?<=["'])${escaped(id)}(?=["'])`;
@@ -33,7 +34,7 @@ function patternOf(id: string, { alnum, escaped }: { alnum: string; escaped: (te
   return `(?<![${alnum}])(?<![${alnum}][-_.@+])${escaped(id)}(?![${alnum}]|${joined})`;
 }
 
-// The same for PostgreSQL, and for text inside of JSON if that is wanted.
+// The same for PostgreSQL, optionally for text inside JSON.
 export function databasePattern(id: string, { isJson }: { isJson: boolean }): string {
   const text = isJson ? JSON.stringify(id).slice(1, -1) : id;
   return patternOf(text, { alnum: "[:alnum:]", escaped: escapeForDatabase });
@@ -43,12 +44,12 @@ function escapeForDatabase(text: string): string {
   return text.replace(/[^\p{L}\p{N}\s]/gu, "\\$&");
 }
 
-// Also finds a number that is not in quotes: for what may be deleted in doubt.
+// Also finds a number that is not in quotes. For data that may be deleted if in doubt.
 export function broadPattern(id: string): string {
   return isNumber(id) ? `(?<![[:alnum:]])${escapeForDatabase(id)}(?![[:alnum:]])` : databasePattern(id, { isJson: true });
 }
 
-// Puts the pseudonym wherever the text names the account.
+// Replaces the account's id with the pseudonym throughout the text.
 export function withoutId(text: string, { id, pseudonym }: Erased): string {
   const pattern = patternOf(id, {
     alnum: "\\p{L}\\p{N}",
@@ -59,8 +60,8 @@ export function withoutId(text: string, { id, pseudonym }: Erased): string {
 
 type Texts = Pick<CaseDocument, "details" | "current_state" | "state_history" | "fraud_occurrences" | "session_id">;
 
-// The case with the id taken out of all that is free text in it. What is one of a few words, such as a status, is left alone:
-// an account may be called OPEN.
+// Returns the case with the id removed from all free text. Enumerated values, such as the status, are left alone, because an
+// account may be called OPEN.
 export function caseWithoutId<T extends Texts>(found: T, erased: Erased): T {
   const clean = (text: string) => withoutId(text, erased);
   const ofSession = ({ session_id }: { session_id?: string }) =>

@@ -36,12 +36,12 @@ const report = () => findingOf("server", ["reported_fraud"], { isReport: true })
 const rulesOf = ({ fraud_occurrences }: CaseDocument) =>
   Object.values(fraud_occurrences).map(({ explanation }) => explanation.model_behaviour?.[0]?.model_name);
 
-// As the engine does it.
+// The same steps as in the engine.
 function added(open: CaseDocument, finding: Finding): CaseDocument {
   return isRepeat(open, finding) ? countRepeat(open, finding, later) : joined(open, finding);
 }
 
-test("openCase: what a page claims counts for 3 and MONITOR, and says so in words", () => {
+test("openCase: a page's claim counts for 3 and MONITOR, and its source is given in words", () => {
   const document = opened(findingOf("page", ["a"]));
   expect(document.details).toMatchObject({ overall_risk_score: 3, recommended_action: "MONITOR" });
   expect(document.current_state.score).toBe(3);
@@ -59,7 +59,7 @@ test("openCase: what a page claims counts for 3 and MONITOR, and says so in word
 test.each([
   ["server", "reported by your server"],
   ["verified_session", "seen in a verified session"],
-] as const)("openCase: evidence of a %s counts in full", (source, evidence) => {
+] as const)("openCase: evidence from a %s counts in full", (source, evidence) => {
   const document = opened(findingOf(source, ["a"]));
   expect(document.details).toMatchObject({ overall_risk_score: 5, recommended_action: "BLOCK" });
   expect(Object.values(document.fraud_occurrences)).toMatchObject([{ explanation: { evidence_source: source, evidence } }]);
@@ -79,14 +79,14 @@ test("joinCase: claims alone never raise a case above 3 and MONITOR; the first o
   expect(strong.details).toMatchObject({ overall_risk_score: 4, recommended_action: "BLOCK" });
 });
 
-test("joinCase: a claim replaces neither the summary nor the highlights of what others said", () => {
+test("joinCase: a claim replaces neither the summary nor the highlights from other sources", () => {
   const many = Array.from({ length: 20 }, (_, n) => `s${n}`);
   const told = opened(findingOf("server", many, { score: 3, label: "Account Takeover" }));
   const claimed = joined(told, findingOf("page", ["p"]));
   expect(claimed.details).toMatchObject({ ...told.details, fraud_labels: ["Account Takeover", "Bot"] });
 });
 
-test("isRepeat: known rules of a source that is believed as much are repeats; a new rule, source, score or report is not", () => {
+test("isRepeat: known rules from an equally trusted source are repeats; a new rule, source, score or report is not", () => {
   const claim = opened(findingOf("page", ["a", "b"]));
   expect(isRepeat(claim, findingOf("page", ["a"], { session_id: "another" }))).toBe(true);
   expect(isRepeat(claim, findingOf("page", ["a", "b"]))).toBe(true);
@@ -100,13 +100,13 @@ test("isRepeat: known rules of a source that is believed as much are repeats; a 
   expect(isRepeat(opened(findingOf("page", ["a"])), findingOf("page", ["a"], { isReport: true }))).toBe(true);
 });
 
-test("isRepeat: rules that several pieces of evidence name together are known", () => {
+test("isRepeat: rules that are spread over several pieces of evidence are known", () => {
   const document = joined(opened(findingOf("server", ["a"])), findingOf("page", ["b"]));
   expect(isRepeat(document, findingOf("page", ["a", "b"]))).toBe(true);
   expect(isRepeat(document, findingOf("server", ["a", "b"]))).toBe(false);
 });
 
-test("isRepeat: evidence from before sources were stored was believed in full", () => {
+test("isRepeat: evidence from before sources were stored is fully trusted", () => {
   const text = JSON.stringify(opened(findingOf("server", ["a"])));
   const old = JSON.parse(
     text.replace(/"evidence_source":.*?,"evidence":".*?"|"count":1,|"(first|last)_at":".*?",/g, "").replace(/,}/g, "}"),
@@ -118,7 +118,7 @@ test("isRepeat: evidence from before sources were stored was believed in full", 
   expect(Object.values(counted.fraud_occurrences)).toMatchObject([{ count: 2, first_at: now, last_at: later }]);
 });
 
-test("countRepeat: the evidence of the same source that is most alike is counted, and nothing else changes", () => {
+test("countRepeat: the most similar evidence from the same source is counted, and nothing else changes", () => {
   const document = joined(
     joined(opened(findingOf("server", ["a", "b"])), findingOf("page", ["a", "c"])),
     findingOf("page", ["d"]),
@@ -132,7 +132,7 @@ test("countRepeat: the evidence of the same source that is most alike is counted
   expect(countRepeat(told, findingOf("page", ["a"]), later)).toBe(told);
 });
 
-test("evidence: whatever pages send, the version of a case rises no more often than there are rules, and others' evidence stays", () => {
+test("evidence: whatever pages send, a case's version rises at most once per rule, and evidence from others stays", () => {
   let document = opened(findingOf("server", ["server rule"], { score: 4 }));
   for (let n = 0; n < 5; n++) document = joined(document, report());
   for (let n = 0; n < 5_000; n++) document = added(document, findingOf("page", [`rule ${(n * 7) % 40}`, `rule ${n % 3}`]));
@@ -141,7 +141,7 @@ test("evidence: whatever pages send, the version of a case rises no more often t
   expect(document.details).toMatchObject({ overall_risk_score: 5, summary: "server reported_fraud" });
 });
 
-test("evidence: a full case drops claims first, then the weakest, keeps reports, and takes no claim any more", () => {
+test("evidence: a full case drops claims first, then the weakest, keeps reports, and accepts no more claims", () => {
   let document = opened(findingOf("server", ["weak"], { score: 3 }));
   for (let n = 0; n < 50; n++) document = added(document, findingOf("page", [`claim ${n}`]));
   for (let n = 0; n < occurrencesShownMax - 51; n++) document = added(document, report());

@@ -1,7 +1,8 @@
 import type { Finding, FindingIds, Occurrence } from "./finding.ts";
 import { sources, sourceWords, type Source } from "./source.ts";
 
-// A case under a long attack would otherwise grow without bound, and every change writes it whole. The log keeps all.
+// Without a limit, a case would grow without bound during a long attack, and every change writes the whole case. The log keeps
+// everything.
 export const occurrencesShownMax = 200;
 const claimScoreMax = 3;
 
@@ -9,14 +10,14 @@ type Occurrences = Record<string, Occurrence>;
 type Details = { overall_risk_score: number; claimed_accounts?: string[] };
 type Evidenced = { details: Details; fraud_occurrences: Occurrences };
 
-// Anybody can send what a page claims. So it counts for score 3 and MONITOR at most, and it is never a report.
+// Anybody can send what a page claims. So it counts for at most score 3 and MONITOR, and is never a report.
 export function believed(finding: Finding): Finding {
   if (finding.source !== "page") return finding;
   const { isReport: _isReport, ...claim } = finding;
   return { ...claim, score: claim.score > claimScoreMax ? claimScoreMax : claim.score, action: "MONITOR" };
 }
 
-// Whether nothing but pages has given evidence.
+// Whether all evidence is claimed by pages.
 export function isClaimOnly(occurrences: Occurrences): boolean {
   return Object.values(occurrences).every((each) => sourceOf(each) === "page");
 }
@@ -36,9 +37,9 @@ export function newOccurrence(finding: Finding, ids: FindingIds, now: string): O
   };
 }
 
-// Whether the case says all of this already: the same rules, from a source that is believed as much, and no higher score. Sessions,
-// devices, addresses and times do not matter, because a sender can choose them. Otherwise every event of a flood would change the
-// version of the case, and nobody could close it.
+// Whether the case already contains all of this: the same rules, from a source that is trusted at least as much, and no higher
+// score. Sessions, devices, addresses and times do not matter, because a sender can choose them. Otherwise every event of a flood
+// would change the version of the case, and nobody could close it.
 export function isRepeat({ details, fraud_occurrences: occurrences }: Evidenced, found: Finding): boolean {
   const finding = believed(found);
   if (finding.isReport || finding.score > details.overall_risk_score) return false;
@@ -53,23 +54,23 @@ export function isRepeat({ details, fraud_occurrences: occurrences }: Evidenced,
   return reasons.every((reason) => known.has(reason));
 }
 
-// A full case takes nothing more from a page or a session, unless it can make room by dropping what is believed less. If it did,
-// what it dropped would be new again, and could change the version without end.
+// A full case takes no more evidence from a page or a verified session, unless it can drop evidence from a less trusted source.
+// Otherwise the dropped evidence would count as new again, and could change the version without end.
 function isFullFor(source: Source, occurrences: Occurrences): boolean {
   const all = Object.values(occurrences);
   if (source === "server" || all.length < occurrencesShownMax) return false;
   return !all.some((each) => trustIn(sourceOf(each)) < trustIn(source));
 }
 
-// Counts the repeat with the evidence of the same source that shares most of its reasons. If a stronger source alone has told of
-// it, nothing is counted: what a page repeats must not look like something that a server saw.
+// Counts the repeat with the evidence of the same source that shares most of its reasons. If only a more trusted source has
+// reported it, nothing is counted: a page's repeat must not look like something that a server saw.
 export function countRepeat<T extends Evidenced>(found: T, finding: Finding, seenAt: string): T {
   const open = withClaimed(found, finding);
   const reasons = new Set(reasonsOf(finding.explanation));
   const likenessOf = ({ explanation }: Occurrence) => {
     const own = reasonsOf(explanation);
     const shared = own.filter((reason) => reasons.has(reason)).length;
-    // Of two that share as many, the one with fewer others.
+    // If two share the same number, the one with fewer other reasons is better.
     return shared === 0 ? 0 : shared + 1 / (1 + own.length);
   };
   const best = Object.values(open.fraud_occurrences)
@@ -88,7 +89,7 @@ export function countRepeat<T extends Evidenced>(found: T, finding: Finding, see
 
 const claimedAccountsMax = 100;
 
-// The accounts that a source's pages named. The case lists the first of them.
+// The accounts that a source's pages named. The case lists only the first ones, up to the maximum.
 export function claimedAccounts(listed: string[] | undefined, { claimed }: Finding): { claimed_accounts?: string[] } {
   if (claimed === undefined || listed?.includes(claimed) === true || (listed?.length ?? 0) >= claimedAccountsMax)
     return listed ? { claimed_accounts: listed } : {};
@@ -101,8 +102,8 @@ function withClaimed<T extends Evidenced>(open: T, finding: Finding): T {
   return after === before ? open : { ...open, details: { ...open.details, claimed_accounts: after } };
 }
 
-// With the new one. If there are too many, what is believed least goes first, reports last, and of equals the weakest, then the
-// oldest.
+// Adds the new one. If there are too many, evidence from the least trusted source is dropped first. Among equals, reports are
+// dropped last, the weakest first, and then the oldest.
 export function addOccurrence(occurrences: Occurrences, added: Occurrence): Occurrences {
   const kept = Object.values(occurrences);
   while (kept.length >= occurrencesShownMax) {
@@ -122,7 +123,7 @@ function weightsOf(each: Occurrence): number[] {
   return [trustIn(sourceOf(each)), reasonsOf(each.explanation).includes("reported_fraud") ? 1 : 0, each.risk_score];
 }
 
-// Evidence from before sources were stored was believed in full.
+// Evidence from before sources were stored was fully trusted.
 function sourceOf({ explanation }: Occurrence): Source {
   return explanation.evidence_source ?? "server";
 }

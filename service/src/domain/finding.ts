@@ -33,8 +33,9 @@ const Contributor = Type.Object(
   { additionalProperties: false },
 );
 
-// Evidence that an earlier version stored does not have these members. To fill them in would rewrite every case in an upgrade.
-const sinceNote = "Absent in evidence that an earlier version stored.";
+// Evidence that was stored by an earlier version does not have these members. Filling them in would rewrite every case during the
+// upgrade.
+const sinceNote = "Absent in evidence that was stored by an earlier version.";
 
 const Explanation = Type.Object(
   {
@@ -42,10 +43,10 @@ const Explanation = Type.Object(
     fraud_reason_description: Type.String({ description: "A sentence." }),
     evidence_source: Type.Optional(
       Type.Enum([...sources], {
-        description: `Whose word it is. While all evidence of a case is \`page\`, its score is at most 3 and its action MONITOR. ${sinceNote}`,
+        description: `The source of the evidence. While all evidence of a case is \`page\`, its score is at most 3 and its action is MONITOR. ${sinceNote}`,
       }),
     ),
-    evidence: Type.Optional(Type.Enum(Object.values(sourceWords), { description: `The same in words. ${sinceNote}` })),
+    evidence: Type.Optional(Type.Enum(Object.values(sourceWords), { description: `The source in words. ${sinceNote}` })),
     fraud_types: Type.Array(Type.Enum([...fraudTypes])),
     model_behaviour: Type.Union([
       Type.Array(
@@ -64,20 +65,20 @@ export const Occurrence = Type.Object(
   {
     occurrence_id: Type.String(),
     prediction_id: Type.String(),
-    session_id: Type.String({ description: "Empty if there was none." }),
+    session_id: Type.String({ description: "Empty if there was no session." }),
     generated_at: Time,
     risk_score: Score,
     count: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: `How often it was seen. Repeats are counted here and do not change the case's version. ${sinceNote}`,
+        description: `How often the evidence was seen. Repeats are counted here and do not change the case's version. ${sinceNote}`,
       }),
     ),
     first_at: Type.Optional({
       ...Time,
-      description: `When it was first seen: the event's time if a server sent it, when it came in if a page did. ${sinceNote}`,
+      description: `When it was first seen: the event's time if a server sent it, the time of receipt if a page sent it. ${sinceNote}`,
     }),
-    last_at: Type.Optional({ ...Time, description: `When it was last seen, likewise. ${sinceNote}` }),
+    last_at: Type.Optional({ ...Time, description: `When it was last seen, measured like first_at. ${sinceNote}` }),
     explanation: Explanation,
   },
   { additionalProperties: false, $id: "FraudOccurrence" },
@@ -91,10 +92,10 @@ export type Finding = {
   action: Action;
   summary: string;
   highlights: string[];
-  // The evidence's words are added from the source.
+  // The words in `evidence` are derived from the source.
   explanation: Omit<Static<typeof Explanation>, "evidence_source" | "evidence">;
   source: Source;
-  // The account that the page named without proof, if the case is about the source.
+  // The account that the unverified page named, if the case is about the source.
   claimed?: string;
   session_id: string | undefined;
   session_status: "ACTIVE" | "FINISHED";
@@ -102,7 +103,7 @@ export type Finding = {
   isReport?: true;
 };
 
-// `seen_at`: when it was seen; without it, when it was found.
+// `seen_at`: when the evidence was seen. If absent, the time at which it was found is used.
 export type FindingIds = {
   case_id: string;
   state_id: string;

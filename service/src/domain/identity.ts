@@ -3,11 +3,11 @@ import { clockToleranceMs } from "./activity.ts";
 import { Time, Uuid } from "./field.ts";
 import { identitySetting } from "./tenant.ts";
 
-// Under this name a page passes the token: as a user attribute (the tag) or a global attribute (the Clickstream SDK, which
-// sends user attributes with _profile_set only).
+// The name under which a page passes the token: as a user attribute (the tag) or as a global attribute (the Clickstream SDK,
+// which sends user attributes only with _profile_set).
 export const identityAttribute = "casehound_identity";
 
-// A token that is worth hashing. Its signature is not verified yet.
+// A well-formed token. Its signature is not verified yet.
 export type IdentityToken = { expiry: string; signature: string };
 
 const tokenPattern = /^v1\.([1-9][0-9]{0,11})\.([A-Za-z0-9_-]{43})$/;
@@ -23,7 +23,8 @@ export function readIdentityToken(text: unknown, receivedMs: number): IdentityTo
   return isCurrent ? { expiry, signature } : null;
 }
 
-// What is signed. The expiry has digits only, so no two pairs of expiry and account share a message.
+// The message that is signed. The expiry consists only of digits, so two different pairs of expiry and account never have the
+// same message.
 export function identityMessage(expiry: string, accountId: string): string {
   return `casehound-identity:v1:${expiry}:${accountId}`;
 }
@@ -49,7 +50,7 @@ const IdentityDay = Type.Object(
     day: Type.String({ format: "date", description: "UTC, YYYY-MM-DD" }),
     signed: Type.Integer({ description: "Events with a valid token for the account that they name." }),
     tied: Type.Integer({ description: "Events of a session that your server tied to the account." }),
-    unvouched: Type.Integer({ description: "Events that only the page itself vouches for." }),
+    unvouched: Type.Integer({ description: "Events that neither a valid token nor your server vouches for." }),
     bad_token: Type.Integer({ description: "Events with a token that is expired, malformed, or not for the account." }),
   },
   { additionalProperties: false, $id: "IdentityDay" },
@@ -61,11 +62,11 @@ export const Identity = Type.Object(
     identity_verification: identitySetting,
     secrets: Type.Array(IdentitySecret, { description: "The secrets that are valid now, newest first, without their text." }),
     days: Type.Array(IdentityDay, {
-      description: "Browser events that named an account, for the last 7 days and oldest first; the last entry is today.",
+      description: "Browser events that named an account, for each of the last 7 days, oldest first. The last entry is today.",
     }),
     is_snippet_only: Type.Boolean({
       description:
-        "Whether pages speak alone: verification is off, and no server has told of an account for 30 days. Then what a page says of an account counts, with a score of 3 at most.",
+        "Whether the tenant uses only the snippet: verification is off, and no server has reported activity of an account for 30 days. Then a page's events count for the account that they name, with a score of at most 3.",
     }),
   },
   { additionalProperties: false, $id: "Identity" },

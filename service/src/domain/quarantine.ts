@@ -8,7 +8,7 @@ export const depthMax = 32;
 export const membersInBodyMax = 300_000;
 export const unpackedMiBMax = 8;
 export const daysKept = 14;
-// Of the sessions that send more than the quotas allow, one in so many is kept.
+// One in this many of the sessions above the quotas is kept.
 export const overQuotaKept = 16;
 
 // The closed list of what the collector does not take as it came, each with the sentence that its entry begins with.
@@ -27,7 +27,7 @@ export const quarantineMeanings = {
   "too-old": "The event is more than 90 days old.",
   unstorable: "The event_id holds U+0000 or a lone surrogate.",
   "id-reused": "Another event came under this event_id before.",
-  "over-quota": `More events or new sessions and devices came than the quotas allow. One session in ${overQuotaKept} is kept; the first event of each day that is not is shown.`,
+  "over-quota": `More events or new sessions and devices were received than the quotas allow. One session in ${overQuotaKept} is kept. The first dropped event of each day is shown.`,
   "wrong-hash": "The hashCode is not that of the body. Its events are kept, with a sign.",
   "foreign-tenant-id": "The attribute tenant_id is not yours. The events are kept, with a sign; the first of each day is shown.",
 } as const;
@@ -37,7 +37,7 @@ export type QuarantineReason = keyof typeof quarantineMeanings;
 // The keys of the table above, and nothing else.
 export const quarantineReasons = Object.keys(quarantineMeanings) as QuarantineReason[];
 
-// One entry for each event would push everything else out of sight, if a site sets an id of its own on every event, or in a flood.
+// One entry per event would push everything else out of sight during a flood, or if a site sets its own id on every event.
 export const shownOnceADay: ReadonlySet<QuarantineReason> = new Set(["foreign-tenant-id", "over-quota"]);
 
 // The events stay, so that nothing was held back.
@@ -75,7 +75,8 @@ const textCharacters = 200;
 const membersMax = 40;
 const excerptDepth = 3;
 
-// The beginning of a text that can be stored and shown, without identity tokens and queries of addresses, which may hold tokens.
+// The beginning of a text, safe to store and show: without identity tokens, and without the query strings of URLs, which may
+// contain tokens.
 export function excerptOfText(text: string): string {
   const beginning = storableText(text, 8 * excerptCharacters)
     .replace(/(https?:\/\/[^\s"'?#]*)[?#][^\s"']*/gi, "$1")

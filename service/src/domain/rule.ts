@@ -29,7 +29,7 @@ const definition = {
   }),
   about: Type.Enum(["account", "device", "address", "network"], {
     description:
-      "Whose case a failed log-in or a sign-up makes: the named account's, or its source's (then without an account), so that one attack on many accounts is one case. Other activity that names an account is always the account's.",
+      "What the case is about if a failed log-in or a sign-up matches: the named account, or the source (then the case has no account), so that one attack on many accounts is one case. If other activity that names an account matches, the case is always about the account.",
   }),
   state: Type.Enum([...ruleStates], { description: "`shadow` records hits and acts on nothing." }),
 };
@@ -95,9 +95,10 @@ export const MeasuredRule = Type.Object(
   {
     ...versioned,
     is_limited: Type.Boolean({
-      description: "Whether it rests at the moment because its patterns, with the tenant's others, take too long.",
+      description:
+        "Whether the rule is paused at the moment, because its patterns and the tenant's others take too long together.",
     }),
-    limited_until: Type.Optional(Type.String({ ...Time, description: "When it comes back by itself." })),
+    limited_until: Type.Optional(Type.String({ ...Time, description: "When it resumes by itself." })),
     hits_7d: Type.Integer({ description: "Hits on today and the 6 days before it, in UTC, while it was on." }),
     shadow_hits_7d: Type.Integer({ description: "The same, while it was in shadow." }),
     outcomes_7d: Precision,

@@ -1,15 +1,15 @@
 import { Type } from "typebox";
 
-// Who told us of an activity, and so how much it is believed.
-// server: the holder of a client secret. It is believed for everything.
+// Where an activity came from, which determines how far it is trusted.
+// server: the holder of a client secret. It is trusted for everything.
 // verified_session: a page whose user was confirmed, by a signed identity or by a server activity of the same session. It is
-// believed for the behavior of that session on that account.
-// page: anybody who knows the public app key. It is believed for facts about its own session, device and address.
-// In rising order of belief.
+// trusted for the behavior of that session on that account.
+// page: anybody who knows the public app key. It is trusted for facts about its own session, device and address.
+// In order of increasing trust.
 export const sources = ["page", "verified_session", "server"] as const;
 export type Source = (typeof sources)[number];
 
-// For people.
+// The words that people see.
 export const sourceWords = {
   page: "claimed by a page",
   verified_session: "seen in a verified session",
@@ -18,13 +18,16 @@ export const sourceWords = {
 
 export const SourceName = Type.Enum([...sources], {
   description:
-    "Whose word it is: `server`, `verified_session` (a page whose user a signed identity or a server activity confirmed), or `page` (anybody).",
+    "Where it came from: `server`, `verified_session` (a page whose user was confirmed by a signed identity or a server activity), or `page` (anybody can send it).",
 });
 export const ClaimedAccount = Type.Optional(
-  Type.String({ description: "The account that a page named: claimed, not verified. The activity counts for its source alone." }),
+  Type.String({
+    description:
+      "The account that a page named: claimed, not verified. The activity counts only for its device, session or address.",
+  }),
 );
 
-// Of a stored activity. Only what differs from its origin's usual source is stored.
+// Returns the source of a stored activity. The source is stored only if it is not the usual one for the origin.
 export function storedSource(origin: string, stored: string | undefined): Source {
   if (origin === "server") return "server";
   return stored === "verified_session" ? "verified_session" : "page";
@@ -33,8 +36,8 @@ export function storedSource(origin: string, stored: string | undefined): Source
 const dayMs = 24 * 60 * 60 * 1000;
 const serverSilentDays = 30;
 
-// Whether a tenant's servers still report what they last reported on that day. A tenant whose servers have been silent for longer
-// has nothing but its pages.
+// Whether a tenant's servers still report a kind of activity that they last reported on that day. A tenant whose servers have
+// been silent for longer is treated as having only its pages.
 export function isStillTold(day: string | null | undefined, now: string): boolean {
   return day !== null && day !== undefined && Date.parse(now) - Date.parse(day) < serverSilentDays * dayMs;
 }

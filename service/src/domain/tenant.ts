@@ -19,12 +19,12 @@ const originsMax = 100;
 const parametersMax = 50;
 
 const daysWords =
-  "How many days the tenant's raw activity is kept, and with it sessions, links and hits of rules. Without it, as long as the process says (RETENTION_DAYS).";
+  "How many days the tenant's raw activity is kept, and its sessions, links and the subjects of rule hits. If it is not set, RETENTION_DAYS applies.";
 const RetentionDays = Type.Integer({ minimum: 1, maximum: 3650, description: daysWords });
 
 export const identitySetting = Type.Enum(["off", "observe", "required"], {
   description:
-    "Whether pages must prove which user they speak for. observe: a signature or your server vouches for a page, and unverified events are counted. required: only a signature vouches for a page. Both need an identity secret.",
+    "Whether pages must prove which user is signed in. observe: a signature or your server vouches for a page, and unverified events are counted. required: only a signature vouches for a page. Both need an identity secret.",
 });
 
 const settings = {
@@ -46,7 +46,9 @@ export const TenantChange = Type.Object(
     allowed_origins: Type.Optional(settings.allowed_origins),
     ip_policy: Type.Optional(settings.ip_policy),
     url_parameters: Type.Optional(settings.url_parameters),
-    retention_days: Type.Optional(Type.Integer({ minimum: 0, maximum: 3650, description: `${daysWords} 0 goes back to that.` })),
+    retention_days: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 3650, description: `${daysWords} 0 goes back to RETENTION_DAYS.` }),
+    ),
     identity_verification: Type.Optional(identitySetting),
   },
   { additionalProperties: false, $id: "TenantChange" },

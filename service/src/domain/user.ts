@@ -19,19 +19,19 @@ export const linkLifeMs: Record<LinkPurpose, number> = {
 
 export const sessionLimits = { idleMs: dayMs / 2, wholeMs: 7 * dayMs, perUserMax: 20 };
 
-// How wrong passwords are slowed down. Within the window so many are free; after them the wait for the next attempt is 1 s and doubles
-// with each failure. Nobody is shut out for longer than the longest wait.
+// How wrong passwords are slowed down. Within the window, `free` failures cause no wait. After them the wait for the next attempt
+// is 1 s and doubles with each failure, up to `waitSecondsMax`. Nobody is locked out for longer than that.
 export const attemptWindowMs = 15 * minuteMs;
 export const attemptLimits = {
   // One account from one address: about 12 failures per window in the long run, so one address alone never reaches the account's limit.
   pair: { free: 5, waitSecondsMax: 300 },
-  // One account, all browsers that have not signed in to it before.
+  // One account, from all browsers that have not signed in to it before.
   account: { free: 30, waitSecondsMax: 60 },
-  // One address, whatever accounts it tries.
+  // One address, for all accounts that it tries.
   address: { free: 30, waitSecondsMax: 60 },
-  // One account in a browser that has signed in to it before.
+  // One account, from a browser that has signed in to it before.
   device: { free: 10, waitSecondsMax: 60 },
-  // Somebody who is signed in and changes the password.
+  // Somebody who is signed in and is changing the password.
   signedIn: { free: 5, waitSecondsMax: 300 },
 };
 export type AttemptKind = keyof typeof attemptLimits;

@@ -5,8 +5,8 @@ import { isPseudonym } from "../domain/account.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import type { Batch } from "./cases.ts";
 
-// The first activity that counts for an account creates it. An account that only pages had named, and that a server or a
-// signature names now, begins anew: nothing that was learned from pages counts any more.
+// The first activity that counts for an account creates it. If only pages had named an account until now and a server or a
+// signature names it, the account starts afresh: nothing that was learned from pages counts any more.
 export async function seeAccounts(
   { tx, tenantId, now }: Batch,
   inOrderOfTime: EnrichedActivity[],
@@ -15,7 +15,7 @@ export async function seeAccounts(
   const created: string[] = [];
   const flags = new Map<string, Flags>();
   const claimed = new Set<string>();
-  // An erasure that commits while we wait for its row removes the account. Then it is made again.
+  // If an erasure commits while we wait for the row, the account is gone and is created again.
   for (let missing = [...seen.values()]; missing.length > 0;) {
     created.push(...(await insertSeenAccounts(tx, tenantId, { seen: missing, now })));
     for (const [id, { is_claimed, ...each }] of await saveSessionTimes(tx, tenantId, missing)) {
@@ -42,7 +42,7 @@ function accountsIn(inOrderOfTime: EnrichedActivity[]): Map<string, SeenAccount>
   const seen = new Map<string, SeenAccount>();
   for (const { activity, source, at } of inOrderOfTime) {
     const { website_account_id: id, session_id: session } = activity;
-    // A report of an erased account must not bring an account back.
+    // A report of an erased account must not recreate the account.
     if (id === undefined || isPseudonym(id)) continue;
     const before = seen.get(id);
     seen.set(id, {

@@ -143,7 +143,8 @@ type Decided = { score: number; decision: string };
 async function hitsOf(draft: Draft, { count, decisions, documents, scoreOf, keyOf }: Chunk): Promise<Map<string, Decided>> {
   const hits = new Map<string, Decided>();
   let sliceBegan = performance.now();
-  // A pattern can take a thousand times what another test takes. Rests as long as it worked, because others wait for the process.
+  // A pattern can take a thousand times as long as another test. The backtest pauses for as long as it ran, because other work
+  // waits for the process.
   const atOnce = draft.hasPatterns ? 1 : lookedAtOnce;
   for (let index = 0; index < count; index++) {
     const workedMs = index % atOnce === 0 ? performance.now() - sliceBegan : 0;

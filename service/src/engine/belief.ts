@@ -9,7 +9,8 @@ import { Standing } from "./standing.ts";
 
 type Given = { batch: Batch; turn: Turn; events: EnrichedActivity[]; keepIp: (ip: string) => string };
 
-// Settles how far each event of a batch is believed, makes the accounts that it counts for, and reads what is known of all of it.
+// Determines how far each event of a batch is trusted, creates the accounts that the events count for, and reads what is known
+// about everything that they name.
 export async function believeBatch({ batch, turn, events, keepIp }: Given) {
   const { tx, tenantId, now } = batch;
   const standing = new Standing(turn, events, now);
@@ -27,7 +28,7 @@ function namedByPages(events: EnrichedActivity[]): string[] {
   return [...new Set(ids)];
 }
 
-// How the pages that named an account were believed, by the day of receipt.
+// Counts the page events that named an account, by what vouched for them and by day of receipt.
 export function identityCounts(believed: EnrichedActivity[]): IdentityCount[] {
   const counts = new Map<string, IdentityCount>();
   for (const { activity, source, claimed } of believed) {

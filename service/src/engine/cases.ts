@@ -22,12 +22,12 @@ type Predictions = Map<RecordedActivity, string>;
 export type CaseWork = {
   opened: number;
   joinedFindings: number;
-  // Each once, to be saved by the caller, all together.
+  // Each case appears once. The caller saves all of them together.
   joined: LockedCase[];
   events: DomainEvent[];
-  // Which finding became which occurrence of which case. One that repeats what its case says is only counted there.
+  // Which finding became which occurrence of which case. A finding that only repeats what its case contains is counted there.
   made: Map<Found, { case_id: string; prediction_id: string }>;
-  // Which cases list which accounts that a page named.
+  // Which cases list which accounts that pages named.
   claims: CaseClaim[];
 };
 
@@ -114,7 +114,7 @@ function newIds({ clock, now, predictions }: Batch & { predictions: Predictions 
   return { case_id: clock.newId(now), state_id: clock.newId(), occurrence_id: clock.newId(), prediction_id, seen_at };
 }
 
-// When a server says that it happened. A page's clock is a claim too, so of a page it is when it came in.
+// The event's time if a server sent it. A page can send any time, so the time of receipt is used for a page.
 function seenAtOf(activity: RecordedActivity): string {
   return activity.origin === "server" ? new Date(timeOf(activity)).toISOString() : activity.received_at;
 }

@@ -62,7 +62,7 @@ export async function detectBatch(
   return pass;
 }
 
-// Apart from the batch, which may be rolled back.
+// Saved outside the batch, which may be rolled back.
 async function saveLimitedRules({ database, clock, ruleSets }: Detector, tenantId: string): Promise<void> {
   await ruleSets.saveLimited(tenantId, async (rule_ids) => {
     const limited_at = clock.now();
@@ -71,8 +71,8 @@ async function saveLimitedRules({ database, clock, ruleSets }: Detector, tenantI
   });
 }
 
-// Scores the oldest activity of one origin alone. If that fails, the activity is set aside, whole, and `fault` says why. Otherwise
-// it would block its tenant's queue forever.
+// Scores the oldest activity of one origin by itself. If that fails, the whole activity is set aside and `fault` gives the
+// reason. Otherwise it would block its tenant's queue forever.
 export async function detectOldest(
   detector: Detector,
   tenantId: string,

@@ -4,7 +4,7 @@ const recentMs = 90 * 24 * 60 * 60 * 1000;
 
 type Frauds = { accounts: number; decided: Map<string, number> };
 
-// Which accounts of a batch's devices have a confirmed fraud, and how many accounts those devices have at all.
+// Knows which accounts on a batch's devices have a confirmed fraud, and how many accounts those devices have in all.
 export class DeviceFrauds {
   readonly #devices = new Map<string, Frauds>();
 
@@ -14,7 +14,8 @@ export class DeviceFrauds {
     this.#devices.set(device_id, known);
   }
 
-  // How many accounts of the device have one, the given account aside. `accounts` is 0 if there is no fraud at all.
+  // Counts the accounts on the device with a confirmed fraud, without the given account. `accounts` is 0 if there is no fraud at
+  // all.
   of(
     device: string,
     account: string | undefined,

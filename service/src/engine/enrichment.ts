@@ -60,7 +60,7 @@ export class Enrichment {
     const domain = typeof email === "string" ? email.slice(email.lastIndexOf("@") + 1).toLowerCase() : "";
     return {
       activity: address === null || address.ip === activity.ip ? activity : { ...activity, ip: address.ip },
-      // Pages are believed more once their user is confirmed.
+      // A page starts as unverified and is trusted more once its user is confirmed.
       source: activity.origin === "server" ? "server" : "page",
       at: timeOf(activity),
       ...location,
@@ -97,8 +97,8 @@ function readerOf(bytes: Buffer, name: string): Reader<never> {
   }
 }
 
-// A sender's clock that runs ahead would keep its events the newest for ever, and one that was reset would make whatever it names
-// look old. Such a clock is not believed, and the time of receipt counts. A time from 2000 on is history, and counts as it is.
+// A sender's clock that runs ahead would keep its events the newest forever, and a clock that was reset would make everything
+// that it names look old. Such times are replaced by the time of receipt. Past times from 2000 on are accepted as history.
 export function timeOf({ occurred_at, received_at }: RecordedActivity): number {
   const occurred = Date.parse(occurred_at);
   const received = Date.parse(received_at);
@@ -129,8 +129,8 @@ function withParents(domain: string): string[] {
 
 export type IpPolicy = { ip_policy: "full" | "truncate" | "hash"; ip_key: Uint8Array };
 
-// What is kept of an address once it has been looked up. Without the tenant's key, whoever sees a hash could try all 2^32 addresses
-// in hours.
+// The form in which an address is stored after it was looked up. Without the tenant's key, anyone who sees a hash could try all
+// 2^32 addresses within hours.
 export function keptIp(ip: string, { ip_policy, ip_key }: IpPolicy): string {
   if (ip_policy === "full") return ip;
   return ip_policy === "truncate" ? blockOf(ip) : `h-${createHmac("sha256", ip_key).update(ip).digest("hex").slice(0, 24)}`;

@@ -88,19 +88,19 @@ async function expire(held: Queryable, pass: Pass, isSweeping: boolean): Promise
 type Add = (name: string, count: number) => void;
 
 async function dropDays(held: Queryable, { signal, today, retentionDays }: Pass, add: Add): Promise<void> {
-  // A day is shared by all tenants, so it stays as long as the tenant that keeps most wants it.
+  // All tenants share a day's partition, so it is kept for the longest retention of any tenant.
   const { longest } = await findRetention(held, retentionDays);
   const since = dayOf(today, -longest);
   for (const table of await listDayTables(held)) {
     if (signal.aborted) return;
-    // One that is on its way out goes, although somebody may want to keep more by now.
+    // A partition whose removal has begun is removed, even if a tenant has extended its retention since.
     if (table.state === "attached" && table.day >= since) continue;
     await dropDayTable(held, table);
     add("activities", 1);
   }
 }
 
-// Deletes what tenants that keep less have in the days that others keep.
+// Deletes rows of tenants with a shorter retention from days that other tenants still keep.
 async function sweepDays(held: Queryable, pass: Pass, add: Add): Promise<void> {
   const { shortest, longest } = await findRetention(held, pass.retentionDays);
   const [from, to] = [dayOf(pass.today, -longest), dayOf(pass.today, -shortest)];

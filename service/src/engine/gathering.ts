@@ -2,11 +2,11 @@ import type { Together } from "../detection/crowd.ts";
 import type { EnrichedActivity } from "../detection/scene.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
 
-// How many accounts the pages of a batch named at each device, address and block, and how many devices at each address.
+// Counts the accounts that the pages of a batch named on each device, address and block, and the devices on each address.
 export class Gathering {
   readonly #names = new Map<string, Set<string>>();
 
-  // Events of pages that nobody verified.
+  // The events of unverified pages.
   constructor(events: EnrichedActivity[]) {
     for (const { activity } of events) {
       const { device_id: device, ip, website_account_id: claimed } = activity;

@@ -9,11 +9,11 @@ const linkFreshMs = 60 * 60 * 1000;
 type Setting = {
   tx: Queryable;
   tenantId: string;
-  // The address as the tenant's policy keeps it.
+  // The address as it is stored under the tenant's ip_policy.
   keepIp: (ip: string) => string;
 };
 
-// Which accounts were active with which devices and addresses, and what investigators said of them.
+// Knows which accounts were active on which devices and addresses, and what investigators decided about them.
 export class LinkMemory {
   readonly #setting: Setting;
   readonly #links = new Map<string, SeenLink & { lastMs: number }>();
@@ -55,12 +55,12 @@ export class LinkMemory {
     return this.#frauds.of(device, own, at);
   }
 
-  // True if the account was never active on the device before. A link is written when it is new or its time is old.
+  // Returns true if the account was never active on the device before. A link is written if it is new or its last time is old.
   see(event: EnrichedActivity): boolean {
     const { website_account_id: account, device_id, ip, type } = event.activity;
     if (type === "login_failed" || type === "fraud_report") return false;
     const before = this.#linked.get(account ?? "");
-    // The events of a visit come together and link the same things.
+    // The events of a visit arrive together and contain the same links.
     if (before && before.device_id === device_id && before.ip === ip && Math.abs(event.at - before.at) < linkFreshMs)
       return false;
     let isNewPair = false;
@@ -83,7 +83,7 @@ export class LinkMemory {
     return isNewPair;
   }
 
-  // A failed log-in links nobody to anything.
+  // A failed log-in creates no links.
   #linksOf({ activity }: EnrichedActivity): Link[] {
     const { website_account_id: a, device_id: device, ip, type } = activity;
     if (a === undefined || type === "login_failed" || type === "fraud_report") return [];

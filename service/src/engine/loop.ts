@@ -60,7 +60,7 @@ export class Engine extends Worker {
     await detector.database
       .transaction((tx) => analyzeActivity(tx))
       .catch((error: unknown) => {
-        log.warn({ err: error }, "the planner's statistics could not be refreshed; it is tried again later");
+        log.warn({ err: error }, "the planner's statistics could not be refreshed; retrying later");
       });
   }
 
@@ -74,8 +74,8 @@ const sizes = [undefined, 64, 8];
 
 type Faulty = Pass & { fault?: unknown };
 
-// A batch that holds an activity that cannot be scored fails as a whole. Then each origin is searched on its own, so that an event
-// of a page does not slow down what servers send.
+// If an activity cannot be scored, its whole batch fails. Then each origin is searched separately, so that a bad page event does
+// not slow down server activity.
 async function scoreBatch(detector: Detector, tenantId: string): Promise<Faulty[]> {
   try {
     return listed(await detectBatch(detector, tenantId));
@@ -86,13 +86,13 @@ async function scoreBatch(detector: Detector, tenantId: string): Promise<Faulty[
   return server ? [server, ...listed(await searchOrigin(detector, tenantId, "browser"))] : [];
 }
 
-// Null means that another engine has the tenant.
+// Null means that another engine holds the tenant.
 function listed(pass: Faulty | null): Faulty[] {
   return pass ? [pass] : [];
 }
 
-// What comes before the faulty activity is scored in smaller batches, pass by pass. When it is the oldest, it is set aside. A
-// day's partition is made ahead of time. If it is missing all the same it is made now, outside of the batch, because its lock
+// The activities before the faulty one are scored in smaller batches, pass by pass. When the faulty one is the oldest, it is set
+// aside. A day's partition is created in advance. If it is missing anyway, it is created now, outside the batch, because its lock
 // would wait for every other engine's batch.
 async function searchOrigin(detector: Detector, tenantId: string, only: RecordedActivity["origin"]): Promise<Faulty | null> {
   let areDaysMade = false;

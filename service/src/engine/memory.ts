@@ -44,7 +44,7 @@ type Setting = {
   // The address as the tenant's policy keeps it.
   keepIp: (ip: string) => string;
 };
-// What a session was when it was read.
+// The state of a session when it was read.
 type Before = { isTied: boolean; isHeard: boolean; claims: ReadonlySet<string> };
 
 // What is known of everything that a batch touches: read once, changed by each event in turn, written once.
@@ -69,14 +69,14 @@ export class Memory {
     this.#links = new LinkMemory(setting);
   }
 
-  // The sessions and the sources, which tell whom to believe.
+  // Reads the sessions and the sources, which determine how far each event is trusted.
   static async open(setting: Setting, events: EnrichedActivity[]): Promise<Memory> {
     const memory = new Memory(setting);
     await Promise.all([memory.#loadStates(sourcesIn(events)), memory.#loadSessions(events)]);
     return memory;
   }
 
-  // The events as they count, in the same order.
+  // Returns the events with their sources, and with their accounts only if they count for them, in the same order.
   believe(events: EnrichedActivity[], trust: Trust, isSpokenFor: (account: string) => boolean): EnrichedActivity[] {
     const known: Witness = {
       session: (event) => this.#session(event),
@@ -90,7 +90,7 @@ export class Memory {
     return sourcedEvents.map((event) => (event.source === "page" ? claimOnly(event, known, trust) : event));
   }
 
-  // All the rest that is known of what the events name.
+  // Reads everything else that is known about what the events name.
   async complete(events: EnrichedActivity[], flags: Map<string, AccountFlags>): Promise<void> {
     this.#flags = flags;
     await Promise.all([this.#loadStates(namesIn(events)), this.#links.load(events)]);
@@ -123,8 +123,8 @@ export class Memory {
       network: hasNetwork(event) ? this.#entity<AddressFacts>("network", event.network, () => null) : null,
       session,
       isNewPair,
-      // What is told long afterwards says nothing of the browsers that are heard now. Nor does an address that pages flood, because
-      // the events of its honest visitors may have been dropped.
+      // Events that are reported long afterwards say nothing about whether browsers send events now. Neither does an address that
+      // is being flooded, because events of its honest visitors may have been dropped.
       tenantHasBrowser: tenantHasBrowser && Date.parse(activity.received_at) - at < promptMs && !isFlooded(source.ip, at),
       serverTells,
       shares: {
@@ -152,7 +152,7 @@ export class Memory {
     ]);
   }
 
-  // How many sessions were tied to an account in this batch, and in how many tied ones a browser was heard for the first time.
+  // How many sessions this batch tied to an account, and in how many tied sessions it saw the first browser event.
   countTied(): { tied: number; heard: number } {
     const counts = { tied: 0, heard: 0 };
     for (const [id, { ties, heard }] of this.#sessions) {
@@ -164,7 +164,7 @@ export class Memory {
     return counts;
   }
 
-  // Sessions in which a page had named an account without proof, and which were tied to that account since.
+  // Sessions in which an unverified page had named an account, and which have been tied to that account since.
   listProved(): { session_id: string; account: string; heard: number }[] {
     return [...this.#sessions].flatMap(([session_id, { account, claims, ties, signed, heard }]) => {
       if (account === null) return [];
@@ -220,7 +220,7 @@ export class Memory {
     return device === undefined ? null : this.#entity<DeviceFacts>("device", device, () => ({ first: at, accounts: 0 }));
   }
 
-  // The state of a quiet device may be gone, and with it how many accounts it has. Its links are kept longer.
+  // The state of a quiet device may have been removed, and with it the number of its accounts. Its links are kept longer.
   #withFrauds(device: Entity<DeviceFacts>, { activity, at }: EnrichedActivity): NonNullable<Scene["device"]> {
     const { accounts, ...frauds } = this.#links.fraudsOn(activity.device_id ?? "", activity.website_account_id, at);
     device.facts.accounts = Math.max(device.facts.accounts, accounts);

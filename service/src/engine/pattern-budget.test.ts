@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { PatternBudget, restMs } from "./pattern-budget.ts";
 
-// Time passes as the test says: while patterns run, and between events.
+// The test controls the time, both while patterns run and between events.
 class Bench {
   now = 0;
   spentMs = 0;
   readonly budget = new PatternBudget(() => this.now);
 
-  // One event goes through all rules that do not rest. Returns the rules that rest from now on.
+  // Runs one event through all rules that are not paused. Returns the rules that are paused from now on.
   run(costs: Record<string, number>): string[] {
     const event = {};
     this.budget.use(Object.keys(costs));
@@ -22,7 +22,7 @@ class Bench {
   }
 }
 
-test("budget: ten usual patterns of five thousand events a second are never limited", () => {
+test("budget: ten typical patterns at five thousand events per second are never limited", () => {
   const bench = new Bench();
   const costs = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`rule-${n}`, 0.002]));
   for (let events = 0; events < 10_000; events++) {
@@ -31,7 +31,7 @@ test("budget: ten usual patterns of five thousand events a second are never limi
   }
 });
 
-test("budget: one slow rule rests, the others work on, and it comes back by itself", () => {
+test("budget: one slow rule is paused, the others go on, and it resumes by itself", () => {
   const bench = new Bench();
   const costs = { first: 0.003, slow: 4, last: 0.003 };
   let events = 0;
@@ -43,11 +43,11 @@ test("budget: one slow rule rests, the others work on, and it comes back by itse
   for (let more = 0; more < 1_000; more++) expect(bench.run({ ...costs, slow: 0 })).toEqual([]);
   bench.now += restMs;
   expect(bench.budget.isLimited("slow")).toBe(false);
-  // Mended meanwhile, it stays.
+  // The rule was fixed in the meantime, so it stays active.
   for (let more = 0; more < 1_000; more++) expect(bench.run({ ...costs, slow: 0.003 })).toEqual([]);
 });
 
-test("budget: two hundred slow rules cost one event little, and an hour of events a twentieth of it at the most", () => {
+test("budget: two hundred slow rules delay one event little, and take at most a twentieth of an hour of events", () => {
   const bench = new Bench();
   const costs = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`slow-${n}`, 20]));
   bench.run(costs);
@@ -60,7 +60,7 @@ test("budget: two hundred slow rules cost one event little, and an hour of event
   expect(bench.spentMs).toBeLessThan(hourMs / 20 + 1_000);
 });
 
-test("budget: rules that have shown to be cheap work on beside a hundred slow ones", () => {
+test("budget: rules that are known to be cheap go on beside a hundred slow ones", () => {
   const bench = new Bench();
   const cheap = { first: 0.003, second: 0.003 };
   bench.run(cheap);
@@ -72,7 +72,7 @@ test("budget: rules that have shown to be cheap work on beside a hundred slow on
   }
 });
 
-test("budget: a rule that was cheap for a million events is found as soon as another when it becomes slow", () => {
+test("budget: a rule that was cheap for a million events is caught as quickly as any other when it becomes slow", () => {
   const bench = new Bench();
   for (let events = 0; events < 100_000; events++) {
     bench.now += 1;
@@ -84,9 +84,9 @@ test("budget: a rule that was cheap for a million events is found as soon as ano
   expect(bench.budget.isLimited("other")).toBe(false);
 });
 
-test("budget: what nobody can blame on a rule is not blamed on the slowest", () => {
+test("budget: time that no rule is to blame for is not charged to the slowest rule", () => {
   const bench = new Bench();
-  // A pause of the process falls into a cheap rule now and then.
+  // Now and then the process stalls while a cheap rule runs.
   for (let events = 0; events < 10_000; events++) {
     bench.now += 1;
     expect(bench.run({ a: events % 100 === 0 ? 1 : 0.003, b: 0.002 })).toEqual([]);

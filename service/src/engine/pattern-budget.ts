@@ -1,14 +1,14 @@
-// What the patterns of one tenant's rules may cost an engine that works for all tenants. All times are in milliseconds.
+// The time that one tenant's patterns may take in an engine that serves all tenants. All times are in milliseconds.
 const budget = {
-  // Saved up while nothing is spent, and how far it may be overdrawn before every pattern rests.
+  // The most that can be saved up, and how far the budget can be overdrawn before all rules with patterns are paused.
   burstMs: 250,
-  // Added for each second that passes, and for each event: ten usual patterns take less.
+  // Added to the budget for each second and for each event. Ten typical patterns take less.
   perSecondMs: 50,
   perEventMs: 0.02,
-  // What one event may cost before the slowest rules rest, and before all rest that have not shown to be cheap.
+  // What one event may take before the slowest rules are paused, and before all rules are paused that are not known to be cheap.
   eventMs: 5,
   eventMsMax: 100,
-  // A rule that takes less on average is not what costs so much.
+  // A rule that takes less on average is not to blame.
   slowMs: 0.05,
 };
 export const restMs = 5 * 60 * 1000;
@@ -16,7 +16,7 @@ const recentCalls = 64;
 
 type Spent = { ms: number; calls: number; limitedUntil: number };
 
-// Belongs to the tenant and not to a version of its rules: to save a rule again must not buy new time.
+// The budget belongs to the tenant and not to a version of its rules, because saving a rule again must not buy new time.
 export class PatternBudget {
   readonly #now: () => number;
   readonly #rules = new Map<string, Spent>();
@@ -31,7 +31,7 @@ export class PatternBudget {
     this.#filledAt = now();
   }
 
-  // The rules with patterns from now on. What was spent by rules of these ids stays spent.
+  // Sets the rules that have patterns from now on. Time that rules with these ids have already spent stays counted.
   use(ruleIds: readonly string[]): void {
     this.#working = ruleIds;
   }
@@ -40,7 +40,8 @@ export class PatternBudget {
     return this.#now() < this.#of(ruleId).limitedUntil;
   }
 
-  // Returns the rules that rest from now on. Those that cost most go first. If the tenant is deep in debt all the same, all go.
+  // Returns the rules that are paused from now on. The most expensive are paused first. If the tenant is deep in debt anyway, all
+  // are paused.
   spend(ruleId: string, ms: number, event: object): string[] {
     const now = this.#now();
     this.#fill(now, event);
@@ -66,7 +67,7 @@ export class PatternBudget {
     };
   }
 
-  // A slow one is counted anew when it comes back: it may have been mended.
+  // A slow rule's count starts again when it resumes, because the rule may have been fixed.
   #rest(ruleId: string, now: number): void {
     const spent = this.#of(ruleId);
     spent.limitedUntil = now + restMs;
@@ -91,7 +92,7 @@ export class PatternBudget {
     this.#eventMs = 0;
   }
 
-  // Only the last calls count, or a rule could be cheap for long and then cost what it likes.
+  // Only the last calls count. Otherwise a rule that was cheap for a long time could then become slow unnoticed.
   #note(ruleId: string, ms: number): void {
     const spent = this.#of(ruleId);
     const kept = spent.calls < recentCalls ? 1 : 0.5;

@@ -19,7 +19,7 @@ export class RuleSets {
   readonly #onFault: (rule: Rule, fault: unknown) => void;
   readonly #onLimited: NonNullable<Options["onLimited"]>;
   readonly #nowMs: () => number;
-  // By tenant: rules that rest, which nobody has written down yet.
+  // Paused rules by tenant that are not saved yet.
   readonly #limited = new Map<string, Set<string>>();
 
   constructor(onFault: (rule: Rule, fault: unknown) => void, { onLimited, nowMs }: Options = {}) {
@@ -42,7 +42,7 @@ export class RuleSets {
     return set;
   }
 
-  // The rules that rest since this was asked last. They are asked for again unless `save` succeeds.
+  // Calls `save` with the rules that were paused since it last succeeded.
   async saveLimited(tenantId: string, save: (ruleIds: string[]) => Promise<void>): Promise<void> {
     const limited = this.#limited.get(tenantId);
     if (!limited) return;
@@ -58,7 +58,7 @@ export class RuleSets {
     return budget;
   }
 
-  // A pause of the process that falls into a rule is not the rule's: it is charged no more than its patterns can take.
+  // If the process stalls while a rule runs, the rule is charged no more than its patterns can take.
   #limit(tenantId: string, { rule_id }: Rule, compiled: CompiledRule, budget: PatternBudget): CompiledRule {
     if (compiled.instructions === 0) return compiled;
     const mostMs = compiled.instructions * worstMsPerInstruction;

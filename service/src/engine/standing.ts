@@ -4,7 +4,7 @@ import { isStillTold } from "../domain/source.ts";
 import type { Trust } from "./vouching.ts";
 
 const browserFreshMs = 24 * 60 * 60 * 1000;
-// So few sessions say nothing about the others, and so many are enough: then the older ones count half.
+// Fewer sessions than the minimum say nothing about the others. Above the maximum, the older ones count half.
 const tiedSessionsMin = 10;
 const tiedSessionsMax = 200;
 
@@ -19,7 +19,7 @@ const bits: Record<string, number> = {
   value: kindBits.value,
 };
 
-// What a tenant's servers and pages have been like, this batch included.
+// What a tenant's servers and pages have sent so far, including this batch.
 export class Standing {
   readonly #turn: Turn;
   readonly #now: string;
@@ -47,14 +47,15 @@ export class Standing {
     return Object.entries(bits).reduce((all, [kind, bit]) => (this.#tells(kind) ? all | bit : all), 0);
   }
 
-  // Whether a browser is heard in most sessions that the servers tell of. Without that, silence in one session means nothing.
+  // Whether browsers send events in most of the sessions that the servers report. If not, a session without browser events is not
+  // suspicious.
   get hasBrowser(): boolean {
     const { browser_at: at, tied_sessions: tied, heard_sessions: heard } = this.#turn;
     const isFresh = at !== null && Date.parse(this.#now) - Date.parse(at) < browserFreshMs;
     return isFresh && tied >= tiedSessionsMin && 2 * heard >= tied;
   }
 
-  // The turn after the batch; null if nothing about it changed.
+  // The turn after the batch; null if nothing in it changed.
   after({
     tied,
     heard,
@@ -78,7 +79,7 @@ export class Standing {
   }
 }
 
-// A log-in without its device leaves the device to the pages.
+// A log-in without a device does not count as reported, because then only the pages know the device.
 function kindsTold({ activity }: EnrichedActivity): string[] {
   const { origin, type, website_account_id: account, device_id: device } = activity;
   if (origin !== "server" || account === undefined) return [];

@@ -3,11 +3,11 @@ import { addTie, tieKey, type DeviceFacts, type SessionFacts } from "../detectio
 import { isTie, type EnrichedActivity } from "../detection/scene.ts";
 import { sessionIdleMs, type RecordedActivity } from "../domain/activity.ts";
 
-// How the tenant's pages are believed.
+// How far the tenant's pages are trusted.
 export type Trust = {
   // Only a signature confirms a page's user.
   isSignatureRequired: boolean;
-  // No server and no signature has spoken for any account: what a page says of an account counts, because nobody else speaks.
+  // Verification is off and no server reports accounts, so a page's claim about an account counts: there is no better source.
   isSnippetOnly: boolean;
 };
 
@@ -22,8 +22,8 @@ const deviceTiesMax = 8;
 // A page's first events may arrive this much later than the log-in that its server reports.
 const delayMs = 2 * 60 * 1000;
 
-// Notes what servers and signatures say of the accounts in a batch. It runs before anything of the batch is judged, so that a tie
-// counts for the whole session, whatever order its events came in.
+// Records which accounts servers and signatures confirm in a batch. It runs before any event of the batch is judged, so that a
+// tie counts for the whole session, in whatever order its events arrived.
 export function noteTies(events: EnrichedActivity[], known: Known): void {
   for (const event of events) {
     const { activity } = event;
@@ -42,14 +42,14 @@ export function noteTies(events: EnrichedActivity[], known: Known): void {
   }
 }
 
-// The event with its source.
+// Returns the event with its source.
 export function sourced(event: EnrichedActivity, known: Known, trust: Trust): EnrichedActivity {
   const { origin, website_account_id: account } = event.activity;
   if (origin === "server" || account === undefined || !isVouched(event, account, known, trust)) return event;
   return { ...event, source: "verified_session" };
 }
 
-// An unverified page's event as it counts: with its account only if it counts for that account.
+// Returns an unverified page's event, with its account only if it counts for that account.
 export function claimOnly(event: EnrichedActivity, known: Known, trust: Trust): EnrichedActivity {
   const { website_account_id: account, ...rest } = event.activity;
   const crowd = known.crowdAround(event);
@@ -75,8 +75,8 @@ function isVouched(event: EnrichedActivity, account: string, known: Known, trust
   return session.ties.includes(key) || isTiedByDevice(session, known.device(event), key);
 }
 
-// A server that does not know the page's session may know its device. It then vouches for the session that was open on that
-// device when the account signed in.
+// A server may know the page's device but not its session. Then it vouches for the session that was open on that device when the
+// account signed in.
 function isTiedByDevice(session: SessionFacts, device: DeviceFacts | null, key: string): boolean {
   return (device?.ties ?? []).some(
     ([account, at]) =>

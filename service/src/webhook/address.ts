@@ -3,8 +3,8 @@ import type { LookupAddress, LookupOptions } from "node:dns";
 import { Resolver } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
-// IANA's registries of special-purpose addresses, and Azure's wire server, which gives machines their secrets at a public address.
-// Two lists, because one list would also match an IPv4 address by the IPv6 form that it can be written in.
+// IANA's registries of special-purpose addresses, and Azure's wire server, which serves secrets to virtual machines at a public
+// address. There are two lists, because a single list would also match an IPv4 address in its IPv6 notation.
 const closed = { ipv4: new BlockList(), ipv6: new BlockList() };
 for (const [network, bits] of [
   ["0.0.0.0", 8],

@@ -22,7 +22,7 @@ function setUserId(id?: unknown, options?: unknown): void {
   const isOther = value !== (read("casehound.user")?.value ?? null);
   if (isOther) {
     noticeVisit();
-    // What was done before a log-out is the old user's, and what was done before a log-in is the new one's.
+    // Events before a log-out belong to the old user, and events before a log-in belong to the new one.
     if (value === null) engage();
     setUser(value, Date.now());
   }
@@ -35,10 +35,10 @@ function setUserId(id?: unknown, options?: unknown): void {
 }
 
 function tokenOf(options: unknown): string | undefined {
-  // Anything but null and undefined has members, or none.
+  // Reading a member of anything but null and undefined is safe.
   const token = (options as { token?: unknown } | null | undefined)?.token ?? undefined;
   const isToken = typeof token === "string" && /^v1\.\d{1,12}\.[\w-]{43}$/.test(token);
-  if (!isToken && token !== undefined) warn("the token is none that signIdentity makes");
+  if (!isToken && token !== undefined) warn("the token was not made by signIdentity");
   return isToken ? token : undefined;
 }
 

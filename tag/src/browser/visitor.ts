@@ -21,12 +21,12 @@ export function setUser(value: string | null, now: number): void {
   write("casehound.user", { value, set_timestamp: now });
 }
 
-// The token by which the site's server vouches for the user.
+// The token with which the site's server vouches for the user.
 export function setIdentity(value: string, now: number): void {
   write("casehound.identity", { value, set_timestamp: now });
 }
 
-// A token that has expired is left out: the service would count it as a bad one.
+// An expired token is not sent, because the service would count it as a bad one.
 export function currentIdentity(now: number): object | undefined {
   const identity = read("casehound.identity");
   return Number(String(identity?.value).split(".")[1]) * 1000 > now ? identity : undefined;

@@ -7,19 +7,19 @@ const shownMax = 5;
 const trust = { page: 0, verified_session: 1, server: 2 };
 const times = new Intl.NumberFormat();
 
-// Evidence from before sources were stored was believed like a server's.
+// Evidence from before sources were stored was trusted like a server's.
 function trustIn({ explanation }: FraudOccurrence): number {
   return trust[explanation.evidence_source ?? "server"];
 }
 
-// The strongest first; of equals, what is believed more, then the latest.
+// The strongest first. Among equals, the most trusted first, then the latest.
 export function evidenceOf(found: Case): FraudOccurrence[] {
   return Object.values(found.fraud_occurrences).toSorted(
     (a, b) => b.risk_score - a.risk_score || trustIn(b) - trustIn(a) || Date.parse(b.generated_at) - Date.parse(a.generated_at),
   );
 }
 
-// Each piece of evidence with whose word it is, and how often it was seen.
+// Shows each piece of evidence with its source and how often it was seen.
 export function Evidence({ found }: { found: Case }) {
   const [isWhole, setWhole] = useState(false);
   const all = evidenceOf(found);

@@ -28,7 +28,7 @@ export function Definition({ rule }: { rule: Rule }) {
         <Fact name="Weight">
           {rule.weight} <WeightMeaning weight={rule.weight} />
         </Fact>
-        <Fact name="A failed log-in or a sign-up is about">{aboutWords[rule.about]}</Fact>
+        <Fact name="Failed log-ins and sign-ups open a case about">{aboutWords[rule.about]}</Fact>
         <Fact name="Hits, 7 days">
           {figure.format(rule.hits_7d)} on, {figure.format(rule.shadow_hits_7d)} in shadow
         </Fact>

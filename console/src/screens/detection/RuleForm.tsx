@@ -105,7 +105,7 @@ function Facts({ drafting: { draft, change }, error }: { drafting: Drafting; err
         hint={<WeightMeaning weight={wanted.weight} />}
       />
       <Choice
-        label="A failed log-in or a sign-up is about"
+        label="Failed log-ins and sign-ups open a case about"
         value={wanted.about}
         options={(Object.keys(aboutWords) as (keyof typeof aboutWords)[]).map((each) => [each, `its ${each}`])}
         onChoice={(about) => change({ about })}

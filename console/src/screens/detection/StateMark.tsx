@@ -36,10 +36,10 @@ export function StateMark({ state }: { state: RuleState }) {
   );
 }
 
-// Beside the state: a rule that is on and rests does nothing.
+// Shown beside the state, because a rule that is on but paused does nothing.
 export function LimitedMark({ until }: { until: string | undefined }) {
   if (until === undefined) return null;
-  const meaning = `Its patterns take too long. It rests until ${new Date(until).toLocaleTimeString()} and then comes back by itself.`;
+  const meaning = `Its patterns take too long. It is paused until ${new Date(until).toLocaleTimeString()} and then resumes by itself.`;
   return (
     <span className={`${shape} bg-warn-soft text-warn`} title={meaning}>
       <Hourglass size={13} aria-hidden />

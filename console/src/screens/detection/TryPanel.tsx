@@ -101,7 +101,7 @@ function Shown({ id, draft, ruleId }: { id: string; draft: Tried; ruleId: string
       )}
       {isElsewhere && (
         <p className="rounded-md bg-warn-soft px-3 py-2 font-medium text-warn">
-          This was tried with failed log-ins and sign-ups about their {data.about}, not their {draft.about} as above.
+          In this test, failed log-ins and sign-ups open cases about their {data.about}, not their {draft.about} as above.
         </p>
       )}
       <Progress backtest={data} />

@@ -21,8 +21,8 @@ export function NewIdentitySecretDialog({ hasSecret, onClose, onMade }: NewProps
       onClose={onClose}
       run={make}
     >
-      <p>Your server signs with it which user a page speaks for. It is shown once, and works at once.</p>
-      {!hasSecret && <p>Verification is then set to Observe: nothing is rejected, and unverified events are counted.</p>}
+      <p>Your server uses it to sign which user is signed in to a page. It is shown once, and works immediately.</p>
+      {!hasSecret && <p>This sets verification to Observe: nothing is rejected, and unverified events are counted.</p>}
       {hasSecret && (
         <p>Each older secret works for 24 hours after it was replaced, so that your servers can switch one by one.</p>
       )}
@@ -36,7 +36,7 @@ export function NewIdentitySecretDialog({ hasSecret, onClose, onMade }: NewProps
           />
           <span>
             <span className="block font-medium text-ink">End the older secrets now</span>
-            <span>Choose this if one has leaked. Tokens that they signed stop working at once.</span>
+            <span>Choose this if one has leaked. Tokens signed with them stop working at once.</span>
           </span>
         </label>
       )}
@@ -54,7 +54,7 @@ export function IdentitySecretDialog({ made, onClose }: { made: MadeSecret; onCl
       <CopyLine label="Identity secret" text={secret} />
       {until !== undefined && (
         <p className="text-sm text-warn">
-          The secret before it works until <Moment at={until} />.
+          The replaced secret works until <Moment at={until} />.
         </p>
       )}
     </OnceDialog>

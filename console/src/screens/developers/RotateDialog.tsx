@@ -41,7 +41,7 @@ export function RotateDialog({ of, onClose, onMade }: Props) {
         <ol className="grid list-decimal gap-1 pl-5 text-soft">
           <li>A new secret is made and shown to you once. It works at once.</li>
           <li>The secret that is in use now goes on working for 24 hours, so that you can change your servers one by one.</li>
-          <li>Earlier secrets keep the 24 hours that they were given. At most five of them work at once.</li>
+          <li>Earlier secrets work for the rest of their own 24 hours. At most five of them work at the same time.</li>
         </ol>
         <label className="flex items-start gap-2">
           <input
@@ -53,8 +53,7 @@ export function RotateDialog({ of, onClose, onMade }: Props) {
           <span>
             <span className="block font-medium">End the old secrets now</span>
             <span className="text-soft">
-              For a secret that has leaked. All earlier secrets stop working at once, and so do the tokens that were fetched with
-              them.
+              Choose this if a secret has leaked. All earlier secrets, and the tokens issued for them, stop working at once.
             </span>
           </span>
         </label>

@@ -14,7 +14,7 @@ import { readIdentity } from "./reads.ts";
 
 type Open = { kind: "new" } | { kind: "secret"; made: MadeSecret };
 
-// How the site's server vouches for the user that a page names.
+// Shows how the site's server vouches for the user that a page names.
 export function SignedIdentity() {
   const { client, may } = useWorkspace();
   const cache = useQueryClient();
@@ -72,8 +72,8 @@ function SnippetOnly() {
   return (
     <div className="grid gap-2">
       <p className="text-sm">
-        Your pages alone can only make claims about accounts, so a case from them scores at most 3 and recommends at most MONITOR;
-        signed identity, or one server call at log-in, lifts both limits.
+        Without signed identity or server calls, your pages can only make claims about accounts. So their cases score at most 3
+        and recommend at most MONITOR. Signed identity, or one server call at log-in, lifts both limits.
       </p>
       <CopyBlock name="the lines that sign an identity" text={lines} />
     </div>

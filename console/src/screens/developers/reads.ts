@@ -75,7 +75,7 @@ export function readIdentity(client: ConsoleClient) {
   });
 }
 
-// How far a scenario has come: what was scored of its suspect, and the case it opened.
+// The progress of a scenario: the suspect's activity that was scored, and the case that it opened.
 export function readScenario(client: ConsoleClient, { suspect, others, expected, opensCase }: ScenarioRead) {
   const scoredOf = (account: string, signal: AbortSignal) =>
     client

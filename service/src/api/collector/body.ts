@@ -25,7 +25,7 @@ export async function readEvents(body: Buffer, query: URLSearchParams): Promise<
   const isPacked = query.get("compression") === "gzip";
   const bytes = isPacked ? await unpackBody(body) : body;
   if (typeof bytes === "string") {
-    // An excerpt of what is packed could be unpacked again, with the users and tokens in it.
+    // An excerpt of a compressed body could be decompressed and would show the users and tokens in it.
     const shown = bytes === "unpacked-too-large" ? Buffer.alloc(0) : body;
     return { ...fault(bytes, shown), isHashWrong: false, bytes: body.length };
   }

@@ -199,8 +199,8 @@ function rejectionsOf(reason: QuarantineReason, events: unknown[], receivedAt: s
   });
 }
 
-// Lets the page read the answer. It is on every answer but the refusal, also if the tenant could not be looked up: such an answer
-// says only what went wrong, and a page that cannot read it takes it for a wrong address.
+// Lets the page read the response. Every response has it except the rejection of an origin, even if the tenant could not be
+// looked up. Such a response only says what went wrong, and a page that cannot read it would assume a wrong address.
 export function readableHeaders({ headers: { origin } }: IncomingMessage): Record<string, string> {
   const vary = { vary: "Origin" };
   if (origin === undefined) return vary;

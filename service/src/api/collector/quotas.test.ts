@@ -28,11 +28,11 @@ const sessions = (count: number, each = 1) => events(count * each, (n) => ({ ses
 const own = (n: number) => ({ device_id: `d-${n}`, session_id: `known-${n}` });
 const signed = (n: number) => ({ identity: "signed" as const, session_id: `signed-${n}` });
 
-test("quotas: without any, everything is kept", () => {
+test("quotas: without a quota, everything is kept", () => {
   expect(kept(quotasOf({}), sessions(5_000))).toHaveLength(5_000);
 });
 
-test("quotas: an address may send ten seconds' worth at once; of what is more, about one session in 16 is kept, whole", () => {
+test("quotas: an address may send ten seconds' worth at once; above that, about one session in 16 is kept, whole", () => {
   const quotas = quotasOf({ address: { events: 1_000, names: null } });
   expect(kept(quotas, sessions(1_000, 10))).toHaveLength(10_000);
   const over = kept(quotas, sessions(800, 10));
@@ -42,32 +42,32 @@ test("quotas: an address may send ten seconds' worth at once; of what is more, a
   expect(bySession.filter((each) => each.length !== 10)).toEqual([]);
 });
 
-// By a new process, of those that are over its quota.
+// The sessions above the quota that a new process keeps.
 function namesKept(): (string | undefined)[] {
   const quotas = quotasOf({ address: { events: 100, names: null } });
   kept(quotas, events(1_000));
   return kept(quotas, sessions(2_000)).map((each) => each.session_id);
 }
 
-test("quotas: which sessions are kept differs by process, so that nobody can choose a name that always is", () => {
+test("quotas: each process keeps different sessions, so nobody can choose a session id that is always kept", () => {
   expect(namesKept()).not.toEqual(namesKept());
 });
 
-test("quotas: a session that is kept by luck carries no more than the quota once again", () => {
+test("quotas: a sampled session gets no more than the quota once again", () => {
   const quotas = quotasOf({ address: { events: 10, names: null } });
   kept(quotas, events(100));
   const most = Array.from({ length: 200 }, (_, n) => kept(quotas, sessions(1, 500), { ip: `192.0.2.${n}` }).length);
   expect(Math.max(...most)).toBeLessThanOrEqual(200);
 });
 
-test("quotas: new devices and sessions count once, and known ones go on while no new one is taken", () => {
+test("quotas: new devices and sessions count once, and known ones still pass while new ones are rejected", () => {
   const quotas = quotasOf({ address: { events: null, names: 10 } });
   expect(kept(quotas, events(50, own))).toHaveLength(50);
   expect(kept(quotas, sessions(1_000)).length).toBeLessThan(150);
   expect(kept(quotas, [...events(50, own), ...events(50, own)])).toHaveLength(100);
 });
 
-test("quotas: tenants, addresses and the /64 blocks of IPv6 have quotas of their own, one block has one", () => {
+test("quotas: each tenant, address and IPv6 /64 block has its own quota", () => {
   const quotas = quotasOf({ address: { events: 1, names: null } });
   const first = (from: From) => kept(quotas, events(10), from).length;
   expect(first({ ip: "2001:db8::1" })).toBe(10);
@@ -76,13 +76,13 @@ test("quotas: tenants, addresses and the /64 blocks of IPv6 have quotas of their
   expect(first({ ip: "2001:db8::1", tenantId: "other" })).toBe(10);
 });
 
-test("quotas: what an address does not admit uses up nothing of the key's quota", () => {
+test("quotas: events that the address's quota rejects do not use up the key's quota", () => {
   const quotas = quotasOf({ address: { events: 10, names: null }, key: { events: 40, names: null } });
   kept(quotas, events(10_000), { ip: "192.0.2.1" });
   expect(kept(quotas, events(100), { ip: "192.0.2.2" })).toHaveLength(100);
 });
 
-test("quotas: a signed identity is not held to its address's quota, but to the key's", () => {
+test("quotas: a signed identity is subject to the key's quota, but not to its address's", () => {
   const quotas = quotasOf({ address: { events: 1, names: 1 }, key: { events: 100, names: null } });
   expect(kept(quotas, events(1_000, signed))).toHaveLength(1_000);
   expect(kept(quotas, events(1_000, signed)).length).toBeLessThan(250);
@@ -95,7 +95,7 @@ test("quotas: a signed identity is not held to its address's quota, but to the k
   ).toBeLessThan(250);
 });
 
-test("quotas: they are whole again ten seconds later", () => {
+test("quotas: they are full again ten seconds later", () => {
   let nowMs = 0;
   const quotas = quotasOf({ address: { events: 100, names: 100 }, key: { events: 100, names: 100 } }, () => nowMs);
   expect(kept(quotas, sessions(1_000))).toHaveLength(1_000);

@@ -10,8 +10,8 @@ const namesMax = 100_000;
 type Rates = Config["collectorQuotas"]["key"];
 type Event = { names: number[]; isSampled: boolean; nowMs: number };
 
-// The quotas of one address, or of one app key. What is over them passes if it is sampled, but never more than the quota once
-// again: whoever has the luck that a session of theirs is sampled must not get a flood through with it.
+// The quotas of one address, or of one app key. Events above a quota pass if they are sampled, but sampled events are limited to
+// the same quota again. Otherwise a flood in a session that happens to be sampled would pass.
 class Level {
   readonly #events: Quotas | null;
   readonly #spare: Quotas | null;
@@ -31,7 +31,8 @@ class Level {
   }
 }
 
-// The devices and sessions that were admitted lately, as hashes, in two generations: a full one replaces the one before.
+// Hashes of the devices and sessions that were admitted recently, in two generations. When the current one is full, it replaces
+// the previous one.
 class RecentNames {
   #current = new Set<number>();
   #previous = new Set<number>();
@@ -46,8 +47,8 @@ class RecentNames {
   }
 }
 
-// How many events, and how many new devices and sessions, one address may send under one app key, and all addresses together.
-// Anybody can read the key in a page, so what comes in beyond this is sampled by session. Memory is bounded.
+// Limits the events, and the new devices and sessions, that one address may send under one app key, and that all addresses
+// together may send. Anybody can read the key in a page, so events above the quotas are sampled by session. Memory is bounded.
 export class CollectorQuotas {
   readonly #address: Level;
   readonly #key: Level;
@@ -62,8 +63,9 @@ export class CollectorQuotas {
     this.#nowMs = nowMs;
   }
 
-  // Says of each activity of one request whether it is kept. The address is asked first, so that what it does not admit uses up
-  // nothing of the key's quota. A signed identity was confirmed by the site's server, and many of those may share an address.
+  // Decides for each activity of one request whether it is kept. The address's quota is checked first, so that what it rejects
+  // does not use up the key's quota. Signed events skip the address's quota, because the site's server confirmed their users, and
+  // many of them may share an address.
   admitterOf({ tenantId, ip }: { tenantId: string; ip: string | undefined }): (activity: RecordedActivity) => boolean {
     const nowMs = this.#nowMs();
     const address = `${tenantId} ${ip === undefined ? "" : hostOf(ip)}`;

@@ -35,7 +35,7 @@ const absentPage = `<!doctype html>
 <body><h1>The console is not built</h1><p>This service runs without its console. Start it with <code>npm start</code>, or build the console with <code>node console/bundle/build.ts</code>, and start again.</p>
 <p>The API works: see <a href="/docs">its documentation</a>.</p></body></html>`;
 
-// What a browser gets to see: the built console's files, and its one page at the address of each screen.
+// Serves the built console's files, and its single page at the path of each screen.
 export class ConsolePages {
   readonly #files: ConsoleFiles | null;
   readonly #operation: SystemOperation;
@@ -71,7 +71,7 @@ export class ConsolePages {
   }
 }
 
-// A browser that opens an address names HTML. A client of the API may accept anything, and is answered by the API.
+// A browser that opens a page asks for HTML. An API client may accept anything, and gets the API's response.
 function takesPages(accept: string): boolean {
   const ranges = accept
     .replaceAll(/"(?:\\.|[^"\\])*"/g, "")

@@ -20,8 +20,8 @@ export class Cookies {
     return pair?.slice(wanted.length + 1);
   }
 
-  // The session's and the browser's are never sent with what another site has started: the console's pages need no session, what they fetch
-  // does. The one for the other issuer must come back with the browser from there.
+  // The session's and the browser's cookies are never sent with a request that another site starts. The console's pages need no
+  // session; only the requests that they make do. The cookie for the external issuer must come back with the browser from there.
   write(name: CookieName, value: string, maxAgeSeconds: number): string {
     const site = name === "oidc" ? "Lax" : "Strict";
     const secure = this.#isSecure ? "; Secure" : "";

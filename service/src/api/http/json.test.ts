@@ -182,7 +182,7 @@ test("canonicalJson: nothing is lost, so that different values give different te
     expect(canonicalJson(parse(one))).not.toBe(canonicalJson(parse(other)));
 });
 
-// A decimal literal of a whole number or of one with a fraction, and whether it has one.
+// A decimal literal with or without a fraction, and whether it is a whole number.
 const literals = fc
   .record({
     whole: fc.bigInt(0n, 2n ** 53n - 1n),
@@ -191,14 +191,14 @@ const literals = fc
     isNegative: fc.boolean(),
   })
   .map(({ whole, fraction, shift, isNegative }) => {
-    // The same number with its point moved, which the exponent makes good.
+    // The same number with its decimal point moved and an exponent to compensate.
     const digits = `${whole}`.padStart(30, "0") + fraction.padEnd(30, "0");
     const at = 30 + shift;
     const moved = `${digits.slice(0, at).replace(/^0+(?=\d)/, "")}.${digits.slice(at)}e${-shift}`;
     return { text: `${isNegative ? "-" : ""}${moved}`, isWhole: /^0*$/.test(fraction) };
   });
 
-test("isRounded: a literal that becomes an integer is rounded if it has a fraction, however it is written", () => {
+test("isRounded: a literal that becomes an integer was rounded if it has a fraction, in any notation", () => {
   fc.assert(
     fc.property(literals, ({ text, isWhole }) => {
       const parsed = parse(`{"list":[0, ${text}],"n":${text}}`) as { list: number[]; n: number };

@@ -35,8 +35,8 @@ export function memberNames(body: object): string[] {
 
 const rounded = new WeakMap<object, Set<string>>();
 
-// Whether a member of a parsed object or array was written as a number with a fraction, though its value is an integer: as
-// 0.99999999999999999999, for which a double has no place.
+// Whether a member of a parsed object or array was written with a fraction but was rounded to an integer, such as
+// 0.99999999999999999999, which a double cannot represent.
 export function isRounded(holder: object, name: string | number): boolean {
   return rounded.get(holder)?.has(String(name)) === true;
 }
@@ -60,7 +60,7 @@ function isRoundedLiteral(literal: string): boolean {
   let [first, end] = [0, digits.length];
   while (first < end && digits[first] === "0") first++;
   while (end > first && digits[end - 1] === "0") end--;
-  // How many of the digits without zeros at the end stand behind the point.
+  // How many digits come after the decimal point, without trailing zeros.
   const behind = end - whole.length - Number(exponent);
   return first < end && behind > 0;
 }
@@ -71,8 +71,8 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x
 const numberUnits = new Set(Array.from("0123456789+-.eE", (character) => character.charCodeAt(0)));
 const [minus, zero, nine] = [0x2d, 0x30, 0x39];
 
-// The text is known to be valid, so that a scan of its strings, numbers and brackets is enough. What follows a name is a colon, and
-// after a value there never is one.
+// The text is known to be valid JSON, so scanning its strings, numbers and brackets is enough. A colon follows every name and
+// never follows a value.
 function scan(text: string): { count: number; outermost: string[]; hasRounded: boolean } {
   const hasEscapes = text.includes("\\");
   const outermost: string[] = [];
@@ -101,7 +101,7 @@ function scan(text: string): { count: number; outermost: string[]; hasRounded: b
   return { count, outermost, hasRounded };
 }
 
-// Where the last character of the number is.
+// The index of the number's last character.
 function endOfNumber(text: string, start: number): number {
   let end = start + 1;
   while (numberUnits.has(text.charCodeAt(end))) end++;

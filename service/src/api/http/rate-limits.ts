@@ -32,8 +32,8 @@ export class Quotas {
     return this.#buckets.size;
   }
 
-  // Counts a request, or several units at once, if there is quota for it. What is refused does not count, so that a caller who
-  // waits is let in again.
+  // Counts a request, or several units at once, if there is quota left. Rejected requests do not count, so that a caller who
+  // waits is admitted again.
   take(key: string, nowMs: number, units = 1): boolean {
     const bucket = this.#buckets.get(key) ?? this.#add(key, nowMs);
     if (this.isSpent(key, nowMs, units)) return false;
@@ -42,7 +42,7 @@ export class Quotas {
   }
 
   isSpent(key: string, nowMs: number, units = 1): boolean {
-    // A thousandth of a request for what floating point loses on the way.
+    // A tolerance of a thousandth of a request makes up for floating-point rounding.
     return this.#usedMs(key, nowMs) + this.#costMs * units > this.#windowMs + this.#costMs / 1000;
   }
 

@@ -255,17 +255,17 @@ function limitOf(fault: Failure | null): LimitName | null {
   return limited instanceof Limited ? limited.limit : null;
 }
 
-// A read changes nothing, so it cannot lose to another change: whatever is locked is out of reach.
+// A read changes nothing, so it cannot conflict with another change. If a lock blocks it, the database counts as unreachable.
 function toAnswer(method: string | undefined, failure: Failure): Failure {
   if (method !== "GET" || failure.code !== "transaction-contended") return failure;
   return new Failure("bad-gateway", "The database took too long. Retry after a short delay.", { cause: failure.cause });
 }
 
-// Node reads a body as chunked if that is the last of several codings, and ignores those before it.
+// If chunked is the last of several codings, Node decodes only that one and ignores the others.
 function requirePlainChunks(request: IncomingMessage): void {
   const lines = headerLines(request, "transfer-encoding");
   if (lines.length === 0 || (lines.length === 1 && lines[0]?.toLowerCase() === "chunked")) return;
-  throw new Failure("bad-request", "The only Transfer-Encoding that can be read is chunked.", {
+  throw new Failure("bad-request", "The only supported Transfer-Encoding is chunked.", {
     headers: { connection: "close" },
   });
 }

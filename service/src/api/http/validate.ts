@@ -94,7 +94,8 @@ function numberFault(schema: Schema, value: unknown): string | null {
   if (schema.type === "integer" && !Number.isInteger(value)) return `must be ${noun}`;
   if (schema.minimum !== undefined && value < schema.minimum) return `must be ${schema.minimum} or more`;
   if (schema.maximum !== undefined && value > schema.maximum) return `must be ${schema.maximum} or less`;
-  if (schema.type === "integer" && !Number.isSafeInteger(value)) return `must lie within ${Number.MAX_SAFE_INTEGER} of 0`;
+  if (schema.type === "integer" && !Number.isSafeInteger(value))
+    return `must be between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`;
   return null;
 }
 

@@ -11,20 +11,20 @@ import type { KnownDevice } from "./devices.ts";
 
 type Parts = { database: Database; trustedProxies: BlockList; now: () => string };
 
-// An e-mail as it was typed, the tenants that are asked for it, and the browser, if it has signed in to some of them before.
+// The e-mail as it was typed, the tenants to check it in, and the browser if it has signed in to some of them before.
 type Tried = { email: string; slugs: string[]; device: KnownDevice | null };
 // Whom the password fits, and whom it does not though it could have.
 export type Checked<T> = { fitting: T[]; missed: T[] };
 
 type Subject = { kind: AttemptKind; text: string };
 type Claim = { hashes: Buffer[]; at: string };
-// The tenants that a claim lets the password be checked for.
+// The tenants in which the password may be checked.
 type Admitted = Claim & { slugs: string[] };
 
-// Runs the check of a password, unless too many have failed lately. A browser that has signed in to an account before has a count of its
-// own for it, so the failures of strangers cannot lock its owner out. Everybody else is counted by the e-mail as it was typed, so an
-// unknown e-mail is treated like a known one. An attempt is counted before it is checked, so many at once get no more tries than one
-// after the other.
+// Checks a password, unless too many attempts have failed recently. A browser that has signed in to an account before has its own
+// count for that account, so failures of strangers cannot lock the owner out. All other attempts are counted by the e-mail as it
+// was typed, so an unknown e-mail is treated like a known one. An attempt is counted before it is checked, so parallel attempts
+// get no more tries than sequential ones.
 export async function limitAttempts<T extends { slug: string }>(
   parts: Parts,
   request: IncomingMessage,
@@ -36,19 +36,19 @@ export async function limitAttempts<T extends { slug: string }>(
   try {
     checked = await check(new Set(admitted.flatMap(({ slugs }) => slugs)));
   } catch (error) {
-    // A check that could not run is no failure of the person.
+    // A check that could not run does not count as a failed attempt.
     for (const each of admitted) await release(parts, each).catch(() => {});
     throw error;
   }
   if (checked.fitting.length === 0) return [];
   const missed = new Set(checked.missed.map(({ slug }) => slug));
-  // If the password fits one tenant and not another, the attempt stays a failure of the other: otherwise the owner of an account in one
-  // tenant could try out the passwords of the same e-mail in another.
+  // If the password is right in one tenant and wrong in another, the attempt stays a failure in the second. Otherwise the owner
+  // of an account in one tenant could guess the password of the same e-mail in another.
   for (const each of admitted) if (!each.slugs.some((slug) => missed.has(slug))) await release(parts, each);
   return checked.fitting;
 }
 
-// Who is signed in and must show the password again.
+// For somebody who is signed in and must enter the password again.
 export async function limitOwnAttempts(parts: Parts, userId: string, check: () => Promise<boolean>): Promise<boolean> {
   const claimed = await claim(parts, [{ kind: "signedIn", text: userId }]);
   const isRight = await check().catch(async (error: unknown) => {
@@ -70,7 +70,7 @@ async function admit(parts: Parts, request: IncomingMessage, { email, slugs, dev
   const own = { slugs: device.slugs, ...(await claim(parts, [{ kind: "device", text: `${device.id} ${email}` }])) };
   const others = slugs.filter((slug) => !device.slugs.includes(slug));
   if (others.length === 0) return [own];
-  // To the other tenants this browser is a stranger. They are left out if strangers have to wait.
+  // To the other tenants this browser is a stranger. They are skipped while strangers have to wait.
   const asStranger = await claim(parts, stranger).catch((error: unknown) => {
     if (error instanceof Failure && error.code === "rate-limited") return null;
     throw error;
@@ -78,7 +78,7 @@ async function admit(parts: Parts, request: IncomingMessage, { email, slugs, dev
   return asStranger ? [own, { slugs: others, ...asStranger }] : [own];
 }
 
-// All of them or none, in this order: the locks are then always taken in one order too.
+// Claims all of them or none. The fixed order also fixes the order of the locks, so they cannot deadlock.
 async function claim({ database, now }: Parts, subjects: Subject[]): Promise<Claim> {
   const at = now();
   const since = new Date(Date.parse(at) - attemptWindowMs).toISOString();

@@ -2,20 +2,20 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Cookies } from "../http/cookies.ts";
 
-// A browser, and the tenants whose account it has signed in to before.
+// A browser, and the tenants in which it has signed in to the account before.
 export type KnownDevice = { id: string; slugs: string[] };
 
 type Account = { tenant_id: string; user_id: string; password_hash: string | null };
 
 const sealBytes = 16;
-// For a desk that several people share.
+// Enough for several people who share a computer.
 const sealsMax = 8;
 const maxAgeSeconds = 365 * 24 * 60 * 60;
 const form = /^[\w-]{22}(\.[\w-]{22}){1,8}$/;
 
-// Which browsers have signed in to which accounts. A cookie holds the browser's id and a seal for each account. It opens nothing: wrong
-// passwords of such a browser are counted apart from those of strangers. The seal covers the password's hash, so it ends with the
-// password. Nothing is stored here.
+// Recognizes browsers that have signed in to an account before. A cookie holds the browser's id and a seal for each account. It
+// grants no access: it only separates the browser's wrong passwords from those of strangers. The seal covers the password's hash,
+// so it becomes invalid when the password changes. The service stores nothing.
 export class Devices {
   readonly #key: Buffer;
   readonly #cookies: Cookies;

@@ -26,7 +26,7 @@ import type { Reply } from "../http/problem.ts";
 import { invalid } from "../http/validate.ts";
 import { newWebToken, parseWebToken, type WebToken } from "./web-token.ts";
 
-// The token travels in the body, because addresses end up in access logs.
+// The token is sent in the body, because URLs end up in access logs.
 const Token = Type.String({ maxLength: 200 });
 const LinkRead = Type.Object({ token: Token }, { additionalProperties: false });
 const LinkUse = Type.Object(

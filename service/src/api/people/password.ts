@@ -9,7 +9,7 @@ const cost = { memory: 19_456, passes: 2, parallelism: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
 
-// Each takes 19 MiB.
+// Each derivation takes 19 MiB.
 const derivations = new Derivations({
   atOnceMax: 2,
   waitingMax: 20,

@@ -184,7 +184,7 @@ export async function changePassword(people: People, asked: Asked): Promise<Repl
   return done([devices.remember(asked.request, { tenant_id, user_id, password_hash })]);
 }
 
-// The hash of the new password. Null if the password is no longer the one that was checked.
+// Returns the hash of the new password, or null if the current password has changed since it was checked.
 async function savePasswordChange(
   { database, now }: People,
   session: OpenSession,

@@ -9,7 +9,7 @@ import { Listener } from "../../db/postgres/listener.ts";
 
 type ExternalIssuer = TrustedIssuer & { keys: JWTVerifyGetKey };
 
-// OpenID Connect allows a subject no more than this.
+// OpenID Connect limits a subject to this length.
 const externalNameMax = 255;
 const rememberedMax = 10_000;
 // Clocks of two processes differ.
@@ -44,11 +44,12 @@ export class Authenticator {
     });
   }
 
-  // If the connection is lost as well, they are read as soon as it is back. Otherwise nothing else would show the failure.
+  // If the connection was lost too, the keys are reloaded when it is back. Any other failure would go unnoticed without this
+  // warning.
   async #reloadKeys(): Promise<void> {
     await this.#issuer.reload().catch((cause: unknown) => {
       if (!this.#listener.isListening) return;
-      process.emitWarning(new Error("The signing keys could not be read again.", { cause }));
+      process.emitWarning(new Error("The signing keys could not be reloaded.", { cause }));
     });
   }
 
@@ -113,7 +114,7 @@ export class Authenticator {
       throw unauthorized("The token's client was revoked.");
     const isOfSecret = payload["secretless"] !== true;
     if (isOfSecret && (payload["token_generation"] ?? 0) !== client.token_generation)
-      throw unauthorized("The token's secret was revoked.");
+      throw unauthorized("The client secret that this token was issued for has been revoked.");
     return {
       tenant: { tenant_id, slug },
       actor: clientId,
@@ -156,14 +157,13 @@ export class Authenticator {
   }
 }
 
-// The issuer stands first, so the actor cannot be taken for a person, a client of ours, or detection. Spaces, brackets and whatever is
-// not visible are encoded, so the name cannot imitate one either.
+// The issuer comes first, so the actor cannot be mistaken for a person, one of our clients, or detection. Spaces, brackets and
+// invisible characters are encoded, so the name cannot imitate one either.
 function externalActor(payload: JWTPayload, { issuer }: ExternalIssuer): string {
   const names = [payload["client_id"], payload["azp"], payload.sub];
   const name = names.find((each) => typeof each === "string" && each !== "");
   if (typeof name !== "string") return issuer;
-  if (name.length > externalNameMax)
-    throw unauthorized(`The token's client has a name of more than ${externalNameMax} characters.`);
+  if (name.length > externalNameMax) throw unauthorized(`The token's client name has more than ${externalNameMax} characters.`);
   return `${issuer} ${name.toWellFormed().replaceAll(/[^\x21-\x7e]|[<>%]/gu, encodeURIComponent)}`;
 }
 

@@ -3,7 +3,7 @@ import { Derivations } from "./derivations.ts";
 
 const limits = { atOnceMax: 2, waitingMax: 4, waitingOfOneMax: 3, detail: "Come back." };
 
-// Work that ends when it is told to.
+// Work that ends when the test says so.
 function stage() {
   const ends: (() => void)[] = [];
   let running = 0;
@@ -16,11 +16,11 @@ function stage() {
   return { work, endOne: () => ends.shift()?.(), most: () => most };
 }
 
-test("derivations: never more at once than allowed, also when one begins just as another ends", async () => {
+test("derivations: never more run at once than allowed, even if one begins just as another ends", async () => {
   const { work, endOne, most } = stage();
   const derivations = new Derivations(limits);
   const all = [derivations.run("a", work), derivations.run("a", work), derivations.run("b", work)];
-  // Each end lets one in that waited. Whoever comes at that moment must wait too.
+  // Each end admits one from the queue. A newcomer at that moment must queue too.
   for (let round = 0; round < 20; round++) {
     endOne();
     for (let turn = 0; turn < round % 5; turn++) await Promise.resolve();
@@ -35,7 +35,7 @@ test("derivations: never more at once than allowed, also when one begins just as
   expect(most()).toBe(2);
 });
 
-test("derivations 429: one key fills a part of the queue, all together the whole of it", async () => {
+test("derivations 429: one key can fill only a part of the queue, all keys together the whole queue", async () => {
   const { work, endOne } = stage();
   const derivations = new Derivations(limits);
   const all = ["a", "a", "a", "a", "a"].map((key) => derivations.run(key, work));

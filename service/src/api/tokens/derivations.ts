@@ -3,8 +3,9 @@ import { Failure } from "../../domain/failure.ts";
 type Limits = { atOnceMax: number; waitingMax: number; waitingOfOneMax?: number; detail: string };
 type Waiting = { key: string; go: () => void };
 
-// Deriving a hash takes memory and a thread that everything else needs too. So few run at a time, and beyond a short queue the
-// caller is asked to come back. One key may take a part of the queue alone, so a guesser does not keep the others waiting.
+// Deriving a hash takes memory and a thread that everything else needs too. So only a few run at a time, and when the short queue
+// is full, the caller is asked to retry. One key may fill only part of the queue, so somebody who guesses secrets does not block
+// the others.
 export class Derivations {
   readonly #limits: Limits;
   readonly #waiting: Waiting[] = [];
@@ -20,7 +21,7 @@ export class Derivations {
     try {
       return await work();
     } finally {
-      // The turn is passed on, so nobody can take it in between.
+      // Hands the slot directly to the next in the queue, so nobody else can take it in between.
       const next = this.#waiting.shift();
       if (next) next.go();
       else this.#running--;

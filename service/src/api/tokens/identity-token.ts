@@ -2,8 +2,8 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IdentityVerdict } from "../../domain/activity.ts";
 import { identityMessage, readIdentityToken } from "../../domain/identity.ts";
 
-// A page sends events of one or two users in a request. A request with far more tokens is an attack, and a hash takes 8 µs for
-// each secret.
+// A page's request has events of one or two users. A request with far more tokens is an attack, and each token costs 8 µs of
+// hashing per secret.
 const verifiedMax = 100;
 
 export function newIdentitySecret(): string {

@@ -65,7 +65,7 @@ export function issuerAdapter(database: Database): new (model: string) => Adapte
 
 type Held = Pick<ClientRow, "secret_hash" | "scopes" | "tenant_id" | "slug" | "previous_secrets" | "token_generation">;
 
-// For an id that no client has, or had until it was revoked: no secret is right, and finding that out takes the same work.
+// Used for an unknown or revoked client id. No secret matches, and the check takes the same work as for a real client.
 function nobody(id: string): Held {
   const secrets = { secret_hash: nobodysHash(id), previous_secrets: [], token_generation: 0 };
   return { ...secrets, scopes: [...scopes], tenant_id: "", slug: "" };

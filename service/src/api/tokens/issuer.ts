@@ -32,7 +32,7 @@ export type Grant = {
   expiresInSeconds: number;
 };
 
-// Left out until the client's secrets are first revoked, so tokens of earlier releases are of generation 0.
+// Omitted until the client's secrets are first revoked, so tokens of earlier releases have generation 0.
 function generationClaim(generation: number): { token_generation?: number } {
   return generation === 0 ? {} : { token_generation: generation };
 }
@@ -104,7 +104,8 @@ export class Issuer {
     return fresh.kid;
   }
 
-  // The same token that the endpoint gives, for the command line, which needs no secret. It says so: revoking secrets does not end it.
+  // Makes the same token as the endpoint, but for the command line, which needs no secret. The token records that, so revoking
+  // secrets does not end it.
   async mint(grant: Grant): Promise<string> {
     const key = this.#keys[0];
     if (!key) throw new Error("no signing key");
@@ -240,7 +241,8 @@ function makeProvider(url: string, settings: Configuration, compare: ReturnType<
   return provider;
 }
 
-// An error has the members of OAuth and of a problem, and no others: the provider adds more to some of its errors.
+// An error has only the members of an OAuth error and of a problem. The provider adds others to some errors, which are dropped
+// here.
 function tokenReply(status: number, body: unknown, challenge: string): Reply {
   const members = typeof body === "object" && body !== null ? { ...body } : {};
   const headers: Record<string, string> = { "cache-control": "no-store", "content-type": "application/json" };

@@ -5,8 +5,9 @@ import { Quotas } from "../http/rate-limits.ts";
 const burst = 10;
 const windowSeconds = 60;
 
-// Slows down wrong secrets for one client from one address: ten at once, then one every six seconds. Counted by both, so a guesser
-// does not lock the client out elsewhere. Each process counts for itself: a secret is far too long to be guessed by more processes.
+// Limits wrong secrets for one client from one address: ten at once, then one every six seconds. The count is per client and
+// address, so guessing does not lock the client out elsewhere. Each process counts separately, because a secret is far too long
+// for a few more guesses to matter.
 export class SecretGuesses {
   readonly #wrong = new Quotas("guesses", burst / windowSeconds, undefined, windowSeconds);
 

@@ -9,7 +9,7 @@ import type { Reply } from "../http/problem.ts";
 import { hashSecret, newSecret } from "./secret.ts";
 
 export const rotationWords =
-  "The secret before it works for 24 hours more, also if the secret is rotated again meanwhile. Up to 5 earlier secrets work at once; a further rotation is rejected with 429 until the oldest one ends. With revoke_now all earlier secrets end at once, and so do the tokens that were fetched with them. The caller must hold every scope of the client.";
+  "The replaced secret works for another 24 hours, even if the secret is rotated again in the meantime. Up to 5 earlier secrets work at the same time; a further rotation is rejected with 429 until the oldest one ends. With revoke_now, all earlier secrets and the tokens issued for them stop working at once. The caller must hold every scope of the client.";
 
 type Rotation = { clientId: string; event: Pick<DomainEvent, "type" | "resource"> };
 

@@ -20,8 +20,8 @@ export function newSecret(): string {
   return randomBytes(32).toString("base64url");
 }
 
-// The operator may choose a weak secret, so the hash is a slow one. A client's further secrets are hashed under the salt of its first:
-// then one derivation checks a secret against all of them.
+// The operator may choose a weak secret, so the hash is slow. All secrets of a client share the salt of the first, so that one
+// derivation checks a secret against all of them.
 export async function hashSecret(secret: string, sibling?: string): Promise<string> {
   const salt = sibling === undefined ? randomBytes(saltBytes) : Buffer.from(partsOf(sibling).salt, "base64url");
   return toStored(salt, await derive(secret, salt, hashBytes, cost));
@@ -42,12 +42,14 @@ function keyed(purpose: string, text: string): Buffer {
   return createHmac("sha256", processKey).update(`${purpose} ${text}`).digest();
 }
 
-// A hash that no secret has, always the same for one id. An id that no client has is checked against it, so it costs the same work.
+// A hash that matches no secret and is always the same for one id. Unknown client ids are checked against it, so that they cost
+// the same work as known ones.
 export function nobodysHash(clientId: string): string {
   return toStored(keyed("salt", clientId).subarray(0, saltBytes), keyed("hash", clientId));
 }
 
-// Secrets that were right, under a key that only this process has: a client that knows its secret never waits behind a guesser.
+// Remembers right secrets, hashed with a key that only this process has, so that a client with the right secret never waits
+// behind somebody who is guessing.
 const remembered = new Map<string, Buffer>();
 
 function remember(stored: string, print: Buffer): void {
@@ -71,13 +73,13 @@ function isRemembered(hashes: string[], print: Buffer): boolean {
   });
 }
 
-// `limit` runs the check of a secret that this process has not seen to be right.
+// `limit` runs the check of a secret that this process has not verified before.
 export async function isClientSecret(
   secret: string,
   client: Hashes,
   limit: (check: () => Promise<boolean>) => Promise<boolean> = (check) => check(),
 ): Promise<boolean> {
-  // The derivation pads with zeros, so a secret followed by them would count as the same.
+  // The derivation pads its input with zeros, so a secret with trailing zero bytes would match too.
   if (secret.includes("\0")) return false;
   const hashes = hashesOf(client);
   const print = keyed("secret", secret);
@@ -91,7 +93,7 @@ export async function isClientSecret(
 
 async function findHash(secret: string, hashes: string[]): Promise<string | undefined> {
   const all = hashes.map((stored) => ({ stored, ...partsOf(stored) }));
-  // One salt, but for secrets that an earlier release rotated.
+  // Usually one salt; secrets that an earlier release rotated may have others.
   for (const salt of new Set(all.map((each) => each.salt))) {
     const derived = await derivations.run(salt, () => derive(secret, Buffer.from(salt, "base64url"), hashBytes, cost));
     const found = all.find((each) => each.salt === salt && timingSafeEqual(each.hash, derived));

@@ -1,10 +1,10 @@
-// Every advisory lock, with its number. Two locks with the same number would wait for each other. The numbers mean nothing, but
+// All advisory locks and their numbers. Two locks with the same number would wait for each other. The numbers mean nothing, but
 // all processes on one database must agree on them. A test checks that nothing else takes an advisory lock.
 export const advisoryLocks = {
   migrations: 4_812_201,
-  // In the embedded database: held by the one service on the folder.
+  // In the embedded database: held by the one service that uses the folder.
   service: 4_812_202,
-  // In the embedded database: shared by everybody who uses it, and exclusive for whoever stops it.
+  // In the embedded database: shared by every process that uses it, exclusive for the process that stops it.
   users: 4_812_203,
   tenantRole: 4_812_204,
   expiry: 4_812_205,

@@ -102,12 +102,13 @@ export function makeFolder(dataDir: string): void {
   }
 }
 
-// All that is ever made in DATA_DIR, and what a new disk has.
+// Everything that casehound creates in DATA_DIR, and what a new disk contains.
 const ownNames = /^(postgres(\.\d+\.new|\.log)?|run|demo-credentials\.json(\.new)?|lost\+found)$/;
 const secretFiles = ["postgres.log", "demo-credentials.json"];
 
-// Other users of the machine can list and read nothing. As root, PostgreSQL runs as another user and must pass through the folder:
-// its group may enter, but not list it. A folder with other things in it is left as it is, because it could be /var/lib or a home.
+// Keeps other users of the machine from listing and reading the folder. If the service runs as root, PostgreSQL runs as another
+// user and must pass through the folder, so its group may enter it but not list it. A folder with other files in it is left as it
+// is, because it could be /var/lib or a home folder.
 export function closeFolder(dataDir: string, user: User | null): void {
   const { uid, gid, mode } = statSync(dataDir);
   if (uid !== process.getuid?.()) return;

@@ -160,7 +160,7 @@ export class Database implements TenantDatabase {
         () => true,
         () => false,
       );
-      // The next connection may reach a server that takes writes.
+      // The next connection may reach a server that accepts writes.
       isBroken = !isAlive || codeOf(error) === readOnlyCode;
       throw error;
     } finally {
@@ -233,7 +233,7 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-// Whether the connection is lost, or cannot be made now.
+// Whether the connection was lost, or cannot be made now.
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);

@@ -13,7 +13,7 @@ import { interrupt, isRunning, isRunningIn, launcher, serverUser, type Launcher 
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
 const pollMs = 50;
-// How long a start of the service waits for commands before it stops the PostgreSQL that they use.
+// How long a starting service waits for commands before it stops the PostgreSQL that they use.
 const commandsTimeoutMs = 10_000;
 
 const settings = {
@@ -36,7 +36,7 @@ export class EmbeddedPostgres {
   // Where this start's lines begin: what older ones said explains nothing.
   #logBegin: number;
   #server: ChildProcess | null = null;
-  // Whether anything has answered since our server was started. If so, its end is no failed start.
+  // Whether any server has answered since ours was started. If so, the end of ours is not a failed start.
   #hasAnswered = false;
   #guard: Client | null = null;
   #isStopping = false;
@@ -73,15 +73,15 @@ export class EmbeddedPostgres {
     const wantsStop = this.#watching || (await this.#isLastUser());
     if (wantsStop) await this.#stopRunning();
     else this.#server?.unref();
-    // Not before the stop: the lock that this connection holds keeps others from using a server that is about to stop.
+    // Close this connection only after the stop: its lock keeps others from using a server that is about to stop.
     await this.#guard?.end().catch(() => {});
   }
 
   #watching = false;
 
-  // Connects, starts PostgreSQL if it does not run, and counts as one of its users from then on. Another command may be stopping
-  // the server that was found. Then the connection is lost, and once that server is gone, a new one is started. `claim` returns
-  // whether this server will do.
+  // Connects, starts PostgreSQL if it is not running, and counts as one of its users from then on. Another command may be
+  // stopping the server that was found. Then the connection is lost, and a new server is started once the old one is gone.
+  // `claim` returns whether this server can be used.
   async #enter(claim: (guard: Client) => Promise<boolean>): Promise<void> {
     makeCluster(this.#folder, this.#launcher, this.address.user);
     const deadline = Date.now() + startTimeoutMs;
@@ -168,8 +168,8 @@ export class EmbeddedPostgres {
     }
   }
 
-  // Locks, because they vanish with the connection: no kill can leave one behind. A PostgreSQL that is not our child was left by
-  // a service that was killed, or belongs to a command. It is stopped, and the next one is ours.
+  // Uses locks, because they end with the connection, so a killed process leaves none behind. A PostgreSQL that is not our child
+  // was left by a killed service or belongs to a command. It is stopped, and we start our own.
   async #claimFolder(guard: Client, dataDir: string): Promise<boolean> {
     if (!(await tryLock(guard, advisoryLocks.service)))
       throw new EmbeddedFault(`another casehound is running on DATA_DIR ${dataDir}`);
@@ -180,7 +180,7 @@ export class EmbeddedPostgres {
     return false;
   }
 
-  // One that takes longer is cut off: the service comes first.
+  // A command that takes longer is cut off: the service has priority.
   async #waitForCommands(guard: Client): Promise<void> {
     await guard.query("select set_config('lock_timeout', $1, false)", [String(commandsTimeoutMs)]);
     await guard.query("select pg_advisory_lock($1)", [advisoryLocks.users]).catch((error: unknown) => {
@@ -188,8 +188,8 @@ export class EmbeddedPostgres {
     });
   }
 
-  // Ours, which may have no pid file yet; or the one that runs, if ours gave way to it. Its pid is read first: after the stop, the
-  // file may already name a server that another command has started.
+  // Stops our server, which may have no pid file yet, or the running one if ours gave way to it. The pid is read first, because
+  // after the stop the file may already name a server that another command has started.
   async #stopRunning(): Promise<void> {
     const pid = this.#serverPid();
     const own = this.#server?.pid;
@@ -199,8 +199,8 @@ export class EmbeddedPostgres {
     await until(() => !isRunningIn(pid, this.#folder), stopTimeoutMs);
   }
 
-  // A server that is stopping can still grant the lock, if it ends the stopper's connection before ours. It accepts no new
-  // connection then, so one is tried once the lock is held.
+  // A stopping server can still grant the lock if it ends the stopper's connection before ours. It accepts no new connections by
+  // then, so a new connection is tried once the lock is held.
   async #shareUserLock(guard: Client): Promise<void> {
     await guard.query("select pg_advisory_lock_shared($1)", [advisoryLocks.users]);
     const probe = this.#newClient();
@@ -211,7 +211,7 @@ export class EmbeddedPostgres {
     }
   }
 
-  // If so, nobody else can become a user any more.
+  // If the lock is granted, no other process can become a user any more.
   async #isLastUser(): Promise<boolean> {
     if (!this.#guard) return false;
     try {

@@ -49,7 +49,7 @@ export class Lane {
     return connecting;
   }
 
-  // The next one in that place is a new one.
+  // A new connection takes its place.
   dropReader(slot: number, dropped: Promise<Reader>): void {
     if (this.#readers[slot] === dropped) this.#readers[slot] = undefined;
     void dropped.then((reader) => reader.end()).catch(() => {});

@@ -45,7 +45,7 @@ export function launcher(paths: string[], user: User | null): Launcher {
   return { uid, gid, command: (file, args) => ({ file: "setpriv", args: [...drop, file, ...args], options: {} }) };
 }
 
-// Folders are entered and not listed.
+// The user can enter these folders but not list them.
 function canReach(path: string, { uid, gid }: User): boolean {
   return (
     spawnSync("/bin/sh", ["-c", 'test -x "$1" && { test -d "$1" || test -r "$1"; }', "sh", path], { uid, gid, stdio: "ignore" })
@@ -77,7 +77,7 @@ export function interrupt(pid: number): void {
   try {
     process.kill(pid, "SIGINT");
   } catch (error) {
-    // It has just ended by itself.
+    // The process has just ended by itself.
     if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
   }
 }
