@@ -8,7 +8,7 @@ function render(template: string, features: Features = {}): string {
   return compileSentence(template).render(contextOf(features, {}));
 }
 
-test("compileSentence: placeholders stand for the values, and the rest is kept as it is", () => {
+test("compileSentence: placeholders are replaced by values, and the rest is unchanged", () => {
   const template = "{device.accounts_1h} accounts on {event.browser} within an hour; {device.accounts_1h} in all.";
   const { reads, render } = compileSentence(template);
   expect(reads).toEqual(["device.accounts_1h", "event.browser"]);
@@ -31,7 +31,7 @@ test.each([
   [-2.5, "-2.5"],
   [-0.001, "0"],
   [never, "999,999"],
-])("compileSentence: the number %s is shown as %s", (value, shown) => {
+])("compileSentence: shows the number %s as %s", (value, shown) => {
   expect(render("{event.value}", { "event.value": value })).toBe(shown);
 });
 
