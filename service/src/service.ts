@@ -263,7 +263,7 @@ function findKeys(database: Database): Promise<{ cursors: Buffer; devices: Buffe
 
 const webhooksOf = ({ hasPrivateWebhooks }: Config) => ({ isPrivateAllowed: hasPrivateWebhooks });
 
-// Combines simultaneous requests for the same thing into one database query.
+// Combines simultaneous calls of the same kind into one query or transaction.
 function gathered(
   database: Database,
   { newId }: Clock,

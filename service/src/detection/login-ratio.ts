@@ -79,7 +79,7 @@ function partOf(kind: ValueKind, facts: AccountFacts, values: LoginValues, share
 }
 
 // Unusual for an account whose log-ins all had a device: blocking the script must not look more usual than letting it run. If an
-// account never had one, its absence speaks for nobody, because anybody can do without.
+// account never had one, its absence is no evidence, because anybody can do without.
 function withoutDevice({ logins, seen }: AccountFacts): number {
   const named = sumOf(seen.device);
   if (named === 0) return 0;

@@ -17,7 +17,7 @@ export const webhookTypes = [
   "rule.changed",
 ] as const;
 
-// The scopes that creating a webhook requires, because its creator can read everything that is sent.
+// The scopes that are required to manage webhooks, because their receiver can read everything that is sent.
 export const webhookReach = ["read:events", "read:case", "read:enduseraccount", "read:rules"] as const;
 
 const Url = Type.String({

@@ -44,7 +44,7 @@ export class BacktestRunner extends Worker {
     }
   }
 
-  // Returns false if the run failed. A failed backtest is queued again, here or in another process, at most `begunMax` times.
+  // Returns false if the run failed. A failed backtest is run again, here or in another process, up to `begunMax` runs in all.
   async #work(claimed: ClaimedBacktest): Promise<boolean> {
     const { database, clock, log } = this.#parts;
     const hold = new Hold(database, claimed);
