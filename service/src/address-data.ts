@@ -1,7 +1,7 @@
 import { ConfigFault } from "./config.ts";
 import { Enrichment } from "./engine/enrichment.ts";
 
-// The databases of addresses that MMDB_FILES names.
+// Opens the address databases that MMDB_FILES lists.
 export function openAddressData(files: string[]): Enrichment {
   try {
     return Enrichment.open(files);

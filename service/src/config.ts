@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { clientIdFault } from "./domain/client.ts";
 import { slugFault } from "./domain/tenant.ts";
 
-// The only reader of the environment. Anything wrong in it is one clear line and exit code 2.
+// The only reader of the environment. A fault in it is reported in one line, with exit code 2.
 export class ConfigFault extends Error {}
 
 export type TrustedIssuer = {
@@ -16,7 +16,7 @@ export type TrustedIssuer = {
   tenants: string[] | "*";
 };
 
-// Where people may come from, and whose tenant they are of.
+// The identity provider through which people may sign in, and the tenant that they belong to.
 export type OidcSettings = { issuer: string; clientId: string; clientSecret: string; tenant: string };
 
 const roles = ["api", "collector", "engine"] as const;
@@ -28,7 +28,7 @@ type RowSecurity = (typeof rowSecurities)[number];
 export type Config = {
   host: string;
   port: number;
-  // Whether HOST or PORT names a place where the service can be called.
+  // Whether HOST or PORT gives an address where the service can be called.
   isAddressGiven: boolean;
   publicUrl: string | null;
   databaseUrl: string | null;
@@ -39,22 +39,22 @@ export type Config = {
   metricsPort: number | null;
   logLevel: string;
   isStrictHost: boolean;
-  // Auto: on, unless the database does not let us.
+  // `auto` means on, unless the database does not allow it.
   rowSecurity: RowSecurity;
   bootstrap: { tenant: string; clientId: string; clientSecret: string } | null;
   trustedIssuers: TrustedIssuer[];
   oidc: OidcSettings | null;
-  // Databases of addresses in the MaxMind format.
+  // Address databases in the MaxMind format.
   mmdbFiles: string[];
   retentionDays: number;
-  // Requests a second that one process takes; null for no limit.
+  // Requests per second that one process accepts. Null means no limit.
   rateLimits: { client: number | null; tenant: number | null; collector: number | null };
   // Quotas per second on what pages send: events, and new devices and sessions, for one address and for one app key. Null means
   // no quota.
   collectorQuotas: Record<"address" | "key", { events: number | null; names: number | null }>;
-  // Whether webhooks may go to private addresses, and by plain http.
+  // Whether webhooks may go to private addresses and use plain http.
   hasPrivateWebhooks: boolean;
-  // Those whose word on where a request comes from is believed.
+  // The proxies that are trusted to say where a request comes from.
   trustedProxies: BlockList;
 };
 
@@ -108,7 +108,7 @@ export function isEverywhere(host: string): boolean {
   return ["0.0.0.0", "[::]", "[::ffff:0:0]"].includes(hostname);
 }
 
-// Where a service of these settings answers, seen from its own machine.
+// The address of a service with these settings, as seen from its own machine.
 export function localUrl({ host, port }: Pick<Config, "host" | "port">): string {
   return `http://${isEverywhere(host) ? "127.0.0.1" : inUrl(host)}:${port}`;
 }
@@ -119,7 +119,7 @@ function isAddressGiven(env: Environment): boolean {
   return port === null ? host !== null && !isEverywhere(host) : Number(port) !== 0;
 }
 
-// An empty variable counts as one that is not set, as in most shells' scripts.
+// An empty variable counts as not set, as in most shell scripts.
 function text(env: Environment, name: string): string | null {
   const value = env[name];
   return value === undefined || value === "" ? null : value;
@@ -160,7 +160,7 @@ function oneOf<T extends string>(env: Environment, name: string, allowed: readon
   return found;
 }
 
-// In a form that paths can be put behind.
+// Returns the address without a trailing slash, so that paths can be appended.
 function baseUrl(value: string | null, name: string): string | null {
   if (value === null) return null;
   const url = httpUrl(value, name);

@@ -5,20 +5,20 @@ import { demoTimeline } from "@casehound/simulator/demo";
 import { networkDatabases } from "@casehound/simulator/mmdb";
 import { Network } from "@casehound/simulator/network";
 
-// Where the simulated shop's pages claim to be.
+// The origin that the simulated shop's pages claim.
 export const demoOrigin = "https://shop.example";
 const lateMaxMs = 30_000;
 
 type Target = { url: string; tenant: string; clientId: string; clientSecret: string; appKey: string };
 
-// The simulated shop's own internet: no real address is in it.
+// The simulated shop's own internet. It contains no real addresses.
 export function demoEnrichment(nowMs: number): Enrichment {
   const { city, asn } = networkDatabases(new Network(), nowMs);
   return new Enrichment([city, asn]);
 }
 
-// A shop that sends a month of history, and then lives on: over HTTP, through the collector and the API, as any other would.
-// Every start is another shop, for the ids of the one before have been seen. Returns what stops it.
+// A shop that sends a month of history and then goes on live, over HTTP through the collector and the API like any other. Every
+// start uses a different shop, because the ids of the previous one are already known. Returns a function that stops it.
 export function startDemo({ url, tenant, clientId, clientSecret, appKey }: Target, log: Logger): () => Promise<void> {
   const stopping = new AbortController();
   const target = { baseUrl: url, tenant, token: clientTokens({ baseUrl: url, clientId, clientSecret }) };

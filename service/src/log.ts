@@ -2,8 +2,8 @@ import { pino, type Logger } from "pino";
 
 const causesMax = 3;
 
-// JSON lines on standard error. Of an error only what cannot hold a caller's data: PostgreSQL puts values of rows into
-// its errors' details.
+// Writes JSON lines to standard error. Errors are reduced to what cannot contain a caller's data, because PostgreSQL puts row
+// values into the details of its errors.
 export function openLog(level: string): Logger {
   const options = {
     level,

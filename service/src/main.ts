@@ -44,11 +44,11 @@ function demoLines(url: string, { tenant, client_id, client_secret }: DemoCreden
   ];
 }
 
-// Heard from the first moment on, so that a stop during the start leaves no PostgreSQL behind.
+// Listens for signals from the beginning, so that a stop during startup leaves no PostgreSQL behind.
 async function run(): Promise<void> {
   const config = readConfig();
   const log = openLog(config.logLevel);
-  // Node would write warnings of libraries between the log's lines as plain text.
+  // Node would write library warnings as plain text between the log's lines.
   process.removeAllListeners("warning");
   process.on("warning", (warning) => log.warn({ err: warning }, "warning"));
   const starting = startService(config, log).catch((error: unknown) => {
@@ -57,7 +57,7 @@ async function run(): Promise<void> {
   let isStopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
-      // Ctrl+C comes twice: from the terminal, and passed on by npm. The stop has time limits of its own.
+      // Ctrl+C arrives twice: from the terminal, and passed on by npm. The stop has its own time limits.
       if (isStopping) return;
       isStopping = true;
       log.info({ signal }, "stopping");

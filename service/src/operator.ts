@@ -8,12 +8,13 @@ import { Failure } from "./domain/failure.ts";
 // What is wrong, and what to do about it.
 export type Trouble = { detail: string; next: string };
 
-// What the operator can mend is one line and exit code 2, whichever command meets it. Anything else is a bug, and is shown whole.
+// Whether the operator can fix the error. Such an error is shown in one line with exit code 2, in every command. Anything else is
+// a bug and is shown in full.
 export function isOperators(error: unknown): boolean {
   return [ConfigFault, EmbeddedFault, MigrationFault].some((kind) => error instanceof kind);
 }
 
-// SQLSTATE, and what the operator can do; `role` is the one that DATABASE_URL logs in as.
+// What the operator can do, by SQLSTATE or system error code. `role` is the one that DATABASE_URL logs in as.
 const steps: [code: RegExp, next: (role: string) => string][] = [
   [
     /^42501$/,
@@ -31,7 +32,7 @@ const steps: [code: RegExp, next: (role: string) => string][] = [
   [/^57P/, () => "it is starting or stopping: try again in a moment"],
 ];
 
-// Of an error that came from opening or asking the database.
+// Explains an error from opening or querying the database.
 export function tellDatabase(error: unknown, databaseUrl: string | null): Trouble {
   const root = rootOf(error);
   const parts = root instanceof AggregateError ? root.errors : [root];
@@ -42,7 +43,7 @@ export function tellDatabase(error: unknown, databaseUrl: string | null): Troubl
   return { detail, next: "is it up, and are host, port, user, password and name in DATABASE_URL right?" };
 }
 
-// Whether it is the database's doing, and the operator's to mend: it is away, or refuses us.
+// Whether the database is unavailable or rejects us, which the operator can fix.
 export function isDatabaseTrouble(error: unknown): boolean {
   if (error instanceof Failure) return error.code === "bad-gateway" && error.cause instanceof Error;
   if (error instanceof DatabaseError) return steps.some(([code]) => code.test(codeOf(error)));
@@ -50,7 +51,7 @@ export function isDatabaseTrouble(error: unknown): boolean {
   return parts.some((each) => each instanceof Error && "syscall" in each && /^(connect|getaddrinfo)$/.test(String(each.syscall)));
 }
 
-// The same as one line.
+// The same in one line.
 export function databaseFault(error: unknown, databaseUrl: string | null): unknown {
   if (isOperators(error)) return error;
   const { detail, next } = tellDatabase(error, databaseUrl);

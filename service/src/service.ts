@@ -55,18 +55,18 @@ export type Service = {
   issuer: Issuer;
   metrics: Metrics;
   demo: DemoCredentials | null;
-  // For the first person of the embedded database's tenant, while there is none.
+  // For the first person of the embedded database's tenant, as long as there is none.
   setUpLink: string | null;
   stop: () => Promise<void>;
 };
 
-// What a simulation brings along: its own time, and its own map of addresses.
+// What a simulation provides: its own time and its own address data.
 type World = { clock: Clock; enrichment?: Enrichment };
 
 // True from the end of startup until the stop begins.
 type Life = { isReady: boolean; stops: (() => Promise<void>)[] };
 
-// Everything of one process, put together. Stops in the opposite order of its start.
+// Assembles everything in one process. Stops in the reverse order of the start.
 export async function startService(
   config: Config,
   log: Logger = openLog(config.logLevel),
@@ -122,7 +122,7 @@ async function start(
     );
   }
   const limiter = new RateLimiter(config.rateLimits);
-  // Runs before the API opens, which would otherwise reject the bootstrap client.
+  // Runs before the API opens. Otherwise the API would reject the bootstrap client.
   if (config.bootstrap) await bootstrap(database, config.bootstrap, clock);
   const { url, ownUrl, port, issuer } = await startApi(config, { database, clock, enrichment, limiter, log, metrics, life });
   const demo = embedded ? await demoCredentials(database, join(config.dataDir, "demo-credentials.json"), clock) : null;
@@ -161,7 +161,8 @@ async function lockTenants(database: Database, { rowSecurity }: Config, log: Log
   if (fault !== null) log.warn({ fault }, "tenants are kept apart by the statements alone, without row-level security");
 }
 
-// The simulated shop's visitors come from a simulated internet, of which no real file knows.
+// Whether the simulated shop runs. Its visitors come from a simulated internet that no real address file covers, so
+// `openEnrichment` asks too.
 function hasDemo({ databaseUrl, hasDemo, roles }: Config): boolean {
   return databaseUrl === null && hasDemo && roles.has("api") && roles.has("collector") && roles.has("engine");
 }
@@ -247,7 +248,7 @@ async function startApi(
   const pages = isApi ? new ConsolePages(readConsole()) : null;
   server.open({ services, authenticator, sessions, limiter, router, pages, isStrictHost: config.isStrictHost });
   if (isServing) stops.push(() => server.stop());
-  // Before the server waits for what is under way, for a stream never ends by itself.
+  // Stops run in reverse order, so this runs before the server waits for requests in flight. A stream never ends by itself.
   stops.push(async () => feed.stop());
   return { url: publicUrl, ownUrl, port, issuer };
 }
@@ -262,7 +263,7 @@ function findKeys(database: Database): Promise<{ cursors: Buffer; devices: Buffe
 
 const webhooksOf = ({ hasPrivateWebhooks }: Config) => ({ isPrivateAllowed: hasPrivateWebhooks });
 
-// What many callers ask for at once is asked of the database together.
+// Combines simultaneous calls of the same kind into one query or transaction.
 function gathered(
   database: Database,
   { newId }: Clock,

@@ -23,7 +23,7 @@ import { scopes } from "./domain/scope.ts";
 
 type Credentials = { tenant: string; tenant_id: string; client_id: string; client_secret: string; app_key: string };
 
-// The simulated shop's pages may send to the tenant. Returns the key that they send under.
+// Allows the simulated shop's pages to send events to the tenant. Returns the app key that they use.
 export async function allowOrigin(database: Database, slug: string, origin: string): Promise<string> {
   return database.transaction(async (tx) => {
     const tenant = await lockTenant(tx, slug);
@@ -35,14 +35,14 @@ export async function allowOrigin(database: Database, slug: string, origin: stri
   });
 }
 
-// Without the secret where it was rotated, for then nobody here knows it.
+// The secret is null if it was rotated, because then it is not known here.
 export type DemoCredentials = { tenant: string; client_id: string; client_secret: string | null };
 
 type Clock = { now: () => string };
 
 type NewTenant = { slug: string; clientId?: string; clientSecret?: string; allowedOrigins?: string[] };
 
-// A tenant together with its first client, which has every scope. The secret is given back this once.
+// Creates a tenant with its first client, which has every scope. The secret is returned only this once.
 export async function createTenant(database: Database, wanted: NewTenant, clock: Clock): Promise<Credentials> {
   const secret = wanted.clientSecret ?? newSecret();
   const tenant = {
@@ -75,7 +75,7 @@ export async function createTenant(database: Database, wanted: NewTenant, clock:
   };
 }
 
-// For tenants that were made by an earlier release.
+// Adds and upgrades default rules of tenants that an earlier release created.
 export async function seedRules(database: Database, clock: Clock): Promise<void> {
   for (const tenantId of await listTenantsWithoutRules(database)) {
     await database.transaction((tx) => insertDefaults(tx, tenantId, defaultRules, clock.now()));
@@ -134,7 +134,8 @@ export async function createClient(database: Database, wanted: NewClient, clock:
   return { tenant: tenant.slug, tenant_id: tenant.tenant_id, client_id: clientId, client_secret: secret };
 }
 
-// Made where absent. Of many processes that start at once, one makes them and the others find them.
+// Creates the tenant and the client if they do not exist. If many processes start at once, one creates them and the others find
+// them.
 export async function bootstrap(database: Database, wanted: NonNullable<Config["bootstrap"]>, clock: Clock): Promise<void> {
   const { tenant: slug, clientId, clientSecret } = wanted;
   const existing = await findClient(database, clientId);
@@ -160,9 +161,9 @@ function ignoreExisting(error: unknown): void {
   if (!(error instanceof Failure) || error.code !== "item-already-exists") throw error;
 }
 
-// The try-out tenant's credentials are kept beside its data, for only a hash of the secret is in the database. Where the
-// file is lost, or was never written because the first start was killed, the tenant gets a further client. A database that has
-// tenants of its own, as one that was restored, is no try-out and gets none: null.
+// The trial tenant's credentials are stored beside its data, because the database contains only a hash of the secret. If the file
+// is lost, or was never written because the first start was killed, the tenant gets another client. A database with other
+// tenants, such as a restored one, is not a trial: it gets no credentials, and the result is null.
 export async function demoCredentials(database: Database, file: string, clock: Clock): Promise<DemoCredentials | null> {
   const kept = readKept(file);
   const client = kept && (await findClient(database, kept.client_id));
@@ -174,14 +175,14 @@ export async function demoCredentials(database: Database, file: string, clock: C
     ? await createClient(database, { slug, scopes: [...scopes] }, clock)
     : await createTenant(database, { slug }, clock);
   writeFileSync(`${file}.new`, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
-  // In one step, so that a kill leaves no half of a file.
+  // Rename in one step, so that a kill leaves no partial file.
   renameSync(`${file}.new`, file);
   return credentials;
 }
 
 function readKept(file: string): (DemoCredentials & { client_secret: string }) | null {
   try {
-    // Written above, by an earlier start.
+    // Only `demoCredentials` writes the file, so its shape is known.
     return JSON.parse(readFileSync(file, "utf8")) as DemoCredentials & { client_secret: string };
   } catch {
     return null;

@@ -10,7 +10,7 @@ import type { PostSettings } from "./webhook/post.ts";
 
 type Parts = Omit<Detector, "ruleSets"> & { log: Logger; metrics: Metrics; retentionDays: number; webhooks: PostSettings };
 
-// What runs by itself: detection, backtests, webhooks, and the removal of what is past its time. Returns what stops it.
+// Starts the background work: detection, backtests, webhooks, and the removal of expired data. Returns a function that stops it.
 export function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: Parts): () => Promise<void> {
   const ruleSets = new RuleSets(
     ({ rule_id, rule_version }, fault) =>

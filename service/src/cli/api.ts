@@ -22,7 +22,7 @@ export const apiOptions: Command["options"] = {
 
 const readTimeoutMs = 15_000;
 
-// A read that hangs is given up, and not tried again: the one who asked is waiting. A read that waits for events by itself may.
+// A read that hangs is aborted and not retried, because a person is waiting. A read that itself waits for events has no limit.
 const limitedFetch: typeof fetch = (input, init) => {
   const isRead = init?.method === "GET" && typeof input === "string" && !/[?&]wait=/.test(input);
   if (!isRead) return fetch(input, init);
@@ -30,7 +30,7 @@ const limitedFetch: typeof fetch = (input, init) => {
   return fetch(input, { ...init, signal: init.signal ? AbortSignal.any([init.signal, limit]) : limit });
 };
 
-// A change is tried again under the same key, which takes long where the service hangs.
+// A change is retried under the same key, which takes long if the service hangs.
 function tellRetry({ err }: Terminal): (retry: { error: unknown; attempt: number }) => void {
   return ({ error, attempt }) => {
     if (isTimeout(error)) err(`casehound: no answer yet after ${attempt} attempts, trying again\n`);
@@ -39,11 +39,11 @@ function tellRetry({ err }: Terminal): (retry: { error: unknown; attempt: number
 
 export type ApiCall = Call & { client: CasehoundClient; baseUrl: string; slug: string; token: () => Promise<string> };
 
-// A command that asks the running service, with a token that it makes for itself.
+// Makes a command that calls the running service, with a token that it mints for itself.
 export function overApi(run: (call: ApiCall) => Promise<Outcome>): Command["run"] {
   return async (call) => {
     const slug = readSlug(textOption(call.options, "tenant") ?? "demo");
-    // When it is first needed: what is wrong with the options is told before.
+    // Minted when it is first needed, so that wrong options are reported first.
     const token = async () => (await mintToken({ ...call, options: { tenant: slug } })).text;
     const baseUrl = (textOption(call.options, "url") ?? (await call.store.address()))?.replace(/\/+$/, "");
     if (baseUrl === undefined)
@@ -54,9 +54,9 @@ export function overApi(run: (call: ApiCall) => Promise<Outcome>): Command["run"
     try {
       return await run({ ...call, client, baseUrl, slug, token });
     } catch (error) {
-      // An id that cannot be part of a path.
+      // The id cannot be part of a path.
       if (error instanceof RangeError) throw new UsageFault(error.message, { cause: error });
-      // A TypeError without a cause is a bug, not a request that failed.
+      // A TypeError without a cause is a bug, not a failed request.
       if (!isTimeout(error) && !(error instanceof TypeError && error.cause !== undefined)) throw error;
       const { detail, next } = await tellUnreached(baseUrl, error);
       throw new Failure("service-unavailable", `${detail}: ${next}, or name another service with --url`, { cause: error });

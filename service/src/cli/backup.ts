@@ -19,13 +19,13 @@ function fileOf({ positionals }: Unopened): string {
   return resolve(positionals[0] ?? "");
 }
 
-// Before the work and, for whatever came meanwhile, after it.
+// Runs before the work, and again after it, in case the target has changed meanwhile.
 async function checkTarget(call: Unopened): Promise<void> {
   const file = fileOf(call);
   const folder = dirname(file);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new BackupFault(`there is no folder ${folder}`);
   const there = lstatSync(file, { throwIfNoEntry: false });
-  // Else it would put a file in the place of a device.
+  // Otherwise the rename would replace a device with a file.
   if (there && !there.isFile()) throw new BackupFault(`${file} is not a plain file: name one, or a name that is free`);
   if (there && call.options["force"] !== true)
     throw new BackupFault(`${file} exists already: --force writes over it when the new backup is complete`);
@@ -54,7 +54,7 @@ async function backup(call: Call): Promise<Outcome> {
     interrupted.forget();
     progress.clear();
     removeQuietly(partial);
-    // Where the file was given up before its first piece came, nobody else ends the connection.
+    // If writing failed before the first piece was read, nothing else ends the connection.
     await pieces.return(undefined);
   }
 }
@@ -69,23 +69,23 @@ async function* counted(pieces: AsyncIterable<Piece>, made: { rows: number; tabl
   }
 }
 
-// What went wrong before is what has to be told.
+// Ignores failures, because the original error must be reported.
 function removeQuietly(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // Where it cannot be removed it could not be made either.
+    // If it cannot be removed, it could not be created either.
   }
 }
 
-// The new name is on the disk, too.
+// Makes the new name durable on disk.
 function syncFolder(folder: string): void {
   const opened = openSync(folder, "r");
   fsyncSync(opened);
   closeSync(opened);
 }
 
-// The whole file, before anything is opened or made for it.
+// Reads the whole file before any database is opened or created for it.
 async function checkSource(call: Unopened): Promise<void> {
   const file = fileOf(call);
   const there = statSync(file, { throwIfNoEntry: false });
@@ -133,7 +133,7 @@ async function restore(call: Call): Promise<Outcome> {
   }
 }
 
-// The last look is after the last piece, just before what was loaded counts.
+// Checks for an interrupt before each piece and after the last one, just before the restored data is committed.
 async function* heeding(pieces: AsyncIterable<Piece>, signal: AbortSignal): AsyncGenerator<Piece, void, undefined> {
   for await (const piece of pieces) {
     signal.throwIfAborted();
@@ -148,7 +148,7 @@ async function readHeader(pieces: AsyncGenerator<Piece, void, undefined>): Promi
   return value.header;
 }
 
-// A file that somebody else made may hold what a terminal would obey.
+// A file from somebody else may contain control characters that a terminal would execute.
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, "?");
 }
@@ -157,7 +157,8 @@ function summary({ tables, rows, bytes, seconds }: { tables: number; rows: numbe
   return `${rows.toLocaleString("en")} rows of ${tables} tables, ${megabytes(bytes)}, ${seconds.toFixed(1)} s,`;
 }
 
-// Ctrl+C ends the work in good order, so that no half of a file and no PostgreSQL is left behind. A second one ends it as ever.
+// Ctrl+C ends the work cleanly, so that no partial file and no PostgreSQL is left behind. A second Ctrl+C ends the process as
+// usual.
 function onInterrupt(): { signal: AbortSignal; forget: () => void } {
   const stopping = new AbortController();
   const signals = ["SIGINT", "SIGTERM"] as const;
@@ -168,7 +169,7 @@ function onInterrupt(): { signal: AbortSignal; forget: () => void } {
 
 type Ended = { call?: Call; file: string; isInterrupted: boolean; left: string };
 
-// What an operator can act on, in a line. Anything else is a bug, and is shown whole.
+// Reduces errors that an operator can act on to one line. Anything else is a bug and is shown in full.
 function asFault(error: unknown, { call, file, isInterrupted, left }: Ended): unknown {
   if (isInterrupted) return new BackupFault(`interrupted: ${left}`, { cause: error });
   if (!(error instanceof Error)) return error;

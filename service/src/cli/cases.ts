@@ -58,7 +58,7 @@ function caseText(found: Case): string {
   return [facts, "", cellText(details.summary), ...details.highlights.map((each) => `- ${cellText(each)}`)].join("\n");
 }
 
-// With --version it is closed only as it was seen then; without it, as it is now.
+// With --version, the case is closed only if it still has that version. Without it, the case is closed as it is now.
 async function close({ client, positionals, options }: ApiCall): Promise<Outcome> {
   const disposition = readOneOf(options, "disposition", dispositions);
   const reason = textOption(options, "reason");

@@ -5,10 +5,10 @@ import type { Store, Wants } from "./store.ts";
 
 export class UsageFault extends Error {}
 
-// Values: those that a shell offers.
+// `values` are the ones that shell completion offers.
 export type Option = { type: "string" | "boolean"; multiple?: boolean; describe: string; values?: readonly string[] };
 export type Options = Record<string, string | boolean | (string | boolean)[] | undefined>;
-// Where a command runs. Without an environment it has the process's own.
+// Where a command runs. Without `env` it uses the process's environment.
 export type Terminal = { env?: Environment | undefined; out: (text: string) => void; err: (text: string) => void };
 export type Call = { store: Store; positionals: string[]; options: Options; terminal: Terminal };
 export type Outcome = { result: unknown; text: string; isFailure?: boolean };
@@ -19,9 +19,9 @@ export type Command = {
   summary: string;
   positionals: { min: number; max: number };
   options: Record<string, Option>;
-  // Null: it needs no database, and gets none.
+  // Null means that the command needs no database and gets none.
   wants: Wants | null;
-  // What can be refused before a database is opened, or even made.
+  // Rejects what can be rejected before a database is opened or created.
   check?: (call: Omit<Call, "store">) => Promise<void>;
   run: (call: Call) => Promise<Outcome>;
 };

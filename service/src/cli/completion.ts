@@ -13,7 +13,8 @@ function wordsOf(commands: Command[]): Words {
   return { commands: commands.map(({ name }) => name), options, values };
 }
 
-// The first word, the second where there is one, then the command's options and their values; for all else, names of files.
+// Completes the first word, the second if there is one, then the command's options and their values. Everything else completes as
+// file names.
 function bashScript({ commands, options, values }: Words): string {
   const first = [...new Set(commands.map((name) => name.split(" ")[0] ?? ""))];
   const seconds = first.flatMap((word) => {
@@ -48,7 +49,7 @@ complete -o default -F _casehound casehound ./casehound
 `;
 }
 
-// zsh understands bash's, once it is asked to.
+// zsh can use bash completions once bashcompinit is loaded.
 function zshScript(words: Words): string {
   return `# casehound completion for zsh: eval "$(casehound completion zsh)"
 autoload -U +X compinit && compinit -u

@@ -11,7 +11,7 @@ import type { Waiting } from "../db/waiting.ts";
 import { countTenants, findDatabaseTime } from "../db/tenants.ts";
 import type { Store } from "./store.ts";
 
-// `next`: what to do about it.
+// `next` says what to do about it.
 export type Check = { name: string; isOk: boolean; detail: string; next?: string };
 
 const gigabyte = 1024 ** 3;
@@ -53,7 +53,7 @@ function readLimits(): string {
   return existsSync("/proc/self/limits") ? readFileSync("/proc/self/limits", "utf8") : "";
 }
 
-// Of the embedded database. What is not there yet is no fault of the folder, unless it cannot be made there.
+// Checks the folder of the embedded database. If it does not exist yet, the nearest existing parent must be writable.
 export function checkFolder({ dataDir }: Config): Check {
   const name = "data folder";
   let there = dataDir;
@@ -78,7 +78,7 @@ export function checkFolder({ dataDir }: Config): Check {
   return fault === null ? ok(name, dataDir) : fail(name, fault.detail, fault.next);
 }
 
-// What the start reads, it reads here as well.
+// Opens the same files as the start of the service.
 export function checkAddressData({ mmdbFiles }: Config): Check[] {
   const name = "address data";
   if (mmdbFiles.length === 0) return [];
@@ -94,7 +94,7 @@ export function checkAddressData({ mmdbFiles }: Config): Check[] {
 export function checkDisk(folder: string, freeMin = diskFreeMin): Check {
   const { bavail, bsize, files, ffree } = statfsSync(folder);
   const free = bavail * bsize;
-  // Some filesystems have no fixed number, and say 0 of 0.
+  // Some filesystems have no fixed number of inodes and report 0 of 0.
   if (files > 0 && ffree < inodesFreeMin)
     return fail("disk", `${ffree} inodes are free at ${folder}`, "PostgreSQL cannot make files: remove many small ones there");
   const detail = `${(free / gigabyte).toFixed(1)} GiB free at ${folder}`;
@@ -128,7 +128,7 @@ export async function checkSchema({ database }: Store): Promise<Check> {
     : fail(name, `pending: ${pending.join(", ")}`, "casehound migrate, or start the service");
 }
 
-// Tokens, cursors and times of cases are by the clock.
+// Tokens, cursors and the times of cases depend on the clock.
 export function checkClock(here: number, there: number, whose: string): Check {
   const off = here - there;
   const detail = `${Math.abs(off / 1000).toFixed(1)} s ${off < 0 ? "behind" : "ahead of"} ${whose}`;
@@ -142,7 +142,7 @@ export async function checkDatabaseClock({ database }: Store): Promise<Check> {
   return checkClock(Date.now(), there, "the database");
 }
 
-// It is made by the service's start; here it is only looked for.
+// The start of the service creates the role. This only checks whether it exists.
 export async function checkLock({ database, config }: Store): Promise<Check> {
   const name = "tenant lock";
   if (await isBound(database))

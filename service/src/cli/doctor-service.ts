@@ -5,7 +5,7 @@ import type { Store } from "./store.ts";
 const answerTimeoutMs = 3_000;
 const name = "service";
 
-// Whether the service answers where it is to be called, and if not, what is there instead.
+// Checks whether the service answers at its address and, if not, what is there instead.
 export async function checkService(store: Store): Promise<Check[]> {
   const url = await store.address();
   if (url === null) return [fail(name, "none has been started on this database yet", "npm start"), ...(await checkPorts(store))];
@@ -27,7 +27,7 @@ export async function checkService(store: Store): Promise<Check[]> {
   return [ready, ...clocks, ...(await checkIssuer(url, await store.publicUrl()))];
 }
 
-// A redirect is not followed: whoever has a token must not be sent elsewhere with it.
+// Redirects are not followed, because a caller with a token must not be sent elsewhere with it.
 function ask(url: string): Promise<Response> {
   return fetch(url, { signal: AbortSignal.timeout(answerTimeoutMs), redirect: "manual" });
 }
@@ -41,7 +41,8 @@ function otherFault(url: string, { status, headers }: Response, body: string): C
   return fail(name, `${url} is answered by something else (${status})`, next);
 }
 
-// Its name is part of every token: one that a command makes under another name is refused. Its API's document tells it.
+// The service's name is part of every token, so a token that a command mints under another name is rejected. The API document
+// contains the name.
 async function checkIssuer(url: string, expected: string): Promise<Check[]> {
   const response = await ask(`${url}/openapi.json`).catch(() => null);
   const document = response?.ok === true ? await response.json().catch(() => null) : null;
@@ -51,7 +52,7 @@ async function checkIssuer(url: string, expected: string): Promise<Check[]> {
   return [fail("public url", detail, `set PUBLIC_URL to ${named} here, or start the service with PUBLIC_URL=${expected}`)];
 }
 
-// For a service that is yet to start: what its ports are needed for.
+// For a service that has not been started yet: checks that its ports are free.
 async function checkPorts({ config }: Store): Promise<Check[]> {
   const wanted = [
     { variable: "PORT", host: config.host, port: config.port, other: "set PORT to another" },
@@ -69,7 +70,7 @@ async function checkPorts({ config }: Store): Promise<Check[]> {
   return checks;
 }
 
-// What /readyz says, or a problem of ours.
+// Whether the body is a response of /readyz or one of our problem documents.
 function isOurs(body: string): boolean {
   try {
     const answer: unknown = JSON.parse(body);

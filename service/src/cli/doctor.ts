@@ -22,7 +22,7 @@ import {
 import { checkService } from "./doctor-service.ts";
 import { openStore, type Store } from "./store.ts";
 
-// One after the other: each counts on those before it, so the first that fails for good ends it.
+// Runs one check after the other. Each relies on the previous ones, so the first fatal failure ends the examination.
 async function* examine({ env }: Terminal): AsyncGenerator<Check> {
   yield checkNode();
   yield* await tried("memory", null, checkMachine);
@@ -53,14 +53,14 @@ async function* examine({ env }: Terminal): AsyncGenerator<Check> {
   try {
     yield* examineStore(store);
   } finally {
-    // It may have gone away meanwhile, which was told.
+    // The database may have gone away meanwhile, which was already reported.
     await store.close().catch(() => {});
   }
 }
 
 type Examination = () => Check | Check[] | Promise<Check | Check[]>;
 
-// Whatever a check throws is what it has found.
+// Whatever a check throws is reported as its result.
 async function tried(name: string, databaseUrl: string | null, check: Examination): Promise<Check[]> {
   try {
     return [await check()].flat();

@@ -8,13 +8,13 @@ import { UsageFault, textOption, type Command, type Outcome } from "./command.ts
 import { Progress } from "./progress.ts";
 import { cellText } from "./table.ts";
 
-// Until Ctrl+C. Each line is written as it comes. Without a place to go on from it begins now, by the stream.
+// Runs until Ctrl+C and prints each event as it arrives. Without --after it starts now and uses the stream.
 async function tail({ client, options }: ApiCall): Promise<Outcome> {
   const types = textOption(options, "types")?.split(",");
   const after = readWhole(options, "after", { least: 0, most: Number.MAX_SAFE_INTEGER, fallback: 0 });
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
-  // Whoever read the lines has gone, as head does.
+  // The reader closed the pipe, as `head` does.
   process.stdout.once("error", () => stopping.abort());
   const wanted = { signal: stopping.signal, ...(types && { types }) };
   const isFromNow = textOption(options, "after") === undefined;

@@ -1,6 +1,6 @@
 const shownEveryMs = { terminal: 200, elsewhere: 5_000 };
 
-// On standard error: a line that is written over on a terminal, elsewhere a line every few seconds.
+// Writes to standard error: on a terminal one line that is overwritten, elsewhere a new line every few seconds.
 export class Progress {
   readonly #out: NodeJS.WriteStream;
   readonly #everyMs: number;

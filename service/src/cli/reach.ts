@@ -4,7 +4,7 @@ import type { Trouble } from "../operator.ts";
 
 const untrusted = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/;
 
-// Why a request to an address brought no answer, told apart by what the operator has to do.
+// Explains why a request to an address got no response, by what the operator has to do.
 export async function tellUnreached(url: string, error: unknown): Promise<Trouble> {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const [first] = cause instanceof AggregateError ? cause.errors : [cause];

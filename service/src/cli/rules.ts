@@ -11,7 +11,7 @@ import { cellText, table } from "./table.ts";
 
 const pollMs = 300;
 
-// An expression, or a file that holds one: alone, or as the member of a JSON object.
+// Reads an expression, or with @ a file that contains one: alone, or as a member of a JSON object.
 function readExpression(given: string): string {
   if (!given.startsWith("@")) return given;
   let text: string;
@@ -25,7 +25,7 @@ function readExpression(given: string): string {
     const { expression } = JSON.parse(text) as { expression?: unknown };
     if (typeof expression === "string") return expression;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new UsageFault(`${given.slice(1)} is neither an expression nor a JSON object with the member expression`);
 }
@@ -72,7 +72,7 @@ async function backtest({ client, positionals, options }: ApiCall): Promise<Outc
   return { result: found, text };
 }
 
-// For people; --json has every digit.
+// Rounded for people. --json prints every digit.
 function rounded(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(3));
 }

@@ -20,7 +20,7 @@ import { tokenCommands } from "./tokens.ts";
 import { userCommands } from "./users.ts";
 import { webhookCommands } from "./webhooks.ts";
 
-// Its own way: it is the process from then on, and prints what a service prints.
+// Works differently from the other commands: it becomes the service's process and prints what the service prints.
 const serve: Command = {
   name: "serve",
   usage: "serve",
@@ -52,7 +52,7 @@ const exitDone = 0;
 const exitFailed = 1;
 const exitUsage = 2;
 
-// All commands, or those that begin with a word.
+// Lists all commands, or those that begin with a word.
 function help(word?: string): string {
   const told = commands.filter(({ name }) => word === undefined || name.split(" ")[0] === word);
   const width = Math.max(...told.map((command) => command.usage.length));
@@ -103,7 +103,7 @@ function parseCommand(command: Command, rest: string[]) {
   }
 }
 
-// Runs one command. Returns its exit code.
+// Runs one command and returns its exit code.
 export async function runCommand(args: string[], terminal: Terminal): Promise<number> {
   try {
     return await run(args, terminal);
@@ -131,7 +131,7 @@ async function run(args: string[], terminal: Terminal): Promise<number> {
   const [first = "", second = ""] = args;
   if (["", "--help", "-h", "help"].includes(first)) return print(help());
   if (first === "--version") return print(`casehound ${version()}`);
-  // Behind half a command, as in "tenant --help".
+  // --help after the first word of a command, as in "tenant --help".
   const isHalf = args.length === 2 && commands.some(({ name }) => name.startsWith(`${first} `)) && second === "--help";
   if (isHalf) return print(help(first));
   const { command, rest } = findCommand(args);
@@ -153,7 +153,7 @@ async function run(args: string[], terminal: Terminal): Promise<number> {
   }
 }
 
-// For commands that said that they want none.
+// Passed to commands that want no database.
 const noStore = new Proxy({} as Store, {
   get: (_, name) => {
     throw new Error(`a command without a database asked for its ${String(name)}`);

@@ -8,20 +8,20 @@ import { MigrationFault, checkMigrations, listPendingMigrations, migrate, readMi
 import { findPublicUrl } from "../db/settings.ts";
 import { databaseFault } from "../operator.ts";
 
-// The service's database, whether the service runs or not.
+// The service's database, whether or not the service runs.
 export type Store = {
   config: Config;
   database: Database;
-  // What the service calls itself, in tokens and links.
+  // What the service calls itself in tokens and links.
   publicUrl: () => Promise<string>;
-  // Where to call it. What the environment names comes before what the service has stored, for this may be a copy of another's
-  // data; null where no service was started on it yet.
+  // Where to call the service. The environment takes precedence over what the service has stored, because the data may be a copy
+  // of another service's. Null if no service was started on it yet.
   address: () => Promise<string | null>;
   close: () => Promise<void>;
 };
 
-// Schema: whatever there is; the one of this version, or nothing is done; or brought up to date. Alone: not beside a running
-// service, and no service can start beside it.
+// `schema`: `any` accepts whatever is there, `current` fails unless it is the one of this version, `migrated` brings it up to
+// date. `isAlone`: fails while a service runs, and no service can start meanwhile.
 export type Wants = { schema: "any" | "current" | "migrated"; newDatabase: boolean; isAlone?: boolean };
 
 export async function openStore(config: Config, wants: Wants): Promise<Store> {
@@ -35,7 +35,7 @@ export async function openStore(config: Config, wants: Wants): Promise<Store> {
     await embedded?.stop();
   };
   try {
-    // A connection that ends at once: a restore waits until nobody else has one.
+    // Connect and disconnect at once, because a restore waits until nobody else is connected.
     if (wants.schema === "any") await (await database.connect()).end();
     if (wants.schema === "migrated") await migrate(database);
     if (wants.schema === "current") await expectCurrent(database);
@@ -53,7 +53,7 @@ export async function openStore(config: Config, wants: Wants): Promise<Store> {
   };
 }
 
-// Whoever only looks changes no tables: an older service may be running on them.
+// Commands that only read must not change tables, because an older service may be running on them.
 async function expectCurrent(database: Database): Promise<void> {
   await checkMigrations(database);
   const pending = await listPendingMigrations(database);

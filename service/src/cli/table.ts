@@ -1,6 +1,6 @@
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-// Columns in line, for people. Numbers to the right.
+// Prints aligned columns for people. Numbers are right-aligned.
 type Cell = Parameters<typeof cellText>[0];
 
 export function table(columns: string[], lines: Cell[][]): string {
@@ -17,7 +17,7 @@ export function table(columns: string[], lines: Cell[][]): string {
     .join("\n");
 }
 
-// Names and what they are, a line each.
+// Prints one line for each name and its value.
 export function rows(facts: Record<string, Cell | string[]>): string {
   const width = Math.max(...Object.keys(facts).map((name) => name.length));
   return Object.entries(facts)
@@ -25,17 +25,17 @@ export function rows(facts: Record<string, Cell | string[]>): string {
     .join("\n");
 }
 
-// A page of a list, which says where it is not all.
+// Prints one page of a list, and says so if there is more.
 export function listText(page: string, { next_cursor }: { next_cursor: string | null }): string {
   return next_cursor === null ? page : `${page}\n... and more: --limit, to 1000, shows them`;
 }
 
-// What comes from outside may hold anything, and a terminal would obey it.
+// Text from outside may contain anything, and a terminal would execute control characters.
 export function cellText(value: string | number | boolean | null | undefined): string {
   return String(value ?? "-").replaceAll(unseen, "�");
 }
 
-// The same for a text of several lines.
+// The same for text of several lines.
 export function printable(text: string): string {
   return text.replaceAll(unseen, (each) => (each === "\n" || each === "\t" ? each : "�"));
 }

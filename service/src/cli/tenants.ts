@@ -25,7 +25,7 @@ const originOption = {
   describe: "a web origin that may send browser events; may be given again",
 } as const;
 const schema: TSchema = TenantChange;
-// Who the tenant's events say it was.
+// The actor in the tenant's events.
 const actor = "command line";
 
 function readChange(options: Options): TenantChange {
@@ -45,7 +45,7 @@ function readChange(options: Options): TenantChange {
     const [fault] = (error instanceof Failure && error.errors) || [];
     throw fault ? new UsageFault(`${fault.field} ${fault.message}`) : error;
   }
-  // It fits the schema.
+  // The schema was validated above.
   return change as TenantChange;
 }
 
@@ -55,7 +55,7 @@ function readDays(days: string): number | string {
   return /^\d{1,9}$/.test(days) ? Number(days) : days;
 }
 
-// Undefined where it was not given; an empty text empties the list.
+// Undefined if the option was not given. An empty text empties the list.
 function texts(options: Options, name: string): string[] | undefined {
   const given = options[name];
   return Array.isArray(given) ? given.map(String).filter((text) => text !== "") : undefined;

@@ -11,7 +11,7 @@ import { UsageFault, readSlug, tenantOption, textOption, type Call, type Command
 import type { Wants } from "./store.ts";
 import { cellText, rows, table } from "./table.ts";
 
-// Who the tenant's events say it was.
+// The actor in the tenant's events.
 const actor = "command line";
 const schema: TSchema = NewUser;
 

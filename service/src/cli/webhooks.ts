@@ -28,7 +28,7 @@ async function list({ client }: ApiCall): Promise<Outcome> {
   return { result, text: result.webhooks.length === 0 ? "no webhooks" : webhookTable(result.webhooks) };
 }
 
-// The service says which types there are, should one be wrong.
+// If a type is wrong, the service's error lists the valid ones.
 async function create(call: ApiCall): Promise<Outcome> {
   const body = { url: idOf(call), ...readTypes(call) } as Parameters<typeof call.client.createWebhook>[0];
   const result = await call.client.createWebhook(body);

@@ -11,13 +11,13 @@ export type Hit = {
   website_account_id: string | null;
 };
 
-// Adds up what a draft would have done. Hits come newest first.
+// Sums up what a draft would have done. Hits must be added newest first.
 export class Tally {
   readonly #days = new Map<string, { hits: number; decisions: number }>();
   readonly #accounts = new Set<string>();
   readonly #overlap = new Map<string, number>();
   readonly #examples: ExampleKey[] = [];
-  // Of each subject that was hit, the first time.
+  // The earliest hit of each subject.
   readonly subjects = new Map<string, string>();
   #hits = 0;
   #caught = 0;
@@ -65,8 +65,8 @@ export class Tally {
   }
 }
 
-// Those that were on and fired.
+// Returns the rules that were on and fired.
 function rulesOf(decision: string): string[] {
-  // Written by the engine.
+  // Only the engine writes decisions, so the shape is known.
   return Object.keys((JSON.parse(decision) as { r?: Record<string, number> }).r ?? {});
 }

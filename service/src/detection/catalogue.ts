@@ -8,14 +8,14 @@ export type Field = {
   code: string;
   name: string;
   type: FieldType;
-  // A few words, as an investigator would say it.
+  // A few words, as an investigator would put it.
   plain: string;
   description: string;
-  // Counted in a ring of the entity's last 64 events: it never exceeds that, so a higher threshold could never be met.
+  // Counted over the entity's last 64 events. The count never exceeds 64, so a higher threshold could never be met.
   isRing?: true;
 };
 
-// Minutes since something that has not happened.
+// The value of a field such as "minutes since" if the event in question has never happened.
 export const never = 999_999;
 export const ringSize = 64;
 
@@ -224,12 +224,13 @@ export const fields: readonly Field[] = [
 ];
 
 export type FeatureValue = string | number | boolean;
-// By name, and only where the value is not the field's zero. `event.attributes` is not among them: the event holds it.
+// Values by field name, without those that equal their field's zero. `event.attributes` is not included, because the event holds
+// it.
 export type Features = Record<string, FeatureValue>;
 
 export function zeroOf({ type, name }: Field): FeatureValue {
   if (name === "session.gap_spread") return 9;
-  // The value in nearly all decisions, and in all that were stored before there were sources.
+  // The value in nearly all decisions, and in all that were stored before sources existed.
   if (name === "event.source") return "server";
   if (/minutes_since|seconds_to_login/.test(name)) return never;
   return type === "number" ? 0 : type === "string" ? "" : false;

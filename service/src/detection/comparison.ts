@@ -58,7 +58,7 @@ function quotesHint({ constant }: Term, other: Term): string | null {
   return `Without quotes it is a number: ${constant}.`;
 }
 
-// A count that stops at 64 never passes a higher threshold: the rule would look active and never fire.
+// The count stops at 64, so a rule with a higher threshold would look active and never fire.
 function refuseUnreachable(operator: Comparison, counted: Term, threshold: Term): void {
   const { constant, syntax } = threshold;
   if (!counted.isRing || typeof constant !== "number") return;

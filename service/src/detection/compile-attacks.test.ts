@@ -6,7 +6,7 @@ import { contextOf, type Attributes } from "./vector.ts";
 
 const longest = 2000;
 
-test("compileRule: a pattern that makes backtracking engines hang is matched in linear time", () => {
+test("compileRule: matches in linear time a pattern that makes backtracking engines hang", () => {
   const rule = compileRule(`event.attributes.text.matches("(a+)+$") || event.attributes.text.matches("(x+x+)+y")`);
   for (let end = 0; end < 100; end++) {
     expect(rule.test(contextOf({}, { text: `${"a".repeat(250)}!${end}` }))).toBe(false);
@@ -25,13 +25,13 @@ test.each([
   ["event.type.matches(event.os)", "A pattern stands in the rule itself, in quotes."],
   ["event.type.matches(event.attributes.a)", "A pattern stands in the rule itself, in quotes."],
   ["event.type.matches('a'.lowerAscii())", "A pattern stands in the rule itself, in quotes."],
-])("compileRule: %s is refused at the pattern", (expression, message) => {
+])("compileRule: rejects %s at the pattern", (expression, message) => {
   const offset = "event.type.matches(".length;
   const expected = { message, position: { offset, line: 1, column: offset + 1 } };
   expect(() => compileRule(expression)).toThrow(expect.objectContaining(expected));
 });
 
-test("compileRule: a rule has at most 5 patterns", () => {
+test("compileRule: rejects a sixth pattern in one rule", () => {
   const five = Array.from({ length: 5 }, () => `event.os.matches("a")`).join(" || ");
   expect(compileRule(five).reads).toEqual(["event.os"]);
   expect(() => compileRule(`${five} || event.os.matches("a")`)).toThrow("The rule has more than 5 patterns.");
@@ -58,27 +58,27 @@ test.each([
   ["one name", "a".repeat(longest), /There is no field/],
   ["one string", `"${"a".repeat(1990)}"`, /A rule is true or false/],
   ["one character too many", `device.is_known${" ".repeat(longest)}`, /longer than 2000/],
-])("compileRule: %s without end are refused", (_name, expression, message) => {
+])("compileRule: rejects excessive input: %s", (_name, expression, message) => {
   expect(() => compileRule(expression)).toThrow(
     expect.objectContaining({ name: "RuleFault", message: expect.stringMatching(message) }),
   );
 });
 
-test("compileRule: a chain of `&&` within the limits is taken, and every link counts", () => {
+test("compileRule: accepts a chain of `&&` within the limits, and evaluates every link", () => {
   const chain = Array.from({ length: 40 }, (_, index) => `event.value != ${index}`).join(" && ");
   const rule = compileRule(chain);
   expect(rule.test(contextOf({ "event.value": 40 }, {}))).toBe(true);
   for (let index = 0; index < 40; index++) expect(rule.test(contextOf({ "event.value": index }, {}))).toBe(false);
 });
 
-test("compileRule: nested comprehensions are refused before anything is evaluated", () => {
+test("compileRule: rejects nested comprehensions before evaluating anything", () => {
   const list = `[${Array.from({ length: 20 }, (_, index) => index).join(",")}]`;
   const nested = `${list}.all(a, ${list}.all(b, ${list}.all(c, ${list}.all(d, device.is_known))))`;
   expect(() => compileRule(nested)).toThrow("`all` is not part of rules.");
 });
 
 test.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"])(
-  "compileRule: %s leads nowhere, and is an attribute only where the event has one",
+  "compileRule: %s is never inherited, and is an attribute only if the event has one",
   (name) => {
     for (const expression of [
       name,
@@ -128,7 +128,7 @@ function outcomeOf(expression: string, attributes: Attributes): RuleFault | bool
   }
 }
 
-test("compileRule: any text is a RuleFault with a place in it, or a rule that is true or false on any event", () => {
+test("compileRule: any text is rejected with a valid position, or is a rule that is true or false for any event", () => {
   fc.assert(
     fc.property(fc.oneof(soup, anything), attributes, (expression, attributes) => {
       const outcome = outcomeOf(expression, attributes);
@@ -141,7 +141,7 @@ test("compileRule: any text is a RuleFault with a place in it, or a rule that is
   );
 });
 
-test("compileRule: any pattern is a RuleFault, or matches in the end", () => {
+test("compileRule: any pattern is rejected, or matches in finite time", () => {
   const pieces = "a b . * + ? ( ) [ ] {1,50} {3} | ^ $ \\d \\pL (?i) (?: é 😀 -".split(" ");
   const pattern = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join(""));
   const text = fc
@@ -158,7 +158,7 @@ test("compileRule: any pattern is a RuleFault, or matches in the end", () => {
   expect(seen).toEqual(new Set(["fault", true, false]));
 });
 
-test("compileRule: a pattern is matched against the first 256 characters of a text, and never against half a character", () => {
+test("compileRule: matches a pattern against the first 256 characters of a text, and never against half a character", () => {
   const rule = compileRule(`event.attributes.text.matches("z")`);
   const isHit = (text: string) => rule.test(contextOf({}, { text }));
   expect(isHit(`${"a".repeat(255)}z`)).toBe(true);

@@ -12,7 +12,7 @@ function faultOf(expression: string): RuleFault {
   throw new Error(`It compiled: ${expression}`);
 }
 
-// Where the author's text is underlined.
+// The text from the position that an editor underlines.
 function markedIn(expression: string): string {
   return expression.slice(faultOf(expression).position.offset);
 }
@@ -28,12 +28,12 @@ test.each([
   ["event.type == 'a\\qb'", "\\qb'", null],
   ["event.value > 1e999", "1e999", null],
   ["device.is_known #", "#", null],
-])("compileRule: the syntax of %s is refused at its place", (expression, marked, hint) => {
+])("compileRule: rejects the syntax of %s at the right position", (expression, marked, hint) => {
   expect(markedIn(expression)).toBe(marked);
   expect(faultOf(expression).hint).toBe(hint);
 });
 
-test("compileRule: a fault on the third line has its line, column and offset", () => {
+test("compileRule: a fault on the third line reports its line, column and offset", () => {
   const expression = `// Füße 😀\r\ndevice.is_known &&\n  device.accounts_1 > 3`;
   expect(faultOf(expression).position).toEqual({ offset: expression.indexOf("accounts_1"), line: 3, column: 10 });
   expect(faultOf("device.is_known &&\n\n").position).toEqual({ offset: 20, line: 3, column: 1 });
@@ -51,7 +51,7 @@ test.each([
     "card.number > 3",
     "A field begins with one of: event, account, device, ip, network, session, login, tenant.",
   ],
-])("compileRule: %s names no field, and the hint says which there are", (expression, marked, hint) => {
+])("compileRule: %s names no field, and the hint suggests existing ones", (expression, marked, hint) => {
   expect(faultOf(expression).message).toMatch(/^There is no field/);
   expect(markedIn(expression)).toBe(marked);
   expect(faultOf(expression).hint).toBe(hint);
@@ -88,13 +88,13 @@ test.each([
   ["event.value == 5u", "5u", null],
   ["event.type == b'a'", "b'a'", null],
   ["event.value > 9007199254740993", "9007199254740993", null],
-])("compileRule: the types of %s are refused at their place", (expression, marked, hint) => {
+])("compileRule: rejects the types of %s at the right position", (expression, marked, hint) => {
   expect(markedIn(expression)).toBe(marked);
   expect(faultOf(expression).hint).toBe(hint);
 });
 
 test.each(["event.value", "event.type", "event.attributes", "1 + account.logins"])(
-  "compileRule: %s is no rule: it is not true or false",
+  "compileRule: rejects %s, because it is not true or false",
   (expression) => {
     expect(faultOf(expression)).toMatchObject({
       message: expect.stringMatching(/^A rule is true or false/),
@@ -104,14 +104,14 @@ test.each(["event.value", "event.type", "event.attributes", "1 + account.logins"
 );
 
 test.each(["true", "1 == 1", "!('a' in ['b'])", "'abc'.matches('b')"])(
-  "compileRule: %s reads no field and is refused",
+  "compileRule: rejects %s, because it reads no field",
   (expression) => {
     expect(faultOf(expression).message).toBe("The rule reads no field, so it is the same for every event.");
   },
 );
 
 test.each(["all(x, x > 0)", "exists(x, x > 0)", "exists_one(x, x > 0)", "map(x, x)", "map(x, x > 0, x)", "filter(x, x > 0)"])(
-  "compileRule: the comprehension %s is refused",
+  "compileRule: rejects the comprehension %s",
   (comprehension) => {
     const expression = `device.is_known && [1, 2].${comprehension}`;
     expect(markedIn(expression)).toBe(comprehension);
@@ -131,7 +131,7 @@ test.each([
   "getFullYear()",
   "constructor('a')",
   "toString()",
-])("compileRule: %s is not in the list of functions", (method) => {
+])("compileRule: rejects %s, because it is not in the list of functions", (method) => {
   expect(markedIn(`event.type.${method} == "a"`)).toBe(`${method} == "a"`);
   expect(faultOf(`event.type.${method} == "a"`).hint).toBe(
     "Functions: startsWith, endsWith, contains, matches, lowerAscii, size, has.",
@@ -155,7 +155,7 @@ test.each([
   "event.type.lowerAscii('a')",
   "event.type.size('a')",
   "event.type.contains() == 'a'",
-])("compileRule: the call %s is refused", (expression) => {
+])("compileRule: rejects the call %s", (expression) => {
   expect(() => compileRule(expression)).toThrow(RuleFault);
 });
 
@@ -175,7 +175,7 @@ test.each([
   `${ring} >= 60 + 5`,
   `${ring} > -(-64)`,
   `${ring} in [1, 65]`,
-])("compileRule: %s can never be what its author means, for the count stops at 64", (expression) => {
+])("compileRule: rejects %s, because the count stops at 64", (expression) => {
   expect(faultOf(expression)).toMatchObject({
     message: `No count of this field is ever above ${ringSize}.`,
     hint: `It is taken over the last ${ringSize} events, so the count stops at ${ringSize}.`,
@@ -192,11 +192,11 @@ test.each([
   `${ring} + ip.accounts_1h > 100`,
   "device.accounts_total > 64",
   "account.logins >= 1000",
-])("compileRule: %s can be met and is taken", (expression) => {
+])("compileRule: accepts %s, because it can be met", (expression) => {
   expect(compileRule(expression).reads).toHaveLength(expression.includes("ip.") ? 2 : 1);
 });
 
-test("compileRule: every field of the catalogue can be read, and every counted one has its limit", () => {
+test("compileRule: every field of the catalogue can be read, and every ring count has its limit", () => {
   const example = { number: " >= 1", string: " == 'a'", boolean: "", map: ".a == 1" };
   for (const { name, type } of fields) {
     expect(compileRule(`${name}${example[type]}`).reads).toEqual([name]);

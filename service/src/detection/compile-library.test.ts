@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { compileRule } from "./compile.ts";
 import { contextOf } from "./vector.ts";
 
-// Rules in the part of CEL that we and the library share. Decimals only: to the library 2 and 2.0 differ.
+// Rules in the part of CEL that we and the library share. Decimals only, because the library distinguishes 2 from 2.0.
 const { rule } = fc.letrec<{ rule: string; number: string; text: string }>((tie) => {
   const nested = { maxDepth: 3, depthIdentifier: "rule" };
   const orders = ["==", "!=", "<", "<=", ">", ">="];
@@ -46,7 +46,7 @@ const features = fc.record(
 );
 const attributes = fc.record({ n: fc.integer(), s: fc.constantFrom("ab", "x"), f: fc.boolean() }, { requiredKeys: [] });
 
-test("compileRule: a rule is true where the library says so, and false where it says so or fails", () => {
+test("compileRule: a rule is true if the library says so, and false if the library says so or fails", () => {
   const library = new Environment();
   for (const group of ["event", "account", "device", "session"]) library.registerVariable(group, "map");
   const seen = { true: 0, false: 0, failed: 0 };
@@ -62,7 +62,7 @@ test("compileRule: a rule is true where the library says so, and false where it 
   };
   fc.assert(
     fc.property(rule, features, attributes, (generated, features, attributes) => {
-      // A rule without a field is refused, so each has one.
+      // A rule that reads no field is rejected, so add one.
       const expression = `(${generated}) && event.type != "z"`;
       const context = contextOf(features, attributes);
       expect(compileRule(expression).test(context)).toBe(byLibrary(expression, context));

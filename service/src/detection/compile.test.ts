@@ -7,7 +7,7 @@ function holds(expression: string, features: Features = {}, attributes: Attribut
   return compileRule(expression).test(contextOf(features, attributes));
 }
 
-test("compileRule: integers and decimals are numbers of one kind, and fields are numbers too", () => {
+test("compileRule: integers, decimals and number fields are all of one type", () => {
   expect(holds("device.accounts_1h >= 5", { "device.accounts_1h": 5 })).toBe(true);
   expect(holds("device.accounts_1h >= 5", { "device.accounts_1h": 4 })).toBe(false);
   const rule = "event.value > 100.5 && account.logins < 3 && event.value * 2 > 10";
@@ -17,7 +17,7 @@ test("compileRule: integers and decimals are numbers of one kind, and fields are
   expect(holds("event.value == 0x10 && event.value != -16", { "event.value": 16 })).toBe(true);
 });
 
-test("compileRule: precedence, parentheses, order of operands and `? :` are CEL's", () => {
+test("compileRule: precedence, parentheses, order of operands and `? :` follow CEL", () => {
   const features = { "event.value": 7, "account.logins": 2 };
   expect(holds("event.value - account.logins - 1 == 4", features)).toBe(true);
   expect(holds("event.value - (account.logins - 1) == 6", features)).toBe(true);
@@ -27,7 +27,7 @@ test("compileRule: precedence, parentheses, order of operands and `? :` are CEL'
   expect(holds("3 < event.value && 'b' > 'a' && !device.is_known && -event.value <= -7", features)).toBe(true);
 });
 
-test("compileRule: `reads` names every field once, in the order of its first appearance", () => {
+test("compileRule: `reads` lists every field once, in the order of first appearance", () => {
   const { reads } = compileRule(
     `ip.logins_1h > 1 && ("a" in event.attributes || event.os == "x") && ip.logins_1h < event.attributes.b`,
   );
@@ -68,13 +68,13 @@ test.each([
   [`event.attributes.plan + 1 < 100000`, "1"],
   [`event.attributes.plan in event.attributes`, 5],
   [`device.accounts_1h == 0 && event.attributes.plan == "trial"`, 5],
-])("compileRule: %s is false without the attribute, and where it is of no fitting type", (expression, unfit) => {
+])("compileRule: %s is false if the attribute is missing or has the wrong type", (expression, unfit) => {
   const rule = compileRule(expression);
   expect(rule.test(contextOf({}, {}))).toBe(false);
   expect(rule.test(contextOf({}, { plan: unfit, 5: true }))).toBe(false);
 });
 
-test("compileRule: one side that settles `&&` or `||` does so, whatever the other side is", () => {
+test("compileRule: one side that decides `&&` or `||` is enough, whatever the other side is", () => {
   expect(holds("event.attributes.none == 1 || device.accounts_1h == 0")).toBe(true);
   expect(holds("device.accounts_1h == 0 || event.attributes.none == 1")).toBe(true);
   expect(holds("!(event.attributes.none == 1 && device.accounts_1h == 1)")).toBe(true);
@@ -82,7 +82,7 @@ test("compileRule: one side that settles `&&` or `||` does so, whatever the othe
   expect(holds("event.attributes.none == 1 || device.accounts_1h == 1")).toBe(false);
 });
 
-test("compileRule: division by zero and overflow make a rule false, also under `!`", () => {
+test("compileRule: division by zero and overflow make a rule false, even under `!`", () => {
   expect(holds("event.value / account.logins > 1", { "event.value": 5 })).toBe(false);
   expect(holds("!(event.value / account.logins > 1)", { "event.value": 5 })).toBe(false);
   expect(holds("event.value % account.logins == 0", { "event.value": 5 })).toBe(false);
@@ -98,7 +98,7 @@ test("compileRule: `in` finds strings and numbers in a list", () => {
   expect(holds("event.country in event.attributes", { "event.country": "FR" }, { FR: 1 })).toBe(true);
 });
 
-test("compileRule: startsWith, endsWith and contains look at the text as it is", () => {
+test("compileRule: startsWith, endsWith and contains are case-sensitive", () => {
   const features = { "event.type": "custom:Gift", "event.os": "custom" };
   expect(holds(`event.type.startsWith("custom:") && !event.type.startsWith("gift")`, features)).toBe(true);
   expect(holds(`event.type.endsWith("Gift") && !event.type.endsWith("gift")`, features)).toBe(true);
@@ -110,19 +110,19 @@ test("compileRule: lowerAscii lowers A to Z and nothing else", () => {
   expect(holds(`event.browser.lowerAscii() == "chrome 99 ÄÖİ"`, { "event.browser": "CHROME 99 ÄÖİ" })).toBe(true);
 });
 
-test("compileRule: size counts characters, not UTF-16 units, and attributes", () => {
+test("compileRule: size counts characters rather than UTF-16 units, and counts attributes", () => {
   expect(holds("size(event.os) == 3 && event.os.size() == 3", { "event.os": "a😀é" })).toBe(true);
   expect(holds("size(event.attributes) == 2 && event.attributes.size() == 2", {}, { a: 1, b: 2 })).toBe(true);
 });
 
-test("compileRule: matches finds a pattern anywhere in the text, as CEL says", () => {
+test("compileRule: matches finds a pattern anywhere in the text, as CEL specifies", () => {
   const features = { "event.type": "custom:gift_42" };
   expect(holds(`event.type.matches("gift_[0-9]+")`, features)).toBe(true);
   expect(holds(`event.type.matches("^gift")`, features)).toBe(false);
   expect(holds(`event.type.matches(r"\\d\\d$") && event.type.matches("(?i)GIFT")`, features)).toBe(true);
 });
 
-test("compileRule: comments, new lines and all kinds of quotes are read", () => {
+test("compileRule: accepts comments, newlines and all kinds of quotes", () => {
   const expression = `// cards\r\nevent.type == 'gift' // that is all\n\n|| event.type == """x"""\n|| event.type == "\\u00e9"`;
   for (const type of ["gift", "x", "é"]) expect(holds(expression, { "event.type": type })).toBe(true);
   expect(holds(expression, { "event.type": "y" })).toBe(false);

@@ -10,9 +10,9 @@ import type { RuleContext } from "./vector.ts";
 export { RuleFault } from "./fault.ts";
 
 export type CompiledRule = {
-  // Names of the catalogue, in the order of their first appearance.
+  // Names of fields in the catalogue, in the order of first appearance.
   reads: string[];
-  // Never throws: what cannot be known for an event is false.
+  // Never throws. If the result is unknown for an event, it is false.
   test: (context: RuleContext) => boolean;
   // The total size of its patterns; 0 if it has none.
   instructions: number;
@@ -21,8 +21,8 @@ export type CompiledRule = {
 type Scope = { reads: Set<string>; patterns: number; instructions: number };
 const patternsMax = 5;
 
-// CEL over the catalogue's fields, with numbers of one kind and a closed list of functions. Names and types are settled here, so
-// that a rule that was saved can only be true or false. Throws RuleFault.
+// Compiles CEL over the catalogue's fields, with one type of number and a closed list of functions. Names and types are checked
+// here, so that a saved rule can only be true or false. Throws RuleFault.
 export function compileRule(expression: string): CompiledRule {
   const scope: Scope = { reads: new Set(), patterns: 0, instructions: 0 };
   const syntax = parseExpression(expression);
@@ -34,7 +34,7 @@ export function compileRule(expression: string): CompiledRule {
   return { reads: [...scope.reads], test: (context) => term.run(context) === true, instructions: scope.instructions };
 }
 
-// As deep as the syntax tree, which its number of nodes limits.
+// Recursion is as deep as the syntax tree, whose number of nodes is limited.
 function compile(syntax: Syntax, scope: Scope): Term {
   const two = ([left, right]: [Syntax, Syntax]) => ({ left: compile(left, scope), right: compile(right, scope), syntax });
   switch (syntax.op) {

@@ -10,7 +10,8 @@ const namesMax = 64;
 // 48 bits, so that nobody can find many names with the same key.
 const keyCharacters = 8;
 
-// How many names the pages of one batch used on the same device, address and block. So a flood is recognized at its first event.
+// How many names the pages of one batch used on the same device, address and block. With it, a flood is recognized at its first
+// event.
 export type Together = { onDevice: number; onAddress: number; onBlock: number; devices: number };
 
 export type Surroundings = {
@@ -28,7 +29,7 @@ export type CrowdedSource = "device" | "ip" | "block";
 // unless a narrower one alone accounts for most of it.
 export function crowdedSource({ event, device, ip, block, together }: Surroundings): CrowdedSource | null {
   const { website_account_id, device_id, received_at } = event.activity;
-  // Uses the day of receipt, because the page cannot choose it.
+  // Use the day of receipt, because the page cannot choose it.
   const day = Math.floor(Date.parse(received_at) / dayMs);
   const account = keyOf(website_account_id);
   const onDevice = device && count(device.facts, "crowd", { name: account, together: together.onDevice, day });

@@ -5,7 +5,7 @@ export type DefaultRule = RuleDefinition & { rule_id: string };
 const isLogin = `event.type in ["login_failed", "login_succeeded"]`;
 const isChange = `event.type in ["password_changed", "email_changed", "mfa_changed", "payee_added"]`;
 const isMoney = `event.type in ["payment", "transfer"]`;
-// Nobody who knows the account vouches for this device by having logged in on it before this session.
+// No earlier log-in of the account vouches for this device.
 const isStrangeDevice = `(session.began_on_new_device || account.device_is_new || !device.is_known)`;
 
 // Raise this in a release that changes a default rule. When the release starts, each tenant gets the new definition of the rules
@@ -199,7 +199,8 @@ const automation: DefaultRule[] = [
     expression: `event.origin == "server" && account.is_known && tenant.has_browser && session.is_known && !session.has_browser && login.ratio >= 0 && (${isMoney} || ${isChange})`,
     sentence: "Nothing was heard from a browser in this session, though the site's pages send their events.",
     label: "Bot",
-    // An ad blocker looks the same: it adds to other reasons, and is none by itself, nor after a log-in that is usual.
+    // An ad blocker looks the same. So this rule adds to other reasons only: by itself it opens no case, and it does not fire
+    // after a usual log-in.
     weight: 1,
     about: "account",
     state: "on",

@@ -7,7 +7,7 @@ import { contextOf, findPlace, unpack, valueIn, type Attributes, type RuleContex
 
 const attributeCharactersShown = 300;
 
-// A rule that is tried on stored decisions, given as their texts.
+// A rule that is tried on the texts of stored decisions.
 export type Draft = {
   reads: string[];
   readsAttributes: boolean;
@@ -32,7 +32,7 @@ export function compileDraft(expression: string): Draft {
   };
 }
 
-// What an expression or a sentence read, in words. Of the attributes it is all of them, as far as there is room.
+// Returns what an expression or a sentence read. Attributes are shown all together, up to a length.
 export function valuesOf(reads: string[], context: RuleContext): ReadValue[] {
   return reads.map((name) => {
     const place = findPlace(name);
@@ -47,18 +47,18 @@ function attributesShown(attributes: Attributes): string {
 }
 
 export function attributesOf(document: string): Attributes {
-  // Written with the activity, whose attributes were validated.
+  // The activity's attributes were validated before it was stored, so the type is known.
   return (JSON.parse(document) as { attributes?: Attributes }).attributes ?? {};
 }
 
-// By name.
+// Returns a decision's features by name.
 export function featuresOf(decision: string): Features {
   return unpack(vectorOf(decision));
 }
 
 const vectorBegins = '"f":"';
 
-// The last member of a decision, and without quotes in it: to take it out costs a fraction of parsing the text.
+// The vector is the last member of a decision and contains no quotes, so extracting it costs a fraction of parsing the text.
 function vectorOf(decision: string): string {
   const at = decision.lastIndexOf(vectorBegins);
   if (at === -1) return "";
@@ -66,7 +66,7 @@ function vectorOf(decision: string): string {
   return decision.slice(at + vectorBegins.length, -'"}'.length);
 }
 
-// One context for all decisions: a field is looked for in the text of the one that is shown, and only when the draft asks for it.
+// Uses one context for all decisions. A field is searched in the current decision's text, and only when the draft reads it.
 function lazyContext(reads: string[]): { context: RuleContext; show: (decision: string) => void } {
   const context = contextOf({}, {});
   let shown = "";

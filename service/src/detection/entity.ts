@@ -2,17 +2,17 @@ import { hash } from "node:crypto";
 import type { BrowserFacts } from "../domain/activity.ts";
 import type { Ring } from "./ring.ts";
 
-// What is known of an entity beside its ring. Members are short, for the row is written with every event of the entity.
+// What is known about an entity besides its ring. It is kept small, because the row is written with every event of the entity.
 export type Counts = Record<string, number>;
 
 export type AccountFacts = {
-  // First seen.
+  // When the account was first seen.
   first: number;
   logins: number;
   reports: number;
-  // Of successful logins: how often each country, network, address, system, browser, agent, device.
+  // How many successful log-ins had each country, network, address, system, browser, agent and device.
   seen: { country: Counts; asn: Counts; ip: Counts; os: Counts; browser: Counts; agent: Counts; device: Counts };
-  // Where the last login was from, and the last one that was from another country than it.
+  // The place of the last log-in, and of the last one from a different country.
   last: Place | null;
   elsewhere: Place | null;
   values: number[];
@@ -37,11 +37,11 @@ export type DeviceFacts = Crowds & {
 };
 // Facts about an address, a network or a block of addresses. Null if no page named an account there.
 export type AddressFacts = Crowds | null;
-// Of a value that logins share: in how many of all logins it was seen.
+// For a value that log-ins share: how many of all log-ins had it.
 export type ValueFacts = { logins: number };
 
 export type SessionFacts = {
-  // What the browser says of itself, as it first said it.
+  // What the browser said about itself in its first event.
   client: Partial<BrowserFacts> | null;
   started: number;
   last: number;
@@ -50,7 +50,7 @@ export type SessionFacts = {
   scrolls: number;
   engagement: number;
   hasBrowser: boolean;
-  // Times of the site's own browser events, the latest 32, from the first of them on.
+  // Times of the site's own browser events, relative to `origin`, the time of the first. Only the latest 32 are kept.
   origin: number;
   times: number[];
   login: number | null;
@@ -112,9 +112,9 @@ export function newSessionFacts(at: number): SessionFacts {
 
 const countsMax = 12;
 
-// The rarest goes where there are too many: a habit is what is seen often.
+// If there are too many values, the rarest is dropped, because a habit is what is seen often.
 export function addCount(counts: Counts, value: string): void {
-  // A user agent may name itself `constructor`, which every object has.
+  // A user agent may be called `constructor`, which every object inherits.
   counts[value] = (Object.hasOwn(counts, value) ? (counts[value] ?? 0) : 0) + 1;
   const names = Object.keys(counts);
   if (names.length <= countsMax) return;

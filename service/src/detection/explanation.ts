@@ -14,8 +14,7 @@ type Explained = Pick<
   "log_odds" | "thresholds" | "revision" | "features" | "rules" | "shadow_rules" | "contributions" | "recomputed"
 >;
 
-// A decision in words and numbers, from what was stored with it and the versions of the rules that it names. What the rules are
-// now does not matter.
+// Explains a decision from what was stored with it and from the rule versions that it names. The current rules do not matter.
 export function explain({ decision, attributes, type, versions }: Stored): Explained {
   const { v: revision = 0, l: log_odds = 0, t: thresholds = defaultThresholds, c: contributions = [], f: vector = "" } = decision;
   const features = unpack(vector);
@@ -50,7 +49,7 @@ function firedRule(rule: RuleVersion, context: RuleContext): FiredRule {
   return { rule_id, rule_version, name, label, weight, expression, sentence, values: valuesOf(reads, context) };
 }
 
-// A version may read fields that the catalogue no longer has: then it is shown as it was written.
+// An old version may read fields that the catalogue no longer has. Then it is shown as it was written.
 function orOld<T>(make: () => T, old: T): T {
   try {
     return make();

@@ -1,9 +1,9 @@
-// Where in the author's text, for an editor to underline. Offset and column count UTF-16 units, as editors do.
+// A position in the author's text, for an editor to underline. Offset and column count UTF-16 units, as editors do.
 type Position = { offset: number; line: number; column: number };
 
 type Place = { input: string; start: number };
 
-// What is wrong with a rule, said to the person who writes it.
+// An error in a rule, worded for its author.
 export class RuleFault extends Error {
   readonly position: Position;
   readonly hint: string | null;

@@ -14,7 +14,7 @@ function lastOf(deeds: Deed[], name: string): unknown {
   return new SmallWorld().seeAll(deeds)[name];
 }
 
-test("habits: nothing is new to an account that never logged in, or whose devices were never told", () => {
+test("habits: nothing is new to an account that never logged in, or whose log-ins had no such values", () => {
   const source = { device_id: "d1", country: "DE", asn: 64_500 };
   const first = new SmallWorld().seeAll([login(0, source)]);
   const unknown = new SmallWorld().seeAll([login(0), login(1, source)]);
@@ -23,7 +23,7 @@ test("habits: nothing is new to an account that never logged in, or whose device
   }
 });
 
-test("habits: a failed log-in teaches nothing", () => {
+test("habits: nothing is learned from a failed log-in", () => {
   const strange = { device_id: "d2", country: "NG", asn: 64_501 };
   const known = { device_id: "d1", country: "DE", asn: 64_500 };
   const vector = new SmallWorld().seeAll([login(0, known), failure(1, strange), failure(2, strange), login(3, strange)]);
@@ -35,13 +35,13 @@ test("habits: a failed log-in teaches nothing", () => {
   });
 });
 
-test("habits: an address block that stands for an unknown network is no network that is known", () => {
+test("habits: an address block that stands for an unknown network does not count as a known network", () => {
   const before = [login(0, { ip: "192.0.2.1" }), login(1, { ip: "198.51.100.1" })];
   expect(lastOf([...before, login(2, { ip: "192.0.2.1", asn: 64_500 })], "account.asn_is_new")).toBeUndefined();
   expect(lastOf([...before, login(2, { asn: 64_500 }), login(3, { asn: 64_501 })], "account.asn_is_new")).toBe(true);
 });
 
-test("habits: an account keeps its 12 commonest devices: the newest is among them, and the rarest goes for it", () => {
+test("habits: an account keeps its 12 most common devices, and the newest replaces the rarest", () => {
   const often = Array.from({ length: 24 }, (_, index) => login(index, { device_id: `d${index % 12}` }));
   const world = new SmallWorld();
   const isNew = (device_id: string) =>
@@ -52,7 +52,7 @@ test("habits: an account keeps its 12 commonest devices: the newest is among the
   expect(["x", "y", "d11"].map(isNew)).toEqual([true, undefined, undefined]);
 });
 
-test("habits: a user agent that calls itself constructor is counted as any other", () => {
+test("habits: a user agent called constructor is counted like any other", () => {
   const odd = { browser: "constructor", os: "Linux", user_agent: "constructor/1.0 x" };
   const world = new SmallWorld();
   for (let minute = 0; minute < 6; minute++) {
@@ -61,7 +61,7 @@ test("habits: a user agent that calls itself constructor is counted as any other
   }
 });
 
-test("habits: what servers tell of log-ins, a page cannot: a stranger's device does not become known by its own word", () => {
+test("habits: if servers report log-ins, a page's log-ins are not learned, so a stranger's device does not become known", () => {
   const world = new SmallWorld();
   world.seeAll([login(0, { device_id: "d1", country: "DE" }), login(1, { device_id: "d1", country: "DE" })]);
   const strange = { device_id: "d2", country: "NG" };
@@ -70,33 +70,33 @@ test("habits: what servers tell of log-ins, a page cannot: a stranger's device d
   expect(real).toMatchObject({ "account.logins": 2, "account.device_is_new": true, "account.country_is_new": true });
 });
 
-test("habits: a page's word of a failed log-in that the servers told of counts no second time", () => {
+test("habits: a failed log-in that both a server and a page report counts once", () => {
   const told = [1, 2, 3].flatMap((minute) => [failure(minute), failure(minute + 0.01, { origin: "browser" })]);
   expect(lastOf([login(0, { device_id: "d1" }), ...told], "account.failed_logins_1h")).toBe(3);
 });
 
-test("habits: where only pages tell of log-ins, they are believed", () => {
+test("habits: if only pages report log-ins, they count", () => {
   const told = { origin: "browser" as const, device_id: "d1", session_id: "s1" };
   const vector = new SmallWorld().seeAll([login(0, told), failure(1, told), login(2, { ...told, device_id: "d2" })]);
   expect(vector).toMatchObject({ "account.logins": 1, "account.failed_logins_1h": 1, "account.device_is_new": true });
 });
 
-test("travel: short ways do not count, and a long one in no time is as fast as in a minute", () => {
+test("travel: short distances do not count, and the travel time is at least one minute", () => {
   const from = login(0, { lat: 0, lon: 0 });
-  // A degree of the equator is 111.2 km.
+  // One degree of the equator is 111.2 km.
   expect(lastOf([from, login(1, { lat: 0, lon: 1.79 })], "account.travel_kmh")).toBeUndefined();
   expect(lastOf([from, login(60, { lat: 0, lon: 1.81 })], "account.travel_kmh")).toBe(201);
   expect(lastOf([from, login(0, { lat: 0, lon: 1.81 })], "account.travel_kmh")).toBe(12_076);
   expect(lastOf([from, login(60, { lat: 0, lon: 180 })], "account.travel_kmh")).toBe(20_015);
 });
 
-test("travel: a late log-in is compared with the one after it, and does not take its place", () => {
+test("travel: a late log-in is compared with the one after it, and does not replace it", () => {
   const deeds = [login(100, { country: "DE" }), login(40, { country: "NG" })];
   expect(lastOf(deeds, "account.minutes_since_other_country")).toBe(60);
   expect(lastOf([...deeds, login(130, { country: "FR" })], "account.minutes_since_other_country")).toBe(30);
 });
 
-test("travel: minutes since another country count from the last log-in there, not from one of an unknown country", () => {
+test("travel: minutes since another country count from the last log-in there, and ignore log-ins from an unknown country", () => {
   const deeds = [login(0, { country: "DE" }), login(10, { country: "FR" }), login(20, { country: "FR" })];
   expect(lastOf([...deeds, login(30, { country: "FR" })], "account.minutes_since_other_country")).toBe(30);
   expect(lastOf([...deeds, login(30, { country: "DE" })], "account.minutes_since_other_country")).toBe(10);
@@ -104,7 +104,7 @@ test("travel: minutes since another country count from the last log-in there, no
   expect(lastOf([...nowhere, login(20, { country: "FR" })], "account.minutes_since_other_country")).toBeUndefined();
 });
 
-test("value: the median is of the last 16 amounts before this one, and 0 is none", () => {
+test("value: the median is over the last 16 amounts before this one, and 0 is not an amount", () => {
   const old = Array.from({ length: 10 }, (_, index) => pay(index, 1000));
   const recent = Array.from({ length: 16 }, (_, index) => pay(100 + index, index < 8 ? 10 : 30));
   const world = new SmallWorld();
@@ -112,13 +112,13 @@ test("value: the median is of the last 16 amounts before this one, and 0 is none
   expect(lastOf([pay(0, 5), pay(1, 0), pay(2, 5), pay(3, 50)], "account.values")).toBe(2);
 });
 
-test("value: a change that is told of after an amount, and came after it, was not before it", () => {
+test("value: a sensitive change that happened after an amount does not count for it, even if it was reported first", () => {
   const change: Deed = { minute: 30, type: "email_changed", ...account };
   expect(lastOf([change, pay(30, 5)], "account.minutes_since_sensitive_change")).toBe(0);
   expect(lastOf([change, pay(29, 5)], "account.minutes_since_sensitive_change")).toBeUndefined();
 });
 
-test("rings: the pages of a busy account leave its failures of the day in place, and old failures give way to pages", () => {
+test("rings: a busy account's pages do not displace today's failures, but displace old ones", () => {
   const failures = Array.from({ length: 20 }, (_, index) => failure(index));
   const pages = Array.from({ length: 300 }, (_, index): Deed => ({ minute: 100 + index, type: "page_view", ...account }));
   const busy = new SmallWorld().seeAll([...failures, ...pages]);
@@ -133,7 +133,7 @@ test("rings: whichever event of a burst is scored last sees all of it", () => {
   expect(lastOf(burst, "device.failed_accounts_1h")).toBe(9);
 });
 
-test("device: accounts that were ever active on it count once each, to 1,000, and those that only failed do not", () => {
+test("device: an account that was ever active on it counts once, up to 1,000, and one that only failed does not count", () => {
   const world = new SmallWorld();
   const totals = Array.from({ length: 1003 }, (_, index) => {
     const active: Deed = { minute: index, type: "page_view", website_account_id: `a${index}`, device_id: "d" };
@@ -145,7 +145,7 @@ test("device: accounts that were ever active on it count once each, to 1,000, an
 
 const seen = (ms: number): Deed => ({ minute: ms / 60_000, type: "custom:seen", origin: "browser", session_id: "s" });
 
-test("session: what a page records within 50 ms is one action, in whatever order it comes", () => {
+test("session: events within 50 ms are one action, in whatever order they arrive", () => {
   expect(lastOf([0, 1000, 1049, 1010, 2000].map(seen), "session.gaps")).toBe(2);
   expect(lastOf([0, 1000, 1050, 2000].map(seen), "session.gaps")).toBe(3);
 });

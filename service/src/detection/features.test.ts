@@ -9,14 +9,14 @@ const session = { session_id: "s" };
 type Story = { deeds: Deed[]; group: string; features: Features };
 
 const clicks = Array.from({ length: 9 }, (_, index): Deed => ({
-  // Gaps of 1 s and 3 s in turn: a mean of 2 s, and a deviation of 1 s.
+  // Alternating gaps of 1 s and 3 s: a mean of 2 s and a standard deviation of 1 s.
   minute: 2 + (Math.floor(index / 2) * 4000 + (index % 2) * 1000) / 60_000,
   type: "custom:click",
   origin: "browser",
   ...session,
 }));
 
-// Each with the last deed's features of one group, all of them, worked out by hand.
+// Each story lists all features of one group after its last deed. The values were calculated by hand.
 const stories: Record<string, Story> = {
   "what the event itself says": {
     deeds: [
@@ -236,7 +236,7 @@ const stories: Record<string, Story> = {
       { minute: day + 1, type: "payment", ...account, ...session },
     ],
     group: "login",
-    // The logarithm of 5: four log-ins from elsewhere, and one of everybody's.
+    // The logarithm of 5: four log-ins on another device, plus one for the share of everybody's log-ins.
     features: { "login.ratio": 1.61, "login.history": 4 },
   },
   "whether the tenant's pages send anything": {
@@ -251,7 +251,7 @@ test.each(Object.entries(stories))("features: %s", (_, { deeds, group, features 
   expect(Object.fromEntries(seen)).toEqual(features);
 });
 
-test("features: every field of the catalogue is told in one of the stories, and no other", () => {
+test("features: every field of the catalogue appears in a story, and no other field does", () => {
   const told = new Set(Object.values(stories).flatMap(({ features }) => Object.keys(features)));
   const scalars = fields.filter(({ type }) => type !== "map").map(({ name }) => name);
   expect([...told].toSorted()).toEqual(scalars.toSorted());
@@ -259,7 +259,7 @@ test("features: every field of the catalogue is told in one of the stories, and 
 
 const typeOf = (value: unknown) => (typeof value === "object" ? "map" : typeof value);
 
-test("features: nothing is set that the catalogue does not have, and all of its own type", () => {
+test("features: only fields of the catalogue are set, each with its own type", () => {
   const types = new Map(fields.map(({ name, type }) => [name, type]));
   for (const { deeds } of Object.values(stories)) {
     const world = new SmallWorld();
@@ -274,7 +274,7 @@ test("features: nothing is set that the catalogue does not have, and all of its 
   }
 });
 
-test("features: an activity that names nobody and nothing has zeros only, but for its own", () => {
+test("features: an activity that names nothing sets only its own type and origin", () => {
   expect(new SmallWorld().seeAll([{ minute: 0, type: "page_view" }])).toEqual({
     "event.type": "page_view",
     "event.origin": "server",

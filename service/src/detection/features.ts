@@ -13,16 +13,16 @@ const valuesMax = 16;
 const valuesMin = 3;
 const timesMax = 32;
 const gapsMin = 8;
-// What a page records in one go is one action of its user.
+// Events that a page records this close together are one action of its user.
 const sameActionMs = 50;
 const accountsMax = 1000;
 const sessionAccountsMax = 16;
 
 type Values = RuleContext["account"];
-// `isLogin`: whether later log-ins, of the account and of everybody, are compared with this one.
+// `isLogin`: whether later log-ins, of this account and of all others, are compared with this one.
 export type Observed = { context: RuleContext; ratio: LoginRatio | null; isLogin: boolean };
 
-// Enters the activity into its entities' rings and facts, and reads off what rules and scorers may know of it.
+// Adds the activity to the rings and facts of its entities, and returns the values that rules and scorers read.
 export function observe(scene: Scene): Observed {
   const { event, device, ip, network, session } = scene;
   const { at } = event;
@@ -48,7 +48,8 @@ export function observe(scene: Scene): Observed {
   return { context, ratio, isLogin };
 }
 
-// Whether a page reports something that the tenant's servers report themselves. It was counted already, or it never happened.
+// Whether a page reports something that the tenant's servers report themselves. Then it was already counted, or it never
+// happened.
 function isHearsay({ event, serverTells }: Scene): boolean {
   const { type, origin } = event.activity;
   return origin === "browser" && (kindOf(type) & serverTells) !== 0;
@@ -150,7 +151,7 @@ function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene[
   countWindows(into, windows.account, account.ring, at, except);
 }
 
-// `fresh`: the ratio of the log-in that this very event is. It stands for the rest of the session.
+// `fresh` is the ratio of this event if it is a log-in. It applies to the rest of the session.
 function readSession(context: RuleContext, event: EnrichedActivity, session: SessionFacts, fresh: LoginRatio | null): void {
   const { at } = event;
   updateSession(session, event);
@@ -204,7 +205,7 @@ function updateSession(session: SessionFacts, event: EnrichedActivity): void {
   session.engagement += browser?.engagement_ms ?? 0;
   session.isWebdriver ||= browser?.is_webdriver === true;
   if (browser?.inputs !== undefined) session.inputs = (session.inputs ?? 0) + browser.inputs;
-  // A page's presets fire together as it loads: only what the site itself records has a person's rhythm.
+  // A page's automatic events fire together when it loads. Only the events that the site itself records show a person's rhythm.
   if (origin === "browser" && type !== "page_view" && !type.startsWith("custom:_")) {
     if (session.times.length === 0) session.origin = at;
     const time = at - session.origin;
@@ -227,7 +228,7 @@ function clientOf(facts: BrowserFacts): SessionFacts["client"] {
     input_spread: _spread,
     is_webdriver: _driver,
     signs: _signs,
-    // Only compared, and told by a sign where it is off.
+    // Only compared with other facts. A mismatch is recorded as a sign.
     accept_language: _language,
     ...client
   } = facts;
@@ -267,12 +268,12 @@ export function loginValues(event: EnrichedActivity): LoginValues {
   };
 }
 
-// Where no autonomous system is known, a log-in's network is a block of addresses.
+// If the autonomous system is unknown, a log-in's network is a block of addresses.
 function isBlock(network: string): boolean {
   return network.includes("/");
 }
 
-// The same text in few characters, and without the text.
+// A short key for a text that does not reveal the text.
 function shortKey(text: string): string {
   return hash32(text).toString(36);
 }

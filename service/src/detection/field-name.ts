@@ -2,7 +2,7 @@ import { fields, type Field } from "./catalogue.ts";
 
 const byName = new Map(fields.map((field) => [field.name, field]));
 const groups = new Set(fields.map(({ name }) => name.slice(0, name.indexOf("."))));
-// Longer names are no misspelling of ours, and the distance costs the product of both lengths.
+// A longer name is not a misspelling of a field, and the distance costs the product of both lengths.
 const misspeltMax = 64;
 
 export function findField(name: string): Field | undefined {
@@ -13,7 +13,7 @@ export function isGroup(name: string): boolean {
   return groups.has(name);
 }
 
-// What the author may have meant by a name that is no field.
+// Suggests what the author may have meant by a name that is not a field.
 export function hintFor(name: string): string {
   const nearest = isGroup(name) ? null : nearestName(name);
   if (nearest !== null) return `Did you mean \`${nearest}\`?`;
@@ -38,7 +38,7 @@ function keyOf(name: string): string {
   return name.slice(name.indexOf(".") + 1);
 }
 
-// Levenshtein's, one row at a time.
+// Levenshtein distance, computed row by row.
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let i = 0; i < from.length; i++) {

@@ -58,26 +58,26 @@ const familiar: LoginRatio = {
   ],
 };
 
-test("finding: below score 3 there is none", () => {
+test("finding: a score below 3 gives no finding", () => {
   const account = { website_account_id: "owner" };
   expect(findAll({ rules: [active({ rule_id: "a", weight: 2.49 })], activity: account })).toEqual([]);
   expect(findAll({ rules: [active({ rule_id: "a", weight: 2.5 })], activity: account })).toHaveLength(1);
 });
 
-test("finding: the label is the one with the largest contribution, summed over its rules", () => {
+test("finding: the label is the one with the largest total weight over its rules", () => {
   const bots = [active({ rule_id: "a", weight: 1.5, label: "Bot" }), active({ rule_id: "b", weight: 1.5, label: "Bot" })];
   const synthetic = active({ rule_id: "c", weight: 2.9, label: "Synthetic" });
   expect(findOne({ rules: [...bots, synthetic] }).label).toBe("Bot");
   expect(findOne({ rules: [bots[0] ?? synthetic, synthetic] }).label).toBe("Synthetic");
 });
 
-test("finding: an unusual log-in counts for Account Takeover, a usual one against nothing", () => {
+test("finding: an unusual log-in counts toward Account Takeover, and a usual one against no label", () => {
   const bot = active({ rule_id: "a", weight: 1, label: "Bot" });
   expect(findOne({ rules: [bot], ratio: stranger }).label).toBe("Account Takeover");
   expect(findOne({ rules: [active({ rule_id: "a", weight: 5, label: "Bot" })], ratio: familiar }).label).toBe("Bot");
 });
 
-test("finding: 3 is to challenge for Account Takeover and to monitor else, 4 to challenge, 5 to block", () => {
+test("finding: score 3 means CHALLENGE for Account Takeover and MONITOR otherwise, 4 means CHALLENGE, 5 means BLOCK", () => {
   for (const [label, actions] of [
     ["Bot", ["MONITOR", "CHALLENGE", "BLOCK"]],
     ["Account Takeover", ["CHALLENGE", "CHALLENGE", "BLOCK"]],
@@ -87,7 +87,7 @@ test("finding: 3 is to challenge for Account Takeover and to monitor else, 4 to 
   }
 });
 
-test("finding: to escalate where a known fraud is among the reasons, whatever the score", () => {
+test("finding: the action is ESCALATE if a known fraud is among the reasons, whatever the score", () => {
   for (const [field, value] of [
     ["device.confirmed_frauds", 1],
     ["account.confirmed_frauds", 2],
@@ -105,13 +105,13 @@ test("finding: to escalate where a known fraud is among the reasons, whatever th
   expect(findOne({ rules: clean }).action).toBe("MONITOR");
 });
 
-test("finding: a report is to escalate, with score 5 and what was said, whatever the rules say", () => {
+test("finding: a report gets score 5, ESCALATE and its note, whatever the rules say", () => {
   const finding = findOne({ rules: [], activity: { type: "fraud_report", attributes: { label: "bot", note: "A call." } } });
   expect(finding).toMatchObject({ score: 5, label: "Bot", action: "ESCALATE", isReport: true });
   expect(finding.highlights).toContain("Note: A call.");
 });
 
-test("finding: the summary is the heaviest reason and how many more there are; the highlights are all, heaviest first", () => {
+test("finding: the summary gives the heaviest reason and the number of others; the highlights list all, heaviest first", () => {
   const rules = [active({ rule_id: "light", weight: 1 }), active({ rule_id: "heavy", weight: 2, label: "Synthetic" })];
   expect(findOne({ rules })).toMatchObject({
     summary: "heavy of 7. And 1 more reason.",
@@ -127,7 +127,7 @@ test("finding: the summary is the heaviest reason and how many more there are; t
   expect(findOne({ rules: [active({ rule_id: "only", weight: 3 })] }).summary).toBe("only of 7.");
 });
 
-test("finding: an unusual log-in is told with what is unusual and how much history there was", () => {
+test("finding: an unusual log-in is described by what is unusual and how much history there was", () => {
   expect(findOne({ rules: [], ratio: stranger })).toMatchObject({
     label: "Account Takeover",
     summary: "Country, device and operating system are unusual for this account, compared with its 12 earlier log-ins.",
@@ -149,7 +149,7 @@ test("finding: an unusual log-in is told with what is unusual and how much histo
   );
 });
 
-test("finding: a log-in that is usual for the account is no reason, though it is shown as what it took away", () => {
+test("finding: a usual log-in is not a reason, but its reduction is shown among the contributors", () => {
   const finding = findOne({ rules: [active({ rule_id: "a", weight: 5, label: "Account Takeover" })], ratio: familiar });
   expect(finding.highlights).toEqual(["a of 7."]);
   const shown = finding.explanation.model_behaviour?.find(({ type }) => type === "likelihood_ratio")?.top_contributors;
@@ -179,7 +179,7 @@ test("finding: the contributors' values sum to the log-odds", () => {
   }
 });
 
-test("finding: contributors are the fields that a rule read, by their plain names, with their values", () => {
+test("finding: contributors are the fields that a rule read, with their plain names and values", () => {
   const expression = `event.type == "payment" && event.value == 999999.0 && account.minutes_since_other_country > 60`;
   const { explanation } = findOne({
     rules: [active({ rule_id: "a", weight: 5, expression })],
@@ -202,7 +202,7 @@ test("finding: contributors are the fields that a rule read, by their plain name
 const source = { website_account_id: "victim", device_id: "d1", session_id: "s1", ip: "192.0.2.1" };
 const about = (kind: "account" | "device" | "address" | "network", weight = 3) => active({ rule_id: kind, weight, about: kind });
 
-test("finding: a failed log-in's case is the narrowest source that a rule speaks of, and not the account's", () => {
+test("finding: a failed log-in's case is about the narrowest source that a rule is about, not about the account", () => {
   const kinds = ["device", "address", "network"] as const;
   for (const [from, subject] of ["device:d1", "ip:192.0.2.1", "network:AS64500"].entries()) {
     const rules = kinds.slice(from).map((kind) => about(kind));
@@ -210,7 +210,7 @@ test("finding: a failed log-in's case is the narrowest source that a rule speaks
   }
 });
 
-test("finding: of a failed log-in the account's and the source's reasons are two cases, and neither lends to the other", () => {
+test("finding: a failed log-in's account reasons and source reasons form two cases that do not share weight", () => {
   const activity = { ...source, type: "login_failed" };
   const both = findAll({ rules: [about("account"), about("device", 4)], activity });
   expect(both.map(({ subject, account, finding }) => [subject, account, finding.score, finding.highlights])).toEqual([
@@ -220,14 +220,14 @@ test("finding: of a failed log-in the account's and the source's reasons are two
   expect(findAll({ rules: [about("account", 2), about("device", 2)], activity })).toEqual([]);
 });
 
-test("finding: a log-in that succeeds is the account's case, with all reasons in it", () => {
+test("finding: a successful log-in's case is about the account and has all reasons", () => {
   const found = findAll({ rules: [about("account", 2), about("device", 2)], activity: { ...source, type: "login_succeeded" } });
   expect(found.map(({ subject, account, finding }) => [subject, account, finding.score])).toEqual([
     ["account:victim", "victim", 4],
   ]);
 });
 
-test("finding: a session is active for half an hour after its last event, where there is one", () => {
+test("finding: a session is active until half an hour after the event; without a session the status is FINISHED", () => {
   const rules = [about("account")];
   expect(findOne({ rules, activity: { session_id: "s1" }, minutesAgo: 29 }).session_status).toBe("ACTIVE");
   expect(findOne({ rules, activity: { session_id: "s1" }, minutesAgo: 30 }).session_status).toBe("FINISHED");

@@ -8,7 +8,7 @@ import { scoreReport } from "./report.ts";
 import { scoreOf, type ActiveRule, type Part, type Score, type Verdict } from "./score.ts";
 import { findPlace, type RuleContext } from "./vector.ts";
 
-// A finding, and whose case it belongs to. `account` is null where the case has none.
+// A finding and the subject of its case. `account` is null if the case has no account.
 export type Found = { finding: Finding; subject: string; account: string | null; activity: RecordedActivity };
 
 export type Observed = {
@@ -74,8 +74,8 @@ function sourced(finding: Finding, subject: string, { claimed }: Observed): { fi
   return { finding: { ...finding, highlights, ...(claimed !== undefined && { claimed }) }, subject };
 }
 
-// The narrowest that a rule speaks of. An attack that uses a fresh device for every try shows only by its address or network,
-// and is one case all the same.
+// Returns the narrowest source that a fired rule is about. An attack that uses a new device for every attempt shows only by its
+// address or network, and still forms one case.
 function sourceSubject({ fired }: Verdict, { activity, network, crowd }: Observed): string {
   if (crowd !== null) return crowd;
   const about = new Set(fired.map(({ rule }) => rule.about));
@@ -101,7 +101,7 @@ function makeFinding(verdict: Verdict, { activity, at, context, source }: Observ
   return {
     score,
     label,
-    // Anybody can send what a page sends.
+    // Anybody can send page events, so they never lead to more than monitoring.
     action: source === "page" ? "MONITOR" : actionOf(score, label, hasFraudHistory(rules, context)),
     summary: `${first?.sentence ?? ""}${others > 0 ? ` And ${others} more ${others === 1 ? "reason" : "reasons"}.` : ""}`,
     highlights: reasons.map(({ sentence }) => sentence),
@@ -119,7 +119,7 @@ function makeFinding(verdict: Verdict, { activity, at, context, source }: Observ
 
 type Reason = { name: string; sentence: string; weight: number };
 
-// The heaviest first. A log-in that is usual for the account speaks for its owner, and is no reason.
+// Returns the reasons, heaviest first. A usual log-in speaks for the owner, so it is not a reason.
 function reasonsOf(verdict: Verdict, rules: ActiveRule[], context: RuleContext): Reason[] {
   const reasons = rules.map(({ rule, sentence }) => ({
     name: rule.name,
@@ -131,7 +131,7 @@ function reasonsOf(verdict: Verdict, rules: ActiveRule[], context: RuleContext):
   return reasons.toSorted((a, b) => b.weight - a.weight);
 }
 
-// The likelihood ratio speaks of strangers in an account and of nothing else.
+// The likelihood ratio is evidence of an account takeover and of nothing else.
 function heaviestLabel(verdict: Verdict): Label {
   const weights = new Map<Label, number>();
   for (const { rule } of verdict.fired) weights.set(rule.label, (weights.get(rule.label) ?? 0) + rule.weight);
@@ -149,7 +149,7 @@ function hasFraudHistory(rules: ActiveRule[], context: RuleContext): boolean {
   return rules.some(({ compiled }) => compiled.reads.some((name) => isFraudHistory(context, name)));
 }
 
-// A rule may ask for fraud and fire for want of it.
+// A rule may read a fraud field and fire because there is no fraud, so the value is checked too.
 function isFraudHistory(context: RuleContext, name: string): boolean {
   const value = fraudHistory.has(name) && valueOf(context, name);
   return value === true || (typeof value === "number" && value > 0);
@@ -166,11 +166,11 @@ type Model = NonNullable<Finding["explanation"]["model_behaviour"]>[number];
 type Contributor = Model["top_contributors"][number];
 
 function ruleModel({ rule, compiled }: ActiveRule, context: RuleContext): Model {
-  // Of what kind the event is says when the rule applies, not why it fired.
+  // The event's type says when the rule applies, not why it fired.
   const told = compiled.reads.filter((name) => name !== "event.attributes" && name !== "event.type");
   const reads = (told.length === 0 ? ["event.type"] : told).slice(0, contributorsMax);
   const share = rounded(rule.weight / reads.length);
-  // What rounding takes goes to the first, so that they sum to the weight.
+  // The first contributor gets the rounding difference, so that the shares sum to the weight.
   const first = rule.weight - share * (reads.length - 1);
   return {
     type: "rule",
@@ -193,7 +193,7 @@ function ratioModel({ ratio, ratioParts }: Verdict): Model[] {
   return [{ type: "likelihood_ratio", model_name: "login_ratio", top_contributors: contributors }];
 }
 
-// What is left when the parts were cut to what a log-in may count at most: no habit, and not to be read as one.
+// The remainder after the parts are limited to what a log-in may count. It is not a habit, so it ranks last.
 const limitName = "login.usual";
 function sizeOf([name, part]: Part): number {
   return name === limitName ? 0 : Math.abs(part);
@@ -218,7 +218,7 @@ function ratioWords({ ratio }: Verdict, context: RuleContext): string {
   return `${what} ${isNew.length > 1 ? "are" : "is"} unusual for this account, compared with its ${ratio?.history ?? 0} earlier log-ins.`;
 }
 
-// What it was, where that can be said in a word.
+// Returns the value, for kinds whose value is readable in a sentence.
 function ratioValue(kind: string, context: RuleContext): string {
   const value = ["country", "asn", "os", "browser"].includes(kind) ? valueOf(context, `event.${kind}`) : "";
   return value === "" || value === 0 ? "" : ` (${kind === "asn" ? "AS" : ""}${value})`;

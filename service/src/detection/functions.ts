@@ -6,7 +6,7 @@ import { requireType, type Term } from "./term.ts";
 
 type Place = { input: string; start: number };
 
-// The whole list, with the number of arguments after the subject: nothing in it grows a text or takes more than linear time.
+// The complete list, with the number of arguments after the subject. None of them grows a text or takes more than linear time.
 const partTests = new Map<string, (text: string, part: string) => boolean>([
   ["startsWith", (text, part) => text.startsWith(part)],
   ["endsWith", (text, part) => text.endsWith(part)],
@@ -20,7 +20,7 @@ const methods = new Map([
 ]);
 const macros = new Set(["all", "exists", "exists_one", "map", "filter"]);
 
-// Before the arguments are looked at: a comprehension's own variable is not what its author has to read of.
+// Runs before the arguments are compiled. Otherwise the author of a comprehension would get an error about its variable.
 export function refuseUnknownMethod(name: string, count: number, place: Place): void {
   if (methods.get(name) !== count) throw unknownCall(name, place);
 }

@@ -17,7 +17,7 @@ function historyOf(logins: LoginValues[]): AccountFacts {
 
 const often = (login: LoginValues, times: number) => Array.from({ length: times }, () => login);
 
-// How many of 1,000 log-ins of everybody had the value.
+// How many of everybody's 1,000 log-ins had the value.
 function everybody(of: Partial<Record<ValueKind, Record<string, number>>> = {}): LoginShares {
   return { total: 1000, of: (kind, value) => of[kind]?.[value] ?? 0 };
 }
@@ -26,14 +26,14 @@ function partsOf(logins: LoginValues[], login: LoginValues, shares = everybody()
   return Object.fromEntries(loginRatio(historyOf(logins), login, shares).parts);
 }
 
-test("login ratio: below 4 log-ins it is 0, and says how many there were", () => {
+test("login ratio: below 4 log-ins it is 0 and reports how many there were", () => {
   const strange = { ...home, device: "d2", country: "NG" };
   expect(loginRatio(historyOf(often(home, 3)), strange, everybody())).toEqual({ total: 0, history: 3, parts: [] });
   expect(loginRatio(historyOf(often(home, 4)), strange, everybody())).toMatchObject({ history: 4, total: expect.any(Number) });
   expect(loginRatio(historyOf(often(home, 4)), strange, everybody()).parts).not.toEqual([]);
 });
 
-test("login ratio: a new device, country or system counts by the length of the history: the logarithm of one more", () => {
+test("login ratio: a new device, country or system adds the logarithm of one more than the history's length", () => {
   for (const kind of ["device", "country", "os"] as const) {
     const before = { ...nothing, [kind]: "usual" };
     const now = { ...nothing, [kind]: "new" };
@@ -47,7 +47,7 @@ test("login ratio: a new device, country or system counts by the length of the h
   }
 });
 
-test("login ratio: no part is above 3, none below -3, and what a stranger can choose none below -1", () => {
+test("login ratio: each part is between -3 and 3, and at least -1 for a value that a stranger can choose", () => {
   expect(partsOf(often({ ...nothing, device: "d1" }, 500), { ...nothing, device: "d2" })).toEqual({ device: 3 });
   expect(partsOf(often({ ...nothing, device: "d1" }, 500), { ...nothing, device: "d1" })).toEqual({ device: -3 });
   for (const kind of ["country", "os"] as const) {
@@ -56,7 +56,7 @@ test("login ratio: no part is above 3, none below -3, and what a stranger can ch
   }
 });
 
-test("login ratio: what the owner always does lowers it, and what everybody does lowers it little", () => {
+test("login ratio: the owner's habits lower it, and habits that everybody has lower it only a little", () => {
   const browsers = everybody({ os: { Windows: 600, Plan9: 2 }, browser: { Chrome: 540, Mothra: 1 } });
   const common = { ...nothing, os: "Windows", browser: "Chrome" };
   const rare = { ...nothing, os: "Plan9", browser: "Mothra" };
@@ -65,14 +65,14 @@ test("login ratio: what the owner always does lowers it, and what everybody does
   expect(partsOf(often(rare, 10), rare, browsers)["os"]).toBe(-1);
 });
 
-test("login ratio: a new value says less of somebody who has had many", () => {
+test("login ratio: a new value counts less for an account that has had many", () => {
   const each = (devices: number) => Array.from({ length: 8 }, (_, index) => ({ ...nothing, device: `d${index % devices}` }));
   const now = { ...nothing, device: "new" };
-  // Of 8 log-ins with 1, 2, 4 and 8 devices: the logarithms of 9, 10 / 2, 12 / 4 and 16 / 8.
+  // 8 log-ins with 1, 2, 4 and 8 devices: the logarithms of 9, 10 / 2, 12 / 4 and 16 / 8.
   expect([1, 2, 4, 8].map((devices) => partsOf(each(devices), now)["device"])).toEqual([2.2, 1.61, 1.1, 0.69]);
 });
 
-test("login ratio: a log-in without a device is unusual for an account whose log-ins had one, and never usual", () => {
+test("login ratio: a log-in without a device is unusual for an account whose log-ins had one, and never counts as usual", () => {
   const [named, unnamed] = [
     { ...nothing, os: "Windows", device: "d1" },
     { ...nothing, os: "Windows" },
@@ -83,7 +83,7 @@ test("login ratio: a log-in without a device is unusual for an account whose log
   expect(parts).toEqual([3, 0, 0]);
 });
 
-test("login ratio: each kind is asked given the one before it: a new network in a new country adds nothing more", () => {
+test("login ratio: each value is judged given its parent, so a new network in a new country adds nothing", () => {
   const abroad = { ...nothing, country: "NG", asn: "2", ip: "i2" };
   const before = often({ ...nothing, country: "DE", asn: "1", ip: "i1" }, 9);
   expect(partsOf(before, abroad)).toEqual({ country: 2.3 });
@@ -91,7 +91,7 @@ test("login ratio: each kind is asked given the one before it: a new network in 
   expect(partsOf(before, { ...nothing, country: "DE", asn: "2", ip: "i2" })["asn"]).toBe(2.3);
 });
 
-test("login ratio: a new machine is told once, by its system, and not again by browser, agent and device", () => {
+test("login ratio: a new machine counts once, by its system, and not again by browser, agent and device", () => {
   const before = often({ ...nothing, os: "Windows", browser: "Chrome", agent: "a1", device: "d1" }, 9);
   const machine = { ...nothing, os: "macOS", browser: "Safari", agent: "a2", device: "d2" };
   expect(partsOf(before, machine)).toEqual({ os: 2.3 });
@@ -109,13 +109,13 @@ test("login ratio: a known device, country or browser makes it lower than a new 
   }
 });
 
-test("login ratio: a value that this account's log-ins never told is not new, when a tenant begins to tell it", () => {
+test("login ratio: a kind of value that the account's log-ins never had is not new when a tenant starts to send it", () => {
   const before = often({ ...nothing, os: "Windows" }, 30);
   expect(partsOf(before, { ...nothing, os: "Windows", device: "d1", country: "DE" })).not.toHaveProperty("device");
   expect(partsOf(before, { ...nothing, os: "Windows", device: "d1", country: "DE" })).not.toHaveProperty("country");
 });
 
-test("login ratio: its parts sum to the total and each is a number, for any history", () => {
+test("login ratio: for any history, its parts are numbers and sum to the total", () => {
   const value = fc.constantFrom("", "x", "y", "z", "constructor", "__proto__", "1", "toString");
   const login = fc.record({ country: value, asn: value, ip: value, os: value, browser: value, agent: value, device: value });
   const share = fc.nat(1000);

@@ -1,9 +1,9 @@
 import type { AccountFacts, Counts, LoginRatio } from "./entity.ts";
 
-// How much likelier this log-in is for a stranger than for the account's owner, as a sum of parts that can each be shown.
-// Each part asks one thing more than the one before it: given the country, this network; given the network, this address.
-// p(x | owner) backs off to p(x | everybody), so that what the owner never did counts by the length of his history and by how
-// seldom he did anything new in it, and what everybody does counts little. It needs no labels.
+// How much more likely this log-in is for a stranger than for the account's owner, as a sum of parts that can each be shown. Each
+// part depends on its parent: this network given the country, this address given the network.
+// p(x | owner) backs off to p(x | everybody). So a value that is new to the owner counts more with a longer history and with
+// fewer new values in it, and a value that everybody has counts little. It needs no labels.
 export type LoginValues = {
   country: string;
   asn: string;
@@ -15,7 +15,7 @@ export type LoginValues = {
 };
 export type ValueKind = keyof LoginValues;
 
-// The chain of each kind: what it is asked of.
+// The parent of each kind: a value is judged given its parent's value.
 const parentOf: Record<ValueKind, ValueKind | null> = {
   country: null,
   asn: "country",
@@ -27,7 +27,8 @@ const parentOf: Record<ValueKind, ValueKind | null> = {
 };
 export const valueKinds = Object.keys(parentOf) as ValueKind[];
 
-// What is new because something else is: a new country has new networks, and a new machine a new device. It is told once.
+// Kinds whose novelty explains this one: a new country brings new networks, and a new machine brings a new device. The novelty
+// counts once.
 const newWith: Record<ValueKind, ValueKind[]> = {
   country: [],
   asn: ["country"],
@@ -39,11 +40,11 @@ const newWith: Record<ValueKind, ValueKind[]> = {
 };
 
 const partMax = 3;
-// As far as a value can speak for the owner. A country is one exit of a VPN away, and an agent one header: whoever aims at an
-// account chooses those alike. What a browser stored and where a line ends cannot be chosen.
+// How far a value can speak for the owner. A country is one VPN exit away and a user agent is one header, so anyone who targets
+// an account can imitate them. What a browser has stored and the address where a connection ends cannot be chosen.
 const partMin: Record<ValueKind, number> = { country: -1, asn: -1, ip: -3, os: -1, browser: -1, agent: -1, device: -3 };
 const historyMin = 4;
-// How many of everybody's log-ins come without a device: a script that was blocked, an app that does not tell it.
+// The share of everybody's log-ins without a device, because a script was blocked or an app does not send it.
 const shareWithoutDevice = 0.05;
 
 export type LoginShares = { total: number; of: (kind: ValueKind, value: string) => number };
@@ -66,19 +67,19 @@ function partOf(kind: ValueKind, facts: AccountFacts, values: LoginValues, share
   const own = counted(seen, value);
   const known = sumOf(seen);
   if (own === 0 && newWith[kind].some((above) => isNew(facts.seen[above], values[above]))) return 0;
-  // Only log-ins of which such a value is known: when a tenant begins to send devices, they are not new to everybody.
+  // Count only log-ins that had such a value. When a tenant starts to send devices, they must not be new to everybody.
   const before = Math.max(parent === null ? known : counted(facts.seen[parent], values[parent]), own);
   const all = parent === null ? shares.total : shares.of(parent, values[parent]);
-  // A browser that runs on many systems is counted for all of them.
+  // A browser that runs on several systems is counted for all of them, so the share could exceed 1.
   const everybody = Math.min((shares.of(kind, value) + 0.5) / (all + 1), 1);
-  // As many of everybody's log-ins are mixed in as there were new values so far (Witten and Bell's estimate): a new address says
-  // little of somebody whose carrier gives him one every day, nor a new device where the browser forgets it every week.
+  // Everybody's share is weighted by the number of new values so far (Witten-Bell smoothing). So a new address says little if the
+  // carrier assigns one every day, and so does a new device if the browser forgets it every week.
   const backOff = known === 0 ? 1 : Math.max((before * Object.keys(seen).length) / known, 1);
   return Math.log(everybody / ((own + backOff * everybody) / (before + backOff)));
 }
 
-// New to an account whose log-ins all had one: whoever keeps the script from running must not seem more usual than who lets it
-// run. That an account has none as always speaks for nobody, for anybody can do without.
+// Unusual for an account whose log-ins all had a device: blocking the script must not look more usual than letting it run. If an
+// account never had one, its absence is no evidence, because anybody can do without.
 function withoutDevice({ logins, seen }: AccountFacts): number {
   const named = sumOf(seen.device);
   if (named === 0) return 0;

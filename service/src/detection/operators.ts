@@ -12,7 +12,7 @@ const calculations = {
   "%": (a: number, b: number) => a % b,
 };
 
-// Numbers only: joining strings could double a text with every operator.
+// Numbers only, because concatenation could double a text with every operator.
 export function calculate(operator: keyof typeof calculations, { left, right, syntax }: Two): Term {
   for (const side of [left, right]) requireType(side, "number", operator);
   const calculation = calculations[operator];
@@ -21,7 +21,7 @@ export function calculate(operator: keyof typeof calculations, { left, right, sy
   return { type: "number", syntax, constant, run: (context) => apply(left.run(context), right.run(context)) };
 }
 
-// Division by zero and overflow have no value that a rule could sensibly compare.
+// Division by zero and overflow give no value that a rule could sensibly compare.
 function finite(value: number): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
@@ -47,7 +47,7 @@ export function not(operand: Term, syntax: Syntax): Term {
   };
 }
 
-// `&&` is settled by one false and `||` by one true, whatever the other side is.
+// One false decides `&&` and one true decides `||`, whatever the other side is.
 export function combine(operator: "&&" | "||", { left, right, syntax }: Two): Term {
   for (const side of [left, right]) requireType(side, "boolean", operator);
   const settled = operator === "||";

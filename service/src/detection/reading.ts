@@ -25,7 +25,7 @@ export function read(syntax: Syntax, reads: Set<string>): Term {
   return { type, syntax, isRing, run: fieldReader(name) };
 }
 
-// True where the event has the attribute. The other fields always have a value.
+// True if the event has the attribute. All other fields always have a value.
 export function has(syntax: Syntax, reads: Set<string>): Term {
   const [, , attribute] = stepsOf(syntax);
   const { type } = read(syntax, reads);
@@ -36,7 +36,7 @@ export function has(syntax: Syntax, reads: Set<string>): Term {
   return { type: "boolean", syntax, run: ({ event }) => Object.hasOwn(event.attributes, attribute.name) };
 }
 
-// `a.b["c"]` as its three names; none where it does not begin with a name.
+// Splits `a.b["c"]` into its three names. Returns none if it does not begin with a name.
 function stepsOf(syntax: Syntax): Step[] {
   if (syntax.op === "id") return [{ name: syntax.args, start: syntax.start }];
   if (syntax.op !== "." && syntax.op !== "[]") return [];
@@ -48,12 +48,12 @@ function stepsOf(syntax: Syntax): Step[] {
   return [...steps, { name: key.args, start: key.start }];
 }
 
-// Own properties only: `constructor` and `__proto__` are attributes where the event has such, and nothing else.
+// Own properties only: `constructor` and `__proto__` exist only if the event has attributes with these names.
 function attributeReader(name: string): Run {
   return ({ event }) => (Object.hasOwn(event.attributes, name) ? event.attributes[name] : undefined);
 }
 
-// The map of attributes has no place, and no value of its own: `in` and `size` look at it themselves.
+// The map of attributes has no place and no value of its own. `in` and `size` read it themselves.
 function fieldReader(name: string): Run {
   const place = findPlace(name);
   if (!place) return () => undefined;

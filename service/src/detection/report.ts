@@ -3,14 +3,15 @@ import { firstCharacters, parseTime } from "../domain/field.ts";
 import { fraudTypeOf, labels, type Finding, type Label } from "../domain/finding.ts";
 
 const noteCharactersShown = 300;
-// In log-odds: a report alone settles the score, whatever else is known.
+// In log-odds. A report alone determines the score, whatever else is known.
 const reportWeight = 6;
 
-// A chargeback, a customer's call, a partner's list. Always the highest score, and always for a person to decide.
+// A report is a chargeback, a customer's call or a partner's list. It always gets the highest score and is always left for a
+// person to decide.
 export function scoreReport(activity: Activity, nowMs: number): Finding | null {
   if (activity.type !== "fraud_report") return null;
   const reported = activity.attributes?.["label"];
-  // The true owner disputing payments is what reports without a label mostly are.
+  // Most reports without a label are payments that the true owner disputes.
   const label: Label = labels.find((known) => known.toLowerCase() === String(reported).toLowerCase()) ?? "Organic";
   const note = activity.attributes?.["note"];
   const who = activity.website_account_id === undefined ? "activity without a known account" : "this account";

@@ -9,8 +9,8 @@ const columns = [undefined, "peer", "address", "country"] as const;
 type Column = (typeof columns)[number];
 type Asked = { at: number; windowMs: number; kinds: number; column: Column };
 
-// As the words say it, tried out millisecond by millisecond: the fullest window of that length that holds `at`. One that
-// ends beyond the newest event holds no more than one that ends with it.
+// The definition, evaluated millisecond by millisecond: the fullest window of that length that contains `at`. A window that ends
+// after the newest event contains no more than one that ends with it.
 function bruteForce(events: RingEntry[], { at, windowMs, kinds, column }: Asked): number {
   const newest = Math.max(...events.map((event) => event.at));
   let most = 0;
@@ -24,7 +24,7 @@ function bruteForce(events: RingEntry[], { at, windowMs, kinds, column }: Asked)
   return most;
 }
 
-// Few values of each kind and a short stretch of time, so that events fall together in every way.
+// Few values and a short period, so that events coincide in every way.
 const entry = fc.record({
   at: fc.nat(60).map((ms) => base + ms),
   kind: fc.constantFrom(1, 2, 4, 33, 34, 64),
@@ -38,13 +38,13 @@ const question = fc.record({
   column: fc.constantFrom(...columns),
 });
 
-// Through the bytes before every event, as between two batches.
+// Encodes and decodes after every event, as between two batches.
 function addThroughBytes(ring: Ring, added: RingEntry): Ring {
   ring.add(added);
   return Ring.decode(ring.encode());
 }
 
-test(`ring: whatever order events come in, each window up to ${ringSize} events is what brute force counts`, () => {
+test(`ring: in whatever order up to ${ringSize} events arrive, every window count equals brute force`, () => {
   const property = fc.property(fc.array(entry, { minLength: 1, maxLength: ringSize }), question, (events, asked) => {
     let ring = Ring.empty();
     for (const [index, added] of events.entries()) {
@@ -56,7 +56,7 @@ test(`ring: whatever order events come in, each window up to ${ringSize} events 
   fc.assert(property, runs);
 });
 
-test("ring: for the newest event it is the window up to it, and the window's far edge is outside", () => {
+test("ring: the newest event counts the window that ends with it, and the window's start is exclusive", () => {
   const ring = Ring.empty();
   const other = { kind: 2, peer: 1, address: 1, country: 1 };
   for (const at of [base, base + 1, base + 10]) ring.add({ ...other, at });
@@ -65,7 +65,7 @@ test("ring: for the newest event it is the window up to it, and the window's far
   expect(ring.count(base + 10, 10, 2, "peer")).toBe(1);
 });
 
-test("ring: a late event counts its burst from both sides, and no window that it is not in", () => {
+test("ring: a late event counts its burst on both sides, and only windows that contain it", () => {
   const ring = Ring.empty();
   const other = { kind: 2, address: 1, country: 1 };
   const times = [0, 40, 45, 50, 200, 201, 202, 203];
@@ -75,7 +75,7 @@ test("ring: a late event counts its burst from both sides, and no window that it
   expect(ring.count(base + 47, 3, 0, "peer")).toBe(2);
 });
 
-// What a full ring should hold: the newest by time, and of the same time those that came last.
+// What a full ring should contain: the newest events by time and, at equal times, those that arrived last.
 function newestOf(events: RingEntry[]): RingEntry[] {
   const inOrder = events
     .map((event, index) => ({ event, index }))
@@ -98,7 +98,7 @@ test(`ring: beyond ${ringSize} events it counts the newest ${ringSize} exactly, 
   fc.assert(property, { numRuns: 60 });
 });
 
-test("ring: among any number of events that yield, half a ring of the others is counted exactly, and nothing too often", () => {
+test("ring: among any number of yielding events, half a ring of others is counted exactly, and nothing is overcounted", () => {
   const yielding = 64;
   const others = fc
     .array(entry, { maxLength: ringSize / 2 })
@@ -124,7 +124,7 @@ test("ring: among any number of events that yield, half a ring of the others is 
   fc.assert(property, { numRuns: 60 });
 });
 
-test("ring: a window with more events than the ring holds counts as many as it holds, for ever", () => {
+test("ring: a window with more events than the ring holds stays at the ring's size", () => {
   const ring = Ring.empty();
   for (let n = 1; n <= 5 * ringSize; n++) {
     ring.add({ at: base + n, kind: 2, peer: n, address: n, country: 1 });
@@ -134,7 +134,7 @@ test("ring: a window with more events than the ring holds counts as many as it h
   }
 });
 
-test("ring: an event of any year is taken, and changes no window of events of our time", () => {
+test("ring: accepts an event of any year, which does not change any window of present events", () => {
   const odd = fc.constantFrom(Date.UTC(2019, 11, 31), -62_135_596_800_000, 0, 253_402_300_799_999, Date.UTC(2080, 0, 1));
   const property = fc.property(
     fc.array(odd, { maxLength: 20 }),
@@ -153,7 +153,7 @@ test("ring: an event of any year is taken, and changes no window of events of ou
   fc.assert(property, runs);
 });
 
-test("ring: windows in the years from 2000 on are as exact as today's", () => {
+test("ring: windows from 2000 on are as exact as today's", () => {
   for (const year of [2000, 2015, 2019, 2020]) {
     const start = Date.UTC(year, 11, 31, 23, 30);
     let ring = Ring.empty();

@@ -8,23 +8,23 @@ const dayMs = 24 * 60 * 60 * 1000;
 const noise = 64;
 const entry = (at: number, kind: number): RingEntry => ({ at: base + at, kind, peer: at + 1, address: 1, country: 0 });
 
-test("hashes: of 200,000 ids none is 0, and fewer than 20 share their 32 bits", () => {
+test("hashes: of 200,000 ids none hashes to 0, and fewer than 20 collide in 32 bits", () => {
   const seen = new Set<number>();
   for (let index = 0; index < 200_000; index++) {
     const hash = hash32(`user-${index}`);
     if (hash === 0 || hash24(`user-${index}`) === 0) throw new Error(`user-${index} hashes to 0`);
     seen.add(hash);
   }
-  // By chance it would be 5.
+  // About 5 collisions are expected by chance.
   expect(200_000 - seen.size).toBeLessThan(20);
 });
 
-test("hashes: numbered ids spread over the shorter hash as by chance", () => {
+test("hashes: numbered ids collide in the shorter hash no more than by chance", () => {
   const seen = new Set(Array.from({ length: 4096 }, (_, index) => hash24(`10.0.${index >> 8}.${index & 255}`)));
   expect(4096 - seen.size).toBeLessThan(6);
 });
 
-test("countries: two letters each have a number of their own, and anything else has none", () => {
+test("countries: every pair of letters has its own number, and anything else has 0", () => {
   const letters = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
   const numbers = new Set(letters.flatMap((first) => letters.map((second) => countryNumber(first + second))));
   expect(numbers.size).toBe(676);
@@ -32,14 +32,14 @@ test("countries: two letters each have a number of their own, and anything else 
   expect(["", "D", "DEU"].map(countryNumber)).toEqual([0, 0, 0]);
 });
 
-test("ring: kinds that yield go first while the others fill no more than half of it", () => {
+test("ring: yielding kinds are dropped first as long as the others fill at most half of it", () => {
   const ring = Ring.empty();
   for (let at = 0; at < 10; at++) ring.add(entry(at, 2), noise);
   for (let at = 10; at < 500; at++) ring.add(entry(at, noise), noise);
   expect(ring.length).toBe(ringSize);
   expect(ring.count(base + 499, dayMs, 2, "peer")).toBe(10);
   for (let at = 500; at < 540; at++) ring.add(entry(at, 2), noise);
-  // Of 50 the 32 newest are safe; the pages hold the other half, and everything is as new as it can be.
+  // The 40 newest of the 50 stay, because they are newer than every page. At least half of the ring is reserved for their kind.
   expect(ring.count(base + 539, dayMs, 2)).toBeGreaterThanOrEqual(ringSize / 2);
   expect(ring.count(base + 539, 40, 2)).toBe(40);
   for (let at = 540; at < 900; at++) ring.add(entry(at, noise), noise);
@@ -47,14 +47,14 @@ test("ring: kinds that yield go first while the others fill no more than half of
   expect(ring.count(base + 899, dayMs, noise)).toBe(ringSize / 2);
 });
 
-test("ring: what lies a day behind the newest goes before all else, whatever its kind", () => {
+test("ring: entries a day older than the newest are dropped first, whatever their kind", () => {
   const ring = Ring.empty();
   for (let at = 0; at < ringSize; at++) ring.add(entry(at, 2), noise);
   for (let at = 0; at < ringSize; at++) ring.add(entry(dayMs + ringSize + at, noise), noise);
   expect(ring.count(base + dayMs + 2 * ringSize, dayMs, noise)).toBe(ringSize);
 });
 
-test("ring: a late event that is not one to yield takes the place of one that is", () => {
+test("ring: a late event of another kind replaces one of a yielding kind", () => {
   const ring = Ring.empty();
   for (let at = 100; at < 100 + ringSize; at++) ring.add(entry(at, noise), noise);
   ring.add(entry(1, noise), noise);
@@ -84,7 +84,7 @@ test("ring: claims replace only entries that no window reaches any more, with to
   expect(ring.count(base + dayMs + tenMinutes + 1, dayMs, claimBit)).toBe(1);
 });
 
-// The same in plain words.
+// The same rules, written plainly.
 function addPlainly(entries: RingEntry[], added: RingEntry): RingEntry[] {
   const after = entries.findIndex(({ at }) => at > added.at);
   const all = entries.toSpliced(after === -1 ? entries.length : after, 0, added);
@@ -95,7 +95,7 @@ function addPlainly(entries: RingEntry[], added: RingEntry): RingEntry[] {
   return all.toSpliced(isOld || first === -1 || others > ringSize / 2 ? 0 : first, 1);
 }
 
-test("ring: whatever comes in whatever order, what stays is what should", () => {
+test("ring: keeps the right entries, whatever arrives in whatever order", () => {
   const hourMs = 60 * 60 * 1000;
   const time = fc.oneof(fc.integer({ min: 0, max: 30 }), fc.nat(60)).map((hours) => hours * hourMs);
   const events = fc.array(fc.tuple(time, fc.constantFrom(1, 2, noise, noise, noise)), {

@@ -1,15 +1,15 @@
 import { clockToleranceMs } from "../domain/activity.ts";
 import { ringSize } from "./catalogue.ts";
 
-// What an entity's ring keeps of an event. `peer`, `address`: hashes, 0 for none. `country`: two letters as a number, 0 for none.
+// What a ring stores about one event. `peer` and `address` are hashes and `country` is two letters as a number; 0 means none.
 export type RingEntry = { at: number; kind: number; peer: number; address: number; country: number };
 type RingColumn = "peer" | "address" | "country";
 // The bit of a kind that marks events of unverified pages.
 export const claimBit = 128;
 
 const entryBytes = 15;
-// Times are stored as milliseconds since then, in five bytes, which is enough from 1985 to 2054. Times before then are marked in
-// the first bit of the country, which no letter uses.
+// Times are stored as milliseconds relative to this epoch, in five bytes, which covers 1985 to 2054. Times before the epoch are
+// marked in the first bit of the country, which no letter uses.
 const epochMs = Date.UTC(2020, 0, 1);
 const timeMax = 2 ** 40 - 1;
 const beforeEpoch = 0x8000;
@@ -17,11 +17,11 @@ const longestWindowMs = 24 * 60 * 60 * 1000;
 const reserved = ringSize / 2;
 const spare = 16;
 
-// The entity's last 64 events by event time, late ones in their place. A window is exact until the ring is full; then it
-// saturates, and never counts too many. It works on the bytes as they are stored: a batch touches a thousand rings, and to make
-// objects of their entries took more time than all the rules.
+// The entity's last 64 events in order of event time, with late ones inserted in their place. Window counts are exact until the
+// ring is full. Then they saturate, and never count too many. The ring works on the stored bytes: a batch touches a thousand
+// rings, and building objects for their entries took more time than all the rules.
 export class Ring {
-  // With room to grow, once it is ours; as it was read before that.
+  // Before the first change, the bytes as they were loaded. After it, our own copy with room to grow.
   #bytes: Uint8Array;
   #view: DataView;
   #isOwn = false;
@@ -49,7 +49,7 @@ export class Ring {
     return this.#length;
   }
 
-  // Every kind that is in it, as a set of bits.
+  // The kinds of all entries, as a set of bits.
   get kinds(): number {
     let kinds = 0;
     for (let index = 0; index < this.#length; index++) kinds |= this.#view.getUint8(index * entryBytes + 5);
@@ -88,8 +88,8 @@ export class Ring {
     this.#isOwn = true;
   }
 
-  // Which one of a full ring goes for a new one at `index`; -1: the new one. What no window reaches from the newest any more goes
-  // first, whatever it is.
+  // Returns the index of the entry that a full ring drops for a new one at `index`, or -1 to drop the new one. Claims go first,
+  // then an entry that is too old for any window that ends at the newest, whatever its kind.
   #goneFor(kind: number, time: number, index: number, yielding: number): number {
     const claim = this.#oldest(claimBit);
     if ((kind & claimBit) !== 0) {
@@ -188,7 +188,7 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-// One for all calls: a ring is read some thirty times an event.
+// Shared by all calls, because a ring is read about thirty times per event.
 const seen = new Uint32Array(ringSize);
 
 function isSeen(value: number, count: number): boolean {
@@ -203,7 +203,7 @@ export function hash32(text: string): number {
     hash ^= text.charCodeAt(index);
     hash = Math.imul(hash, 0x01000193);
   }
-  // FNV's low bits follow its last characters: mixed, or numbered ids would meet in the shorter hash.
+  // FNV's low bits depend mostly on the last characters. Without mixing, numbered ids would collide in the shorter hash.
   hash ^= hash >>> 16;
   hash = Math.imul(hash, 0x85ebca6b);
   hash ^= hash >>> 13;

@@ -4,7 +4,7 @@ import type { AccountFacts, AddressFacts, DeviceFacts, Entity, SessionFacts } fr
 import type { LoginShares } from "./login-ratio.ts";
 import { claimBit } from "./ring.ts";
 
-// An activity with what its address, user agent and e-mail say.
+// An activity with what is derived from its address, user agent and e-mail.
 export type EnrichedActivity = {
   // Its website_account_id is set only if the activity counts for that account.
   activity: RecordedActivity;
@@ -14,13 +14,13 @@ export type EnrichedActivity = {
   claimed?: string;
   // The kind of the page's source, if that names more accounts than its history explains.
   crowd?: "device" | "ip" | "block";
-  // Its time as detection counts it: no later than a tolerance after it was received.
+  // The event time that detection uses: at most a tolerance later than the time of receipt.
   at: number;
   country: string;
   asn: number;
   lat: number | null;
   lon: number | null;
-  // The autonomous system, else the block of the address; empty without an address.
+  // The autonomous system or, if unknown, the block of the address. Empty without an address.
   network: string;
   browser: string;
   os: string;
@@ -29,7 +29,7 @@ export type EnrichedActivity = {
   value: number;
 };
 
-// Everything that is known when one activity is scored. The entities are changed by scoring, so that the next one sees them.
+// Everything that is known when one activity is scored. Scoring changes the entities, so the next activity sees the result.
 export type Scene = {
   event: EnrichedActivity;
   account: (Entity<AccountFacts> & { flags: AccountFlags; confirmed: number; falsePositives: number }) | null;
@@ -39,7 +39,7 @@ export type Scene = {
   // The block of addresses, if an unverified page named an account.
   block: Entity<AddressFacts> | null;
   session: SessionFacts | null;
-  // Whether the account was never before active on the device.
+  // Whether the account was never active on the device before.
   isNewPair: boolean;
   tenantHasBrowser: boolean;
   // The kinds of activity that the tenant's servers report (a set of bits). A page's report of the same kind is only a

@@ -13,7 +13,7 @@ const ratioOf = (...parts: [string, number][]): LoginRatio => ({
 });
 const login = contextOf({ "event.type": "login_succeeded", "event.value": 5 }, {});
 
-test("score: from each threshold on it is the next score", () => {
+test("score: each score begins exactly at its threshold", () => {
   const { score_2, score_3, score_4, score_5 } = defaultThresholds;
   expect([-9, 0, score_2 - 0.001].map((logOdds) => scoreOf(logOdds, defaultThresholds))).toEqual([1, 1, 1]);
   expect([score_2, score_3 - 0.001].map((logOdds) => scoreOf(logOdds, defaultThresholds))).toEqual([2, 2]);
@@ -23,7 +23,7 @@ test("score: from each threshold on it is the next score", () => {
   expect(scoreOf(0.4, { score_2: 0.1, score_3: 0.2, score_4: 0.3, score_5: 0.4 })).toBe(5);
 });
 
-test("judge: the log-odds are the sum of the weights of the rules that fired; those in shadow add nothing", () => {
+test("judge: the log-odds are the sum of the fired rules' weights, and shadow rules add nothing", () => {
   const set = ruleSet(
     active({ rule_id: "a", weight: 1.1 }),
     active({ rule_id: "b", weight: 2.2 }),
@@ -36,7 +36,7 @@ test("judge: the log-odds are the sum of the weights of the rules that fired; th
   expect(verdict.shadow.map(({ rule }) => rule.rule_id)).toEqual(["watched"]);
 });
 
-test("judge: the ratio's parts sum to what of it counts, which rises with it, and is shown in its own proportions", () => {
+test("judge: the ratio's parts sum to its contribution, which rises with the ratio, and keep their proportions", () => {
   const ratios = [-9, -5, -1, 0, 1, 2, 3, 4, 5, 7, 9].map((total) =>
     ratioOf(["device", total / 3], ["country", (2 * total) / 3]),
   );
@@ -51,12 +51,12 @@ test("judge: the ratio's parts sum to what of it counts, which rises with it, an
   expect([Math.min(...counted) < 0, Math.max(...counted) > 0]).toEqual([true, true]);
 });
 
-test("judge: an unusual log-in alone is a case of score 3 and never of 4", () => {
+test("judge: an unusual log-in alone gives score 3 and never 4", () => {
   const most = valueKinds.map((kind): [string, number] => [kind, 3]);
   expect(judge(login, ruleSet(), ratioOf(...most)).score).toBe(3);
 });
 
-test("judge: the ratio counts for log-ins, changes and money, and for nothing else of the session", () => {
+test("judge: the ratio counts for log-ins, sensitive changes and money, and for no other event of the session", () => {
   const ratio = ratioOf(["device", 3], ["country", 3]);
   const rated = ["login_succeeded", "password_changed", "email_changed", "mfa_changed", "payee_added", "payment", "transfer"];
   const others = ["login_failed", "signup", "page_view", "logout", "fraud_report", "custom:x"];
@@ -64,11 +64,11 @@ test("judge: the ratio counts for log-ins, changes and money, and for nothing el
   expect([...rated, ...others].filter(isRated)).toEqual(rated);
 });
 
-test("judge: a ratio without parts, for want of history, counts nothing", () => {
+test("judge: a ratio without parts, because of too little history, counts nothing", () => {
   expect(judge(login, ruleSet(), { total: 0, history: 2, parts: [] })).toMatchObject({ logOdds: 0, ratio: null, ratioParts: [] });
 });
 
-test("decision: it holds the revision, the log-odds, rules with versions, parts and features, and no thresholds that are the default", () => {
+test("decision: contains the revision, the log-odds, rules with versions, parts and features, but no default thresholds", () => {
   const verdict = judge(
     login,
     ruleSet(active({ rule_id: "a" }), active({ rule_id: "b", state: "shadow" })),
@@ -80,13 +80,13 @@ test("decision: it holds the revision, the log-odds, rules with versions, parts 
   expect(unpack(f)).toEqual({ "event.type": "login_succeeded", "event.value": 5 });
 });
 
-test("decision: thresholds of the tenant's own stand in it", () => {
+test("decision: contains thresholds that the tenant has set", () => {
   const thresholds = { ...defaultThresholds, score_3: 3 };
   const verdict = judge(login, { ...ruleSet(), thresholds }, null);
   expect(JSON.parse(decisionText(verdict, login))).toMatchObject({ v: 7, l: 0, t: thresholds });
 });
 
-test("judge: a usual log-in takes from Account Takeover alone: a flagged account's own owner is a case all the same", () => {
+test("judge: a usual log-in reduces Account Takeover only, so a flagged account's owner still makes a case", () => {
   const usual = ratioOf(["device", -3], ["country", -1.2]);
   const organic = active({ rule_id: "a", weight: 3, label: "Organic" });
   const takeover = active({ rule_id: "b", weight: 3, label: "Account Takeover" });

@@ -9,7 +9,7 @@ import { packed, type RuleContext } from "./vector.ts";
 export type ActiveRule = { rule: Rule; compiled: CompiledRule; sentence: ReturnType<typeof compileSentence> };
 export type RuleSet = { revision: number; thresholds: Thresholds; rules: ActiveRule[] };
 
-// Additive: the sum of the parts is the log-odds, so that each part can be shown as what it did.
+// The parts sum to the log-odds, so each part can be shown as what it contributed.
 export type Part = [name: string, logOdds: number];
 export type Verdict = {
   source: Source;
@@ -24,8 +24,8 @@ export type Verdict = {
 };
 export type Score = 1 | 2 | 3 | 4 | 5;
 
-// The ratio is in its own unit, and is high for some genuine log-ins too, as with a new phone on a holiday: this much of it
-// counts, and no more than makes a case of score 3 by itself. A usual log-in takes less away than a rule adds.
+// The ratio has its own unit, and it is high for some genuine log-ins too, such as a new phone on holiday. So only this share of
+// it counts, and at most enough for a case of score 3 by itself. A usual log-in takes away less than most rules add.
 const ratioWeight = 0.65;
 const ratioParts = { min: -1.5, max: 2.6 };
 
@@ -38,7 +38,7 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
   const { type } = context.event;
   const source = sourceIn(context);
   const counts = ratio !== null && ratio.parts.length > 0 && typeof type === "string" && isRated(type);
-  // A usual log-in speaks against a stranger, and not against what the owner himself is suspected of.
+  // A usual log-in speaks against a stranger, but not against what the owner is suspected of.
   const ofStrangers = sumOf(fired.filter(({ rule }) => rule.label === "Account Takeover").map(({ rule }) => rule.weight));
   const least = fired.length === 0 ? ratioParts.min : Math.max(-ofStrangers, ratioParts.min);
   const parts = counts ? scaledParts(ratio, least) : [];
@@ -57,12 +57,12 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
   };
 }
 
-// Decisions from before there were sources have none and stay as they were made.
+// Decisions from before sources existed have none, and are read as `server`.
 export function sourceIn({ event }: RuleContext): Source {
   return sources.find((each) => each === event["source"]) ?? "server";
 }
 
-// What a stranger would be after. A page view of an unusual log-in's session tells nothing that the log-in did not.
+// The activities that a stranger would be after. A page view after an unusual log-in says no more than the log-in did.
 function isRated(type: string): boolean {
   return type === "login_succeeded" || isSensitive(type) || isValue(type);
 }
@@ -85,7 +85,7 @@ export function scoreOf(logOdds: number, thresholds: Thresholds, source: Source 
   return logOdds >= thresholds.score_2 ? 2 : 1;
 }
 
-// As it is stored with the activity: enough to explain it later, to replay other rules on it, and to learn from it.
+// The decision as it is stored with the activity: enough to explain it later, to replay other rules on it, and to learn from it.
 export function decisionText(verdict: Verdict, context: RuleContext): string {
   const { revision, logOdds, fired, shadow, ratioParts: parts, thresholds } = verdict;
   const head = {

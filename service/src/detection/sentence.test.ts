@@ -8,7 +8,7 @@ function render(template: string, features: Features = {}): string {
   return compileSentence(template).render(contextOf(features, {}));
 }
 
-test("compileSentence: placeholders stand for the values, and the rest is kept as it is", () => {
+test("compileSentence: placeholders are replaced by values, and the rest is unchanged", () => {
   const template = "{device.accounts_1h} accounts on {event.browser} within an hour; {device.accounts_1h} in all.";
   const { reads, render } = compileSentence(template);
   expect(reads).toEqual(["device.accounts_1h", "event.browser"]);
@@ -31,23 +31,23 @@ test.each([
   [-2.5, "-2.5"],
   [-0.001, "0"],
   [never, "999,999"],
-])("compileSentence: the number %s is shown as %s", (value, shown) => {
+])("compileSentence: shows the number %s as %s", (value, shown) => {
   expect(render("{event.value}", { "event.value": value })).toBe(shown);
 });
 
-test("compileSentence: what has not happened is never, for the fields that have it", () => {
+test("compileSentence: shows the word never for something that has not happened", () => {
   expect(render("{account.minutes_since_sensitive_change}, {session.seconds_to_login}")).toBe("never, never");
   expect(render("{account.minutes_since_sensitive_change}", { "account.minutes_since_sensitive_change": 1500 })).toBe("1,500");
 });
 
-test("compileSentence: booleans are yes and no, unknown texts are called so, and long ones are cut between characters", () => {
+test("compileSentence: booleans are yes and no, empty texts are unknown, and long texts are cut between characters", () => {
   expect(render("{account.device_is_new} {device.is_known}", { "device.is_known": true })).toBe("no yes");
   expect(render("{event.country}")).toBe("unknown");
   expect(render("{event.browser}", { "event.browser": "😀".repeat(150) })).toBe("😀".repeat(100));
   expect(render("{event.browser}", { "event.browser": "a".repeat(100) })).toBe("a".repeat(100));
 });
 
-test("compileSentence: a value that looks like a placeholder is text", () => {
+test("compileSentence: a value that looks like a placeholder is plain text", () => {
   expect(render("{event.browser}", { "event.browser": "{event.os} $& $1" })).toBe("{event.os} $& $1");
 });
 
@@ -69,7 +69,7 @@ test.each([
   ["To event.os}", { offset: 11, line: 1, column: 12 }, "A field stands in braces, as `{event.country}`."],
   ["To {{event.os}}", { offset: 3, line: 1, column: 4 }, "A field stands in braces, as `{event.country}`."],
   ["{event.attributes}", { offset: 1, line: 1, column: 2 }, null],
-])("compileSentence: %s is refused at its place", (template, position, hint) => {
+])("compileSentence: rejects %s at the right position", (template, position, hint) => {
   const expected = { name: "RuleFault", position, hint };
   expect(() => compileSentence(template)).toThrow(RuleFault);
   expect(() => compileSentence(template)).toThrow(expect.objectContaining(expected));

@@ -36,7 +36,7 @@ function valuePart(name: string, place: { input: string; start: number }): Part 
   const field = findField(name);
   if (!field) throw new RuleFault(`There is no field \`${name}\`.`, place, hintFor(name));
   const at = findPlace(name);
-  // A sentence stays in its case when the account is erased, and attributes may say who somebody is.
+  // A sentence stays in its case when the account is erased, and attributes may identify a person.
   if (!at) throw new RuleFault("Attributes cannot be shown in a sentence.", place);
   const { group, key } = at;
   const mayBeNever = zeroOf(field) === never;

@@ -18,7 +18,7 @@ const texts = tuple(array(string({ unit: "binary" }), { maxLength: 50 }), nat(15
   ...numbered(count, seed),
 ]);
 
-test("sketch: the count is exact up to 1,024 members, however often each came", () => {
+test("sketch: the count is exact up to 1,024 members, however often each was added", () => {
   assert(
     property(array(string({ unit: "binary", maxLength: 5 }), { maxLength: 1000 }), (given) => {
       expect(sketchOf([...given, ...given.toReversed()]).count()).toBe(new Set(given).size);
@@ -27,7 +27,7 @@ test("sketch: the count is exact up to 1,024 members, however often each came", 
   expect(sketchOf(numbered(exactMax, "user")).count()).toBe(1024);
 });
 
-test("sketch: one more than 1,024 is counted as more than 1,024, and within 5 %", () => {
+test("sketch: 1,025 members are counted as more than 1,024, and within 5 %", () => {
   const count = sketchOf(numbered(exactMax + 1, "user")).count();
   expect(count).toBeGreaterThan(exactMax);
   expect(count).toBeLessThan(1.05 * exactMax);
@@ -40,7 +40,7 @@ describe.each([2_000, 10_000, 20_000, 100_000, 400_000])("sketch of %i", (size) 
   });
 });
 
-test("sketch: add tells whether it changed what will be encoded", () => {
+test("sketch: add returns whether the encoded form changed", () => {
   assert(
     property(texts, string(), (given, one) => {
       const sketch = sketchOf(given);
@@ -52,7 +52,7 @@ test("sketch: add tells whether it changed what will be encoded", () => {
   );
 });
 
-test("sketch: order does not matter, to the byte", () => {
+test("sketch: the order of members does not change a byte", () => {
   assert(
     property(texts, (given) => {
       expect(sketchOf(given.toReversed()).encode()).toEqual(sketchOf(given).encode());
@@ -61,7 +61,7 @@ test("sketch: order does not matter, to the byte", () => {
   );
 });
 
-test("sketch: a union is the sketch of the united sets, whichever of them were large", () => {
+test("sketch: a union equals the sketch of the united sets, whatever their sizes", () => {
   assert(
     property(array(texts, { maxLength: 4 }), (sets) => {
       const whole = sketchOf(sets.flat());
@@ -74,7 +74,7 @@ test("sketch: a union is the sketch of the united sets, whichever of them were l
   );
 });
 
-test("sketch: what was encoded decodes to the same, and goes on the same", () => {
+test("sketch: decoding an encoded sketch gives the same sketch, which continues the same way", () => {
   assert(
     property(texts, texts, (given, more) => {
       const encoded = sketchOf(given).encode();
@@ -94,12 +94,12 @@ test("sketch: the count can be read from the first bytes alone", () => {
   }
 });
 
-test("sketch: compact, from nothing for none to 8 kB at 1,024 and 3 kB for any more", () => {
+test("sketch: takes no bytes when empty, 8 kB at 1,024 members and 3 kB beyond", () => {
   const sizes = [0, 1, 1024, 1025, 50_000].map((size) => sketchOf(numbered(size, "user")).encode().length);
   expect(sizes).toEqual([0, 13, 8197, 3077, 3077]);
 });
 
-test("sketch: decodes from the middle of other bytes, and refuses what is cut or of no known kind", () => {
+test("sketch: decodes from the middle of a buffer, and rejects truncated bytes and unknown kinds", () => {
   for (const size of [3, 2000]) {
     const encoded = sketchOf(numbered(size, "user")).encode();
     const within = Buffer.concat([Buffer.from("xyz"), encoded, Buffer.from("xyz")]).subarray(3, 3 + encoded.length);
@@ -110,10 +110,10 @@ test("sketch: decodes from the middle of other bytes, and refuses what is cut or
   }
 });
 
-test("sketch: no two of 200,000 short and similar texts share a hash, in either half much more than chance has it", () => {
+test("sketch: 200,000 short and similar texts have distinct hashes, and each half collides little more than by chance", () => {
   const all = ["", "a:", "d:", "s:"].flatMap((kind) => numbered(50_000, kind)).map((text) => hashOf(text));
   expect(new Set(all.map(({ hi, lo }) => `${hi} ${lo}`)).size).toBe(all.length);
-  // By chance 200,000 values of 32 bits have about 4.7 pairs.
+  // By chance, 200,000 values of 32 bits have about 4.7 colliding pairs.
   expect(all.length - new Set(all.map(({ hi }) => hi)).size).toBeLessThan(20);
   expect(all.length - new Set(all.map(({ lo }) => lo)).size).toBeLessThan(20);
 });

@@ -1,6 +1,6 @@
-// How many different texts there were, in little room. Exact to 1,024 of them: their hashes are kept. Beyond that a HyperLogLog
-// of 4,096 registers, whose standard error is 1.6 %. A sketch depends on the set alone: neither on the order in which members
-// came, nor on how they were split before they were united.
+// Counts distinct texts in little space. Up to 1,024 the count is exact, because their hashes are kept. Beyond that it uses a
+// HyperLogLog of 4,096 registers with a standard error of 1.6 %. A sketch depends only on the set: not on the order in which
+// members were added, and not on how they were split before a union.
 export const exactMax = 1024;
 
 const indexBits = 12;
@@ -10,13 +10,13 @@ const slotsMin = 16;
 const isList = 1;
 const isRegisters = 2;
 
-// Stands before every sketch that is not empty: its kind and its count. So a count can be read without the rest.
+// Every non-empty sketch starts with its kind and its count, so the count can be read without the rest.
 export const headBytes = 5;
 
-// Two halves of 32 bits, for JavaScript has no fast 64-bit integers. Never both 0.
+// Two 32-bit halves, because JavaScript has no fast 64-bit integers. They are never both 0.
 export type Hash = { hi: number; lo: number };
 
-// Not for secrets: whoever wants two texts with one hash can find them.
+// Not cryptographic: collisions are easy to construct.
 export function hashOf(text: string): Hash {
   const { length } = text;
   let hi = 0x2545f491 ^ length;
@@ -33,7 +33,7 @@ export function hashOf(text: string): Hash {
   return { hi, lo: hi === 0 && lo === 0 ? 1 : lo };
 }
 
-// Every bit of the value moves every bit of the result about half of the time, and no two values have one result.
+// A bijective mixer: each input bit flips each output bit about half of the time.
 function scatter(value: number): number {
   let mixed = value ^ (value >>> 16);
   mixed = Math.imul(mixed, 0x7feb352d);
@@ -43,7 +43,7 @@ function scatter(value: number): number {
 }
 
 export class Sketch {
-  // The hashes in an open-addressed table: hi and lo in turns, both 0 where it is free.
+  // An open-addressed table of hashes, hi and lo alternating. Both are 0 in a free slot.
   #slots: Uint32Array = new Uint32Array(2 * slotsMin);
   #size = 0;
   #registers: Uint8Array | null = null;
@@ -54,7 +54,7 @@ export class Sketch {
     return sketch;
   }
 
-  // Whether that changed the sketch.
+  // Returns whether the sketch changed.
   add({ hi, lo }: Hash): boolean {
     return this.#put(hi, lo);
   }
@@ -64,7 +64,7 @@ export class Sketch {
     else forEachHash(other.#slots, (hi, lo) => this.#put(hi, lo));
   }
 
-  // A union with what encode gave, without the way over a sketch of its own.
+  // Unites this sketch with an encoded one without building a second sketch.
   absorb(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -75,11 +75,11 @@ export class Sketch {
   }
 
   count(): number {
-    // An estimate may fall short of what is known for sure.
+    // The estimate may be lower than the number of members known for certain.
     return this.#registers ? Math.max(exactMax + 1, Math.round(estimate(this.#registers))) : this.#size;
   }
 
-  // No bytes at all for the empty one. Equal sets have equal bytes.
+  // The empty sketch has no bytes. Equal sets have equal bytes.
   encode(): Uint8Array {
     const count = this.count();
     if (count === 0) return new Uint8Array(0);
@@ -109,7 +109,7 @@ export class Sketch {
     slots[at] = hi;
     slots[at + 1] = lo;
     this.#size++;
-    // Half full at the most, so that a search stays short.
+    // Keep the table at most half full, so that searches stay short.
     if (4 * this.#size > slots.length) this.#grow();
     return true;
   }
@@ -121,7 +121,7 @@ export class Sketch {
     forEachHash(slots, (hi, lo) => this.#put(hi, lo));
   }
 
-  // From the list to registers.
+  // Converts the list to registers.
   #give(): Uint8Array {
     if (this.#registers) return this.#registers;
     const registers = new Uint8Array(registerCount);
@@ -140,7 +140,7 @@ export class Sketch {
   }
 }
 
-// As count() was when the sketch was encoded; the first bytes are enough.
+// Returns count() as it was when the sketch was encoded. The first `headBytes` are enough.
 export function countOf(encoded: Uint8Array): number {
   if (encoded.length === 0) return 0;
   return new DataView(encoded.buffer, encoded.byteOffset, encoded.byteLength).getUint32(1, true);
@@ -176,7 +176,7 @@ function sortedBytes(slots: Uint32Array, count: number): Uint8Array {
   return bytes;
 }
 
-// The first 12 bits choose the register, which keeps the place of the first 1 among the 52 that are left.
+// The first 12 bits select the register. It keeps the position of the first 1 among the other 52 bits.
 function raiseOne(registers: Uint8Array, hi: number, lo: number): boolean {
   const index = hi >>> (32 - indexBits);
   const rest = (hi << indexBits) >>> 0;
@@ -186,8 +186,8 @@ function raiseOne(registers: Uint8Array, hi: number, lo: number): boolean {
   return true;
 }
 
-// Ertl's estimator (2017): unlike the first one by Flajolet et al. it needs no switch between ranges, and has no bias where
-// the switch would be.
+// Ertl's estimator (2017). Unlike the original by Flajolet et al., it does not switch between ranges, so it has no bias around
+// the switch.
 function estimate(registers: Uint8Array): number {
   const counts = Array.from({ length: 64 }, () => 0);
   for (const rank of registers) counts[rank] = (counts[rank] ?? 0) + 1;
@@ -196,7 +196,7 @@ function estimate(registers: Uint8Array): number {
   return registerCount ** 2 / (2 * Math.LN2 * (sum + registerCount * emptiness(zeros / registerCount)));
 }
 
-// The weight of the registers that nothing was put into, by their share: x + the sum of x^(2^k) * 2^(k-1).
+// The weight of the empty registers, by their share x: x + the sum of x^(2^k) * 2^(k-1).
 function emptiness(share: number): number {
   let power = share;
   let factor = 1;
@@ -210,7 +210,7 @@ function emptiness(share: number): number {
   return sum;
 }
 
-// Four registers of 6 bits in three bytes.
+// Packs four 6-bit registers into three bytes.
 function pack(registers: Uint8Array, into: Uint8Array): void {
   for (let from = 0, to = 0; from < registerCount; from += 4, to += 3) {
     const low = (registers[from] ?? 0) | ((registers[from + 1] ?? 0) << 6);

@@ -3,11 +3,11 @@ import { RuleFault } from "./fault.ts";
 import type { Syntax } from "./syntax.ts";
 import type { RuleContext } from "./vector.ts";
 
-// An attribute's type is known with the event only.
+// The type of an attribute is known only at run time.
 export type TermType = FieldType | "attribute";
 
-// `undefined` is "not known": an attribute that is not there or has another type, a division by zero. It passes through every
-// operator except where the other side of `&&` or `||` settles the matter, and a rule that ends in it is false.
+// `undefined` means unknown: an attribute that is missing or has another type, or a division by zero. Every operator passes it
+// on, unless the other side decides `&&` or `||`. A rule whose result is unknown is false.
 export type Known = FeatureValue | undefined;
 export type Run = (context: RuleContext) => Known;
 
@@ -27,7 +27,7 @@ export const plainTypes: Record<TermType, string> = {
   attribute: "an attribute",
 };
 
-// Static where the type is known; an attribute's value is looked at when it is there.
+// Checks a known type now. An attribute's value is checked at run time.
 export function requireType({ type, syntax }: Term, wanted: "number" | "string" | "boolean", operator: string): void {
   if (type === wanted || type === "attribute") return;
   throw new RuleFault(`\`${operator}\` needs ${plainTypes[wanted]}, and this is ${plainTypes[type]}.`, syntax);

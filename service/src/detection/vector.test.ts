@@ -5,7 +5,7 @@ import { contextOf, findPlace, packed, sparse, unpack, valueIn } from "./vector.
 
 const stored = fields.filter(({ type }) => type !== "map");
 
-// Every field, as its zero or not.
+// Every field, either with its zero or with another value.
 const features = fc.record(
   Object.fromEntries(stored.map((field) => [field.name, fc.oneof(fc.constant(zeroOf(field)), valueOf(field))])),
 );
@@ -13,7 +13,7 @@ const attributes = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer()
 
 function valueOf({ type }: Field): fc.Arbitrary<FeatureValue> {
   if (type === "string") return fc.string();
-  // JSON, and so the store, knows neither infinity nor -0.
+  // JSON, and therefore the store, has neither infinity nor -0.
   return type === "boolean" ? fc.boolean() : fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 }
 
@@ -22,7 +22,7 @@ function withoutZeros(given: Features): Features {
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== zeros[name]));
 }
 
-test("contextOf: without features every field of the catalogue has its zero", () => {
+test("contextOf: without features, every field of the catalogue has its zero", () => {
   const context = new Map<string, unknown>(Object.entries(contextOf({}, { plan: "trial" })));
   for (const field of fields) {
     const [group = "", key = ""] = field.name.split(".");
@@ -31,13 +31,13 @@ test("contextOf: without features every field of the catalogue has its zero", ()
   }
 });
 
-test("contextOf: events do not share what they hold", () => {
+test("contextOf: contexts of different events share no state", () => {
   const first = contextOf({ "device.accounts_1h": 5, "account.is_known": true }, {});
   expect(first.device).toMatchObject({ accounts_1h: 5, accounts_24h: 0 });
   expect(contextOf({}, {}).device).toMatchObject({ accounts_1h: 0 });
 });
 
-test("contextOf: a name that is in no catalogue is passed over, and no prototype is touched", () => {
+test("contextOf: ignores names that the catalogue does not have, and touches no prototype", () => {
   const odd: Features = JSON.parse(
     `{"__proto__": 1, "device.__proto__": 2, "device.gone": 3, "toString": 4, "event.attributes": 5, "ip.logins_1h": 6}`,
   );
@@ -47,7 +47,7 @@ test("contextOf: a name that is in no catalogue is passed over, and no prototype
   expect(Object.getPrototypeOf(context.device)).toBe(Object.prototype);
 });
 
-test("sparse: gives back the features that are not zero, and no attributes", () => {
+test("sparse: returns the features that are not zero, and no attributes", () => {
   fc.assert(
     fc.property(features, attributes, (features, attributes) => {
       expect(sparse(contextOf(features, attributes))).toEqual(withoutZeros(features));
@@ -55,7 +55,7 @@ test("sparse: gives back the features that are not zero, and no attributes", () 
   );
 });
 
-test("sparse: what it stores makes the same context again, also after JSON", () => {
+test("sparse: its result restores the same context, even after JSON", () => {
   fc.assert(
     fc.property(features, attributes, (features, attributes) => {
       const context = contextOf(features, attributes);
@@ -65,7 +65,7 @@ test("sparse: what it stores makes the same context again, also after JSON", () 
   );
 });
 
-test("packed: makes the same context again, in short", () => {
+test("packed: restores the same context", () => {
   fc.assert(
     fc.property(features, attributes, (features, attributes) => {
       const context = contextOf(features, attributes);

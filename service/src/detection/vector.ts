@@ -5,7 +5,7 @@ type Group = (typeof groups)[number];
 
 export type Attributes = Record<string, FeatureValue>;
 type Values = Record<string, FeatureValue | Attributes>;
-// What a rule reads: every field of the catalogue by its group, and the event's own attributes.
+// What a rule reads: every field of the catalogue by group, and the event's own attributes.
 export type RuleContext = Record<Group, Values> & { event: { attributes: Attributes } };
 
 type Place = { name: string; code: string; group: Group; key: string; zero: FeatureValue };
@@ -53,7 +53,7 @@ export function findPlace(name: string): Place | undefined {
   return placeByName.get(name);
 }
 
-// Runs for every event. Names that the catalogue no longer has are passed over: stored vectors outlive their fields.
+// Runs for every event. Names that the catalogue no longer has are ignored, because stored vectors outlive their fields.
 export function contextOf(features: Features, attributes: Attributes): RuleContext {
   const context: RuleContext = {
     event: { ...zeros.event, attributes },
@@ -74,11 +74,11 @@ export function contextOf(features: Features, attributes: Attributes): RuleConte
 }
 
 const codeCharacters = 2;
-// What would end a value, or a JSON text around it.
+// Characters that would end a value, or the JSON text around it.
 const notPlain = /[^ -~]|[%,"\\]/;
 
-// What is stored with a decision: the codes of what is 1 or true, as most is, then each other value behind a comma and its code.
-// As JSON with names it would be two thirds of an activity's bytes.
+// The form stored with a decision: first the codes of all values that are 1 or true, which most are, then for each other value a
+// comma, its code and the value. As JSON with names it would be two thirds of an activity's bytes.
 export function packed(context: RuleContext): string {
   let ones = "";
   let others = "";
@@ -92,7 +92,7 @@ export function packed(context: RuleContext): string {
   return ones + others;
 }
 
-// What was stored, by name, in the catalogue's order.
+// Returns the stored values by name, in the catalogue's order.
 export function unpack(stored: string): Features {
   return sparse(contextOf(valuesIn(stored), {}));
 }
@@ -120,7 +120,7 @@ function valueOf({ zero }: Place, text: string): FeatureValue {
   return text.includes("%") ? decodeURIComponent(text) : text;
 }
 
-// One value of what was stored: a fraction of unpacking it all.
+// Reads one stored value, at a fraction of the cost of unpacking all.
 export function valueIn(stored: string, place: Place): FeatureValue {
   const comma = stored.indexOf(",");
   const onesEnd = comma === -1 ? stored.length : comma;
@@ -135,7 +135,7 @@ export function valueIn(stored: string, place: Place): FeatureValue {
   return valueOf(place, stored.slice(from, end === -1 ? stored.length : end));
 }
 
-// Only what differs from its zero, and no attributes, which the event holds.
+// Returns only the values that differ from their zero. Attributes are left out, because the event holds them.
 export function sparse(context: RuleContext): Features {
   const features: Features = {};
   for (const { name, group, key, zero } of places) {

@@ -8,7 +8,7 @@ const dayMs = 24 * hourMs;
 
 type Window = [name: string, windowMs: number, kinds: number, column?: "peer" | "address" | "country"];
 
-// In an account's ring the peer is the device; in the others it is the account.
+// In an account's ring the peer is the device. In all other rings it is the account.
 const accountWindows: Window[] = [
   ["events_1h", hourMs, 0],
   ["events_24h", dayMs, 0],
@@ -55,11 +55,11 @@ const networkWindows: Window[] = [
 
 export const windows = { account: accountWindows, device: deviceWindows, ip: ipWindows, network: networkWindows };
 
-// `except`: the kinds that are not counted.
+// `except` are the kinds that are not counted.
 export function countWindows(into: RuleContext["account"], counted: Window[], ring: Ring, at: number, except: number): void {
   const present = ring.kinds;
   for (const [name, windowMs, kinds, column] of counted) {
-    // Most rings hold no failed log-in and no sign-up, so the search can be skipped.
+    // Most rings contain no failed log-in and no sign-up, so the search can be skipped.
     const isAbsent = kinds !== 0 && (kinds & present) === 0;
     into[name] = isAbsent ? 0 : ring.count(at, windowMs, kinds, column, except);
   }

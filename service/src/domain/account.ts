@@ -10,7 +10,7 @@ const flags = {
 };
 const crmId = { maxLength: 1024 };
 
-// Ids that no path can name, or that stand for "no account".
+// Ids that cannot be part of a path, or that stand for "no account".
 const reservedIds = new Set([unknownAccount, ".", ".."]);
 const pseudonymForm = "erased-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const pseudonym = new RegExp(`^${pseudonymForm}$`);
@@ -83,7 +83,7 @@ export function newAccount(tenantId: string, given: NewAccount, now: string): Ac
   return account;
 }
 
-// The account after the change, or the very same object where nothing differs.
+// Returns the account after the change, or the same object if nothing differs.
 export function changeAccount(account: Account, change: AccountChange, now: string): Account {
   const { crm_account_id: crm, ...flagChange } = change;
   const next: Account = { ...account, ...flagChange };

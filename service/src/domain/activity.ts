@@ -61,10 +61,10 @@ export const ActivityBatch = Type.Object(
 export type ActivityBatch = Static<typeof ActivityBatch>;
 
 export const sessionIdleMs = 30 * 60 * 1000;
-// How far a sender's clock may be off before it is not believed.
+// How far a sender's clock may be off before it is no longer trusted.
 export const clockToleranceMs = 10 * 60 * 1000;
 
-// What only a browser can tell. All of it is the page's claim, and none of it is believed alone.
+// What only a browser can report. All of it is claimed by the page, and none of it is trusted alone.
 export type BrowserFacts = {
   sdk?: string;
   locale?: string;
@@ -77,7 +77,7 @@ export type BrowserFacts = {
   referrer?: string;
   session_started_at?: string;
   engagement_ms?: number;
-  // The tag's summary of pointer, key, touch and scroll input since the last one.
+  // The tag's summary of pointer, key, touch and scroll input since its previous summary.
   inputs?: number;
   input_spread?: number;
   is_webdriver?: boolean;
@@ -89,19 +89,20 @@ export type BrowserFacts = {
 // send stale tokens.
 export type IdentityVerdict = "signed" | "bad-token";
 
-// One canonical event, whoever sent it. A browser's ids are apart from the servers': a page cannot take a server's id first.
+// One canonical event, whoever sent it. Ids from browsers and from servers are separate, so a page cannot take a server's id
+// first.
 export type RecordedActivity = Activity & {
   origin: "server" | "browser";
   received_at: string;
   // Set if a page named an account and sent an identity token. The token itself is never stored.
   identity?: IdentityVerdict;
-  // What the sender's clock said, where occurred_at was shifted.
+  // The time by the sender's clock, if occurred_at was shifted.
   claimed_at?: string;
   browser?: BrowserFacts;
 };
 
-// What is kept of an erased account's pending activity: its reports, because they were accepted and must become a case, reduced
-// to what the case shows.
+// Returns what is kept of an erased account's pending activity. Reports are kept, because they were accepted and must become a
+// case, but only with what the case shows.
 export function pseudonymiseActivity(activity: RecordedActivity, pseudonym: string): RecordedActivity | null {
   const { activity_id, type, occurred_at, origin, received_at, attributes = {} } = activity;
   if (type !== "fraud_report") return null;
@@ -110,12 +111,12 @@ export function pseudonymiseActivity(activity: RecordedActivity, pseudonym: stri
   return { ...kept, website_account_id: pseudonym, attributes: Object.fromEntries(shown) };
 }
 
-// Whom a case from this activity is about. At most one case per subject is OPEN.
+// Returns the subject of a case from this activity. At most one case per subject is OPEN.
 export function subjectOf(activity: Activity): string {
   return activity.website_account_id === undefined ? sourceOf(activity) : accountSubject(activity.website_account_id);
 }
 
-// Where it came from, for a case without an account.
+// Returns where the activity came from, for a case without an account.
 export function sourceOf(activity: Activity): string {
   if (activity.device_id !== undefined) return `device:${activity.device_id}`;
   if (activity.session_id !== undefined) return `session:${activity.session_id}`;

@@ -11,6 +11,9 @@ test.each([
   expect([hostOf(ip), blockOf(ip)]).toEqual([host, block]);
 });
 
-test.each(["203.0.113.0/24", "2001:db8:1::/48", "h-0123456789abcdef01234567"])("hostOf: what a policy kept stays: %s", (kept) => {
-  expect(hostOf(kept)).toBe(kept);
-});
+test.each(["203.0.113.0/24", "2001:db8:1::/48", "h-0123456789abcdef01234567"])(
+  "hostOf: an address reduced by a policy stays unchanged: %s",
+  (kept) => {
+    expect(hostOf(kept)).toBe(kept);
+  },
+);

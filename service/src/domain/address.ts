@@ -1,4 +1,4 @@
-// Addresses as text, well formed.
+// Works on addresses as well-formed text.
 
 // The eight groups of an IPv6 address, without leading zeros.
 function groupsOf(ip: string): string[] {
@@ -9,13 +9,13 @@ function groupsOf(ip: string): string[] {
   return all.map((group) => group.replace(/^0+(?=.)/, ""));
 }
 
-// What one subscriber has: an IPv4 address, or the /64 that an IPv6 host may choose any address of. What is no whole address any
-// more, for a tenant's policy cut or hashed it, stays as it is.
+// Returns what one subscriber has: an IPv4 address, or the /64 in which an IPv6 host may choose any address. A value that a
+// tenant's policy has truncated or hashed is returned unchanged.
 export function hostOf(ip: string): string {
   return ip.includes(":") && !ip.includes("/") ? `${groupsOf(ip).slice(0, 4).join(":")}::/64` : ip;
 }
 
-// The neighbours that one subscriber or one rack would have.
+// Returns the neighboring addresses that one subscriber or one rack would have.
 export function blockOf(ip: string): string {
   if (!ip.includes(":")) return `${ip.split(".").slice(0, 3).join(".")}.0/24`;
   return `${groupsOf(ip).slice(0, 3).join(":")}::/48`;

@@ -10,7 +10,7 @@ const backtestDaysMax = 90;
 export const backtestsWaitingMax = 3;
 export const backtestsShownMax = 50;
 export const backtestExamplesMax = 10;
-// Distinct ones are remembered while it runs, so there is an end to them.
+// Limited, because distinct accounts are held in memory while a backtest runs.
 export const backtestAccountsMax = 100_000;
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -38,8 +38,8 @@ export const NewBacktest = Type.Object(
 );
 export type NewBacktest = Static<typeof NewBacktest>;
 
-// What is stored: the draft, and the time in which activity must have been received. `until` is not later than the request, so
-// that every run over it gives the same.
+// What is stored: the draft, and the period in which activity must have been received. `until` is never later than the request,
+// so every run over it gives the same result.
 export type BacktestRequest = {
   expression: string;
   label?: string;
@@ -54,7 +54,7 @@ export function backtestFaults({ from }: { from?: unknown }): FieldError[] {
   return [{ field: "from", message: `must be a day as YYYY-MM-DD, from ${firstDay} on` }];
 }
 
-// No activity is older, and PostgreSQL knows no year 0.
+// No activity is older, and PostgreSQL has no year 0.
 const firstDay = "2000-01-01";
 
 function isDay(text: string): boolean {
@@ -69,7 +69,7 @@ export function requestOf({ expression, label, about = "account", days = 30, fro
   return { expression, ...(label !== undefined && { label }), about, days, from: dayOf(first), until };
 }
 
-// Each with the bounds of its part in the request, newest first. Days that are still to come have none.
+// Returns the days, newest first, each with the bounds of its part of the request. Days in the future are left out.
 export function daysOf({ days, from, until }: BacktestRequest): { day: string; from: string; until: string }[] {
   const first = Date.parse(from);
   const end = Date.parse(until);
@@ -97,7 +97,7 @@ const BacktestProgress = Type.Object(
 );
 export type BacktestProgress = Static<typeof BacktestProgress>;
 
-// A hundred only when it is done, for the total is an estimate.
+// Stays below 100 until the backtest is done, because the total is an estimate.
 export function progressOf(done: number, estimate: number): BacktestProgress {
   const total = Math.max(done, estimate);
   return { done, total, percent: total === 0 ? 0 : Math.min(99, Math.floor((100 * done) / total)) };
@@ -144,7 +144,7 @@ const BacktestResult = Type.Object(
 );
 type BacktestResult = Static<typeof BacktestResult>;
 
-// Where an example lies in the log of activity.
+// The position of an example in the log of activity.
 export type ExampleKey = { received_at: string; id_key: string };
 export type StoredResult = Omit<BacktestResult, "examples"> & { examples: ExampleKey[] };
 

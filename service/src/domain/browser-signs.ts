@@ -1,4 +1,4 @@
-// Weak signs that something about a browser's request is off. Each has innocent reasons, so that none counts alone.
+// Weak signs that something about a browser's request is off. Each can have an innocent reason, so none counts alone.
 export const browserSigns = [
   "wrong-hash",
   "foreign-tenant-id",
@@ -24,7 +24,7 @@ export function isSessionIdOff(sessionId: string, startMs: number | undefined): 
   return startMs !== undefined && Math.abs(embeddedMs - startMs) > sessionToleranceMs;
 }
 
-// Whether the browser asks for other languages than the one it says it is in.
+// Whether the browser requests other languages than the one that it reports.
 export function isLocaleOff(locale: string, acceptLanguage: string): boolean {
   const accepted = new Set(acceptLanguage.split(",").map((each) => languageOf(each.split(";")[0] ?? "")));
   return !accepted.has("*") && !accepted.has(languageOf(locale));
@@ -35,7 +35,7 @@ function languageOf(tag: string): string {
   return renamed.get(code) ?? code;
 }
 
-// Codes that browsers and systems write in two ways.
+// Language codes that browsers and systems write in two ways.
 const renamed = new Map([
   ["iw", "he"],
   ["in", "id"],
@@ -55,7 +55,7 @@ const platformMarks = new Map([
 
 export type AgentHeaders = { user_agent?: string; brands?: string; platform?: string };
 
-// Only Chromium sends client hints, and they name its version and platform as the user agent does.
+// Only Chromium sends client hints. They must name the same version and platform as the user agent.
 export function isAgentOff({ user_agent: agent = "", brands, platform }: AgentHeaders): boolean {
   if (brands !== undefined) {
     const named = /Chrom(?:e|ium)\/(\d+)/.exec(agent)?.[1];

@@ -10,12 +10,12 @@ export const linkedCasesShownMax = 10;
 export const newEvidenceMeaning =
   "Whether an open case got an occurrence after a person or a system of yours last changed it; or, where nobody has, more than its first. A closed case has none.";
 
-// The states of a case are its changes: detection made the last one, and it is not the opening.
+// Each change adds a state. There is new evidence if detection made the last change and it is not the opening.
 export function hasNewEvidence({ status, current_state, state_history }: CaseDocument): boolean {
   return status === "OPEN" && current_state.changed_by === "system" && state_history.length > 0;
 }
 
-// What a row of the queue shows beside the case list's own members.
+// What a row of the queue shows in addition to the fields of the case list.
 export const CaseDigest = Type.Object(
   {
     case_id: Type.String(),
@@ -50,7 +50,7 @@ export const CaseCounts = Type.Object(
   { additionalProperties: false, $id: "CaseCounts" },
 );
 
-// Upper bounds of how old an open case is, in hours. The last bucket has none.
+// Upper bounds of the age of an open case, in hours. The last bucket has none.
 export const ageHours = [1, 24, 72, 168, 720] as const;
 
 export const Overview = Type.Object(

@@ -59,7 +59,7 @@ test("joinCase: score, labels and recommendation rise and never fall", () => {
   });
 });
 
-test("joinCase: under a long attack a case keeps its latest states and occurrences, and its version counts all", () => {
+test("joinCase: during a long attack a case keeps its latest states and occurrences, and its version counts every change", () => {
   let { document } = openCase(subject, findingOf({}), ids(), now);
   const joins = statesShownMax + 20;
   for (let join = 0; join < joins; join++) document = joinCase(document, findingOf({}), ids(), later).document;
@@ -68,7 +68,7 @@ test("joinCase: under a long attack a case keeps its latest states and occurrenc
   expect(Object.keys(document.fraud_occurrences)).toHaveLength(occurrencesShownMax);
 });
 
-test("changeStatus: a status that the case has already changes nothing", () => {
+test("changeStatus: setting the current status changes nothing", () => {
   const { document } = openCase(subject, findingOf({}), ids(), now);
   const actor = { name: "someone", now: later, state_id: randomUUID() };
   const same = changeStatus(document, { status: "OPEN", case_version: 1 }, actor);
@@ -78,8 +78,8 @@ test("changeStatus: a status that the case has already changes nothing", () => {
   expect(closed.document.state_history).toEqual([document.current_state]);
 });
 
-// Each takes its time before it waits for its turn.
-test("changes: one that waited for another that was asked for later has no earlier time than it", () => {
+// Each change takes its time before it waits for its turn.
+test("changes: a change that waited for one requested later does not get an earlier time", () => {
   const { document: opened } = openCase(subject, findingOf({}), ids(), now);
   const close = { status: "CLOSED", case_version: 1 } as const;
   const { document } = changeStatus(opened, close, { name: "someone", now: later, state_id: randomUUID() });
@@ -95,7 +95,7 @@ test("changes: one that waited for another that was asked for later has no earli
   expect(account).toMatchObject({ is_blocked: true, updated_at: later });
 });
 
-test("scoreReport: only reports are findings; a label that is not ours counts as Organic and is shown as it was sent", () => {
+test("scoreReport: only reports are findings; an unknown label counts as Organic and is shown as it was sent", () => {
   const activity: Activity = { activity_id: "a", type: "login_failed", occurred_at: now };
   expect(scoreReport(activity, Date.parse(now))).toBeNull();
   const reported = scoreReport({ ...activity, type: "fraud_report", attributes: { label: "chargeback" } }, Date.parse(now));

@@ -5,7 +5,7 @@ import { Failure, type FieldError } from "./failure.ts";
 import { Time, Uuid, notBefore } from "./field.ts";
 import { Occurrence, Score, actions, labels, type Finding, type FindingIds } from "./finding.ts";
 
-// Bounded for the same reason as its evidence.
+// Limited for the same reason as the evidence.
 export const statesShownMax = 500;
 const highlightsMax = 20;
 
@@ -130,7 +130,7 @@ export const BulkCloseResult = Type.Object(
 );
 export type BulkCloseResult = Static<typeof BulkCloseResult>;
 
-// The stored document: the case without the one member that follows the account and not the case.
+// The stored document: the case without end_user_is_blocked, which belongs to the account.
 export type CaseDocument = Omit<Case, "end_user_is_blocked">;
 
 export type Changed = { document: CaseDocument; events: DomainEvent[] };
@@ -231,7 +231,7 @@ export function joinCase(open: CaseDocument, found: Finding, ids: FindingIds, no
     overall_risk_score: score,
     primary_fraud_label: isStronger ? finding.label : before.primary_fraud_label,
     fraud_labels: [...new Set([...before.fraud_labels, finding.label])],
-    // Of the strongest evidence, and of equals the latest.
+    // The summary of the strongest evidence, or of the latest among equals.
     summary: isStronger || (isEqual && !isBehind) ? finding.summary : before.summary,
     highlights: [
       ...new Set(isBehind ? [...before.highlights, ...finding.highlights] : [...finding.highlights, ...before.highlights]),
@@ -247,7 +247,7 @@ export function joinCase(open: CaseDocument, found: Finding, ids: FindingIds, no
   return { document, events: [caseEvent(document, "case.evidence_added", state)] };
 }
 
-// Erasure of the account: the case stays, under a name that leads to nobody.
+// When the account is erased, the case stays under a pseudonym that leads to nobody.
 export function pseudonymiseCase(found: CaseDocument, pseudonym: string, actor: Omit<Actor, "state_id">): Changed {
   const at = timeOfChange(found, actor.now);
   const document = {

@@ -9,7 +9,7 @@ const nameCharacters = 128;
 const valueCharacters = 1024;
 const itemsMax = 100;
 
-// Presets that have a place of their own in the canonical event.
+// Presets that have a field of their own in the canonical event.
 const placed = new Set([
   "_session_id",
   "_session_start_timestamp",
@@ -25,7 +25,7 @@ const placed = new Set([
   identityAttribute,
 ]);
 
-// Presets that say again what the session or the event before says: a quarter of an event's bytes.
+// Presets that repeat what the session or the previous event says. They are a quarter of an event's bytes.
 const repeated = new Set([
   "_session_duration",
   "_session_number",
@@ -36,8 +36,8 @@ const repeated = new Set([
   "_is_first_time",
 ]);
 
-// Flat, as everywhere: objects and lists in attributes, which the SDK does not know either, are left out. What is over a
-// limit is cut, and told.
+// Attributes are flat: objects and lists, which the SDK does not support either, are left out. What exceeds a limit is cut, and
+// `isOversized` is set.
 export function readAttributes(given: Record<string, unknown>, items: unknown): { attributes: Attributes; isOversized: boolean } {
   const kept: [string, string | number | boolean][] = Object.entries(summariseItems(items));
   let isOversized = false;
@@ -52,7 +52,7 @@ export function readAttributes(given: Record<string, unknown>, items: unknown): 
     const cut = typeof value === "string" ? storableText(value, valueCharacters) : value;
     kept.push([storableText(name, nameCharacters), cut]);
   }
-  // Not by assignment: a member called __proto__ is one like any other.
+  // Not built by assignment, so that a member called __proto__ is an ordinary one.
   return { attributes: Object.fromEntries(kept), isOversized };
 }
 
@@ -60,7 +60,7 @@ function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-// A number that does not come back as it was written, or not as a number at all.
+// A number that is not read back as it was written, or not as a number at all.
 function isUnsafe(value: string | number | boolean): boolean {
   return typeof value === "number" && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER);
 }

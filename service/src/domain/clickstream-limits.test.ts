@@ -17,12 +17,12 @@ const delivery: Delivery = {
   agent: {},
 };
 
-test("attributes: flat values stay as they are, and all others are left out", () => {
+test("attributes: flat values are kept unchanged, and all others are left out", () => {
   const given = { a: "x", b: 1.5, c: false, d: null, e: { a: 1 }, f: [1], "": "x", g: "" };
   expect(readAttributes(given, undefined)).toEqual({ attributes: { a: "x", b: 1.5, c: false, g: "" }, isOversized: false });
 });
 
-test("attributes: __proto__ and constructor are names like any other", () => {
+test("attributes: __proto__ and constructor are ordinary names", () => {
   const { attributes } = readAttributes(JSON.parse('{"__proto__":"x","constructor":"y"}') as Record<string, unknown>, undefined);
   expect(Object.entries(attributes)).toEqual([
     ["__proto__", "x"],
@@ -31,7 +31,7 @@ test("attributes: __proto__ and constructor are names like any other", () => {
   expect(Object.getPrototypeOf(attributes)).toBe(Object.prototype);
 });
 
-test("attributes: 64 of them, names of 128 and texts of 1,024 characters are kept whole; what is over is cut, and told", () => {
+test("attributes: keeps 64, with names of 128 and texts of 1,024 characters; cuts the excess and reports it", () => {
   const names = Array.from({ length: 65 }, (_, index) => `a${index}`);
   const many = (count: number) => Object.fromEntries(names.slice(0, count).map((name) => [name, 1]));
   expect(readAttributes(many(64), undefined)).toEqual({ attributes: many(64), isOversized: false });
@@ -52,7 +52,7 @@ function summary(items: unknown) {
   return readAttributes({}, items).attributes;
 }
 
-test("attributes: items are told by their number and value", () => {
+test("attributes: items are summarized by their number and value", () => {
   expect(summary([{ price: 99.5, quantity: 2 }, { price: 0.1 }, { price: "1" }, null, 7])).toEqual({
     _items_count: 5,
     _items_value: 199.1,
@@ -70,7 +70,7 @@ test.each<[string, number | undefined, boolean]>([
   ["a13e16e2-20261115", undefined, true],
   ["7f6c1a0e-5f43-4f5c-9d53-6a5a3c1f4a11", undefined, true],
   ["", undefined, true],
-])("signs: session %s that began at %s, off: %s", (id, start, isOff) => {
+])("signs: session id %s with start %s is off: %s", (id, start, isOff) => {
   expect(isSessionIdOff(id, start)).toBe(isOff);
 });
 
@@ -82,7 +82,7 @@ test.each<[string, string, boolean]>([
   ["de-DE", "*", false],
   ["iw", "he-IL,he", false],
   ["EN_us", "en", false],
-])("signs: locale %s where %s is asked for, off: %s", (locale, accepted, isOff) => {
+])("signs: locale %s with Accept-Language %s is off: %s", (locale, accepted, isOff) => {
   expect(isLocaleOff(locale, accepted)).toBe(isOff);
 });
 
@@ -103,7 +103,7 @@ test.each<[string, { user_agent?: string; brands?: string; platform?: string }, 
   expect(isAgentOff(agent)).toBe(isOff);
 });
 
-test("excerpts: 500 characters at the most, storable, without users and without queries", () => {
+test("excerpts: at most 500 characters, storable, without users and without queries", () => {
   const event = {
     user: { _user_id: { value: "user-42" } },
     attributes: { _page_url: "https://shop.example/a?token=secret#x", a: "b\0\ud800" },
@@ -119,7 +119,7 @@ const deep = () => {
   return value;
 };
 
-test("clickstream: an event that is nested without end is read, and shown, without end of the stack", () => {
+test("clickstream: a very deeply nested event is read and shown without a stack overflow", () => {
   const raw = {
     event_id: "1",
     event_type: "x",
@@ -150,7 +150,7 @@ const anyEvent = fc.record(
   { requiredKeys: [] },
 );
 
-test("clickstream: whatever comes is one canonical event that can be stored, or one of the known reasons", () => {
+test("clickstream: any input becomes one storable canonical event or one of the known reasons", () => {
   fc.assert(
     fc.property(fc.oneof(anyEvent, fc.anything()), fc.option(fc.integer(), { nil: undefined }), (raw, uploaded) => {
       const activity = readEvent(raw, { ...delivery, ...(uploaded !== undefined && { uploaded_ms: uploaded }) });

@@ -64,7 +64,7 @@ test.each([
   expect(readEvent(raw, delivery)).toBe(reason);
 });
 
-test("clickstream: ids of 64 characters, and events of 90 days, are taken", () => {
+test("clickstream: accepts ids of 64 characters and events that are 90 days old", () => {
   expect(read(rawEvent({ event_id: "😀".repeat(64) })).activity_id).toBe("😀".repeat(64));
   expect(read(rawEvent({ timestamp: received - 90 * day })).occurred_at).toBe("2026-08-17T12:00:00.000Z");
 });
@@ -87,11 +87,11 @@ test.each([
   ["constructor", "custom:constructor"],
   ["__proto__", "custom:__proto__"],
   ["x".repeat(100), `custom:${"x".repeat(64)}`],
-])("clickstream: an event called %j is %s", (name, type) => {
+])("clickstream: an event called %j gets the type %s", (name, type) => {
   expect(read(rawEvent({ event_type: name })).type).toBe(type);
 });
 
-test("clickstream: a log-in that says that it failed is a failed one, under the site's own name for log-ins alone", () => {
+test("clickstream: a failed result makes a log-in a failed one, but not if the site calls it login_succeeded itself", () => {
   for (const result of ["failure", "failed", "error", false]) {
     expect(read(rawEvent({ event_type: "login" }, { result })).type).toBe("login_failed");
     expect(read(rawEvent({ event_type: "login_succeeded" }, { result })).type).toBe("login_succeeded");
@@ -99,7 +99,7 @@ test("clickstream: a log-in that says that it failed is a failed one, under the 
   expect(read(rawEvent({ event_type: "login" }, { result: "success" })).type).toBe("login_succeeded");
 });
 
-// [what the clock said, when it was uploaded by that clock, what is kept, whether the clock is off by so much that it is told]
+// [time by the sender's clock, time of upload by that clock, stored time, whether the clock-shifted sign is set]
 test.each<[string, number, number | undefined, number, boolean]>([
   ["a good clock", -5000, 0, -5000, false],
   ["an hour ago, sent now", -60 * minute, 0, -60 * minute, false],
@@ -118,7 +118,7 @@ test.each<[string, number, number | undefined, number, boolean]>([
   const activity = readEvent(rawEvent({ timestamp: received + claimed }), sent);
   if (typeof activity === "string") throw new Error(activity);
   expect(Date.parse(activity.occurred_at) - received).toBe(kept);
-  // Both times are kept, where they differ.
+  // If they differ, both times are stored.
   expect(activity.claimed_at).toBe(kept === claimed ? undefined : new Date(received + claimed).toISOString());
   expect(activity.browser?.signs?.includes("clock-shifted") ?? false).toBe(isTold);
   expect(activity.browser?.session_started_at).toBe(new Date(received - 10 * minute + kept - claimed).toISOString());
@@ -146,7 +146,7 @@ test.each([
   true,
   {},
   [],
-])("clickstream: %j is not an account id: the event is kept without one, and this is reported", (value) => {
+])("clickstream: %j is not an account id, so the event is stored without one and gets a sign", (value) => {
   const raw = rawEvent({ user: { _user_id: { value } } });
   expect(read(raw).website_account_id).toBeUndefined();
   expect(signsOf(raw)).toEqual(["bad-account-id"]);
@@ -161,12 +161,12 @@ test.each([
   { _user_id: { value: null } },
   { _user_id: { value: "" } },
   "x",
-])("clickstream: the user %j is nobody, and nothing is told", (user) => {
+])("clickstream: the user %j names no account, and the event gets no sign", (user) => {
   expect(read(rawEvent({ user })).website_account_id).toBeUndefined();
   expect(signsOf(rawEvent({ user }))).toEqual([]);
 });
 
-test("clickstream: a tenant_id that is not the key's tenant is told, and changes nothing else", () => {
+test("clickstream: a tenant_id that is not the key's tenant adds a sign and changes nothing else", () => {
   for (const own of [tenant.tenant_id, tenant.slug, tenant.app_key, "", undefined, null])
     expect(signsOf(rawEvent({}, { tenant_id: own }))).toEqual([]);
   for (const other of ["tenant-EVIL", "ACME", 7, "acme "]) {
@@ -192,11 +192,11 @@ test.each<[string, string[], string]>([
   ["https://user:password@shop.example/a@b", [], "https://shop.example/a@b"],
   ["/a/b", [], "/a/b"],
   ["?token=secret", [], ""],
-])("clickstream: of the address %s with %j allowed, %s is kept", (address, kept, left) => {
+])("clickstream: the address %s with %j allowed is stored as %s", (address, kept, left) => {
   expect(cutAddress(address, kept)).toBe(left);
 });
 
-test("clickstream: page and referrers lose their queries, and what has a place of its own is no attribute", () => {
+test("clickstream: page and referrer addresses lose their queries, and values with a field of their own are not attributes", () => {
   const attributes = {
     _page_title: "Shoes",
     _page_url: "https://shop.example/?q=1&s=2",

@@ -7,11 +7,11 @@ import { identityAttribute } from "./identity.ts";
 import type { QuarantineReason } from "./quarantine.ts";
 import { isObject, storableText } from "./raw-value.ts";
 
-// What is known of the request that an event came in.
+// What is known about the request that delivered an event.
 export type Delivery = {
   tenant: { tenant_id: string; slug: string; app_key: string; url_parameters: string[] };
   received_at: string;
-  // By the sender's clock, where it said so.
+  // The time of upload by the sender's clock, if it was sent.
   uploaded_ms?: number;
   isHashWrong: boolean;
   ip?: string;
@@ -32,8 +32,8 @@ const ageMsMax = 90 * 24 * 60 * 60 * 1000;
 const sizeMax = 100_000;
 const zoneMinutesMax = 18 * 60;
 
-// One event of the Clickstream protocol as the canonical event, or why it is none. Nothing in it is believed: the tenant is
-// the key's, the account is the page's claim, and the address and user agent are those of the request.
+// Converts one event of the Clickstream protocol into the canonical event, or returns why that is impossible. Nothing in it is
+// trusted: the tenant is the key's, the account is the page's claim, and the address and user agent are those of the request.
 export function readEvent(raw: unknown, delivery: Delivery): RecordedActivity | QuarantineReason {
   if (!isObject(raw)) return "not-an-object";
   const { event_id: id, event_type: name, timestamp } = raw;
@@ -73,8 +73,8 @@ export function readEvent(raw: unknown, delivery: Delivery): RecordedActivity | 
   });
 }
 
-// Where the sender's clock is off by more than the tolerance, or the event lies ahead of us, by the difference of the clocks;
-// where that is not known, or does not help, to now.
+// If the sender's clock is off by more than the tolerance, or the event is in the future, the event is shifted by the difference
+// between the clocks. If that is unknown, or would leave the event in the future, it is shifted to now.
 function shiftOf(claimedMs: number, receivedMs: number, uploadedMs: number | undefined): number {
   const offMs = uploadedMs === undefined ? 0 : receivedMs - uploadedMs;
   const isShifted = Math.abs(offMs) > clockToleranceMs || claimedMs > receivedMs;
@@ -89,13 +89,13 @@ const aliases: Record<string, string> = {
   purchase: "payment",
   sign_out: "logout",
 };
-// Only the tenant's servers can report fraud: a page that could would open cases at will.
+// Only the tenant's servers can report fraud. Otherwise a page could open cases at will.
 const plainTypes = new Set<string>(activityTypes.filter((type) => type !== "fraud_report"));
 const failures = new Set<unknown>(["failure", "failed", "error", false]);
 
 function typeOf(name: string, attributes: Attributes): string {
   const type = Object.hasOwn(aliases, name) ? aliases[name] : name;
-  // A site that records log-ins under one name says in `result` how they went.
+  // A site that records all log-ins under one name reports in `result` how they went.
   const isFailedLogin = type === "login_succeeded" && type !== name && failures.has(attributes["result"]);
   if (isFailedLogin) return "login_failed";
   if (type !== undefined && plainTypes.has(type)) return type;
@@ -144,7 +144,7 @@ function factsOf(raw: Record<string, unknown>, { given, delivery, shiftMs, name 
     page_url: addressOf(given["_page_url"], kept),
     referrer,
     session_started_at: isTime(started) && isTime(started + shiftMs) ? new Date(started + shiftMs).toISOString() : undefined,
-    // A scroll tells how long the page has been read so far, which the page's own summary will tell again.
+    // A scroll event contains the reading time so far, which the page's own summary contains again. So only the summary counts.
     engagement_ms: name === "_user_engagement" ? countOf(given["_engagement_time_msec"]) : undefined,
     inputs: countOf(given["_casehound_inputs"]),
     input_spread: amountOf(given["_casehound_input_spread"]),
@@ -170,7 +170,7 @@ function signsOf({ given, delivery, facts }: Seen): BrowserSign[] {
   return signs;
 }
 
-// The same for every event of a delivery, nearly always: the last answer is kept.
+// Nearly always the same for every event of a delivery, so the last answer is kept.
 function remembered<A extends unknown[]>(ask: (...given: A) => boolean): (...given: A) => boolean {
   let last: { given: A; answer: boolean } | null = null;
   return (...given) => {
@@ -183,7 +183,8 @@ const isSessionOff = remembered(isSessionIdOff);
 const isLanguageOff = remembered(isLocaleOff);
 const isBrowserOff = remembered(isAgentOff);
 
-// Query and fragment may hold tokens and personal data: only what the tenant asked for is kept of them. Credentials never.
+// Query and fragment may contain tokens and personal data, so only the parameters that the tenant asked for are kept. Credentials
+// are never kept.
 export function cutAddress(address: string, kept: readonly string[]): string {
   const [beforeFragment = ""] = address.split("#", 1);
   const mark = beforeFragment.indexOf("?");
@@ -226,8 +227,9 @@ function sizeOf(width: unknown, height: unknown): string | undefined {
   return isSize ? `${Math.round(Number(width))}x${Math.round(Number(height))}` : undefined;
 }
 
-// Members that are not set are undefined, and left out as it is written down: to build it without them took a fifth of the time.
+// Members that are not set are undefined, and are left out when the object is serialized. Building it without them took a fifth
+// of the time.
 function pruned<T extends object>(given: { [name in keyof T]: T[name] | undefined }): T {
-  // What is left has a value where the type wants one, for the required members are never undefined.
+  // The required members are never undefined, so the result has the type.
   return given as T;
 }

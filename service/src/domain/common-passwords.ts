@@ -24,7 +24,7 @@ const words =
   "money dollar bitcoin crypto bank banking payment fraud mypassword mypass my the your our is for and you me im new old one two three " +
   "abc qwerty qwertz azerty asdf asdfgh zxcvbn qazwsx qaz wsx edc p@ssword pa55word";
 
-// Long passwords that no rule below would find.
+// Long passwords that none of the rules below would find.
 const phrases =
   "thequickbrownfox thequickbrownfoxjumps maytheforcebewithyou nevergonnagiveyouup tobeornottobe onceuponatime youshallnotpass " +
   "winteriscoming hakunamatata supercalifragilistic supercalifragilisticexpialidocious livelongandprosper elementarymydearwatson " +
@@ -53,7 +53,7 @@ const phrases =
   "godisgood godislove godisgreat jesusislord jesuslovesme jesussaves praisethelord inchallah inshallah mashallah allahuakbar " +
   "bismillah alhamdulillah onelove onelife onlyone lovelife lovehate lifeisgood lifeisbeautiful livelaughlove";
 
-// Keyboard rows and sequences, also backwards.
+// Keyboard rows and sequences, in both directions.
 const rows = [
   "abcdefghijklmnopqrstuvwxyz",
   "01234567890123456789",
@@ -114,8 +114,8 @@ export function passwordFaults(field: string, password: string, owner: Owner): F
   ];
 }
 
-// Whether an attacker would try it early: the most used passwords, keyboard rows, repetitions, and what is known about the
-// person.
+// Whether an attacker would try the password early. That covers the most used passwords, keyboard rows, repetitions, and what is
+// known about the person.
 export function isCommonPassword(password: string, owner: Owner): boolean {
   const text = password.normalize("NFKC").toLowerCase();
   if (new Set(text).size < distinctMin || isRepeated(text)) return true;
@@ -153,7 +153,7 @@ function ownWords({ email, name, tenant }: Owner): Set<string> {
   return new Set(["casehound", ...parts, ...whole].filter((each) => each.length >= runCharactersMin));
 }
 
-// Removes common words, runs and what is known about the person, longest first, and judges what is left.
+// Removes common words, runs and what is known about the person, longest first, and judges the rest.
 function isMadeOfCommon(text: string, plain: string, own: ReadonlySet<string>): boolean {
   const seen = new Set<string>();
   const others = new Set<string>();

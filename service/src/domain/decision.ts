@@ -79,7 +79,7 @@ export const Decision = Type.Object(
 );
 export type Decision = Static<typeof Decision>;
 
-// As it lies in the log, members that would be empty left out; those from before there were rules are empty altogether.
+// The decision as it is stored in the log. Empty members are left out. Decisions from before rules existed are completely empty.
 export type StoredDecision = {
   v?: number;
   l?: number;

@@ -34,7 +34,7 @@ function patternOf(id: string, { alnum, escaped }: { alnum: string; escaped: (te
   return `(?<![${alnum}])(?<![${alnum}][-_.@+])${escaped(id)}(?![${alnum}]|${joined})`;
 }
 
-// The same for PostgreSQL, optionally for text inside JSON.
+// The same pattern for PostgreSQL, optionally for text inside JSON.
 export function databasePattern(id: string, { isJson }: { isJson: boolean }): string {
   const text = isJson ? JSON.stringify(id).slice(1, -1) : id;
   return patternOf(text, { alnum: "[:alnum:]", escaped: escapeForDatabase });

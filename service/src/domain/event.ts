@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { Time } from "./field.ts";
 
-// What goes into the one log: audit trail, timeline and feed. `data` holds no secrets.
+// The types of events in the single log that serves as audit trail, timeline and feed. `data` contains no secrets.
 export type EventType =
   | "case.opened"
   | "case.evidence_added"
@@ -42,7 +42,7 @@ export type DomainEvent = {
   data?: Record<string, unknown>;
 };
 
-// An event as it is read back. Types are open: a reader must pass over those that it does not know.
+// An event as it is read back. The list of types is open: a reader must ignore types that it does not know.
 export const LoggedEvent = Type.Object(
   {
     event_id: Type.Integer({ minimum: 1, description: "Counts up by one in the tenant, in the order of commits." }),

@@ -41,7 +41,7 @@ function added(open: CaseDocument, finding: Finding): CaseDocument {
   return isRepeat(open, finding) ? countRepeat(open, finding, later) : joined(open, finding);
 }
 
-test("openCase: a page's claim counts for 3 and MONITOR, and its source is given in words", () => {
+test("openCase: a page's claim counts for at most score 3 and MONITOR, and its source is given in words", () => {
   const document = opened(findingOf("page", ["a"]));
   expect(document.details).toMatchObject({ overall_risk_score: 3, recommended_action: "MONITOR" });
   expect(document.current_state.score).toBe(3);

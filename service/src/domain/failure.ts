@@ -1,6 +1,6 @@
 import { firstCharacters } from "./field.ts";
 
-// The closed list of refusals. The interface layer maps each to a status, so that a code without one does not compile.
+// The closed list of failures. The interface layer maps each to a status, so a code without one does not compile.
 export type FailureCode =
   | "bad-request"
   | "invalid-operation-id"
@@ -31,7 +31,7 @@ type FailureExtra = {
   cause?: unknown;
 };
 
-// What a caller can act on. Anything else that is thrown is a bug.
+// A failure that a caller can act on. Anything else that is thrown is a bug.
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly errors: FieldError[] | null;

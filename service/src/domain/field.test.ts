@@ -8,7 +8,7 @@ const times = fc
   .tuple(part(9999, 4), part(13), part(32), part(25), part(61), part(61), fractions)
   .map(([year, month, day, hour, minute, second, fraction]) => `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}Z`);
 
-test("times: what is one prints as it was read, to the millisecond; nothing else is one", () => {
+test("times: a valid time prints as it was read, to the millisecond, and anything else is rejected", () => {
   fc.assert(
     fc.property(times, (text) => {
       const exact = shownTime(text);
@@ -24,6 +24,6 @@ test.each([
   ["2026-02-28T23:59:59Z", "2026-02-28T23:59:59.000Z"],
   ["2026-02-28T23:59:59.5Z", "2026-02-28T23:59:59.500Z"],
   ["2026-02-28T23:59:59.123456789Z", "2026-02-28T23:59:59.123Z"],
-])("times: %s is shown as %s", (text, shown) => {
+])("times: shows %s as %s", (text, shown) => {
   expect(shownTime(text)).toBe(shown);
 });

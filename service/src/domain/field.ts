@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 
-// Pieces that several nouns share. Lengths count characters (code points), as PostgreSQL and JSON Schema do.
+// Definitions that several nouns share. Lengths count characters (code points), as PostgreSQL and JSON Schema do.
 export const idCharactersMax = 512;
 
 export const Time = Type.String({
@@ -14,28 +14,30 @@ export const Uuid = Type.String({ format: "uuid" });
 const shownLength = "YYYY-MM-DDTHH:mm:ss.sssZ".length;
 const timePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z$/;
 
-// The time in milliseconds, or null where the text is no UTC time of the years 1 to 9999. Finer fractions are cut to milliseconds.
+// Returns the time in milliseconds, or null if the text is not a UTC time of the years 1 to 9999. Finer fractions are truncated
+// to milliseconds.
 export function parseTime(text: string): number | null {
   const match = timePattern.exec(text);
   if (!match || match[1] === "0000") return null;
   const millis = (match[7] ?? "").slice(0, 3).padEnd(3, "0");
   const ms = Date.parse(`${text.slice(0, 19)}.${millis}Z`);
-  // 30 February parses as 2 March, and 24:00 as the next day: only a time of the day that was written is one.
+  // Date.parse reads 30 February as 2 March and 24:00 as the next day. Such times are rejected, because their day is not the one
+  // written.
   return new Date(ms).getUTCDate() === Number(match[3]) ? ms : null;
 }
 
-// What parseTime understands, as times are shown: to the millisecond.
+// Formats a text that parseTime accepts as times are shown: to the millisecond.
 export function shownTime(text: string): string {
   return text.length === shownLength ? text : `${text.slice(0, 19)}.${text.slice(20, -1).slice(0, 3).padEnd(3, "0")}Z`;
 }
 
-// What parseTime cuts off: an exclusive bound from above must be rounded up instead.
+// Whether parseTime truncates the text. An exclusive upper bound must be rounded up instead.
 export function isFinerThanMs(text: string): boolean {
   return /\.\d{3}0*[1-9]\d*Z$/.test(text);
 }
 
-// A change takes its time when it is asked for, and may then wait for another that began later, or come from a machine whose
-// clock is behind: what comes after never has the earlier time. Times of one form sort as texts.
+// A change takes its time when it is requested. It may then wait for another that began later, or come from a machine whose clock
+// is behind. A later change must never have an earlier time. Times of this form sort as text.
 export function notBefore(last: string, now: string): string {
   return now < last ? last : now;
 }
@@ -44,7 +46,7 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
-// Whole characters, not half of a surrogate pair.
+// Cuts between characters, never inside a surrogate pair.
 export function firstCharacters(text: string, max: number): string {
   return Array.from(text.slice(0, 2 * max))
     .slice(0, max)

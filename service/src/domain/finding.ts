@@ -5,7 +5,7 @@ import { sources, sourceWords, type Source } from "./source.ts";
 export const labels = ["Account Takeover", "Bot", "Synthetic", "Organic"] as const;
 export type Label = (typeof labels)[number];
 
-// In rising order: evidence that joins a case never lowers the recommendation.
+// In rising order. Evidence that joins a case never lowers the recommendation.
 export const actions = ["MONITOR", "CHALLENGE", "BLOCK", "ESCALATE"] as const;
 type Action = (typeof actions)[number];
 
@@ -85,7 +85,7 @@ export const Occurrence = Type.Object(
 );
 export type Occurrence = Static<typeof Occurrence>;
 
-// What detection hands over: enough to open a case, or to join one. Ids and times are added by the engine.
+// What detection hands over: enough to open a case or to join one. The engine adds ids and times.
 export type Finding = {
   score: 1 | 2 | 3 | 4 | 5;
   label: Label;
@@ -99,7 +99,7 @@ export type Finding = {
   claimed?: string;
   session_id: string | undefined;
   session_status: "ACTIVE" | "FINISHED";
-  // Somebody said so: each report is evidence of its own.
+  // Somebody reported it, and each report is evidence of its own.
   isReport?: true;
 };
 

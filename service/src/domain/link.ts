@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { Time } from "./field.ts";
 import { Score, labels } from "./finding.ts";
 
-// Beyond these a device or an address says no more of anybody, and costs more to count.
+// Above these numbers, a device or an address says nothing more about anybody and costs more to count.
 export const sharersMax = 100;
 export const linksOfAccountMax = 1000;
 export const nodesMax = 200;
@@ -91,7 +91,7 @@ export type Standing = Omit<LinkedAccount, "first_seen" | "last_seen">;
 
 type Given = { origins: Set<string>; shared: SharedLink[]; neighbours: Neighbour[]; standings: Map<string, Standing> };
 
-// The same table as a graph: rarest first, until there are as many nodes as can be drawn.
+// Returns the same table as a graph: rarest first, up to as many nodes as can be drawn.
 export function graphOf({ origins, shared, neighbours, standings }: Given): Omit<LinkTable, "shared"> {
   const nodes = new Map<string, LinkTable["nodes"][number]>();
   const edges: LinkTable["edges"] = [];

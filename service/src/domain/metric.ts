@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { Time, isFinerThanMs, parseTime } from "./field.ts";
 
-// Kept by minute, hour and day; longer buckets are put together from days.
+// Stored by minute, hour and day. Longer buckets are combined from days.
 const metricLevels = ["minute", "hour", "day"] as const;
 export type MetricLevel = (typeof metricLevels)[number];
 
@@ -34,22 +34,22 @@ export const MetricPoint = Type.Object(
 );
 export type MetricPoint = Static<typeof MetricPoint>;
 
-// From `from` to before `to`, in milliseconds.
+// In milliseconds. `from` is inclusive and `to` is exclusive.
 export type TimeRange = { from: number; to: number };
 
 const minuteMs = 60_000;
 export const dayMs = 24 * 60 * minuteMs;
 const fixedMs = { minute: minuteMs, hour: 60 * minuteMs, day: dayMs, week: 7 * dayMs };
-// 1970 began on a Thursday; weeks begin on Monday.
+// 1970 began on a Thursday, and weeks begin on Monday.
 const mondayMs = 4 * dayMs;
 
-// Years that events are counted in. Others are no times but a sender's fault.
+// Events outside these years are not counted, because such a time is a sender's error.
 export const countedRange: TimeRange = { from: Date.UTC(2000, 0, 1), to: Date.UTC(2101, 0, 1) };
-// How far an event's time may lie from its receipt to be counted by minute and by hour.
+// How many days an event's time may differ from its receipt to be counted by minute and by hour.
 const finerDays = { minute: 7, hour: 90 };
-// How long a range may be; with longer buckets as by day, 5 years.
+// The longest range in days. Buckets longer than a day have the same limit as days, 5 years.
 export const rangeDaysMax = { ...finerDays, day: 5 * 366 };
-// Whole days before today's. One more than a range may have, so that every range up to now is there whole.
+// Whole days that are kept before today. One more than a range may have, so that every range up to now is complete.
 export const keptDays = { minute: finerDays.minute + 1, hour: finerDays.hour + 1 };
 
 const calendarMonths = { month: 1, quarter: 3, year: 12 };
@@ -67,14 +67,14 @@ export function bucketStart(aggregation: Aggregation, at: number): number {
   return Math.floor((at - offset) / fixedMs[aggregation]) * fixedMs[aggregation] + offset;
 }
 
-// Where the bucket after the one that begins at `start` begins.
+// Returns the start of the bucket after the one that begins at `start`.
 function bucketEnd(aggregation: Aggregation, start: number): number {
   if (isCalendar(aggregation))
     return Date.UTC(new Date(start).getUTCFullYear(), new Date(start).getUTCMonth() + calendarMonths[aggregation], 1);
   return start + fixedMs[aggregation];
 }
 
-// To whole buckets.
+// Widens a range to whole buckets.
 export function widen(aggregation: Aggregation, { from, to }: TimeRange): TimeRange {
   const last = bucketStart(aggregation, to - 1);
   return { from: bucketStart(aggregation, from), to: bucketEnd(aggregation, last) };
@@ -88,7 +88,8 @@ export function bucketStarts(aggregation: Aggregation, { from, to }: TimeRange):
 
 export type LevelRange = TimeRange & { level: MetricLevel };
 
-// The fewest kept buckets that make up a range of whole ones of a level: minutes to the full hour, hours to midnight, days.
+// Returns the fewest stored buckets that cover a range of whole buckets of a level: minutes to the full hour, hours to midnight,
+// then days.
 export function coverRange(level: MetricLevel, range: TimeRange): LevelRange[] {
   const coarser = metricLevels[metricLevels.indexOf(level) + 1];
   if (coarser === undefined) return [{ level, ...range }];
@@ -101,25 +102,25 @@ export function coverRange(level: MetricLevel, range: TimeRange): LevelRange[] {
   return [...edges.filter((edge) => edge.from < edge.to), ...coverRange(coarser, inner)];
 }
 
-// What lies before is deleted.
+// Returns the time before which buckets are deleted.
 export function keptSince(level: "minute" | "hour", now: number): number {
   return bucketStart("day", now) - keptDays[level] * dayMs;
 }
 
-// The finest level that still has all of what began at `from`.
+// Returns the finest level that still has everything since `from`.
 export function finestLevel(from: number, now: number): MetricLevel {
   if (from >= keptSince("minute", now)) return "minute";
   return from >= keptSince("hour", now) ? "hour" : "day";
 }
 
-// Where an event that occurred then, and was received then, is counted.
+// Returns the levels at which an event with these times is counted.
 export function levelsOf(occurredAt: number, receivedAt: number): MetricLevel[] {
   if (!(occurredAt >= countedRange.from && occurredAt < countedRange.to)) return [];
   const days = Math.abs(receivedAt - occurredAt) / dayMs;
   return metricLevels.filter((level) => level === "day" || days <= finerDays[level]);
 }
 
-// A day or a time, or null. An end that is finer than milliseconds is rounded up, for it is no part of the range.
+// Parses a day or a time, or returns null. An end that is finer than milliseconds is rounded up, because it is exclusive.
 export function parseBound(text: string, isEnd: boolean): number | null {
   const at = parseTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (at === null || at < countedRange.from || at > countedRange.to) return null;

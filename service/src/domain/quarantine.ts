@@ -4,14 +4,14 @@ import { isObject, storableText } from "./raw-value.ts";
 
 export const eventsMax = 2000;
 export const depthMax = 32;
-// Two thousand events of the SDK have some 140,000.
+// Two thousand events of the SDK have about 140,000.
 export const membersInBodyMax = 300_000;
 export const unpackedMiBMax = 8;
 export const daysKept = 14;
-// One in this many of the sessions above the quotas is kept.
+// Above the quotas, one in this many sessions is kept.
 export const overQuotaKept = 16;
 
-// The closed list of what the collector does not take as it came, each with the sentence that its entry begins with.
+// The closed list of reasons for a quarantine entry, each with the sentence that the entry begins with.
 export const quarantineMeanings = {
   "bad-gzip": "The body is said to be base64 of gzip, and is not.",
   "unpacked-too-large": `The body unpacks to more than ${unpackedMiBMax} MiB.`,
@@ -34,16 +34,16 @@ export const quarantineMeanings = {
 
 export type QuarantineReason = keyof typeof quarantineMeanings;
 
-// The keys of the table above, and nothing else.
+// The cast is safe, because these are the keys of the table above.
 export const quarantineReasons = Object.keys(quarantineMeanings) as QuarantineReason[];
 
 // One entry per event would push everything else out of sight during a flood, or if a site sets its own id on every event.
 export const shownOnceADay: ReadonlySet<QuarantineReason> = new Set(["foreign-tenant-id", "over-quota"]);
 
-// The events stay, so that nothing was held back.
+// Events with these reasons are kept, so nothing is missing.
 export const keptReasons: ReadonlySet<QuarantineReason> = new Set(["wrong-hash", "foreign-tenant-id"]);
 
-// What is wrong, and of how many events. The excerpt is of the first.
+// What is wrong, and with how many events. The excerpt is from the first of them.
 export type Rejection = { reason: QuarantineReason; detail: string; excerpt: string; received_at: string; count: number };
 
 export const QuarantineEntry = Type.Object(
@@ -84,8 +84,8 @@ export function excerptOfText(text: string): string {
   return storableText(beginning, excerptCharacters);
 }
 
-// Who the user is stays out, for what is quarantined is not found again when an account is erased. What tells the most
-// stands first: the site's own attributes, and the SDK's only where there is room.
+// Leaves out the user, because quarantined data is not searched when an account is erased. The most informative parts come first:
+// the site's own attributes, then the SDK's if there is room.
 export function excerptOfEvent(event: unknown): string {
   if (!isObject(event)) return excerptOfText(shown(event, excerptDepth));
   const { event_id, event_type, timestamp, attributes, user: _user, ...rest } = event;
@@ -101,7 +101,8 @@ function ownFirst(attributes: Record<string, unknown>): Record<string, unknown> 
   return Object.fromEntries([...(own ?? []), ...(presets ?? [])]);
 }
 
-// JSON's form, but no deeper and no longer than an excerpt needs: an event may be nested so deep that JSON itself gives up.
+// Formats a value like JSON, but no deeper and no longer than an excerpt needs. An event may be nested too deeply for
+// JSON.stringify.
 function shown(value: unknown, depth: number): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, textCharacters));
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";

@@ -1,7 +1,7 @@
 import { Failure } from "./failure.ts";
 import { scopes, type Scope } from "./scope.ts";
 
-// What people may do. Each role may do what the one before it may.
+// What people may do. Each role may do everything that the one before it may.
 export const roles = ["investigator", "lead", "admin"] as const;
 export type Role = (typeof roles)[number];
 
@@ -27,7 +27,7 @@ export function isRole(text: string): text is Role {
   return roles.some((role) => role === text);
 }
 
-// Nobody hands out more than they have, or takes it over from who has it: a new secret or link is as good as the scopes behind it.
+// Nobody can grant more than they have, or take it over from someone who has it. A new secret or link gives all scopes behind it.
 export function requireReach({ scopes: own }: { scopes: ReadonlySet<string> }, wanted: readonly string[]): void {
   const lacking = wanted.find((scope) => !own.has(scope));
   if (lacking !== undefined) throw new Failure("access-denied", `This reaches the scope ${lacking}, which the caller lacks.`);

@@ -4,7 +4,7 @@ import { Precision } from "./rule.ts";
 
 export const reportDaysMax = 90;
 export const examplesShownMax = 20;
-// Beyond these an overlap says no more, and costs more.
+// Above this number, an overlap says nothing more and costs more.
 export const overlapSubjectsMax = 10_000;
 
 export const Day = Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description: "A day in UTC.", examples: ["2026-11-15"] });
@@ -50,7 +50,7 @@ export type RuleReport = Static<typeof RuleReport>;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-// The days in UTC up to the one of `now`, oldest first.
+// Returns the UTC days up to the day of `now`, oldest first.
 export function daysUpTo(now: string, count: number): string[] {
   const today = Date.parse(now.slice(0, 10));
   return Array.from({ length: count }, (_, index) => dayOf(today - (count - 1 - index) * dayMs));

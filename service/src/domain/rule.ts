@@ -62,7 +62,8 @@ export const RuleVersion = Type.Object(versioned, { additionalProperties: false,
 export type RuleVersion = Static<typeof RuleVersion>;
 export type Rule = RuleVersion;
 
-// Whom a hit of a rule is about, as detection opens its cases: what investigators say of that subject is said of the hit.
+// Returns the subject of a rule's hit, which is also the subject of the case that detection would open. The outcome that
+// investigators give to that subject counts for the hit.
 export function hitSubject(activity: Activity, about: RuleDefinition["about"], network: string): string {
   if (about === "account" || !isOfSource(activity)) return subjectOf(activity);
   if (about === "network" && network !== "") return `network:${network}`;
@@ -90,7 +91,7 @@ export function precisionOf(outcomes: Outcomes): Precision {
   return { ...outcomes, precision: decided === 0 ? null : outcomes.confirmed / decided };
 }
 
-// A rule with how it does.
+// A rule with its measurements.
 export const MeasuredRule = Type.Object(
   {
     ...versioned,
@@ -112,7 +113,7 @@ type Actor = { name: string; now: string };
 
 const members = ["name", "expression", "sentence", "label", "weight", "about", "state"] as const;
 
-// The next version, or the rule itself where nothing differs. A rule that is not there is made by version 0 alone.
+// Returns the next version, or the same rule if nothing differs. Only version 0 creates a rule that does not exist.
 export function changeRule(found: Rule | undefined, wanted: RuleChange & { rule_id: string }, actor: Actor): RuleVersion {
   const current = found?.rule_version ?? 0;
   if (!found && wanted.rule_version !== 0) throw notFound("Rule", wanted.rule_id);
@@ -133,7 +134,7 @@ function versionConflict(what: string, current: number): Failure {
   );
 }
 
-// From log-odds to a score: below the first it is 1.
+// Thresholds in log-odds for each score. Below the first, the score is 1.
 export const Thresholds = Type.Object(
   {
     score_2: Type.Number({ minimum: 0, maximum: 100 }),
@@ -170,7 +171,7 @@ export const StoredThresholds = Type.Object(
 );
 export type StoredThresholds = Static<typeof StoredThresholds>;
 
-// Of any object: members that are no numbers are the schema's to refuse.
+// Accepts any object, because the schema rejects members that are not numbers.
 export function thresholdFaults(body: Partial<Thresholds>): FieldError[] {
   return scores.flatMap((score, index): FieldError[] => {
     const lower = scores[index - 1];

@@ -1,4 +1,4 @@
-// Each with what it grants.
+// Every scope with what it grants.
 export const scopeMeanings = {
   "read:cases": "List cases",
   "read:case": "Read one case",
@@ -26,7 +26,7 @@ export const scopeMeanings = {
 
 export type Scope = keyof typeof scopeMeanings;
 
-// The keys of the table above, and nothing else.
+// The cast is safe, because these are the keys of the table above.
 export const scopes = Object.keys(scopeMeanings) as Scope[];
 
 export function isScope(text: string): text is Scope {

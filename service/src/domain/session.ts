@@ -5,7 +5,7 @@ import { Score } from "./finding.ts";
 import { ClaimedAccount, SourceName } from "./source.ts";
 
 export const addressesShownMax = 10;
-// Of one session. A bot may send more than anybody can look at.
+// The limit for one session. A bot may send more than anybody can look at.
 export const sessionActivitiesMax = 20_000;
 
 const Text = Type.Optional(Type.String());

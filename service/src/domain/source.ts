@@ -9,7 +9,7 @@ import { Type } from "typebox";
 export const sources = ["page", "verified_session", "server"] as const;
 export type Source = (typeof sources)[number];
 
-// The words that people see.
+// The words shown to people.
 export const sourceWords = {
   page: "claimed by a page",
   verified_session: "seen in a verified session",

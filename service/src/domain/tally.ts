@@ -5,17 +5,17 @@ export type Tally = { day: string; what: string; bucket: number; cases: number }
 
 const perOctave = 8;
 
-// How long a case had been open, as an eighth of an octave: each bucket is 9 per cent wider than the one before.
+// The bucket for the time that a case was open, in eighths of an octave: each bucket is 9 % wider than the one before.
 function openTimeBucket(seconds: number): number {
   return Math.floor(perOctave * Math.log2(1 + Math.max(0, seconds)));
 }
 
-// The middle of the bucket.
+// The middle of the bucket, in seconds.
 function bucketSeconds(bucket: number): number {
   return 2 ** ((bucket + 0.5) / perOctave) - 1;
 }
 
-// What these events add to the figures of their days. Reopening takes the close back from the figures of its own day.
+// Returns what these events add to the daily figures. Reopening a case subtracts its close from the day on which it was closed.
 export function talliesOf(events: DomainEvent[]): Tally[] {
   const tallies = new Map<string, Tally>();
   const add = (day: string, what: string, bucket: number, cases: number) => {
@@ -24,7 +24,7 @@ export function talliesOf(events: DomainEvent[]): Tally[] {
   };
   const addClose = (caseId: string, closedAt: string, disposition: unknown, cases: number) => {
     const day = closedAt.slice(0, 10);
-    // A case's id holds the time at which it was opened.
+    // A case id contains the time at which the case was opened.
     add(day, "closed", openTimeBucket((Date.parse(closedAt) - uuidV7Time(caseId)) / 1000), cases);
     if (typeof disposition === "string") add(day, disposition, 0, cases);
   };
@@ -39,7 +39,7 @@ export function talliesOf(events: DomainEvent[]): Tally[] {
   return [...tallies.values()];
 }
 
-// Null where nothing was closed. Within 5 per cent, as the buckets are wide.
+// Returns null if nothing was closed. The result is within 5 %, because of the width of the buckets.
 export function medianSeconds(closed: { bucket: number; cases: number }[]): number | null {
   const total = closed.reduce((sum, { cases }) => sum + cases, 0);
   let seen = 0;

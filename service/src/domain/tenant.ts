@@ -4,10 +4,10 @@ import { Time, Uuid, firstCharacters } from "./field.ts";
 
 export const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const slugCharacters = { min: 3, max: 100 };
-// The path /v2/oauth/token belongs to no tenant.
+// The path /v2/oauth/token does not belong to a tenant.
 const reservedSlugs = new Set(["oauth"]);
 
-// Null where the slug will do, else what is wrong with it.
+// Returns what is wrong with the slug, or null.
 export function slugFault(slug: string): string | null {
   if (slug.length < slugCharacters.min || slug.length > slugCharacters.max) return "a tenant slug has 3 to 100 characters";
   if (!slugPattern.test(slug)) return "a tenant slug is made of lower-case letters, digits and single hyphens between them";
@@ -56,13 +56,13 @@ export const TenantChange = Type.Object(
 export type TenantChange = Static<typeof TenantChange>;
 export type TenantSettings = Required<Omit<TenantChange, "retention_days">> & { retention_days: number | null };
 
-// Null where browsers send just this text as their Origin, else what is wrong with it.
+// Returns null if browsers send exactly this text as their Origin, otherwise what is wrong with it.
 function originFault(origin: string): string | null {
   const isOrigin = originPattern.test(origin) && URL.parse(origin)?.origin === origin;
   return isOrigin ? null : "is no origin as browsers send it, like https://shop.example";
 }
 
-// What the schema cannot say of a change.
+// Checks what the schema cannot.
 export function tenantChangeFaults({ allowed_origins, url_parameters }: TenantChange): FieldError[] {
   const faults: FieldError[] = [];
   const origins = texts(allowed_origins);
@@ -75,12 +75,12 @@ export function tenantChangeFaults({ allowed_origins, url_parameters }: TenantCh
   return faults;
 }
 
-// Asked of any object, whether its schema holds or not.
+// Accepts any value, because it runs even if the schema is violated.
 function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each: unknown) => typeof each === "string").slice(0, originsMax) : [];
 }
 
-// The settings after the change, or the very same object where nothing differs.
+// Returns the settings after the change, or the same object if nothing differs.
 export function changeTenant<T extends TenantSettings>(tenant: T, change: TenantChange): T {
   const { retention_days: days, ...rest } = change;
   const changed = { ...tenant, ...rest, ...(days !== undefined && { retention_days: days === 0 ? null : days }) };

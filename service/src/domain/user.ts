@@ -23,7 +23,8 @@ export const sessionLimits = { idleMs: dayMs / 2, wholeMs: 7 * dayMs, perUserMax
 // is 1 s and doubles with each failure, up to `waitSecondsMax`. Nobody is locked out for longer than that.
 export const attemptWindowMs = 15 * minuteMs;
 export const attemptLimits = {
-  // One account from one address: about 12 failures per window in the long run, so one address alone never reaches the account's limit.
+  // One account from one address: about 12 failures per window in the long run, so one address alone never reaches the account's
+  // limit.
   pair: { free: 5, waitSecondsMax: 300 },
   // One account, from all browsers that have not signed in to it before.
   account: { free: 30, waitSecondsMax: 60 },
@@ -31,13 +32,13 @@ export const attemptLimits = {
   address: { free: 30, waitSecondsMax: 60 },
   // One account, from a browser that has signed in to it before.
   device: { free: 10, waitSecondsMax: 60 },
-  // Somebody who is signed in and is changing the password.
+  // A person who is signed in and is changing the password.
   signedIn: { free: 5, waitSecondsMax: 300 },
 };
 export type AttemptKind = keyof typeof attemptLimits;
 
-// Control and format characters, what turns text around, and what is drawn as nothing, as Unicode lists them; and the blank of
-// Braille, which it does not list.
+// Invisible characters: control and format characters, and those that change the direction of text or are drawn as nothing, as
+// Unicode lists them. The blank Braille pattern is added, because Unicode does not list it.
 const unseen = "\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800";
 
 const emailCharactersMax = 254;
@@ -50,7 +51,7 @@ export const Email = Type.String({
   examples: ["ada@shop.example"],
 });
 
-// No brackets, for the audit trail puts the e-mail into them; nothing that turns text around or hides it.
+// No angle brackets, because the audit trail puts the e-mail address in them. No characters that reorder or hide text.
 export const PersonName = Type.String({
   minLength: 1,
   maxLength: 100,
@@ -104,34 +105,35 @@ export const UserLink = Type.Object(
 );
 export type UserLink = Static<typeof UserLink>;
 
-// One spelling for each e-mail. The letters left out are no ASCII ones, and would become such: the Kelvin sign is not Kate's k.
+// Gives each e-mail address one spelling. The excluded letters are not ASCII but would become ASCII: the Kelvin sign must not
+// turn into a plain k.
 export function normalEmail(email: string): string {
   return email.replaceAll(/[^\u0130\u037e\u1fef\u212a]+/g, (part) => part.toLowerCase().normalize("NFC"));
 }
 
-// What the schema cannot say of an e-mail: in its one spelling it may be longer than it was sent.
+// Checks what the schema cannot: the normalized e-mail address may be longer than the one that was sent.
 export function emailFaults(email: unknown): FieldError[] {
   if (typeof email !== "string" || characters(normalEmail(email)) <= emailCharactersMax) return [];
   return [{ field: "email", message: `must have at most ${emailCharactersMax} characters as it is kept` }];
 }
 
-// As `changed_by` and the events name a person. The space keeps it apart from every client's id, and from detection's name.
+// The person's name in `changed_by` and in events. The space distinguishes it from every client id and from `system`.
 export function actorOf({ name, email }: { name: string; email: string }): string {
   return `${name} <${email}>`;
 }
 
-// Those who can sign in and hand out roles.
+// Whether the user can sign in and assign roles.
 function isActiveAdmin({ role, is_disabled, has_password, has_external_sign_in }: User): boolean {
   return role === "admin" && !is_disabled && (has_password || has_external_sign_in);
 }
 
-// The user after the change, or the very same object where nothing differs.
+// Returns the user after the change, or the same object if nothing differs.
 export function changeUser(user: User, change: UserChange): User {
   const changed = { ...user, ...change };
   return JSON.stringify(changed) === JSON.stringify(user) ? user : changed;
 }
 
-// Null where somebody is left who can hand out roles, or nobody was before.
+// Returns null if somebody is left who can assign roles, or if nobody could before.
 export function lastAdminFault(before: User, after: User, activeAdmins: number): FieldError | null {
   if (!isActiveAdmin(before) || isActiveAdmin(after) || activeAdmins > 1) return null;
   return {

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { isCanonicalUuid, uuidV7, uuidV7Floor } from "./uuid.ts";
 
-// The same cases in every run.
+// Use the same cases in every run.
 fc.configureGlobal({ seed: 7, numRuns: 300 });
 
 const timeMax = 2 ** 48 - 1;
@@ -13,7 +13,7 @@ function bytesOf(uuid: string): Buffer {
   return Buffer.from(uuid.replaceAll("-", ""), "hex");
 }
 
-test("uuidV7: canonical text with version 7, variant 10 and the time in its first 48 bits", () => {
+test("uuidV7: gives canonical text with version 7, variant 10 and the time in its first 48 bits", () => {
   fc.assert(
     fc.property(time, random, (at, bytes) => {
       const uuid = uuidV7(at, bytes);
@@ -36,11 +36,11 @@ test("uuidV7: a later time sorts later, whatever the random bytes, as text and a
   );
 });
 
-test("uuidV7: the same arguments give the same id, and every random bit that has a place changes it", () => {
+test("uuidV7: the same arguments give the same id, and every random bit that is used changes it", () => {
   const bits = fc.integer({ min: 0, max: 79 });
   fc.assert(
     fc.property(time, random, bits, (at, bytes, bit) => {
-      // Four bits give way to the version and two to the variant; the other 74 must all count.
+      // The version replaces four bits and the variant two. The other 74 must all count.
       fc.pre(bit >= 4 && bit !== 16 && bit !== 17);
       const changed = bytes.map((byte, index) => (index === bit >> 3 ? byte ^ (0x80 >> (bit & 7)) : byte));
       expect(uuidV7(at, Uint8Array.from(bytes))).toBe(uuidV7(at, bytes));
@@ -49,7 +49,7 @@ test("uuidV7: the same arguments give the same id, and every random bit that has
   );
 });
 
-test("uuidV7Floor: not above any id of its time, and above every id of an earlier one", () => {
+test("uuidV7Floor: is not above any id of its time, and is above every id of an earlier time", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: timeMax }), random, (at, bytes) => {
       const floor = uuidV7Floor(at);
@@ -61,12 +61,12 @@ test("uuidV7Floor: not above any id of its time, and above every id of an earlie
   );
 });
 
-test("uuidV7Floor: a time before 1970 is the lowest id of all", () => {
+test("uuidV7Floor: a time before 1970 gives the lowest id of all", () => {
   expect(uuidV7Floor(-1)).toBe("00000000-0000-0000-0000-000000000000");
   expect(uuidV7(-1, new Uint8Array(10))).toBe("00000000-0000-7000-8000-000000000000");
 });
 
-test("isCanonicalUuid: lower case, hyphens in their places and nothing around it", () => {
+test("isCanonicalUuid: accepts only lower case, with hyphens in their places and nothing around it", () => {
   const uuid = uuidV7(1_700_000_000_000, new Uint8Array(10).fill(0xab));
   fc.assert(fc.property(fc.uuid(), isCanonicalUuid));
   const others = [

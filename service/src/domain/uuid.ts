@@ -1,4 +1,5 @@
-// UUID version 7: the time first, so that ids made later sort later. The random bytes are an argument, for purity.
+// A version 7 UUID begins with the time, so that ids made later sort later. The random bytes are an argument, so that the
+// function is pure.
 export function uuidV7(timeMs: number, random: Uint8Array): string {
   const time = Math.max(0, timeMs).toString(16).padStart(12, "0").slice(-12);
   const tail = Array.from(random.subarray(0, 10), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -12,20 +13,20 @@ export function uuidV7(timeMs: number, random: Uint8Array): string {
   ].join("-");
 }
 
-// The smallest text that a case id made at this time or later can have: a bound on ids is a bound on creation times.
+// The smallest text that an id made at this time or later can have. So a bound on ids is a bound on creation times.
 export function uuidV7Floor(timeMs: number): string {
   const time = Math.max(0, timeMs).toString(16).padStart(12, "0").slice(-12);
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
 }
 
-// When an id was made, in milliseconds.
+// Returns when an id was made, in milliseconds.
 export function uuidV7Time(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
 const canonicalUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-// Ids are compared bytewise: another letter case is another id, so it is none of ours.
+// Ids are compared bytewise, so an id in another letter case is a different id and cannot be one of ours.
 export function isCanonicalUuid(text: string): boolean {
   return canonicalUuid.test(text);
 }

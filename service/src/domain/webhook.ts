@@ -5,7 +5,7 @@ import { Time, Uuid } from "./field.ts";
 export const webhooksMax = 20;
 const urlCharactersMax = 2_000;
 
-// What may be sent. Who people and clients are stays in the feed, which asks for the scopes to read them.
+// The types of events that may be sent. Events about people and clients stay in the feed, which requires the scopes to read them.
 export const webhookTypes = [
   "case.opened",
   "case.evidence_added",
@@ -17,7 +17,7 @@ export const webhookTypes = [
   "rule.changed",
 ] as const;
 
-// Whoever makes one gets to see what it is sent.
+// The scopes that are required to manage webhooks, because their receiver can read everything that is sent.
 export const webhookReach = ["read:events", "read:case", "read:enduseraccount", "read:rules"] as const;
 
 const Url = Type.String({
@@ -77,7 +77,7 @@ export const WebhookTest = Type.Object(
   { additionalProperties: false, $id: "WebhookTest" },
 );
 
-// What is posted: an event as the feed has it.
+// The message that is posted: an event as in the feed.
 export const WebhookMessage = Type.Object(
   {
     ...LoggedEvent.properties,
@@ -116,9 +116,9 @@ export type Delivery = Static<typeof Delivery>;
 
 export const unlessAny = "plain http and private addresses are allowed where the service is started with WEBHOOK_ADDRESSES=any";
 
-// What is wrong with an address, as far as it can be told without asking anybody.
+// Returns what is wrong with an address, as far as it can be judged without a DNS lookup.
 export function urlFault(text: string, { isPrivateAllowed }: { isPrivateAllowed: boolean }): string | null {
-  // Parsers drop or mend these, and then what is shown is not where messages go.
+  // Parsers drop or repair these characters, so messages would not go to the address that is shown.
   if (/[\s\p{Cc}\p{Cf}\\]/u.test(text)) return "must not hold spaces, control characters or backslashes";
   const url = /^https?:\/\/[^/]/i.test(text) ? URL.parse(text) : null;
   if (!url || !/^https?:$/.test(url.protocol)) return "must be an https address";
@@ -135,10 +135,10 @@ const pausesMs = [5 * secondMs, 30 * secondMs, 2 * minuteMs, 10 * minuteMs, 30 *
 const longestPauseMs = 8 * hourMs;
 export const givenUpAfterMs = 72 * hourMs;
 
-// How long to wait after so many attempts, or null where it is over. `jitter`: from 0 to 1.
+// Returns how long to wait after this many attempts, or null to give up. `jitter` is from 0 to 1.
 export function nextPauseMs(attempts: number, sinceFirstMs: number, jitter: number): number | null {
   if (sinceFirstMs >= givenUpAfterMs) return null;
   const pause = (pausesMs[attempts - 1] ?? longestPauseMs) * (0.8 + 0.4 * jitter);
-  // The last attempt is at the end of the time, not long before.
+  // The last attempt is at the end of the period, not long before it.
   return Math.min(pause, givenUpAfterMs - sinceFirstMs);
 }

@@ -5,8 +5,8 @@ import { isPseudonym } from "../domain/account.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import type { Batch } from "./cases.ts";
 
-// The first activity that counts for an account creates it. If only pages had named an account until now and a server or a
-// signature names it, the account starts afresh: nothing that was learned from pages counts any more.
+// The first activity that counts for an account creates it. If only pages had named an account so far and a server or a signature
+// now names it, the account starts afresh: everything learned from pages is discarded.
 export async function seeAccounts(
   { tx, tenantId, now }: Batch,
   inOrderOfTime: EnrichedActivity[],
@@ -15,7 +15,7 @@ export async function seeAccounts(
   const created: string[] = [];
   const flags = new Map<string, Flags>();
   const claimed = new Set<string>();
-  // If an erasure commits while we wait for the row, the account is gone and is created again.
+  // If an erasure commits while we wait for the row, the account is gone and must be created again.
   for (let missing = [...seen.values()]; missing.length > 0;) {
     created.push(...(await insertSeenAccounts(tx, tenantId, { seen: missing, now })));
     for (const [id, { is_claimed, ...each }] of await saveSessionTimes(tx, tenantId, missing)) {

@@ -23,7 +23,7 @@ const faultMs = 1_000;
 
 type Parts = { database: Database; clock: { now: () => string }; log: Logger };
 
-// Takes up what waits, one after the other, and gives way to all else that the process does between two stretches of the log.
+// Runs queued backtests one at a time. Between two chunks of the log it yields to everything else in the process.
 export class BacktestRunner extends Worker {
   readonly #parts: Parts;
 
@@ -44,7 +44,7 @@ export class BacktestRunner extends Worker {
     }
   }
 
-  // False where it failed. What fails is tried again, here or elsewhere, but not for ever.
+  // Returns false if the run failed. A failed backtest is run again, here or in another process, up to `begunMax` runs in all.
   async #work(claimed: ClaimedBacktest): Promise<boolean> {
     const { database, clock, log } = this.#parts;
     const hold = new Hold(database, claimed);
@@ -72,7 +72,8 @@ export class BacktestRunner extends Worker {
   }
 }
 
-// The lease, kept up while the work goes on. Lost where the backtest was cancelled or is another process's by now.
+// The lease on a backtest, renewed while the work goes on. It is lost if the backtest is cancelled or another process takes it
+// over.
 export class Hold {
   readonly #database: Database;
   readonly #everyMs: number;
@@ -97,8 +98,8 @@ export class Hold {
 
 type Run = { database: Database; claimed: ClaimedBacktest; hold: Hold; signal: AbortSignal };
 
-// Null where it was stopped on the way, by its hold or by the signal. On a connection of its own, so that no request waits behind
-// a long read.
+// Returns null if the run was stopped, either by losing its lease or by the signal. It uses its own connection, so no request
+// waits behind a long read.
 export async function runBacktest({ database, claimed, hold, signal }: Run): Promise<StoredResult | null> {
   const { tenant_id: tenantId, request } = claimed;
   const draft = compileDraft(request.expression);
@@ -143,8 +144,8 @@ type Decided = { score: number; decision: string };
 async function hitsOf(draft: Draft, { count, decisions, documents, scoreOf, keyOf }: Chunk): Promise<Map<string, Decided>> {
   const hits = new Map<string, Decided>();
   let sliceBegan = performance.now();
-  // A pattern can take a thousand times as long as another test. The backtest pauses for as long as it ran, because other work
-  // waits for the process.
+  // A pattern can take a thousand times as long as any other test. After a slice with patterns, the backtest pauses for as long
+  // as it ran, because other work is waiting for the process.
   const atOnce = draft.hasPatterns ? 1 : lookedAtOnce;
   for (let index = 0; index < count; index++) {
     const workedMs = index % atOnce === 0 ? performance.now() - sliceBegan : 0;
@@ -198,7 +199,7 @@ function subjectOfHit(
   return hitSubject(activity, about, networkOf(asn, row.ip));
 }
 
-// As enrichment names it.
+// Names a network the same way as enrichment does.
 function networkOf(asn: number, ip: string | null): string {
   if (asn !== 0) return `AS${asn}`;
   return ip === null ? "" : blockOf(ip);

@@ -13,10 +13,10 @@ import { timeOf } from "./enrichment.ts";
 
 const openAttemptsMax = 5;
 
-// `newId(at)`: a case id carries the time at which the case was created.
+// `newId(at)` embeds `at` in the id. A case id carries the time at which the case was created.
 export type Clock = { now: () => string; newId: (at?: string) => string };
 export type Batch = { tx: Queryable; tenantId: string; clock: Clock; now: string };
-// One decision may be found suspicious of its account and of its source: both occurrences lead to it.
+// One activity may lead to a finding about its account and another about its source. Both occurrences share one prediction id.
 type Predictions = Map<RecordedActivity, string>;
 
 export type CaseWork = {
@@ -25,15 +25,16 @@ export type CaseWork = {
   // Each case appears once. The caller saves all of them together.
   joined: LockedCase[];
   events: DomainEvent[];
-  // Which finding became which occurrence of which case. A finding that only repeats what its case contains is counted there.
+  // Maps each finding to its occurrence and case. A finding that only repeats its case's contents is counted in the case and is
+  // not listed here.
   made: Map<Found, { case_id: string; prediction_id: string }>;
-  // Which cases list which accounts that pages named.
+  // Which cases list which accounts named by pages.
   claims: CaseClaim[];
 };
 
 type Done = Pick<CaseWork, "events" | "made" | "claims"> & { isOpened: boolean; joined: LockedCase | null };
 
-// In order of the subject, so that two engines lock cases in one order.
+// Processes subjects in sorted order, so that two engines lock cases in the same order.
 export async function openOrJoin(batch: Batch, found: Found[], flags: Map<string, Flags>): Promise<CaseWork> {
   const predictions: Predictions = new Map();
   const work: CaseWork = { opened: 0, joinedFindings: 0, joined: [], events: [], made: new Map(), claims: [] };
@@ -50,7 +51,7 @@ export async function openOrJoin(batch: Batch, found: Found[], flags: Map<string
   return work;
 }
 
-// All findings of one subject, folded into its case before it is written: an attack on one account is one write a batch.
+// Folds all findings about one subject into its case before writing it, so an attack on one account costs one write per batch.
 async function openOrJoinOne(
   batch: Batch & { predictions: Predictions },
   group: Found[],
@@ -60,7 +61,7 @@ async function openOrJoinOne(
   const [first, ...others] = group;
   if (!first) throw new Error("a group without findings");
   const { subject, account } = first;
-  // One that closes between our look and our lock is gone: then there is none to join, and a new one is opened.
+  // A case may close between finding it and locking it. Then there is none to join, and a new one is opened.
   for (let attempt = 1; attempt <= openAttemptsMax; attempt++) {
     const open = await lockOpenCase(tx, tenantId, subject);
     if (open) {
@@ -114,7 +115,7 @@ function newIds({ clock, now, predictions }: Batch & { predictions: Predictions 
   return { case_id: clock.newId(now), state_id: clock.newId(), occurrence_id: clock.newId(), prediction_id, seen_at };
 }
 
-// The event's time if a server sent it. A page can send any time, so the time of receipt is used for a page.
+// For a server, the event's own time. A page can send any time, so for a page the time of receipt is used.
 function seenAtOf(activity: RecordedActivity): string {
   return activity.origin === "server" ? new Date(timeOf(activity)).toISOString() : activity.received_at;
 }

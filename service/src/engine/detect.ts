@@ -31,11 +31,11 @@ const sliceMs = 20;
 export type Pass = { scored: number; opened: number; joined: number };
 export type Detector = { database: Database; clock: Clock; enrichment: Enrichment; ruleSets: RuleSets };
 
-// What remains of an event once it is judged. Not its context, of some hundred values: a batch of those would be most of the
-// engine's memory.
+// What is kept of an event after it is judged. Its context of about a hundred values is dropped, because a batch of contexts
+// would take most of the engine's memory.
 type Judged = {
   id_key: string;
-  // As it is kept: its address by the tenant's policy.
+  // The activity as it is stored, with its address reduced by the tenant's ip_policy.
   activity: RecordedActivity;
   source: Source;
   claimed_account_id: string | null;
@@ -46,8 +46,8 @@ type Judged = {
 };
 type Hit = Omit<RuleSubject, "hits"> & { day: string };
 
-// One batch of one tenant in one transaction: a crash anywhere runs it again, and it comes out the same. Null where another
-// engine has the tenant.
+// Processes one batch of one tenant in one transaction. After a crash the batch runs again with the same result. Returns null if
+// another engine holds the tenant.
 export async function detectBatch(
   detector: Detector,
   tenantId: string,
@@ -62,7 +62,7 @@ export async function detectBatch(
   return pass;
 }
 
-// Saved outside the batch, which may be rolled back.
+// Saved outside the batch's transaction, because the batch may be rolled back.
 async function saveLimitedRules({ database, clock, ruleSets }: Detector, tenantId: string): Promise<void> {
   await ruleSets.saveLimited(tenantId, async (rule_ids) => {
     const limited_at = clock.now();
@@ -87,7 +87,7 @@ export async function detectOldest(
     } catch (fault) {
       const isDayImpossible = areDaysMade && isDayMissing(fault);
       if (!isUnscorable(fault) && !isDayImpossible) throw fault;
-      // The turn is still ours, so it is still the oldest.
+      // We still hold the tenant's turn, so this activity is still the oldest.
       await returnToMark(tx);
       await setAsideOldest(tx, tenantId, { origin: only, fault: String(fault), now: detector.clock.now() });
       return { scored: 0, opened: 0, joined: 0, fault };
@@ -114,7 +114,7 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size, only 
   let sliceBegan = performance.now();
   for (const each of enriched) {
     judged.push(judgeOne(memory, set, each, { keepIp, nowMs: Date.parse(now) }));
-    // Requests of the same process must not wait for a whole batch.
+    // Yield, so that requests in the same process do not wait for a whole batch.
     if (performance.now() - sliceBegan < sliceMs) continue;
     await nextTurn();
     sliceBegan = performance.now();
@@ -125,7 +125,7 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size, only 
     accounts.flags,
   );
   const changed = standing.after(memory.countTied());
-  // Sent together: the database writes one while the next is being put into words.
+  // Start all writes together: the database executes one while the next is being encoded.
   await Promise.all([
     appendScored(
       tx,
@@ -147,7 +147,7 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size, only 
 
 type Enriched = { id_key: string; event: EnrichedActivity };
 
-// By time, whatever order they came in.
+// Sorts by event time, whatever order the events arrived in.
 function inOrder(events: Enriched[]): Enriched[] {
   return events.toSorted((a, b) => a.event.at - b.event.at || (a.id_key < b.id_key ? -1 : 1));
 }
@@ -194,7 +194,7 @@ function hitsOf({ fired, shadow }: Verdict, observed: Seen): Hit[] {
   return [...fired, ...shadow].map(({ rule, sentence }, index) => ({
     rule_id: rule.rule_id,
     is_shadow: index >= fired.length,
-    // When it happened, not when it was told.
+    // The day on which it happened, not the day on which it was reported.
     day: at.slice(0, 10),
     subject: observed.crowd ?? hitSubject(activity, rule.about, network),
     at,

@@ -4,7 +4,7 @@ const recentMs = 90 * 24 * 60 * 60 * 1000;
 
 type Frauds = { accounts: number; decided: Map<string, number> };
 
-// Knows which accounts on a batch's devices have a confirmed fraud, and how many accounts those devices have in all.
+// Records which accounts on a batch's devices have a confirmed fraud, and how many accounts those devices have in all.
 export class DeviceFrauds {
   readonly #devices = new Map<string, Frauds>();
 
@@ -14,8 +14,8 @@ export class DeviceFrauds {
     this.#devices.set(device_id, known);
   }
 
-  // Counts the accounts on the device with a confirmed fraud, without the given account. `accounts` is 0 if there is no fraud at
-  // all.
+  // Counts the accounts on the device with a confirmed fraud, excluding the given account. `accounts` is 0 if the device has no
+  // confirmed fraud at all.
   of(
     device: string,
     account: string | undefined,

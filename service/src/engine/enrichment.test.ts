@@ -20,7 +20,7 @@ const databases = networkDatabases(network, Date.UTC(2026, 10, 1));
 const berlin = network.sites.find(({ city, carrier }) => city.name === "Berlin" && carrier.hasV6);
 if (!berlin) throw new Error("nobody in Berlin has IPv6");
 
-test("blockOf: the /24 of an IPv4 address and the /48 of an IPv6 address, in one spelling", () => {
+test("blockOf: gives the /24 of an IPv4 address and the /48 of an IPv6 address, in one spelling", () => {
   expect(blockOf("192.0.2.77")).toBe("192.0.2.0/24");
   for (const [ip, block] of [
     ["2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"],
@@ -35,11 +35,11 @@ test("blockOf: the /24 of an IPv4 address and the /48 of an IPv6 address, in one
   }
 });
 
-test("blockOf: of a block it is the block, for that is what a truncated address is", () => {
+test("blockOf: a block maps to itself, because truncated addresses are stored as blocks", () => {
   for (const ip of ["192.0.2.77", "2001:db8:1:2::9"]) expect(blockOf(blockOf(ip))).toBe(blockOf(ip));
 });
 
-test("keptIp: whole, as its block, or as a hash that tells addresses apart and does not show them", () => {
+test("keptIp: keeps an address whole, as its block, or as a hash that distinguishes addresses without revealing them", () => {
   const ip_key = Buffer.from("a tenant's key");
   const kept = (ip: string, ip_policy: IpPolicy["ip_policy"], key: Uint8Array = ip_key) => keptIp(ip, { ip_policy, ip_key: key });
   expect(kept("192.0.2.77", "full")).toBe("192.0.2.77");
@@ -51,7 +51,7 @@ test("keptIp: whole, as its block, or as a hash that tells addresses apart and d
   expect(kept("192.0.2.78", "hash")).not.toBe(hash);
 });
 
-test("enrich: an address has one spelling, and IPv4 inside of IPv6 is IPv4", () => {
+test("enrich: every address gets one spelling, and an IPv4-mapped IPv6 address becomes plain IPv4", () => {
   for (const [given, plain, net] of [
     ["192.0.2.77", "192.0.2.77", "192.0.2.0/24"],
     ["::ffff:192.0.2.77", "192.0.2.77", "192.0.2.0/24"],
@@ -64,7 +64,7 @@ test("enrich: an address has one spelling, and IPv4 inside of IPv6 is IPv4", () 
   }
 });
 
-test("enrich: without databases, without an address and without a user agent everything is unknown", () => {
+test("enrich: without databases, address and user agent, everything is unknown", () => {
   const given = activity({});
   const unknown = {
     country: "",
@@ -83,7 +83,7 @@ test("enrich: without databases, without an address and without a user agent eve
   expect(bare.files).toEqual([]);
 });
 
-test("enrich: country, network and place come from whichever file knows them, for IPv4 and IPv6", () => {
+test("enrich: country, network and place come from the first file that has them, for IPv4 and IPv6", () => {
   const { country, asn, city } = databases;
   const { carrier } = berlin;
   for (const ip of [addressV4(berlin, 5), `::ffff:${addressV4(berlin, 5)}`, addressV6(berlin, 3, 77)]) {
@@ -99,11 +99,11 @@ test("enrich: country, network and place come from whichever file knows them, fo
   expect(new Enrichment([city]).enrich(activity({ ip: "192.0.2.1" }))).toMatchObject({ country: "", network: "192.0.2.0/24" });
 });
 
-test("enrich: a database of IPv4 alone says nothing of IPv6 addresses", () => {
+test("enrich: an IPv4-only database is not used for IPv6 addresses", () => {
   const whole = writeMmdb("Country", [{ address: new Uint8Array(16), prefix: 1, value: { country: { iso_code: "DE" } } }], 0);
   const field = Buffer.from("ip_version");
   const at = whole.lastIndexOf(field) + field.length;
-  // The control byte of a number of 16 bits, one byte long; then the version.
+  // The control byte of a one-byte 16-bit number, then the IP version.
   const ipv4 = Buffer.concat([whole.subarray(0, at), Buffer.from([0xa1, 4]), whole.subarray(at + 2)]);
   const enrichment = new Enrichment([ipv4]);
   expect(enrichment.enrich(activity({ ip: "1.2.3.4" })).country).toBe("DE");
@@ -112,7 +112,7 @@ test("enrich: a database of IPv4 alone says nothing of IPv6 addresses", () => {
 
 type MmdbValue = Parameters<typeof writeMmdb>[1] extends Iterable<{ value: infer V }> ? V : never;
 
-test("enrich: a country stands as two capital letters, in an object or by itself, and nothing else is one", () => {
+test("enrich: a country is two capital letters, in an object or by itself, and anything else is ignored", () => {
   const told: [MmdbValue, string][] = [
     [{ country: { iso_code: "DE" } }, "DE"],
     [{ country: "FR" }, "FR"],
@@ -126,7 +126,7 @@ test("enrich: a country stands as two capital letters, in an object or by itself
   }
 });
 
-test("open: files tell what they are and when they were built, and one that is no database is named", () => {
+test("open: reports each file's type and build time, and names a file that is not a database", () => {
   const folder = mkdtempSync(join(tmpdir(), "casehound-mmdb-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const [good, bad] = [join(folder, "good.mmdb"), join(folder, "bad.mmdb")];
@@ -136,7 +136,7 @@ test("open: files tell what they are and when they were built, and one that is n
   expect(() => Enrichment.open([good, bad])).toThrow(`${bad} is no MaxMind database`);
 });
 
-test("enrich: a clock may run 10 minutes ahead; beyond that the time is when it was received", () => {
+test("enrich: accepts a clock up to 10 minutes ahead; beyond that, the time of receipt is used", () => {
   for (const [occurred_at, at] of [
     ["2026-11-15T09:40:00.000Z", "2026-11-15T09:40:00.000Z"],
     ["2026-11-15T09:40:00.001Z", received],
@@ -146,7 +146,7 @@ test("enrich: a clock may run 10 minutes ahead; beyond that the time is when it 
   }
 });
 
-test("enrich: the value is the attribute amount, value or _value, the first that is a number, and never below 0", () => {
+test("enrich: the value is the first number among the attributes amount, value and _value, and is never negative", () => {
   const told: [Record<string, string | number | boolean>, number][] = [
     [{ value: 3, amount: 12.5 }, 12.5],
     [{ _value: 1, value: 3 }, 3],
@@ -176,7 +176,7 @@ const people = {
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/131.0.6778.73 Mobile/15E148 Safari/604.1",
 };
 
-test("enrich: a native app that speaks through okhttp is no bot", () => {
+test("enrich: a native app that uses okhttp is not a bot", () => {
   expect(bare.enrich(activity({ user_agent: "ShopApp/4.2 (Android 14) okhttp/4.12.0" })).isBotAgent).toBe(false);
 });
 
@@ -197,11 +197,11 @@ test.each([
   "node-fetch/1.0 (+https://github.com/bitinn/node-fetch)",
   "Java/17.0.2",
   `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webkit} Chrome/131.0.0.0 Safari/537.36 Playwright/1.49`,
-])("enrich: %s is a bot's", (user_agent) => {
+])("enrich: %s is a bot's user agent", (user_agent) => {
   expect(bare.enrich(activity({ user_agent })).isBotAgent).toBe(true);
 });
 
-test("enrich: a user agent's name of itself is cut", () => {
+test("enrich: a long browser name is truncated", () => {
   const { browser } = bare.enrich(activity({ user_agent: `${"x".repeat(1000)}/1.0 (y)` }));
   expect(browser).toBe("x".repeat(32));
 });
@@ -223,6 +223,6 @@ test.each([
   "",
   7,
   `a@${"x.".repeat(400)}mailinator.com`,
-])("enrich: %s is no disposable e-mail address", (email) => {
+])("enrich: %s is not a disposable e-mail address", (email) => {
   expect(bare.enrich(activity({ attributes: { email } })).isDisposableEmail).toBe(false);
 });

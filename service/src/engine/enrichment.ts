@@ -17,13 +17,14 @@ type Agent = { browser: string; os: string; isBot: boolean };
 export type EnrichmentFile = { type: string; built_at: string };
 
 const cachedMax = 20_000;
-// A user agent's name of itself can be as long as the user agent, and is kept with the account's habits.
+// The browser name in a user agent can be as long as the user agent itself, and it is stored with the account's habits.
 const nameCharacters = 32;
 const nowhere: Location = { country: "", asn: 0, lat: null, lon: null };
-// Scripts and head-less browsers that say so, beside the crawlers that `isbot` knows.
+// Scripts and headless browsers that identify themselves, in addition to the crawlers that `isbot` knows.
 const scriptPattern = /HeadlessChrome|PhantomJS|puppeteer|playwright|selenium|python|curl|wget|Go-http-client|axios|node-fetch/i;
 
-// What an address, a user agent and an e-mail address say. From files on this machine alone; unknown where there are none.
+// Derives facts from an address, a user agent and an e-mail address. Uses only files on this machine; without them the facts are
+// unknown.
 export class Enrichment {
   readonly #readers: Reader<never>[];
   readonly files: EnrichmentFile[];
@@ -34,7 +35,7 @@ export class Enrichment {
   readonly #agents = new Cached<Agent>(readAgent);
   readonly #domains = new Cached<boolean>((domain) => withParents(domain).some((each) => isDisposableEmailDomain(each)));
 
-  // The databases' bytes, in the MaxMind format, and what they are called. The first that knows something of an address says it.
+  // `databases` holds the contents of MaxMind files and `names` their names. For each fact, the first database that has it wins.
   constructor(databases: Buffer[], names: string[] = []) {
     this.#readers = databases.map((bytes, index) => readerOf(bytes, names[index] ?? "A file"));
     this.files = this.#readers.map(({ metadata }) => ({
@@ -76,7 +77,7 @@ export class Enrichment {
   #lookUp(ip: string): Location {
     const found = { ...nowhere };
     for (const reader of this.#readers) {
-      // In a tree of IPv4 addresses the first bits of an IPv6 address lead to somebody else's.
+      // In an IPv4 tree, the first bits of an IPv6 address would lead to an unrelated entry.
       if (reader.metadata.ipVersion === 4 && ip.includes(":")) continue;
       const entry: unknown = reader.get(ip);
       found.country ||= text(member(member(entry, "country"), "iso_code")) || text(member(entry, "country"));
@@ -88,7 +89,7 @@ export class Enrichment {
   }
 }
 
-// A reader of bytes that are no database fails with words that do not name them.
+// The library's error does not name the file, so add the name.
 function readerOf(bytes: Buffer, name: string): Reader<never> {
   try {
     return new Reader<never>(bytes);
@@ -97,8 +98,8 @@ function readerOf(bytes: Buffer, name: string): Reader<never> {
   }
 }
 
-// A sender's clock that runs ahead would keep its events the newest forever, and a clock that was reset would make everything
-// that it names look old. Such times are replaced by the time of receipt. Past times from 2000 on are accepted as history.
+// If a sender's clock runs ahead, its events would stay the newest forever. If its clock was reset, everything that it names
+// would look old. In both cases the time of receipt is used. Past times from 2000 on are accepted as history.
 export function timeOf({ occurred_at, received_at }: RecordedActivity): number {
   const occurred = Date.parse(occurred_at);
   const received = Date.parse(received_at);
@@ -113,15 +114,15 @@ function valueOf(attributes: RecordedActivity["attributes"]): number {
   return 0;
 }
 
-// One spelling for each address: no zone, and an IPv4 address inside of an IPv6 one is that IPv4 address. Servers that listen on
-// both name their clients so.
+// Gives each address one spelling: without a zone, and with an IPv4-mapped IPv6 address as plain IPv4. Dual-stack servers report
+// their IPv4 clients in the mapped form.
 function plainIp(ip: string): string {
   if (!isIPv6(ip)) return ip;
   const { address } = new SocketAddress({ address: ip.replace(/%.*$/, ""), family: "ipv6" });
   return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, "");
 }
 
-// `a.b.example`, `b.example`: those who give away throw-away addresses give away names below their own, too.
+// `a.b.example`, `b.example`: providers of disposable addresses also hand out subdomains of their domains.
 function withParents(domain: string): string[] {
   const labels = domain.split(".");
   return labels.slice(0, -1).map((_, index) => labels.slice(index).join("."));
@@ -129,8 +130,8 @@ function withParents(domain: string): string[] {
 
 export type IpPolicy = { ip_policy: "full" | "truncate" | "hash"; ip_key: Uint8Array };
 
-// The form in which an address is stored after it was looked up. Without the tenant's key, anyone who sees a hash could try all
-// 2^32 addresses within hours.
+// The form in which an address is stored after lookup. If the hash were not keyed by tenant, anyone who sees it could try all
+// 2^32 IPv4 addresses within hours.
 export function keptIp(ip: string, { ip_policy, ip_key }: IpPolicy): string {
   if (ip_policy === "full") return ip;
   return ip_policy === "truncate" ? blockOf(ip) : `h-${createHmac("sha256", ip_key).update(ip).digest("hex").slice(0, 24)}`;
@@ -141,7 +142,7 @@ function readAgent(userAgent: string): Agent {
   return {
     browser: firstCharacters(parsed.browser.name ?? "", nameCharacters),
     os: firstCharacters(parsed.os.name ?? "", nameCharacters),
-    // Native apps on Android speak through okhttp, which is a bot to that list.
+    // `isbot` lists okhttp as a bot, but native Android apps use it.
     isBot: (isbot(userAgent) && !/\bokhttp\b/i.test(userAgent)) || scriptPattern.test(userAgent),
   };
 }
@@ -158,7 +159,7 @@ function number(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-// Answers that were worked out before; the oldest goes.
+// Caches computed values and evicts the oldest entry when full.
 class Cached<T> {
   readonly #known = new Map<string, T>();
   readonly #make: (key: string) => T;

@@ -20,16 +20,16 @@ const restMs = 60 * 60 * 1000;
 const faultMs = 60 * 1000;
 const dayMs = 24 * 60 * 60 * 1000;
 const daysAhead = 2;
-// 8 MB: so much is read, and locked where it is old, at once.
+// 8 MB. One step reads this much, and locks the old rows in it.
 const windowPages = 1_000;
 
 type Parts = { database: Database; clock: { now: () => string }; log: Logger; retentionDays: number };
-// How many rows of which table, and how many days of activity. `isWhole`: nothing failed and nothing was left for later.
+// `removed`: rows per table, and for activity the number of days. `isWhole`: nothing failed and nothing was left for later.
 export type Expired = { removed: Record<string, number>; isWhole: boolean };
 type Pass = Parts & { signal: AbortSignal; today: string };
 
-// Makes the partitions of the days to come, and removes what is past its time. Of several processes one does it, the others
-// leave it to that one. Limits are whole days, so the tables are gone through once a day.
+// Creates the partitions of the coming days and removes expired data. If several processes run, only one does the removal.
+// Retention is in whole days, so the tables are swept once a day.
 export class Expiry extends Worker {
   readonly #parts: Parts;
   #sweptOn: string | null = null;
@@ -44,12 +44,12 @@ export class Expiry extends Worker {
     return expired?.isWhole === false ? faultMs : restMs;
   }
 
-  // Null where another process is at it.
+  // Returns null if another process is doing the removal.
   async pass(): Promise<Expired | null> {
     const { signal } = this;
     const today = this.#parts.clock.now().slice(0, 10);
     const pass: Pass = { ...this.#parts, signal, today };
-    // Every process sees to these: without them no activity can be stored.
+    // Every process does this, because without these partitions no activity can be stored.
     const isReady = await attempt(pass, "the partitions to come", () => makePartitions(pass));
     const expired = await holdExpiry(pass.database, (held) => expire(held, pass, this.#sweptOn !== today));
     if (!expired) return isReady ? null : { removed: {}, isWhole: false };
@@ -93,7 +93,7 @@ async function dropDays(held: Queryable, { signal, today, retentionDays }: Pass,
   const since = dayOf(today, -longest);
   for (const table of await listDayTables(held)) {
     if (signal.aborted) return;
-    // A partition whose removal has begun is removed, even if a tenant has extended its retention since.
+    // If the removal of a partition has begun, it is completed even if a tenant has extended its retention since.
     if (table.state === "attached" && table.day >= since) continue;
     await dropDayTable(held, table);
     add("activities", 1);
@@ -117,12 +117,12 @@ async function sweepTable(held: Queryable, sweep: Sweep, { signal, today, retent
   for (let from = 0; from < pages && !signal.aborted; from += windowPages) {
     const began = performance.now();
     add(sweep.table, await deleteOld(held, sweep, { today, retentionDays, window: { from, to: from + windowPages } }));
-    // Rests as long as it worked: at most half of one connection's time, however large the table is.
+    // Pause as long as the step took, so that at most half of one connection's time is used, however large the table is.
     await sleep(performance.now() - began, undefined, { signal }).catch(() => {});
   }
 }
 
-// What fails in one place must not keep the others from being done.
+// A failure in one place must not prevent the work in the others.
 async function attempt({ log }: Pass, place: string, work: () => Promise<void>): Promise<boolean> {
   try {
     await work();

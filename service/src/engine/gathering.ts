@@ -6,7 +6,7 @@ import { blockOf, hostOf } from "../domain/address.ts";
 export class Gathering {
   readonly #names = new Map<string, Set<string>>();
 
-  // The events of unverified pages.
+  // Takes the events of unverified pages.
   constructor(events: EnrichedActivity[]) {
     for (const { activity } of events) {
       const { device_id: device, ip, website_account_id: claimed } = activity;

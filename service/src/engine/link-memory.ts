@@ -13,7 +13,7 @@ type Setting = {
   keepIp: (ip: string) => string;
 };
 
-// Knows which accounts were active on which devices and addresses, and what investigators decided about them.
+// Tracks which accounts were active on which devices and addresses, and what investigators decided about them.
 export class LinkMemory {
   readonly #setting: Setting;
   readonly #links = new Map<string, SeenLink & { lastMs: number }>();
@@ -55,12 +55,13 @@ export class LinkMemory {
     return this.#frauds.of(device, own, at);
   }
 
-  // Returns true if the account was never active on the device before. A link is written if it is new or its last time is old.
+  // Returns true if the account was never active on the device before. A link is written only if it is new or was last written
+  // long ago.
   see(event: EnrichedActivity): boolean {
     const { website_account_id: account, device_id, ip, type } = event.activity;
     if (type === "login_failed" || type === "fraud_report") return false;
     const before = this.#linked.get(account ?? "");
-    // The events of a visit arrive together and contain the same links.
+    // The events of a visit arrive together and have the same links.
     if (before && before.device_id === device_id && before.ip === ip && Math.abs(event.at - before.at) < linkFreshMs)
       return false;
     let isNewPair = false;

@@ -13,7 +13,8 @@ const analyzeFactor = 5;
 
 type Parts = { detector: Detector; log: Logger; onPass: (pass: Pass) => void };
 
-// Asks which tenants have work, and gives each of them one batch before any gets a second: a flood of one does not starve another.
+// Lists the tenants that have work and gives each one batch before any gets a second, so that a flood from one tenant does not
+// starve the others.
 export class Engine extends Worker {
   readonly #parts: Parts;
   #scored = 0;
@@ -32,7 +33,7 @@ export class Engine extends Worker {
     let hasFailed = tenants === null;
     for (const tenantId of tenants ?? []) {
       if (this.signal.aborted) break;
-      // What fails for one tenant must not hold up the next.
+      // A failure for one tenant must not hold up the next.
       const passes = await scoreBatch(detector, tenantId).catch((error: unknown) => {
         hasFailed = true;
         return this.#failed(error, tenantId);
@@ -47,7 +48,7 @@ export class Engine extends Worker {
     }
     onPass(total);
     await this.#seeGrowth(total.scored);
-    // One tenant's trouble must not make the others wait.
+    // If any tenant made progress, continue at once: one tenant's failure must not delay the others.
     if (total.scored > 0) return 0;
     return hasFailed ? faultMs : idleMs;
   }
@@ -74,8 +75,8 @@ const sizes = [undefined, 64, 8];
 
 type Faulty = Pass & { fault?: unknown };
 
-// If an activity cannot be scored, its whole batch fails. Then each origin is searched separately, so that a bad page event does
-// not slow down server activity.
+// One activity that cannot be scored fails its whole batch. Then each origin is searched separately, so that a bad page event
+// does not slow down server activity.
 async function scoreBatch(detector: Detector, tenantId: string): Promise<Faulty[]> {
   try {
     return listed(await detectBatch(detector, tenantId));
@@ -91,9 +92,9 @@ function listed(pass: Faulty | null): Faulty[] {
   return pass ? [pass] : [];
 }
 
-// The activities before the faulty one are scored in smaller batches, pass by pass. When the faulty one is the oldest, it is set
-// aside. A day's partition is created in advance. If it is missing anyway, it is created now, outside the batch, because its lock
-// would wait for every other engine's batch.
+// Scores the activities before the faulty one in smaller batches, one per pass. When the faulty one is the oldest, it is set
+// aside. Partitions are created in advance. If one is missing anyway, it is created here, outside the batch, because its lock
+// waits for every other engine's batch.
 async function searchOrigin(detector: Detector, tenantId: string, only: RecordedActivity["origin"]): Promise<Faulty | null> {
   let areDaysMade = false;
   for (const size of sizes) {

@@ -41,16 +41,16 @@ type Setting = {
   tenantId: string;
   tenantHasBrowser: boolean;
   serverTells: number;
-  // The address as the tenant's policy keeps it.
+  // The address as it is stored under the tenant's ip_policy.
   keepIp: (ip: string) => string;
 };
-// The state of a session when it was read.
+// The state of a session when it was loaded.
 type Before = { isTied: boolean; isHeard: boolean; claims: ReadonlySet<string> };
 
-// What is known of everything that a batch touches: read once, changed by each event in turn, written once.
+// Everything known about the entities that a batch touches: loaded once, updated by each event in turn, saved once.
 export class Memory {
   readonly #setting: Setting;
-  // By kind and name: to join the two into one key took a tenth of the engine's time.
+  // Keyed by kind, then by name. Joining the two into one key took a tenth of the engine's time.
   readonly #entities: Record<EntityKind, Map<string, Known>> = {
     account: new Map(),
     device: new Map(),
@@ -69,14 +69,14 @@ export class Memory {
     this.#links = new LinkMemory(setting);
   }
 
-  // Reads the sessions and the sources, which determine how far each event is trusted.
+  // Loads the sessions and the sources, which determine how far each event is trusted.
   static async open(setting: Setting, events: EnrichedActivity[]): Promise<Memory> {
     const memory = new Memory(setting);
     await Promise.all([memory.#loadStates(sourcesIn(events)), memory.#loadSessions(events)]);
     return memory;
   }
 
-  // Returns the events with their sources, and with their accounts only if they count for them, in the same order.
+  // Returns the events in the same order, each with its source. An event keeps its account only if it counts for that account.
   believe(events: EnrichedActivity[], trust: Trust, isSpokenFor: (account: string) => boolean): EnrichedActivity[] {
     const known: Witness = {
       session: (event) => this.#session(event),
@@ -90,13 +90,13 @@ export class Memory {
     return sourcedEvents.map((event) => (event.source === "page" ? claimOnly(event, known, trust) : event));
   }
 
-  // Reads everything else that is known about what the events name.
+  // Loads everything else that is known about what the events name.
   async complete(events: EnrichedActivity[], flags: Map<string, AccountFlags>): Promise<void> {
     this.#flags = flags;
     await Promise.all([this.#loadStates(namesIn(events)), this.#links.load(events)]);
   }
 
-  // Everything that is known as this event is scored.
+  // Returns everything that is known at the moment when this event is scored.
   scene(event: EnrichedActivity): Scene {
     const { activity, at } = event;
     const { website_account_id: account, device_id: device } = activity;
@@ -123,8 +123,8 @@ export class Memory {
       network: hasNetwork(event) ? this.#entity<AddressFacts>("network", event.network, () => null) : null,
       session,
       isNewPair,
-      // Events that are reported long afterwards say nothing about whether browsers send events now. Neither does an address that
-      // is being flooded, because events of its honest visitors may have been dropped.
+      // An event that was reported long afterwards says nothing about whether browsers send events now. Neither does one from a
+      // flooded address, because events of its honest visitors may have been dropped.
       tenantHasBrowser: tenantHasBrowser && Date.parse(activity.received_at) - at < promptMs && !isFlooded(source.ip, at),
       serverTells,
       shares: {
@@ -134,7 +134,8 @@ export class Memory {
     };
   }
 
-  // Everybody's log-ins, which an account's own are compared with. After the event was scored: it must not vouch for itself.
+  // Counts log-ins across all accounts, with which an account's own log-ins are compared. Call it after the event is scored,
+  // because an event must not vouch for itself.
   learnLogin(event: EnrichedActivity): void {
     this.#value(totalName).logins++;
     for (const name of sharedNames(event)) this.#value(name).logins++;
@@ -152,7 +153,7 @@ export class Memory {
     ]);
   }
 
-  // How many sessions this batch tied to an account, and in how many tied sessions it saw the first browser event.
+  // Counts the sessions that this batch tied to an account, and the tied sessions in which it saw the first browser event.
   countTied(): { tied: number; heard: number } {
     const counts = { tied: 0, heard: 0 };
     for (const [id, { ties, heard }] of this.#sessions) {
@@ -164,7 +165,7 @@ export class Memory {
     return counts;
   }
 
-  // Sessions in which an unverified page had named an account, and which have been tied to that account since.
+  // Lists the sessions in which an unverified page had named an account, and which have been tied to that account since.
   listProved(): { session_id: string; account: string; heard: number }[] {
     return [...this.#sessions].flatMap(([session_id, { account, claims, ties, signed, heard }]) => {
       if (account === null) return [];
@@ -176,7 +177,7 @@ export class Memory {
   }
 
   async #loadStates(wanted: Partial<Record<EntityKind, ReadonlySet<string>>>): Promise<void> {
-    // A kind's name is part of what its key is made from, so keys alone tell them apart.
+    // The kind is part of the hashed key, so keys of different kinds never collide.
     const names = new Map<string, EntityId & { name: string }>();
     for (const kind of entityKinds) {
       for (const name of wanted[kind] ?? []) {
@@ -195,7 +196,7 @@ export class Memory {
     const ids = new Set(events.flatMap(({ activity }) => activity.session_id ?? []));
     if (ids.size === 0) return;
     for (const row of await findSessions(this.#setting.tx, this.#setting.tenantId, [...ids])) {
-      // Written by `save` alone.
+      // Only `save` writes this column, so its type is known.
       const facts = JSON.parse(row.facts) as Partial<SessionFacts>;
       const session = { ...newSessionFacts(0), ...facts, account: row.website_account_id, device: row.device_id };
       this.#sessions.set(row.session_id, session);
@@ -209,7 +210,7 @@ export class Memory {
 
   #entity<F>(kind: EntityKind, name: string, make: () => F): Entity<F> {
     const known = this.#entities[kind].get(name);
-    // Under one name there is one kind of facts.
+    // All entities of one kind have the same type of facts.
     if (known) return known.entity as Entity<F>;
     const entity = { ring: Ring.empty(), facts: make() };
     this.#entities[kind].set(name, { id: { kind, key: entityKey(kind, name) }, entity });
@@ -220,7 +221,7 @@ export class Memory {
     return device === undefined ? null : this.#entity<DeviceFacts>("device", device, () => ({ first: at, accounts: 0 }));
   }
 
-  // The state of a quiet device may have been removed, and with it the number of its accounts. Its links are kept longer.
+  // A quiet device's state may have been removed, and with it the number of its accounts. Its links are kept longer.
   #withFrauds(device: Entity<DeviceFacts>, { activity, at }: EnrichedActivity): NonNullable<Scene["device"]> {
     const { accounts, ...frauds } = this.#links.fraudsOn(activity.device_id ?? "", activity.website_account_id, at);
     device.facts.accounts = Math.max(device.facts.accounts, accounts);
@@ -274,7 +275,7 @@ function toStored([session_id, { account, device, ...facts }]: [string, Session]
   };
 }
 
-// Most members of a session never leave what they begin with.
+// Most fields of a session keep their initial value, so those are not stored.
 function isUnusual([, value]: [string, unknown]): boolean {
   return value !== 0 && value !== false && value !== null && !(Array.isArray(value) && value.length === 0);
 }

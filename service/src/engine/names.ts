@@ -4,7 +4,7 @@ import type { EnrichedActivity } from "../detection/scene.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
 
-// The names of the entities that events refer to.
+// Names of the entities that events refer to.
 export const totalName = "total";
 
 const isLogin = ({ type }: RecordedActivity) => type === "login_succeeded" || type === "login_failed";
@@ -35,7 +35,7 @@ export function namesIn(events: EnrichedActivity[]): Record<"account" | "value",
   return names;
 }
 
-// A single address or device says little about everybody, so only values that many share are counted for all.
+// A single address or device says little about everybody, so only widely shared values are counted across accounts.
 const sharedKinds: ReadonlySet<ValueKind> = new Set(["country", "asn", "os", "browser", "agent"]);
 
 export function sharedNames(event: EnrichedActivity): string[] {

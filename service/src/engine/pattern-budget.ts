@@ -1,14 +1,15 @@
-// The time that one tenant's patterns may take in an engine that serves all tenants. All times are in milliseconds.
+// Limits the time that one tenant's patterns may take in an engine that serves all tenants. All times are in milliseconds.
 const budget = {
   // The most that can be saved up, and how far the budget can be overdrawn before all rules with patterns are paused.
   burstMs: 250,
   // Added to the budget for each second and for each event. Ten typical patterns take less.
   perSecondMs: 50,
   perEventMs: 0.02,
-  // What one event may take before the slowest rules are paused, and before all rules are paused that are not known to be cheap.
+  // If one event takes longer than `eventMs`, the slowest rules are paused. Above `eventMsMax`, all rules that are not known to
+  // be cheap are paused.
   eventMs: 5,
   eventMsMax: 100,
-  // A rule that takes less on average is not to blame.
+  // A rule that takes less than this on average is not considered slow.
   slowMs: 0.05,
 };
 export const restMs = 5 * 60 * 1000;
@@ -16,7 +17,7 @@ const recentCalls = 64;
 
 type Spent = { ms: number; calls: number; limitedUntil: number };
 
-// The budget belongs to the tenant and not to a version of its rules, because saving a rule again must not buy new time.
+// The budget belongs to the tenant and not to a version of its rules, so that saving a rule again does not grant new time.
 export class PatternBudget {
   readonly #now: () => number;
   readonly #rules = new Map<string, Spent>();
@@ -40,7 +41,7 @@ export class PatternBudget {
     return this.#now() < this.#of(ruleId).limitedUntil;
   }
 
-  // Returns the rules that are paused from now on. The most expensive are paused first. If the tenant is deep in debt anyway, all
+  // Returns the rules that are paused from now on. The most expensive are paused first. If the budget is overdrawn too far, all
   // are paused.
   spend(ruleId: string, ms: number, event: object): string[] {
     const now = this.#now();
@@ -92,7 +93,7 @@ export class PatternBudget {
     this.#eventMs = 0;
   }
 
-  // Only the last calls count. Otherwise a rule that was cheap for a long time could then become slow unnoticed.
+  // Weights recent calls more. Otherwise a rule that was cheap for a long time could become slow unnoticed.
   #note(ruleId: string, ms: number): void {
     const spent = this.#of(ruleId);
     const kept = spent.calls < recentCalls ? 1 : 0.5;

@@ -12,14 +12,15 @@ const budgetsMax = 10_000;
 
 type Options = { onLimited?: (tenantId: string, ruleIds: string[]) => void; nowMs?: () => number };
 
-// Compiled once a revision. What cannot be compiled any more (a field that a release took away) is told once, and left out.
+// Compiles a tenant's rules once per revision. A rule that no longer compiles, because a release removed a field, is logged once
+// and skipped.
 export class RuleSets {
   readonly #sets = new Map<string, RuleSet>();
   readonly #budgets = new Map<string, PatternBudget>();
   readonly #onFault: (rule: Rule, fault: unknown) => void;
   readonly #onLimited: NonNullable<Options["onLimited"]>;
   readonly #nowMs: () => number;
-  // Paused rules by tenant that are not saved yet.
+  // Paused rules by tenant that have not been saved yet.
   readonly #limited = new Map<string, Set<string>>();
 
   constructor(onFault: (rule: Rule, fault: unknown) => void, { onLimited, nowMs }: Options = {}) {

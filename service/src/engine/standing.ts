@@ -4,11 +4,12 @@ import { isStillTold } from "../domain/source.ts";
 import type { Trust } from "./vouching.ts";
 
 const browserFreshMs = 24 * 60 * 60 * 1000;
-// Fewer sessions than the minimum say nothing about the others. Above the maximum, the older ones count half.
+// Fewer sessions than the minimum are too few to judge by. Above the maximum, all counts are halved, so older sessions weigh
+// less.
 const tiedSessionsMin = 10;
 const tiedSessionsMax = 200;
 
-// The kinds of activity that a tenant's servers report, each with the last day on which they did.
+// The kinds of activity that a tenant's servers report, each with the last day on which they reported it.
 type Told = Record<string, string>;
 
 const bits: Record<string, number> = {
@@ -55,7 +56,7 @@ export class Standing {
     return isFresh && tied >= tiedSessionsMin && 2 * heard >= tied;
   }
 
-  // The turn after the batch; null if nothing in it changed.
+  // Returns the turn as it is after the batch, or null if nothing in it changed.
   after({
     tied,
     heard,

@@ -6,7 +6,7 @@ import { bucketStart, levelsOf, type MetricLevel } from "../domain/metric.ts";
 
 const sessionStart = "custom:_session_start";
 
-// What a batch adds to one bucket.
+// The counts that a batch adds to one bucket.
 type Tally = {
   level: MetricLevel;
   at: number;
@@ -17,8 +17,8 @@ type Tally = {
   ids: Hash[];
 };
 
-// Counts a batch of one tenant, by event time. `startedSessions`: the sessions that this batch saw first, with the time of their
-// first event. The caller has the tenant's turn.
+// Counts a batch of one tenant by event time. `startedSessions` maps the sessions first seen in this batch to the time of their
+// first event. The caller holds the tenant's turn.
 export async function tallyBatch(
   tx: Queryable,
   tenantId: string,
@@ -61,7 +61,7 @@ function sumUp(activities: RecordedActivity[], startedSessions: ReadonlyMap<stri
   return tallies.all();
 }
 
-// Who it was, as far as that is known. The letter keeps an account apart from a device of the same name.
+// Identifies the visitor as well as possible. The prefix letter separates an account from a device of the same name.
 function idOf({ website_account_id: account, device_id: device, session_id: session }: RecordedActivity): Hash | null {
   if (account !== undefined) return hashOf(`a:${account}`);
   if (device !== undefined) return hashOf(`d:${device}`);
@@ -70,7 +70,8 @@ function idOf({ website_account_id: account, device_id: device, session_id: sess
 
 type Start = { occurred_at: string; received_at: string };
 
-// One for each session: where the browser says that it began, else its first event. A start that names no session is one too.
+// One start per session: the browser's session start if there is one, otherwise the session's first event. A start event without
+// a session id counts too.
 function startsOf(activities: RecordedActivity[], startedSessions: ReadonlyMap<string, string>): Start[] {
   const nameless = activities.filter((each) => each.type === sessionStart && each.session_id === undefined);
   const starts = new Map<string, Start & { isSaid: boolean }>();
@@ -86,14 +87,14 @@ function startsOf(activities: RecordedActivity[], startedSessions: ReadonlyMap<s
 
 class Tallies {
   readonly #byKey = new Map<string, Tally>();
-  // Most events of a batch share their minute, and with it all of their buckets.
+  // Most events of a batch fall into the same minute and therefore into the same buckets.
   readonly #byMinute = new Map<string, Tally[]>();
 
   all(): Tally[] {
     return [...this.#byKey.values()];
   }
 
-  // Those that an event of that time is counted in.
+  // Returns the tallies in which an event of that time is counted.
   of({ occurred_at, received_at }: { occurred_at: string; received_at: string }): Tally[] {
     const occurredAt = Date.parse(occurred_at);
     const levels = levelsOf(occurredAt, Date.parse(received_at));
@@ -134,7 +135,7 @@ function changeOf(bucket: MetricBucket, tally: Tally): BucketChange {
   };
 }
 
-// Null where the sketch has them all.
+// Returns null if the sketch already contains all hashes.
 function extended(encoded: Uint8Array, hashes: Hash[]): Uint8Array | null {
   if (hashes.length === 0) return null;
   const sketch = Sketch.decode(encoded);

@@ -22,8 +22,8 @@ const deviceTiesMax = 8;
 // A page's first events may arrive this much later than the log-in that its server reports.
 const delayMs = 2 * 60 * 1000;
 
-// Records which accounts servers and signatures confirm in a batch. It runs before any event of the batch is judged, so that a
-// tie counts for the whole session, in whatever order its events arrived.
+// Records which accounts servers and signatures confirm in a batch. It runs before any event of the batch is judged, so a tie
+// counts for the whole session, in whatever order its events arrived.
 export function noteTies(events: EnrichedActivity[], known: Known): void {
   for (const event of events) {
     const { activity } = event;

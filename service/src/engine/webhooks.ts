@@ -20,11 +20,11 @@ import { Worker } from "./worker.ts";
 
 const restMs = 250;
 const faultMs = 2_000;
-// Longer than an attempt may take.
+// Longer than any attempt may take.
 const leaseMs = 60_000;
 const eventsMax = 500;
 const waitingMax = 10_000;
-// To one receiver, for one tenant, and to all.
+// The maximum of messages in flight per receiver, per tenant and in total.
 const atOnceMax = 4;
 const tenantAtOnceMax = 32;
 const allAtOnceMax = 128;
@@ -32,13 +32,13 @@ const gone = 410;
 
 type Parts = { database: Database; clock: { now: () => string }; log: Logger; post: PostSettings };
 
-// Makes deliveries of new events, and sends what is due. Each receiver has places of its own, and each tenant only so many of
-// all, so that slow ones hold up nobody else. No transaction is open while a message is on its way.
+// Creates deliveries for new events and sends those that are due. Messages in flight are limited per receiver and per tenant, so
+// that slow receivers do not delay others. No transaction is open while a message is in flight.
 export class WebhookSender extends Worker {
   readonly #parts: Parts;
   readonly #underWay = new Map<string, Set<Promise<void>>>();
   readonly #ofTenants = new Map<string, number>();
-  // Those whose last message failed: one at a time, until one comes through.
+  // Webhooks whose last message failed. They get one message at a time until one is delivered.
   readonly #failing = new Set<string>();
 
   constructor(parts: Parts) {
@@ -57,10 +57,10 @@ export class WebhookSender extends Worker {
       for (const key of await listWebhooksBehind(database))
         await database.transaction((tx) => fanOut(tx, key, { types: webhookTypes, eventsMax, waitingMax, now: clock.now() }));
       let taken = 0;
-      // Who has the fewest places is first for one that became free.
+      // The tenant with the fewest messages in flight comes first.
       const due = (await listWebhooksDue(database, clock.now())).toSorted((a, b) => this.#placesOf(a) - this.#placesOf(b));
       for (const key of due) taken += await this.#take(key);
-      // What was sent makes room for what comes next of the same resource.
+      // A delivered message may unblock the next one about the same resource, so look again soon.
       return taken > 0 ? 20 : restMs;
     } catch (error) {
       log.error({ err: error }, "webhooks could not be looked after; it is tried again");
@@ -107,7 +107,7 @@ export class WebhookSender extends Worker {
       const webhook = await findWebhook(database, key.tenant_id, key.webhook_id);
       if (!webhook) return;
       const posted = await this.#post(key, webhook, claimed.event_id);
-      // Nobody knows whether it arrived: when its lease runs out it is sent again.
+      // It is unknown whether the message arrived. It is sent again when its lease expires.
       if (!posted.delivered && this.signal.aborted) return;
       if (posted.delivered) this.#failing.delete(key.webhook_id);
       else this.#failing.add(key.webhook_id);
@@ -119,7 +119,7 @@ export class WebhookSender extends Worker {
       );
       if (posted.status === gone) await this.#disable(key);
     } catch (error) {
-      // Its lease runs out, and then it is tried again.
+      // The delivery is retried when its lease expires.
       log.error({ err: error, ...key, event_id: claimed.event_id }, "a webhook message could not be sent or noted");
       await sleep(faultMs, undefined, { signal: this.signal }).catch(() => {});
     }
@@ -130,7 +130,7 @@ export class WebhookSender extends Worker {
     const page = { after: eventId - 1, limit: 1 };
     const { events } = await readFullEvents(database, key.tenant_id, { ...page, scopes: new Set(webhookReach) });
     const text = events.find((event) => event.startsWith(`{"event_id":${eventId},`));
-    // Its event was removed meanwhile: there is nothing to tell.
+    // The event has been removed in the meantime, so there is nothing to send.
     if (text === undefined) return { delivered: true };
     return post(messageOf(webhook, { id: String(eventId), body: text, now: clock.now() }), {
       ...this.#parts.post,
@@ -138,7 +138,7 @@ export class WebhookSender extends Worker {
     });
   }
 
-  // The receiver says that it is gone for good.
+  // 410 means that the receiver is gone permanently.
   async #disable({ tenant_id, webhook_id }: WebhookKey): Promise<void> {
     const { database, clock, log } = this.#parts;
     const reason = `The receiver answered ${gone}: it is gone.`;

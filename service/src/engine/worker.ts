@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-// Something that runs by itself, turn after turn, until it is stopped. A turn never throws: what fails is told and tried again.
+// A background job that runs turn after turn until it is stopped. A turn never throws: failures are logged and retried.
 export abstract class Worker {
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
-  // Returns how long to rest before the next one.
+  // Returns how many milliseconds to wait before the next turn.
   protected abstract turn(): Promise<number>;
 
   protected get signal(): AbortSignal {

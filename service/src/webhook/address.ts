@@ -1,4 +1,4 @@
-// Which addresses a message may go to. A tenant must not reach through the service what only the service can reach.
+// Decides which addresses a webhook message may be sent to. A tenant must not reach internal addresses through the service.
 import type { LookupAddress, LookupOptions } from "node:dns";
 import { Resolver } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
@@ -27,7 +27,7 @@ for (const [network, bits] of [
   ["224.0.0.0", 3],
 ] as const)
   closed.ipv4.addSubnet(network, bits, "ipv4");
-// All but the global unicast addresses; and of these the ones that lead elsewhere or nowhere.
+// Everything but the global unicast addresses, and within those the special-purpose blocks.
 for (const [network, bits] of [
   ["::", 3],
   ["4000::", 2],
@@ -56,14 +56,14 @@ export function isPrivate(address: string): boolean {
   return family === undefined || closed[family].check(plain, family);
 }
 
-// As far as it can be told of an address without asking anybody: a name may still turn out to be one.
+// Judges the host without a DNS lookup. A name may still resolve to a private address.
 export function isPrivateHost(url: string): boolean {
   const host = (URL.parse(url)?.hostname ?? "").replace(/^\[|\]$|\.$/g, "");
   return host === "localhost" || host.endsWith(".localhost") || (isIP(host) !== 0 && isPrivate(host));
 }
 
-// Not by the system's own lookup: it has two threads for all of the process, and one tenant's name servers that never answer
-// would hold up the names of everybody else, and of the database. `servers`: the machine's, unless others are named.
+// The system's own lookup is not used. It has two threads for the whole process, so one tenant's unresponsive name servers would
+// block lookups for everyone, including the database's. `servers` defaults to the machine's name servers.
 async function addressesOf(hostname: string, servers?: string[]): Promise<LookupAddress[]> {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (servers) resolver.setServers(servers);
@@ -87,7 +87,7 @@ async function publicAddressesOf(hostname: string, servers?: string[]): Promise<
 
 type Found = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
-// For a request: what is looked up is what is connected to, so that a name cannot mean something else a moment later.
+// A lookup function for requests. The request connects to the addresses checked here, so a second DNS answer cannot redirect it.
 export function publicLookup(hostname: string, options: LookupOptions & { servers?: string[] }, found: Found): void {
   publicAddressesOf(hostname, options.servers).then(
     ([first, ...more]) => (options.all === true ? found(null, [first, ...more]) : found(null, first.address, first.family)),

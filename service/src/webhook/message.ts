@@ -8,7 +8,7 @@ type Sender = {
   previous_secret_until: string | null;
 };
 
-// The id is the same at every attempt: by it a receiver knows what it has had already.
+// The id is the same in every attempt, so that a receiver can recognize duplicates.
 export function messageOf(to: Sender, { id, body, now }: { id: string; body: string; now: string }): Message {
   const { webhook_id, url, secret, previous_secret: previous, previous_secret_until: until } = to;
   const secrets = previous !== null && until !== null && until > now ? [secret, previous] : [secret];

@@ -1,4 +1,4 @@
-// One message, posted once.
+// Posts one message once.
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
@@ -6,10 +6,10 @@ import { PrivateAddress, isPrivate, publicLookup } from "./address.ts";
 import { signatureHeaders } from "./signature.ts";
 
 export type Message = { url: string; id: string; body: string; secrets: string[]; now: string };
-// `signal`: of who cannot wait for the answer any longer.
+// `signal` aborts the request, for example when the service stops.
 export type PostSettings = { isPrivateAllowed: boolean; timeoutMs?: number; signal?: AbortSignal };
 
-// A status where there was an answer. It counts where it is in the two hundreds: redirects are not followed.
+// `status` is set if there was a response. Only a 2xx status counts as delivered, and redirects are not followed.
 export type Posted = { delivered: boolean; status?: number; error?: string };
 
 const timeoutDefaultMs = 15_000;
@@ -25,7 +25,7 @@ export async function post(message: Message, settings: PostSettings): Promise<Po
   }
 }
 
-// Node tries several addresses of a name, and then has a reason for each.
+// Node tries all addresses of a name and reports one error for each.
 function wordsOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(wordsOf).join(", ");
   return error instanceof Error ? error.message || error.name : String(error);
@@ -36,7 +36,7 @@ function send(
   { isPrivateAllowed, timeoutMs = timeoutDefaultMs, signal: leaving }: PostSettings,
 ): Promise<number> {
   const url = new URL(address);
-  // Brackets are the URL's, not the address's.
+  // The brackets of an IPv6 host belong to the URL, not to the address.
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const headers = {
     "content-type": "application/json",
@@ -45,11 +45,11 @@ function send(
     ...signatureHeaders({ id, timestamp: Math.floor(Date.parse(now) / 1000), body }, secrets),
   };
   return new Promise((resolve, reject) => {
-    // A name is checked when it is looked up; an address never is.
+    // A name is checked during lookup. A literal address is never looked up, so check it here.
     if (!isPrivateAllowed && isIP(host) !== 0 && isPrivate(host)) throw new PrivateAddress(host);
     const start = url.protocol === "https:" ? httpsRequest : httpRequest;
-    // Of all of it: connecting, sending, and waiting for the answer. A connection of its own each time: receivers are many, and
-    // one that was closed in between would look like a failure.
+    // The limit covers connecting, sending and waiting for the response. Each message uses a new connection: there are many
+    // receivers, and a kept connection that the receiver closed would look like a failure.
     const limit = AbortSignal.timeout(timeoutMs);
     const options = {
       method: "POST",
@@ -60,15 +60,15 @@ function send(
     };
     const sent = start(url, options, (answer) => {
       resolve(answer.statusCode ?? 0);
-      // Nobody reads what else it says, however long it goes on.
+      // Discard the rest of the response, however long it is.
       answer.destroy();
     });
-    // Node keeps an answer that would change the protocol from whoever does not ask for it, and breaks off without an error.
+    // If the receiver answers with a protocol upgrade and nobody listens for it, Node closes the connection without an error.
     sent.on("upgrade", (answer, socket) => {
       resolve(answer.statusCode ?? 0);
       socket.destroy();
     });
-    // Whatever else a receiver does, the place that a message takes is given back.
+    // Whatever else the receiver does, settle the promise so that the message's slot is released.
     sent.on("close", () => reject(new Error("the receiver broke off without an answer")));
     sent.on("error", (error) =>
       reject(limit.aborted ? new Error(`no answer within ${timeoutMs / 1000} s`, { cause: error }) : error),

@@ -1,4 +1,4 @@
-// Standard Webhooks: what is signed is the message's id, the time of the attempt and the body.
+// Standard Webhooks: the signature covers the message's id, the time of the attempt and the body.
 import { createHmac, randomBytes } from "node:crypto";
 
 const prefix = "whsec_";
@@ -9,7 +9,7 @@ export function newWebhookSecret(): string {
 
 export type Signed = { id: string; timestamp: number; body: string };
 
-// With each of the secrets: while one replaces the other, a receiver may know either.
+// Signs with every valid secret. During a rotation, a receiver may know either one.
 export function signatureHeaders({ id, timestamp, body }: Signed, secrets: string[]): Record<string, string> {
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.slice(prefix.length), "base64");
