@@ -224,24 +224,21 @@ test("GET cases 200: Link leads through the same list to its end", async () => {
   expect(found.length).toBeGreaterThan(8);
 });
 
-test.each(caseSorts)(
-  "GET cases 200: sort %s shows every unchanged case exactly once while others change between pages",
-  async (sort) => {
-    const tenant = await TestTenant.create(service.current);
-    const before = await seed(tenant, 30);
-    const first = await page(tenant, toQuery({ sort, limit: "10" }));
-    const later = await seed(tenant, 12, baseMs + 3000);
-    const open = first.cases.find((item) => item.status === "OPEN");
-    const change = { status: "CLOSED", case_version: open?.case_version };
-    expect((await tenant.put(open?.case_id ?? "", change)).status).toBe(200);
-    const rest = await walk(tenant, toQuery({ sort, cursor: first.next_cursor ?? "" }), 5);
-    const seen = [...first.cases, ...rest].map((item) => item.case_id);
-    const isOld = new Set(before.map((item) => item.case_id));
-    expect(new Set(seen).size).toBe(seen.length);
-    expect(seen.filter((id) => isOld.has(id)).toSorted()).toEqual([...isOld].toSorted());
-    expect(seen.every((id) => isOld.has(id) || later.some((item) => item.case_id === id))).toBe(true);
-  },
-);
+test.each(caseSorts)("GET cases 200: sort %s shows each unchanged case once while others change", async (sort) => {
+  const tenant = await TestTenant.create(service.current);
+  const before = await seed(tenant, 30);
+  const first = await page(tenant, toQuery({ sort, limit: "10" }));
+  const later = await seed(tenant, 12, baseMs + 3000);
+  const open = first.cases.find((item) => item.status === "OPEN");
+  const change = { status: "CLOSED", case_version: open?.case_version };
+  expect((await tenant.put(open?.case_id ?? "", change)).status).toBe(200);
+  const rest = await walk(tenant, toQuery({ sort, cursor: first.next_cursor ?? "" }), 5);
+  const seen = [...first.cases, ...rest].map((item) => item.case_id);
+  const isOld = new Set(before.map((item) => item.case_id));
+  expect(new Set(seen).size).toBe(seen.length);
+  expect(seen.filter((id) => isOld.has(id)).toSorted()).toEqual([...isOld].toSorted());
+  expect(seen.every((id) => isOld.has(id) || later.some((item) => item.case_id === id))).toBe(true);
+});
 
 describe("GET cases 400", () => {
   const bad: Record<string, string[]> = {
