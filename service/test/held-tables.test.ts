@@ -15,7 +15,7 @@ async function hold(statement: string): Promise<() => Promise<void>> {
   return async () => void (await holder.query("rollback"));
 }
 
-test("GET 502: if a table is locked, the database counts as unreachable, and a read is never contended", async () => {
+test("GET 502: if a table is locked, the database counts as unreachable, and a read is never reported as contended", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id: id, website_account_id: account } = await tenant.openCase();
   const release = await hold("lock table cases, accounts in access exclusive mode");
