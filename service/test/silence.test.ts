@@ -62,7 +62,9 @@ test.concurrent("502: a silent database keeps no request waiting forever, and ev
   expect(closed.headers.get("idempotent-replayed")).toBeNull();
 });
 
-test.concurrent("500: if the database falls silent during COMMIT, the key shows the outcome", async ({ onTestFinished }) => {
+test.concurrent("500: if the database falls silent during COMMIT, the Idempotency-Key shows whether the change was applied", async ({
+  onTestFinished,
+}) => {
   const { proxy, tenant } = await startBehind({ onTestFinished });
   const { case_id } = await tenant.openCase();
   const key = randomUUID();
@@ -78,7 +80,9 @@ test.concurrent("500: if the database falls silent during COMMIT, the key shows 
   expect(await tenant.read(case_id)).toMatchObject({ status: "CLOSED", case_version: 2 });
 });
 
-test.concurrent("listener: one cut off by the network notices it and listens again", async ({ onTestFinished }) => {
+test.concurrent("listener: a listener that the network has cut off notices it and starts listening again", async ({
+  onTestFinished,
+}) => {
   const { proxy, databaseUrl } = await openProxy({ onTestFinished });
   const database = new Database({ connectionString: databaseUrl });
   onTestFinished(() => database.end());
