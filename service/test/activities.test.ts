@@ -141,7 +141,7 @@ const bad: Record<string, unknown[]> = {
 };
 
 test.each(Object.entries(bad))(
-  "POST activities 422: a bad %s refuses the whole batch, and is named by its place",
+  "POST activities 422: an invalid %s rejects the whole batch, and is reported with its position",
   async (name, values) => {
     const tenant = await newTenant();
     const place = name.includes(".")

@@ -127,7 +127,7 @@ const invalid: [name: string, body: Record<string, unknown>, ...fields: string[]
 ];
 
 test.concurrent.each(invalid)(
-  "POST cases/close 422: %s, refused by field, and nothing is applied",
+  "POST cases/close 422: %s is reported by field, and nothing is applied",
   async (_name, body, ...fields) => {
     const { tenant, cases } = await tenantWithCases(1);
     const key = randomUUID();

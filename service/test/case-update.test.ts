@@ -283,7 +283,7 @@ const invalid: [name: string, body: Record<string, unknown>, ...fields: string[]
   ["faults in the order of the body", { nope: 1, reason: {}, case_version: 1, status: 1 }, "nope", "reason", "status"],
 ];
 
-test.concurrent.each(invalid)("PUT case 422: %s, refused by field, and nothing is applied", async (_name, body, ...fields) => {
+test.concurrent.each(invalid)("PUT case 422: %s is reported by field, and nothing is applied", async (_name, body, ...fields) => {
   const tenant = await TestTenant.create(service.current);
   const before = await tenant.openCase();
   const problem = expectProblem(await tenant.put(before.case_id, body), 422, "validation-error");

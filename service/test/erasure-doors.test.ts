@@ -67,7 +67,7 @@ const idsOf = (): [string, string][] => [
   ["an id with quotes", `o"Brien \\ ${randomUUID()}`],
 ];
 
-test.each(idsOf())("DELETE account 204: %s that came in through every input is in no row of any table", async (_name, id) => {
+test.each(idsOf())("DELETE account 204: %s sent through every input is in no row of any table", async (_name, id) => {
   const site = await Site.create(service.current);
   const { tenant } = site;
   const made = await tenant.call("POST", "/webhooks", { body: { url: "https://crm.example/hook", types: [] } });

@@ -86,7 +86,7 @@ const forgeries: Record<string, (slug: string) => Promise<string>> = {
   "nbf in the future": async (slug) => shop.sign({ ...(await claimsOf(slug)), nbf: seconds() + 60 }),
 };
 
-test.for(Object.entries(forgeries))("external token 401: %s", async ([, forge]) => {
+test.for(Object.entries(forgeries))("external token 401: rejects %s", async ([, forge]) => {
   const tenant = await TestTenant.create(service.current);
   const token = await forge(tenant.slug);
   const answer = await tenant.call("GET", "/cases", { token });

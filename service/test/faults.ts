@@ -124,8 +124,8 @@ export function draftOf(operation: Operation, world: World): Draft {
 }
 
 function bodyOf(operation: Operation, world: World): Record<string, unknown> {
-  // Use the document's example, so that a new operation is tested at once. The examples of these would not apply or change
-  // anything.
+  // Use the document's example, so that new operations are tested at once. For the following, the example would not fit or
+  // would change nothing visible.
   if (operation.id === "closeCases") return { cases: [{ case_id: world.caseId, case_version: 1 }] };
   if (operation.id === "rotateAuthSecret" || operation.id === "createIdentitySecret") return { revoke_now: true };
   if (operation.id === "createClient") return { scopes: [operation.scope] };

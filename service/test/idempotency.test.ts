@@ -138,7 +138,7 @@ const others: [name: string, send: (tenant: TestTenant, id: string, key: string,
 ];
 
 test.concurrent.each(others)(
-  "PUT case 409: a used key with %s applies nothing, and keeps its first result",
+  "PUT case 409: a used key with %s applies nothing and keeps its first result",
   async (_name, sendOther) => {
     const { tenant, id } = await tenantWithCase();
     const other = await tenant.openCase();

@@ -232,7 +232,7 @@ test("device cookie: a cookie for an e-mail in one tenant gives no extra tries f
   expect(answer.json).toMatchObject({ tenant: { slug: evil.slug } });
 });
 
-test("sign-in 429: a success in one tenant erases no failure in another, where a password right in only one counts as a failure", async () => {
+test("sign-in 429: a success in one tenant erases no failure in another, and a password right in only one is a failure in the other", async () => {
   const { email, victim, evil, own } = await namesakes();
   const headers = somewhere();
   expect(await guesses(4, () => ({ email, tenant: victim.slug, headers }))).toEqual(times(4, 401));

@@ -158,7 +158,7 @@ function replaceClaims(recipe: Recipe, claims: unknown): string {
   return `${input}.${recipe.sign(input).toString("base64url")}`;
 }
 
-test.for(Object.entries(forgeries))("bearer 401: %s", async ([, forge]) => {
+test.for(Object.entries(forgeries))("bearer 401: rejects %s", async ([, forge]) => {
   const token = forge(await recipeOf(bystander));
   const answer = await bystander.call("GET", "/cases", { token });
   expectUnauthorized(answer, token);

@@ -173,8 +173,8 @@ const unprovokable = new Set<FailureCode>([
   "headers-too-large",
   "transaction-contended",
 ]);
-// Without a required parameter or body, a bad request is also a framing fault. A tenant that does not exist has no client to send
-// the request.
+// Without parameters or a required body, a bad request can only be a framing fault. A tenant that is not found has no client that
+// could ask.
 const alsoUnprovokable: Record<string, FailureCode[]> = {
   getTenant: ["bad-request", "item-not-found"],
   updateTenant: ["item-not-found"],
