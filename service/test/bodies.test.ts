@@ -132,7 +132,7 @@ const noDocuments = Object.entries({
   "names that repeat": [...repeatedNames.split(/\s+/), '{"a" \n:1,"a"\t :1}'],
 });
 
-test.each(noDocuments)("PUT account 400: %s", async (_name, bodies) => {
+test.each(noDocuments)("PUT account 400: rejects %s", async (_name, bodies) => {
   const { put, read, before } = await createAccount();
   for (const body of bodies) expectProblem(await put(Buffer.from(body)), 400, "bad-request");
   expect(await read()).toBe(before);
@@ -242,7 +242,7 @@ describe("size", () => {
     ["megabytes, in chunks", inChunks, chunks(padded(80 * kib64))],
     ["megabytes in chunks, after 100 Continue", [...inChunks, ...expecting], chunks(padded(80 * kib64))],
     ["megabytes, without waiting for 100 Continue", expecting, padded(80 * kib64)],
-  ])("PUT account 413: %s", async (_name, headers, body) => {
+  ])("PUT account 413: rejects %s", async (_name, headers, body) => {
     const { tenant, read, before } = await createAccount();
     const request = rawRequest(tenant, { path: "/enduseraccounts/a", headers, body });
     const { answers, isOpen } = await talk(service.current.port, request);

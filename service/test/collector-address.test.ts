@@ -34,7 +34,7 @@ describe("proxies on this machine are trusted", () => {
   });
 });
 
-describe("none is trusted", () => {
+describe("no proxy is trusted", () => {
   const service = useCollector(trusting("none"));
 
   test("X-Forwarded-For is not read", async () => {

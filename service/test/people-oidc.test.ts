@@ -104,7 +104,7 @@ test("oidc callback 303: an issuer that puts the e-mail into the ID token works 
   }
 });
 
-test("oidc callback 303: once bound, the subject decides: another e-mail is the same person, and the same e-mail is not", async () => {
+test("oidc callback 303: once bound, the subject decides: a new e-mail is still the same person, and another subject with the old one is not", async () => {
   const { user } = await invite(tenant, "investigator");
   const subject = verified(user.email);
   sessionOf(await visit(subject));

@@ -76,7 +76,7 @@ test("password reset: a password change in progress from an older session writes
   await Browser.signIn(service.current, email, fresh);
 });
 
-test("POST password: of two concurrent changes from one session, one succeeds and the other no longer knows the password", async () => {
+test("POST password: of two concurrent changes from one session, one succeeds and the other is rejected, because the current password has changed", async () => {
   const { browser, email } = await joined();
   const wanted = [fresh, "yet another good password"];
   const change = (password: string) => browser.ask("POST", "/auth/password", { body: { current: goodPassword, new: password } });

@@ -72,7 +72,7 @@ const wrongDates = [
 const wrongTimes = ["2026-01-01T00:00:00+01:00", "1767225600000", "1999-12-31", "2101-01-02", "0001-01-01", " 2026-01-01"];
 
 test.each([...wrongDates, ...wrongTimes].flatMap((text) => [["start_date", text] as const, ["end_date", text] as const]))(
-  "GET metrics 400: %s=%s",
+  "GET metrics 400: rejects %s=%s",
   async (name, text) => {
     const good = name === "start_date" ? { end_date: "2026-01-05" } : { start_date: "2026-01-01" };
     expect((await ask(empty, { ...good, [name]: "2026-01-04" })).status).toBe(200);
@@ -89,7 +89,7 @@ test.each([
   "metric=",
   "metric=timestamp",
   "metric=ids&metric=ids",
-])("GET metrics 400: %s", async (query) => {
+])("GET metrics 400: rejects %s", async (query) => {
   const answer = await empty.call("GET", `/metrics?${query}`);
   expect(expectProblem(answer, 400, "bad-request").detail).toMatch(/^The parameter (aggregation|metric) /);
 });

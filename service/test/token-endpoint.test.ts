@@ -48,7 +48,7 @@ function scopeOf(answer: Answer): unknown {
   return decodeJwt(granted(answer).access_token)["scope"];
 }
 
-// Returns the status, the problem's type and the OAuth error. Every error has the members of an OAuth error and of a problem, and no others.
+// Returns the status, problem type and OAuth error. Every error has exactly the members of an OAuth error and of a problem.
 function refusal(answer: Answer): string {
   expect(Object.keys(answer.json).toSorted().join(" ")).toBe("detail error error_description errors status title type");
   const { status, type, error } = answer.json as Problem & { error?: string };
