@@ -6,7 +6,7 @@ const service = useService();
 const close = { status: "CLOSED", case_version: 1 };
 
 test.each(['quoted "a\\b"', "$& $1 $` $'", "line\nbreak \u2028"])(
-  "PUT case replay: the account %j stands in the result as it is, the first time and again",
+  "PUT case replay: the account %j is returned unchanged in the first response and in the replay",
   async (account) => {
     const tenant = await TestTenant.create(service.current);
     const opened = await tenant.openCase(account);
@@ -19,7 +19,7 @@ test.each(['quoted "a\\b"', "$& $1 $` $'", "line\nbreak \u2028"])(
   },
 );
 
-test("PUT account race: changes of different members at the same time both stay", async () => {
+test("PUT account race: concurrent changes of different members are both kept", async () => {
   const tenant = await TestTenant.create(service.current);
   await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "a" } });
   const holder = await service.current.database.connect();
@@ -31,7 +31,7 @@ test("PUT account race: changes of different members at the same time both stay"
   );
   const waiting =
     "select pid from pg_stat_activity where wait_event_type = 'Lock' and pg_backend_pid() = any(pg_blocking_pids(pid))";
-  // Both, or one of them behind the other.
+  // Wait until at least one is blocked: the second may queue behind the first.
   await vi.waitFor(async () => expect((await holder.query(waiting)).rowCount).toBeGreaterThanOrEqual(1), 5_000);
   await holder.query("rollback");
   for (const answer of await Promise.all(changes)) expect(answer.status).toBe(200);

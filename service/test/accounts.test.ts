@@ -42,21 +42,21 @@ const plainAccount = (tenant: TestTenant, id: string) => ({
   updated_at: time,
 });
 
-test("POST and GET account 201, 200: what was not set is left out, and the flags are false", async () => {
+test("POST and GET account 201, 200: unset members are omitted, and the flags are false", async () => {
   const tenant = await newTenant();
   const made = await create(tenant, "user-1");
   expect(made).toEqual(plainAccount(tenant, "user-1"));
   expect(await read(tenant, "user-1")).toEqual(made);
 });
 
-test("POST account 201: takes every flag and the CRM id, and null for none", async () => {
+test("POST account 201: accepts every flag and the CRM id, and null for no CRM id", async () => {
   const tenant = await newTenant();
   const given = { is_blocked: true, is_quarantined: true, is_fraudulent: true, crm_account_id: "CRM 1" };
   expect(await create(tenant, "all", given)).toEqual({ ...plainAccount(tenant, "all"), ...given });
   expect(await create(tenant, "none", { crm_account_id: null })).toEqual(plainAccount(tenant, "none"));
 });
 
-test("account 201, 200, 204: ids are kept byte for byte, to 512 characters", async () => {
+test("account 201, 200, 204: ids of up to 512 characters are kept byte for byte", async () => {
   const tenant = await newTenant();
   const plain = ["a/b", "a+b", "a b", "%", "%2F", "?#&=", "back\\slash", " x ", "unknown", "...", "\u0001"];
   for (const id of [...plain, "é", "e\u0301", "😀".repeat(512)]) {
@@ -68,7 +68,7 @@ test("account 201, 200, 204: ids are kept byte for byte, to 512 characters", asy
   }
 });
 
-test("POST account 422: without an id that an account can have nothing is made", async () => {
+test("POST account 422: a missing or invalid id creates nothing", async () => {
   const tenant = await newTenant();
   const ids = [undefined, null, 7, "", "x".repeat(513), "UNKNOWN", ".", "..", "a\0b", "a\ud800", `erased-${randomUUID()}`];
   for (const id of ids) {
@@ -78,14 +78,14 @@ test("POST account 422: without an id that an account can have nothing is made",
   expect(await countRows(tenant, "accounts")).toBe(0);
 });
 
-test("POST account 422: a reserved id and another fault are named together", async () => {
+test("POST account 422: a reserved id and another invalid member are reported together", async () => {
   const tenant = await newTenant();
   const body = { website_account_id: "UNKNOWN", is_blocked: "true" };
   const problem = expectProblem(await tenant.call("POST", "/enduseraccounts", { body }), 422, "validation-error");
   expect(problem.errors?.map((each) => each.field)).toEqual(["website_account_id", "is_blocked"]);
 });
 
-test("POST account 409: an existing one is left as it is, also of ten at once; another tenant may have it", async () => {
+test("POST account 409: an existing account is left unchanged, even with ten concurrent requests; another tenant may use the id", async () => {
   const tenant = await newTenant();
   const body = { website_account_id: "user-1", is_blocked: true };
   const answers = await Promise.all(Array.from({ length: 10 }, () => tenant.call("POST", "/enduseraccounts", { body })));
@@ -112,7 +112,7 @@ test("PUT account 200: any sequence of changes leaves omitted members unchanged"
     expect((await change(tenant, "user-1", body)).json.data).toEqual(wanted);
     expect(await read(tenant, "user-1")).toEqual(wanted);
   });
-  // Each run goes on from the one before, so a smaller counterexample would be another history.
+  // Each run continues from the previous one, so shrinking would produce a different history.
   await fc.assert(property, { numRuns: 60, endOnFailure: true });
 });
 
@@ -127,7 +127,7 @@ test.each([{}, { is_blocked: false }, { crm_account_id: null }])(
   },
 );
 
-test("PUT account 200: crm_account_id is kept byte for byte, to 1,024 characters, and null unlinks it", async () => {
+test("PUT account 200: a crm_account_id of up to 1,024 characters is kept byte for byte, and null removes it", async () => {
   const tenant = await newTenant();
   await create(tenant, "user-1");
   for (const crm of ["", " x ", "e\u0301", "\u0001", "😀".repeat(1024)]) {
@@ -137,7 +137,7 @@ test("PUT account 200: crm_account_id is kept byte for byte, to 1,024 characters
   }
 });
 
-test("PUT account 200: an Idempotency-Key is ignored, valid or not, and no version is asked for", async () => {
+test("PUT account 200: an Idempotency-Key is ignored, valid or not, and no version is required", async () => {
   const tenant = await newTenant();
   await create(tenant, "user-1");
   for (const [key, value] of [
@@ -151,7 +151,7 @@ test("PUT account 200: an Idempotency-Key is ignored, valid or not, and no versi
   }
 });
 
-test("PUT account 200: concurrent changes of different members all stay", async () => {
+test("PUT account 200: concurrent changes of different members are all kept", async () => {
   const tenant = await newTenant();
   await create(tenant, "user-1");
   const bodies = [...flags.map((flag) => ({ [flag]: true })), { crm_account_id: "CRM" }];
@@ -160,7 +160,7 @@ test("PUT account 200: concurrent changes of different members all stay", async 
   expect(await read(tenant, "user-1")).toMatchObject(Object.assign({}, ...bodies));
 });
 
-test("PUT account 200: the block flag shows at once in open and closed cases and in lists, and changes nothing else of them", async () => {
+test("PUT account 200: the block flag shows at once in open and closed cases and in lists, and nothing else in them changes", async () => {
   const tenant = await newTenant();
   const closed = await tenant.openCase("user-1");
   expect((await tenant.put(closed.case_id, { status: "CLOSED", case_version: 1 })).status).toBe(200);
@@ -192,7 +192,7 @@ const badBodies: [fields: string[], body: string][] = [
   ...["[]", '"x"', "7", "null", "true"].map((text): [string[], string] => [["body"], text]),
 ];
 
-test("PUT account 422: every bad member is named in the order of the body, and nothing is applied", async () => {
+test("PUT account 422: every invalid member is reported in body order, and nothing is applied", async () => {
   const tenant = await newTenant();
   const made = await create(tenant, "user-1", { crm_account_id: "CRM" });
   for (const [fields, rawBody] of badBodies) {
@@ -210,7 +210,7 @@ const operations = [
   { method: "POST", path: "/enduseraccounts", scope: "create:enduseraccount", body: { website_account_id: "user-2" } },
 ];
 
-test.each(operations)("$method $path 401, 403: an expired token and one without $scope change nothing", async (each) => {
+test.each(operations)("$method $path 401, 403: an expired token and a token without $scope change nothing", async (each) => {
   const tenant = await newTenant();
   const made = await create(tenant, "user-1");
   const expired = await tenant.mint(scopes, -60);
@@ -223,7 +223,7 @@ test.each(operations)("$method $path 401, 403: an expired token and one without 
 });
 
 test.each(operations.slice(0, 3))(
-  "$method account 404: absent, foreign, UNKNOWN and overlong ids, and none is made",
+  "$method account 404: absent, foreign, UNKNOWN and overlong ids are not found and not created",
   async (each) => {
     const [tenant, other] = [await newTenant(), await newTenant()];
     const theirs = await create(other, "user-1");
@@ -254,7 +254,7 @@ async function walk(tenant: TestTenant, query: Record<string, string>): Promise<
   }
 }
 
-test("GET accounts 200: any filters, page by page, are the filtered whole in order of the ids", async () => {
+test("GET accounts 200: paging with any filters returns exactly the matching accounts, ordered by id", async () => {
   const tenant = await newTenant();
   const made = await Promise.all(
     Array.from({ length: 40 }, (_, n) => {
@@ -277,7 +277,7 @@ test("GET accounts 200: any filters, page by page, are the filtered whole in ord
   await fc.assert(property, { numRuns: 60 });
 });
 
-test("GET accounts 400: bad values, and a cursor that is tampered with or of another list", async () => {
+test("GET accounts 400: invalid values, a tampered cursor and a cursor of another list are rejected", async () => {
   const [tenant, other] = [await newTenant(), await newTenant()];
   for (const id of ["a", "b", "c"]) await Promise.all([create(tenant, id), create(other, id)]);
   const answer = await tenant.call("GET", "/enduseraccounts?is_blocked=false&limit=1");

@@ -27,7 +27,7 @@ const post = (to: TestTenant, ids: string[]) =>
     },
   });
 
-test("accept together: each batch has the outcome that it would have had alone, one after the other", async () => {
+test("accept together: each batch gets the outcome it would have had if the batches had run one after the other", async () => {
   const tenant = await TestTenant.create(service.current);
   const insert = (batches: RecordedActivity[][]) =>
     service.current.database.transaction((tx) => insertBatches(tx, tenant.tenantId, batches));
@@ -47,7 +47,7 @@ test("accept together: each batch has the outcome that it would have had alone, 
   expect(await waiting(tenant)).toBe(5);
 });
 
-test("accept together: requests of one moment share transactions, and each hears of its own", async () => {
+test("accept together: concurrent requests share transactions, and each gets its own counts", async () => {
   const [tenant, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   const ids = Array.from({ length: 60 }, () => randomUUID());
   const answers = await Promise.all([...ids.map((id) => post(tenant, [id])), post(tenant, ids), post(other, ids)]);
@@ -63,7 +63,7 @@ test("accept together: requests of one moment share transactions, and each hears
   expect(row?.transactions).toBeLessThan(40);
 });
 
-test("accept together: no more at once than its weight, and one that is heavier goes alone", async () => {
+test("accept together: a group stays within the weight limit, and a heavier item runs alone", async () => {
   const groups: number[][] = [];
   const run = async (_tenant: string, together: number[]) => {
     groups.push(together);

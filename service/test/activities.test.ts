@@ -41,7 +41,7 @@ async function expectRefused(tenant: TestTenant, activities: unknown, fields: st
 
 const byId = (a: Fields, b: Fields) => (String(a["activity_id"]) < String(b["activity_id"]) ? -1 : 1);
 
-test("POST activities 202: every type and every member is stored as it was sent, by the time of the answer", async () => {
+test("POST activities 202: every type and every member is stored as sent before the response", async () => {
   const tenant = await newTenant();
   const whole = {
     website_account_id: " user/é ",
@@ -64,7 +64,7 @@ test("POST activities 202: every type and every member is stored as it was sent,
   expect((await stored(tenant)).toSorted(byId)).toEqual(sent.toSorted(byId));
 });
 
-test("POST activities 202: one to a thousand", async () => {
+test("POST activities 202: a batch holds 1 to 1,000 activities", async () => {
   const tenant = await newTenant();
   for (const count of [1, 1000]) {
     const answer = await post(
@@ -76,13 +76,13 @@ test("POST activities 202: one to a thousand", async () => {
   expect(await stored(tenant)).toHaveLength(1001);
 });
 
-test.each([0, 1001])("POST activities 422: %i of them", async (count) => {
+test.each([0, 1001])("POST activities 422: a batch of %i activities is rejected", async (count) => {
   const many = Array.from({ length: count }, () => activity());
   await expectRefused(await newTenant(), many, ["activities"]);
   expect(many).toHaveLength(count);
 });
 
-test("POST activities 202, 413: a body of 2 MiB is taken, one byte more stores nothing", async () => {
+test("POST activities 202, 413: a body of 2 MiB is accepted, and one byte more stores nothing", async () => {
   const tenant = await newTenant();
   const text = JSON.stringify({ activities: [activity()] });
   const over = await tenant.call("POST", "/activities", { rawBody: text.padEnd(bytesMax + 1) });
@@ -92,7 +92,7 @@ test("POST activities 202, 413: a body of 2 MiB is taken, one byte more stores n
   expect(await stored(tenant)).toHaveLength(1);
 });
 
-test("POST activities 202: a duplicate, in the batch or of an earlier one, is counted and changes nothing", async () => {
+test("POST activities 202: a duplicate within the batch or of an earlier batch is counted and changes nothing", async () => {
   const [tenant, other] = [await newTenant(), await newTenant()];
   const first = activity({ activity_id: "one" });
   const inside = await post(tenant, [first, activity({ activity_id: "one", type: "logout" }), activity({ activity_id: "two" })]);
@@ -105,7 +105,7 @@ test("POST activities 202: a duplicate, in the batch or of an earlier one, is co
   expect((await post(other, [first])).json.data).toEqual({ accepted: 1, duplicates: 0 });
 });
 
-test("POST activities 202: one batch sent ten times at once is accepted once", async () => {
+test("POST activities 202: a batch sent ten times concurrently is accepted once", async () => {
   const tenant = await newTenant();
   const batch = Array.from({ length: 50 }, () => activity());
   const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => post(tenant, n % 2 === 0 ? batch : batch.toReversed())));
@@ -141,7 +141,7 @@ const bad: Record<string, unknown[]> = {
 };
 
 test.each(Object.entries(bad))(
-  "POST activities 422: a bad %s refuses the whole batch, and is named by its place",
+  "POST activities 422: an invalid %s rejects the whole batch, and is reported with its position",
   async (name, values) => {
     const tenant = await newTenant();
     const place = name.includes(".")
@@ -155,7 +155,7 @@ test.each(Object.entries(bad))(
   },
 );
 
-test("POST activities 422: all faults at once, in the order of the body", async () => {
+test("POST activities 422: all errors are reported at once, in body order", async () => {
   const tenant = await newTenant();
   const batch = [activity({ type: "x", nonsense: 1 }), activity(), 7, null, [], activity({ ip: "x", attributes: { a: null } })];
   const fields = ["[0].type", "[0].nonsense", "[2]", "[3]", "[4]", "[5].ip", "[5].attributes.a"];
@@ -167,7 +167,7 @@ test("POST activities 422: all faults at once, in the order of the body", async 
   expect(fields).toHaveLength(7);
 });
 
-test("POST activities 422: a reserved account id and another fault are named together", async () => {
+test("POST activities 422: a reserved account id and another error are reported together", async () => {
   const tenant = await newTenant();
   const fields = ["activities[0].website_account_id", "activities[1].type"];
   await expectRefused(tenant, [activity({ website_account_id: "UNKNOWN" }), activity({ type: "x" })], fields);
@@ -180,12 +180,12 @@ test.each([
   [["activities"], '{"activities":null}'],
   [["more", "activities"], '{"more":1}'],
   [["body"], "[]"],
-])("POST activities 422: names %j in the body %s", async (fields, rawBody) => {
+])("POST activities 422: reports %j for the body %s", async (fields, rawBody) => {
   const problem = expectProblem(await (await newTenant()).call("POST", "/activities", { rawBody }), 422, "validation-error");
   expect(problem.errors?.map((each) => each.field)).toEqual(fields);
 });
 
-test("POST activities 403: without create:activities nothing is stored", async () => {
+test("POST activities 403: a token without create:activities stores nothing", async () => {
   const tenant = await newTenant();
   const token = await tenant.mint(scopes.filter((scope) => scope !== "create:activities"));
   const answer = await tenant.call("POST", "/activities", { token, body: { activities: [activity()] } });
@@ -193,8 +193,8 @@ test("POST activities 403: without create:activities nothing is stored", async (
   expect(await stored(tenant)).toEqual([]);
 });
 
-// Every column of every row of every table, whatever its type.
-// A parcel of a few activities is not packed.
+// Returns a row as text, whatever its column types.
+// A parcel with few activities is not compressed, so its text can be searched.
 function rowText(table: string): string {
   return table === "inbox" ? "case when get_byte(r.parcel, 0) = 91 then convert_from(r.parcel, 'UTF8') else '' end" : "r::text";
 }
@@ -216,7 +216,7 @@ async function tablesWith(text: string): Promise<string[]> {
   return found.flat();
 }
 
-// There is no engine here but this one.
+// The service here has no engine, so the test runs detection itself.
 async function settle(tenant: TestTenant): Promise<void> {
   const { database } = tenant.service;
   const day = new Date().toISOString().slice(0, 10);
@@ -225,7 +225,7 @@ async function settle(tenant: TestTenant): Promise<void> {
   expect(await stored(tenant)).toEqual([]);
 }
 
-test("POST activities 202: a report sent again does not count again", async () => {
+test("POST activities 202: a report sent twice counts once", async () => {
   const tenant = await newTenant();
   const report = activity({ type: "fraud_report", website_account_id: "user-1" });
   for (const each of [report, report]) {
@@ -235,7 +235,7 @@ test("POST activities 202: a report sent again does not count again", async () =
   expect(await tenant.list()).toMatchObject([{ website_account_id: "user-1", case_version: 1, updated_at: null }]);
 });
 
-test("DELETE account 204: the id is nowhere any more, and the cases stay under one fresh pseudonym", async () => {
+test("DELETE account 204: the id is removed everywhere, and the cases remain under one new pseudonym", async () => {
   const tenant = await newTenant();
   const id = `gone-${randomUUID()}`;
   const report = (more: Fields = {}) => activity({ type: "fraud_report", website_account_id: id, ...more });
@@ -254,7 +254,7 @@ test("DELETE account 204: the id is nowhere any more, and the cases stay under o
   await tenant.call("PUT", `/enduseraccounts/${id}`, { body: { is_blocked: true, crm_account_id: `crm-of-${id}` } });
   await post(tenant, [activity({ website_account_id: id })]);
   const before = await Promise.all((await tenant.list()).map((item) => tenant.read(item.case_id)));
-  // Stored replies never hold it: it is put in when they are replayed.
+  // Stored replies never contain the id: it is inserted when they are replayed.
   const held = ["accounts", "activities", "cases", "events", "inbox", "rule_subjects", "sessions"];
   expect((await tablesWith(id)).filter((name) => !/^activities_\d{8}$/.test(name)).toSorted()).toEqual(held);
 
@@ -281,7 +281,7 @@ test("DELETE account 204: the id is nowhere any more, and the cases stay under o
   expect(replay.json.data).toEqual({ ...(first.json.data as Fields), website_account_id: pseudonym });
 });
 
-test("DELETE account 204: the erasure is in the audit trail, the id is free again, and another tenant's account stays", async () => {
+test("DELETE account 204: the erasure is audited, the id can be used again, and another tenant's account is kept", async () => {
   const [tenant, other] = [await newTenant(), await newTenant()];
   for (const each of [tenant, other]) await post(each, [activity({ type: "fraud_report", website_account_id: "user-1" })]);
   await Promise.all([settle(tenant), settle(other)]);

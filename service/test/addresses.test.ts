@@ -7,7 +7,7 @@ import { sendRaw } from "./harness.ts";
 import { connectPlain, createDatabase, freePort, listenersOf, readDemo } from "./launch.ts";
 import { Caller, cleanExit, useProcesses } from "./process.ts";
 
-// Which addresses the service listens on, which host names it accepts, and which URL it uses for itself.
+// The addresses the service listens on, the host names it accepts, and the URL it uses for itself.
 vi.setConfig({ testTimeout: 60_000 });
 
 const processes = useProcesses();
@@ -24,24 +24,24 @@ const hex = (port: number) => port.toString(16).toUpperCase().padStart(4, "0");
 const scrape = (port: number, host: string) => sendRaw(port, `GET /metrics HTTP/1.1\r\n${host}Connection: close\r\n\r\n`);
 
 test.each(["127.0.0.1:9464", "127.0.0.1", "10.1.2.3:9464", "[::1]:9464", "[fd00::7]:9464", "localhost:9464", "LocalHost"])(
-  "GET metrics 200: the host is %s",
+  "GET metrics 200: accepts the host %s",
   async (host) => {
     const { status, text } = await scrape(await openMetrics("127.0.0.1"), `Host: ${host}\r\n`);
     expect({ status, isMetrics: text.includes("casehound_process_") }).toEqual({ status: 200, isMetrics: true });
   },
 );
 
-test("GET metrics 200: the host is the name in METRICS_HOST", async () => {
+test("GET metrics 200: accepts the name in METRICS_HOST as the host", async () => {
   expect(await scrape(await openMetrics("localhost"), "Host: LOCALHOST:9464\r\n")).toMatchObject({ status: 200 });
 });
 
-// A page can resolve its own name to 127.0.0.1, and could then read the metrics as same-origin.
+// A web page can resolve its own name to 127.0.0.1 and could then read the metrics as same-origin.
 test.each([
   "Host: rebound.example\r\n",
   "Host: 127.0.0.1.rebound.example:9464\r\n",
   "Host: localhost.rebound.example\r\n",
   "Host: \r\n",
-])("GET metrics 403: the host %j is rejected, and nothing is shown", async (host) => {
+])("GET metrics 403: the host %j is rejected, and no metrics are returned", async (host) => {
   const { status, text } = await scrape(await openMetrics("127.0.0.1"), host);
   expect({ status, isMetrics: text.includes("casehound_") }).toEqual({ status: 403, isMetrics: false });
   expect(text).toContain('"type":"access-denied"');
@@ -58,7 +58,7 @@ test("metrics: an idle connection does not delay a stop", async () => {
   await expect(connectPlain(port)).rejects.toThrow("ECONNREFUSED");
 });
 
-test("METRICS_HOST: the metrics listen on loopback unless it is set, and then on its address", async () => {
+test("METRICS_HOST: the metrics listen on loopback by default, and on its address if it is set", async () => {
   expect(readConfig({}).metricsHost).toBe("127.0.0.1");
   const [port, metricsPort] = [await freePort(), await freePort()];
   const service = await processes.start({

@@ -6,7 +6,7 @@ import type { Account } from "../src/domain/account.ts";
 import { rawRequest, talk } from "./raw.ts";
 import { TestTenant, expectProblem, send, useService } from "./harness.ts";
 
-// What clients did to the service that they should not have been able to do.
+// Attacks by clients that must not succeed.
 const service = useService();
 
 async function account(tenant: TestTenant, id: string): Promise<Account> {
@@ -23,7 +23,7 @@ async function tenantWithAccount(): Promise<TestTenant> {
   return tenant;
 }
 
-test("pipelined changes are applied in the order sent: the last one wins", async () => {
+test("pipelining: changes are applied in the order sent, so the last one wins", async () => {
   const tenant = await tenantWithAccount();
   for (let round = 0; round < 5; round++) {
     const values = Array.from({ length: 10 }, (_, index) => `${round}-${index}`);
@@ -37,7 +37,7 @@ test("pipelined changes are applied in the order sent: the last one wins", async
   }
 });
 
-test("one that asks thousands ahead of the answers, behind a stream, is cut off, and holds up nobody", async () => {
+test("pipelining: a client that pipelines thousands of requests behind a stream is disconnected and delays nobody", async () => {
   const tenant = await TestTenant.create(service.current);
   const { port } = service.current;
   const head = `Host: a\r\nAuthorization: Bearer ${tenant.token}\r\n\r\n`;
@@ -53,14 +53,14 @@ test("one that asks thousands ahead of the answers, behind a stream, is cut off,
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 90 }, () => 200));
 });
 
-test("no answer is taken for anything but what it says it is", async () => {
+test("headers: every response carries X-Content-Type-Options: nosniff", async () => {
   const { port } = service.current;
   for (const path of ["/v2/x/cases", "/auth/session", "/nothing", "/livez", "/docs", "/openapi.json"]) {
     expect((await fetch(`http://127.0.0.1:${port}${path}`)).headers.get("x-content-type-options")).toBe("nosniff");
   }
 });
 
-test("a change that a CONNECT follows in the same write is answered before it", async () => {
+test("pipelining: a change followed by CONNECT in the same write is answered first", async () => {
   const tenant = await tenantWithAccount();
   const connect = Buffer.from("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n");
   const { answers } = await talk(service.current.port, Buffer.concat([crmChange(tenant, "kept"), connect]), 2);
@@ -68,7 +68,7 @@ test("a change that a CONNECT follows in the same write is answered before it", 
   expect((await account(tenant, "p1")).crm_account_id).toBe("kept");
 });
 
-test("a client that ends its half once it has asked is answered all the same", async () => {
+test("half-close: a client that ends its side after the request still gets the response", async () => {
   const tenant = await tenantWithAccount();
   for (let round = 0; round < 5; round++) {
     const { answers } = await talk(service.current.port, crmChange(tenant, `half-${round}`), 1, "half-close");
@@ -82,7 +82,7 @@ function tokenRequest(clientId: string, clientSecret: string) {
   return send(service.current.port, "POST", "/v2/oauth/token", { rawBody: form.toString(), headers });
 }
 
-test("token 429: a flood of wrong secrets is turned away, and who knows the secret does not wait behind it", async () => {
+test("token 429: a flood of wrong secrets is rejected, and a client with the right secret does not wait behind it", async () => {
   const tenant = await TestTenant.create(service.current);
   expect((await tokenRequest(tenant.clientId, tenant.clientSecret)).status).toBe(200);
   const flood = Promise.all(Array.from({ length: 120 }, () => tokenRequest(tenant.clientId, "wrong")));
@@ -100,7 +100,7 @@ test("token 429: a flood of wrong secrets is turned away, and who knows the secr
   }
 });
 
-test("activities 429: more large bodies at once than the process can hold are turned away until there is room", async () => {
+test("activities 429: large bodies beyond what the process can hold are rejected until there is room", async () => {
   const tenant = await TestTenant.create(service.current);
   const { port } = service.current;
   const attributes = { text: "x".repeat(1000) };
@@ -111,7 +111,7 @@ test("activities 429: more large bodies at once than the process can hold are tu
     attributes,
   }));
   const sendLarge = () => tenant.call("POST", "/activities", { body: { activities } });
-  // One more than there is room for, each of which announces two mebibytes and sends none of it.
+  // One more than fits: each announces 2 MiB and sends none of it.
   const head = rawRequest(tenant, { method: "POST", path: "/activities", headers: ["Content-Length: 2097152"] });
   const announced = head.toString().replace("Content-Length: 0\r\n", "");
   const sockets = Array.from({ length: 17 }, () => connect(port, "127.0.0.1"));
@@ -125,7 +125,7 @@ test("activities 429: more large bodies at once than the process can hold are tu
   await vi.waitFor(async () => expect((await sendLarge()).status).toBe(202));
 });
 
-test("many reports of one account in a row are one case, with a version, a state and an occurrence each", async () => {
+test("detection: many reports of one account in a row make one case with one version, state and occurrence per report", async () => {
   const tenant = await TestTenant.create(service.current);
   const activities = Array.from({ length: 150 }, (_, index) => ({
     activity_id: `hot-${index}`,
@@ -146,7 +146,7 @@ test("many reports of one account in a row are one case, with a version, a state
   expect(Object.keys(found.fraud_occurrences)).toHaveLength(activities.length);
 });
 
-test("an account whose case was closed and reopened often is erased, and its stored replies show the pseudonym", async () => {
+test("erasure: an account whose case was closed and reopened often is erased, and its stored replies show the pseudonym", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id: id } = await tenant.openCase("toggled");
   const reason = "😀".repeat(1000);

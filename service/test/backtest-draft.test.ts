@@ -12,7 +12,7 @@ const names = fields.flatMap((field) => {
   return code === undefined ? [] : [{ ...field, code }];
 });
 
-// Texts that look like parts of a decision, so that a careless look would take them for one.
+// Texts that look like parts of a stored decision, which a naive search would mistake for one.
 const treacherous = fc.oneof(
   fc.string({ unit: "binary", maxLength: 12 }),
   fc.constantFrom(...names.map(({ code }) => `"${code}":7,`), ...names.map(({ code }) => `","${code}":"x`), '\\"', "a,b}", "\n"),
@@ -43,7 +43,7 @@ const expressions = [
   `has(event.attributes.amount) && session.pages >= 1`,
 ];
 
-test("draft: on the stored text it says what the rule says on the parsed features, whatever they are", () => {
+test("draft: evaluating the stored text gives the same result as the rule on the parsed features, for any values", () => {
   for (const expression of expressions) {
     const draft = compileDraft(expression);
     const rule = compileRule(expression);
@@ -52,7 +52,7 @@ test("draft: on the stored text it says what the rule says on the parsed feature
         const features: Features = Object.fromEntries(f);
         const text = decisionText({ v: 1, l, r: { rule: 1 }, c: [["login.country", 1]], f: features });
         const document = JSON.stringify({ user_agent: '"amount":9', attributes: given });
-        // As it comes back from the store: `__proto__` is a name like any other.
+        // Parse it as the store does: `__proto__` is a name like any other.
         const stored = (JSON.parse(document) as { attributes: Attributes }).attributes;
         const wanted = rule.test(contextOf(unpack((JSON.parse(text) as { f: string }).f), stored));
         expect(draft.test(text, document)).toBe(wanted);
@@ -62,7 +62,7 @@ test("draft: on the stored text it says what the rule says on the parsed feature
   }
 });
 
-test("draft: one decision leaves nothing behind for the next", () => {
+test("draft: one decision leaves no state for the next", () => {
   const draft = compileDraft(`device.accounts_1h >= 8 || event.attributes.plan == "x"`);
   const none = "{}";
   const code = findPlace("device.accounts_1h")?.code ?? "";
@@ -91,7 +91,7 @@ function hit(index: number, more: Partial<Hit> = {}): Hit {
 
 const noOutcomes = { confirmed: 3, false_positives: 1, inconclusive: 9 };
 
-test("tally: days without a hit are there, oldest first; overlap counts what was on; a score of 3 was caught already", () => {
+test("tally: days without hits are listed, oldest first; overlap counts enabled rules; a score of 3 counts as already caught", () => {
   const tally = new Tally(["2026-11-02", "2026-11-01", "2026-10-31"]);
   tally.addDecisions("2026-11-02", 5);
   tally.addDecisions("2026-11-01", 7);
@@ -117,7 +117,7 @@ test("tally: days without a hit are there, oldest first; overlap counts what was
   expect(new Tally([]).result(noOutcomes)).toMatchObject({ hits: 0, caught_already: null });
 });
 
-test("tally: ten examples of as many subjects, and of each subject the first time that it was hit", () => {
+test("tally: keeps ten examples of different subjects, and the first hit time of every subject", () => {
   const tally = new Tally(["2026-11-01"]);
   for (let index = 0; index < 40; index++) tally.addHit(hit(index, { subject: `account:${Math.floor(index / 2)}` }));
   tally.addHit(hit(40, { subject: "account:0", occurred_at: "2026-10-01T00:00:00.000Z" }));

@@ -9,7 +9,8 @@ import { openLog } from "../src/log.ts";
 import type { Service } from "../src/service.ts";
 import type { TestTenant } from "./harness.ts";
 
-// A runner for a file's tests. Others on the same database may take up what it would have: it makes no difference to anyone.
+// Starts a backtest runner for the tests of a file. Runners of other files on the same database may claim its work; this is
+// harmless.
 export function useRunner(service: { current: Service }): void {
   let runner: BacktestRunner;
   beforeAll(() => {
@@ -48,7 +49,7 @@ export async function tryDraft(tenant: TestTenant, body: NewBacktest): Promise<N
   return result;
 }
 
-// A backtest that the test itself is running, so that no runner takes it.
+// Returns a backtest that the test itself holds as running, so no runner claims it.
 export async function holdBacktest(
   tenant: TestTenant,
   body: NewBacktest,

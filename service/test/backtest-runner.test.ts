@@ -27,7 +27,7 @@ async function execute(text: string, values: unknown[]): Promise<void> {
   await service.current.database.transaction((tx) => tx.query(statement(text, values)));
 }
 
-test("cancel: one that runs is told at its next look, and its end changes nothing any more", async () => {
+test("cancel: a running backtest notices it at its next check, and its ending changes nothing", async () => {
   const tenant = await tenantWithHits(10);
   const { database } = service.current;
   const claimed = await holdBacktest(tenant, draft);
@@ -40,7 +40,7 @@ test("cancel: one that runs is told at its next look, and its end changes nothin
   expect(await readBacktest(tenant, claimed.backtest_id)).toEqual(answer.json.data);
 });
 
-test("cancel: one that has ended stays as it is", async () => {
+test("cancel: a backtest that has ended stays unchanged", async () => {
   const tenant = await tenantWithHits(3);
   const { backtest_id: id } = await startBacktest(tenant, draft);
   const done = await ended(tenant, id);
@@ -50,13 +50,13 @@ test("cancel: one that has ended stays as it is", async () => {
   expect(answer.json.data).toEqual(done);
 });
 
-test("crash: what a process left is taken up by another when the lease is over, and begins again", async () => {
+test("crash: a backtest left by a crashed process is claimed by another when the lease expires, and starts over", async () => {
   const tenant = await tenantWithHits(5);
   const { backtest_id: id } = await holdBacktest(tenant, draft, { leaseSeconds: -1 });
   expect(await ended(tenant, id)).toMatchObject({ status: "DONE", result: { decisions: 5, hits: 5 } });
 });
 
-test("lease: while it lasts nobody else takes the backtest up", async () => {
+test("lease: nobody else claims the backtest while the lease is valid", async () => {
   const tenant = await newTenant();
   const { backtest_id: id } = await holdBacktest(tenant, draft);
   const taken: string[] = [];
@@ -70,7 +70,7 @@ test("lease: while it lasts nobody else takes the backtest up", async () => {
   expect((await readBacktest(tenant, id)).status).toBe("RUNNING");
 });
 
-test("lease: a process that lost it can neither go on nor end what is another one's", async () => {
+test("lease: a process that lost its lease can neither continue nor end the backtest", async () => {
   const tenant = await tenantWithHits(1);
   const { database } = service.current;
   const first = await holdBacktest(tenant, draft);
@@ -84,7 +84,7 @@ test("lease: a process that lost it can neither go on nor end what is another on
   expect(await readBacktest(tenant, first.backtest_id)).toMatchObject({ status: "RUNNING", progress });
 });
 
-test("stop: one that is stopped on the way waits again, from the beginning, and then comes to its end", async () => {
+test("stop: a backtest stopped midway is queued again, starts over, and finishes", async () => {
   const tenant = await tenantWithHits(2_500);
   const { database } = service.current;
   const claimed = await holdBacktest(tenant, draft);
@@ -99,7 +99,7 @@ test("stop: one that is stopped on the way waits again, from the beginning, and 
   expect(await ended(tenant, claimed.backtest_id)).toMatchObject({ status: "DONE", result: { decisions: 2_500, hits: 2_500 } });
 });
 
-test("progress: saved while it runs, and never a hundred before the end", async () => {
+test("progress: it is saved during the run and stays below 100 until the end", async () => {
   const tenant = await tenantWithHits(2_500);
   const { database } = service.current;
   const claimed = await holdBacktest(tenant, draft);
@@ -112,7 +112,7 @@ test("progress: saved while it runs, and never a hundred before the end", async 
   expect(progress.percent).toBeLessThan(100);
 });
 
-test("failure: one that cannot be run is tried three times and says so plainly; the next one is run", async () => {
+test("failure: a backtest that cannot run is tried three times and then fails with a clear message; the next one runs", async () => {
   const tenant = await tenantWithHits(2);
   const broken = await newTenant();
   await insertDecided(broken, [{ received_at: noonBefore(1), website_account_id: "a" }]);
@@ -130,7 +130,7 @@ test("failure: one that cannot be run is tried three times and says so plainly; 
   expect(row?.begun).toBe(3);
 });
 
-test("failure: a draft that is no rule any more, and one that ended three processes, are given up", async () => {
+test("failure: a draft that is no longer a valid rule, and a backtest that ended three processes, are given up", async () => {
   const tenant = await newTenant();
   const old = await holdBacktest(tenant, { expression: "device.gone >= 8" }, { leaseSeconds: -1 });
   expect(await ended(tenant, old.backtest_id)).toMatchObject({

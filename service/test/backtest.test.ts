@@ -16,7 +16,7 @@ function accounts(count: number): NamedDecision {
   return { v: 1, l: 0, f: { "event.type": "page_view", "device.accounts_1h": count } };
 }
 
-test("POST backtests 202: it waits, runs, and ends with what the draft would have hit", async () => {
+test("POST backtests 202: the backtest is queued, runs, and reports what the draft would have hit", async () => {
   const tenant = await newTenant();
   await insertDecided(tenant, [
     {
@@ -67,7 +67,7 @@ const values = (count: number) => [
   { name: "event.attributes", plain_name: "Attributes", value: '{"amount":12,"plan":"x"}' },
 ];
 
-test("backtest: examples show the latest hit of each subject with the values that the draft reads", async () => {
+test("backtest: examples show the latest hit of each subject, with the values that the draft reads", async () => {
   const tenant = await newTenant();
   const shared = { type: "payment", occurred_at: noonBefore(2), attributes: { amount: 12, plan: "x" } };
   await insertDecided(tenant, [
@@ -85,7 +85,7 @@ test("backtest: examples show the latest hit of each subject with the values tha
   ]);
 });
 
-test("backtest: an account that is erased is in no result any more", async () => {
+test("backtest: an erased account no longer appears in any result", async () => {
   const tenant = await newTenant();
   await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "erased-soon" } });
   await insertDecided(tenant, [
@@ -101,7 +101,7 @@ test("backtest: an account that is erased is in no result any more", async () =>
   expect(JSON.stringify(rows)).not.toContain("erased-soon");
 });
 
-test("backtest: thousands that came in one moment are each looked at once", async () => {
+test("backtest: thousands of decisions received in the same instant are each counted once", async () => {
   const tenant = await newTenant();
   const many = Array.from({ length: 4_500 }, (_, index) => ({
     received_at: noonBefore(1),
@@ -122,7 +122,7 @@ const about: [about: NewBacktest["about"], subject: string][] = [
 ];
 
 test.each(about)(
-  "backtest about %s: precision is by what was said of that subject after its first hit",
+  "backtest about %s: precision uses the outcomes recorded for that subject after its first hit",
   async (whose, subject) => {
     const tenant = await newTenant();
     const hit = {
@@ -157,7 +157,7 @@ test.each(about)(
   },
 );
 
-test("backtest: the days begin where it is said, and those to come are left out", async () => {
+test("backtest: the days start at the given date, and future days are left out", async () => {
   const tenant = await newTenant();
   await insertDecided(
     tenant,
@@ -180,14 +180,14 @@ const refused: [name: string, body: Record<string, unknown>, field: string][] = 
   ["an unknown subject", { expression, about: "everybody" }, "about"],
 ];
 
-test.each(refused)("POST backtests 422: %s, and nothing waits", async (_name, body, field) => {
+test.each(refused)("POST backtests 422: %s, and nothing is queued", async (_name, body, field) => {
   const tenant = await newTenant();
   const { errors } = expectProblem(await tenant.call("POST", "/backtests", { body }), 422, "validation-error");
   expect(errors?.map((each) => each.field)).toEqual([field]);
   expect((await tenant.call("GET", "/backtests")).json.data).toEqual({ backtests: [] });
 });
 
-test("POST backtests 429: three may wait or run; when one has ended there is room again", async () => {
+test("POST backtests 429: three may be queued or running; when one ends, another is accepted", async () => {
   const tenant = await newTenant();
   const held = [];
   for (const _each of [1, 2, 3]) held.push(await holdBacktest(tenant, { expression }));
@@ -206,7 +206,7 @@ test("POST backtests 429: three may wait or run; when one has ended there is roo
   expect(backtests.map((each) => each.backtest_id)).toEqual([id, ids[2], ids[1], ids[0]]);
 });
 
-test("GET and cancel backtest 404: one that is not there", async () => {
+test("GET and cancel backtest 404: a backtest that does not exist", async () => {
   const tenant = await newTenant();
   for (const id of [randomUUID(), "x", "x".repeat(600)]) {
     const answers = [await tenant.call("GET", `/backtests/${id}`), await tenant.call("POST", `/backtests/${id}/cancel`)];

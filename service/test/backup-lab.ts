@@ -13,8 +13,8 @@ export async function within<T>(databaseUrl: string, look: (client: Client) => P
   }
 }
 
-// Every table's rows as one hash, whatever their order, and how many there are. What was migrated when is no part of a backup,
-// and a restore forgets where the service answered.
+// Returns a row count and an order-independent hash for every table. Two things are ignored: when migrations ran, which a backup
+// does not hold, and the service's URL, which a restore drops.
 export async function digestTables(client: Client): Promise<Record<string, string>> {
   const { rows: tables } = await client.query<{ name: string }>(
     "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1",
@@ -30,7 +30,7 @@ export async function digestTables(client: Client): Promise<Record<string, strin
   return digests;
 }
 
-// What a table is made of: columns, indexes, constraints and partitions.
+// Lists the columns, indexes, constraints and partitions of every table.
 export async function describeTables(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ line: string }>(
     `select attrelid::regclass || '.' || attname || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull as line
@@ -84,7 +84,7 @@ const whole: [claim: string, text: string][] = [
   ],
 ];
 
-// What no moment of the database shows, so no snapshot of it either.
+// Returns inconsistencies that no committed state shows, so no snapshot may show them either.
 export async function findTorn(client: Client): Promise<string[]> {
   const torn: string[] = [];
   for (const [claim, text] of whole) {
@@ -94,7 +94,7 @@ export async function findTorn(client: Client): Promise<string[]> {
   return torn;
 }
 
-// The log up to the events that a copy has, tenant by tenant.
+// Hashes each tenant's log up to the last event that the copy holds.
 export async function digestLog(client: Client, ends: Record<string, string>): Promise<Record<string, string>> {
   const digests: Record<string, string> = {};
   for (const [tenantId, end] of Object.entries(ends)) {
@@ -116,8 +116,7 @@ export async function readLogEnds(client: Client): Promise<Record<string, string
 
 type Target = { port: number; tenant: string; token: string };
 
-// One that reports fraud and closes the cases that come of it, until it is told to stop. Tells the keys of the closes that were
-// answered.
+// Reports fraud and closes the resulting cases until the signal aborts. Appends the keys of the answered closes to `closed`.
 export async function writeOn({ port, tenant, token }: Target, signal: AbortSignal, closed: string[]): Promise<void> {
   const call = (method: string, path: string, body?: unknown, key?: string) =>
     send(port, method, `/v2/${tenant}${path}`, { token, ...(body !== undefined && { body }), ...(key !== undefined && { key }) });
@@ -146,7 +145,7 @@ export async function listKeys(client: Client): Promise<Set<string>> {
   return new Set(rows.map(({ key }) => key));
 }
 
-// The whole file is read; throws where it is not whole.
+// Reads the whole file and throws if it is incomplete.
 export async function checkFile(path: string): Promise<DumpHeader> {
   let header: DumpHeader | null = null;
   for await (const piece of readDump(path, () => {})) if (piece.kind === "header") ({ header } = piece);

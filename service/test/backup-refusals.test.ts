@@ -40,7 +40,7 @@ function fileOf(bytes: Buffer | string): string {
   return file;
 }
 
-// Whole by its checksum, with other contents.
+// Builds a file with a valid checksum and other contents.
 function sealed(change: (pieces: Buffer) => Buffer, line = firstLine): Buffer {
   const pieces = zstdDecompressSync(source.bytes.subarray(firstLine.length, -32));
   const body = Buffer.concat([Buffer.from(line), zstdCompressSync(change(pieces))]);
@@ -61,7 +61,7 @@ function newer(header: string): string {
   return header.replace('"migrations":[', '"migrations":[{"version":9999,"name":"9999_later.sql","hash":"x"},');
 }
 
-// Refused before a database is made: the folder does not even exist.
+// The file is rejected before a database is created, so the folder does not even exist.
 async function expectRefused(bytes: Buffer | string, words: string | RegExp): Promise<void> {
   const [file, dataDir] = [fileOf(bytes), join(processes.folder(), "none")];
   const { code, out, err } = await runCli(["restore", file], { DATA_DIR: dataDir });
@@ -70,7 +70,7 @@ async function expectRefused(bytes: Buffer | string, words: string | RegExp): Pr
   expect({ code, out, isMade: existsSync(dataDir) }).toEqual({ code: 1, out: "", isMade: false });
 }
 
-test("restore: of a file that was cut short anywhere, nothing", async () => {
+test("restore: a file truncated at any point changes nothing", async () => {
   const file = fileOf("");
   const step = Math.max(1, Math.floor(source.bytes.length / 300));
   for (let length = 0; length < source.bytes.length; length += step) {
@@ -82,7 +82,7 @@ test("restore: of a file that was cut short anywhere, nothing", async () => {
   await expectRefused(source.bytes.subarray(0, -1), "nothing was changed");
 });
 
-test("restore: of a file with one other bit anywhere, nothing", async () => {
+test("restore: a file with one flipped bit anywhere changes nothing", async () => {
   const file = fileOf("");
   for (let at = 0; at < source.bytes.length; at += Math.max(1, Math.floor(source.bytes.length / 500))) {
     const bytes = Buffer.from(source.bytes);
@@ -95,7 +95,7 @@ test("restore: of a file with one other bit anywhere, nothing", async () => {
   await expectRefused(bytes, "its checksum is another; nothing was changed");
 });
 
-test("restore: of another file, a newer format, a newer schema or a changed one, nothing", async () => {
+test("restore: a foreign file, a newer format, a newer schema and a changed schema change nothing", async () => {
   const changed = withHeader((text) => text.replace(/"hash":"\w{8}/, '"hash":"00000000'));
   const format = sealed((pieces) => pieces, "casehound backup 2\n");
   expect(changed.equals(source.bytes)).toBe(false);
@@ -105,7 +105,7 @@ test("restore: of another file, a newer format, a newer schema or a changed one,
   await expectRefused(changed, "was changed after it had been applied");
 });
 
-test("restore: of a file that is whole but tells otherwise than it holds, nothing", async () => {
+test("restore: a file with a valid checksum and inconsistent contents changes nothing", async () => {
   await expectRefused(
     withHeader((text) => text.replace('"name":"rules"', '"name":"rulez"')),
     "is not as its header tells",
@@ -130,13 +130,13 @@ test.each([
   ["a table twice", '"name":"rules"', '"name":"tenants"'],
   ["no migrations", /"migrations":\[[^\]]*\]/, '"migrations":[]'],
   ["no time", /"made_at":"[^"]*"/, '"made_at":"yesterday"'],
-])("restore: of a file whose header has %s, nothing", async (_name, text, instead) => {
+])("restore: a file whose header has %s changes nothing", async (_name, text, instead) => {
   const changed = withHeader((header) => header.replace(text, instead));
   expect(changed.equals(source.bytes)).toBe(false);
   await expectRefused(changed, "its header is not one that casehound writes");
 });
 
-test("restore: into a place with tenants, or beside a running service, nothing", async () => {
+test("restore: nothing changes if the database has tenants or a service is running on it", async () => {
   const before = await within(source.url, digestTables);
   const full = await runCli(["restore", source.file], { DATABASE_URL: source.url });
   expect(full).toMatchObject({ code: 1, out: "" });
@@ -154,7 +154,7 @@ test("restore: into a place with tenants, or beside a running service, nothing",
   expect(embedded).toMatchObject({ code: 2, out: "", err: `casehound: another casehound is running on DATA_DIR ${dataDir}\n` });
 });
 
-test("backup and restore: files that cannot be read or written are one line", async () => {
+test("backup and restore: a file that cannot be read or written gives a one-line error", async () => {
   const folder = processes.folder();
   const env = { DATABASE_URL: source.url };
   const device = join(processes.folder(), "pipe");
@@ -185,7 +185,7 @@ test("backup and restore: files that cannot be read or written are one line", as
   await checkFile(copy);
 });
 
-test("backup: where the file cannot grow any more, there is none", async () => {
+test("backup: no file is left if it cannot grow any further", async () => {
   const folder = processes.folder();
   const { PATH = "" } = process.env;
   const limited = `trap '' XFSZ; ulimit -f 1; exec "$@"`;
@@ -198,7 +198,7 @@ test("backup: where the file cannot grow any more, there is none", async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-// Both wait here, in the middle: a backup for a table, a restore for its turn to make partitions.
+// Both block midway: a backup on a table, a restore on the lock for creating partitions.
 const isWaiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 async function interrupt(args: string[], url: string, hold: string, signal: NodeJS.Signals): Promise<Ended> {
@@ -206,7 +206,7 @@ async function interrupt(args: string[], url: string, hold: string, signal: Node
     await holder.query("begin");
     await holder.query(hold);
     const running = launchCli(args, { DATABASE_URL: url });
-    // By another connection: within one transaction PostgreSQL shows the same activity again and again.
+    // Use another connection: within one transaction, PostgreSQL keeps returning the same activity snapshot.
     await eventually(async () => expect((await within(url, (client) => client.query(isWaiting))).rows).toHaveLength(1));
     running.child.kill(signal);
     if (signal === "SIGKILL") await running.ended;
@@ -215,7 +215,7 @@ async function interrupt(args: string[], url: string, hold: string, signal: Node
   });
 }
 
-test("backup: Ctrl+C in the middle leaves no half of a file", async () => {
+test("backup: Ctrl+C midway leaves no partial file", async () => {
   const folder = processes.folder();
   const hold = "lock table users in access exclusive mode";
   const ended = await interrupt(["backup", join(folder, "b")], source.url, hold, "SIGINT");
@@ -224,7 +224,7 @@ test("backup: Ctrl+C in the middle leaves no half of a file", async () => {
 });
 
 test.each([["SIGINT", 1] as const, ["SIGKILL", null] as const])(
-  "restore: %s in the middle leaves the place as empty as it was, and it can be tried again",
+  "restore: %s midway leaves the database as empty as before, and a retry succeeds",
   async (signal, code) => {
     const url = await server.newDatabase();
     const ended = await interrupt(
@@ -241,7 +241,7 @@ test.each([["SIGINT", 1] as const, ["SIGKILL", null] as const])(
   },
 );
 
-test("restore: interrupted in a data folder, its PostgreSQL is stopped, and it can be tried again", async () => {
+test("restore: after an interrupt in a data folder, its PostgreSQL is stopped and a retry succeeds", async () => {
   const dataDir = join(processes.folder(), "new");
   mkdirSync(dataDir);
   const loading = launchCli(["restore", source.file], { DATA_DIR: dataDir });

@@ -32,7 +32,7 @@ type Known = {
   replay: { path: string; body: unknown; key: string };
 };
 
-// What a rich database was asked, and said, before it was backed up.
+// Requests to a populated database, and their responses, recorded before the backup.
 let origins: { url: string; file: string; known: Known; first: Answer };
 
 function* some(deliveries: Iterable<Delivery>, events: number): Generator<Delivery> {
@@ -64,7 +64,7 @@ async function decide(tenant: TestTenant): Promise<{ path: string; body: unknown
   await tenant.put(reopened.case_id, { status: "OPEN", case_version: 2 });
   const flagged = await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "flagged", is_blocked: true } });
   expect(flagged.status, flagged.text).toBe(201);
-  // What COPY's text has a meaning of its own for.
+  // Characters that are special in COPY's text format.
   const { user } = await invite(tenant, "lead");
   const name = "\\N\t\\.\n\\\\ \u001f\r\u2028 \u{1f600} \"'";
   await tenant.service.database.query(statement("update users set name = $1 where user_id = $2", [name, user.user_id]));
@@ -137,7 +137,7 @@ async function expectSame(url: string): Promise<void> {
   const [before, after] = [await within(origins.url, digestTables), await within(url, digestTables)];
   expect(after).toEqual(before);
   const empty = Object.entries(before).filter(([, digest]) => digest === "0 ");
-  // The few that this story has no part for.
+  // The few tables that this scenario leaves empty.
   expect(empty.map(([name]) => name).toSorted()).toEqual([
     "case_claims",
     "issuer_state",
@@ -149,7 +149,7 @@ async function expectSame(url: string): Promise<void> {
   expect(await within(url, describeTables)).toEqual(await within(origins.url, describeTables));
 }
 
-// The same bytes to the same questions, by the same token, and life goes on.
+// The same requests with the same token return the same bytes, and the service accepts changes.
 async function expectAlive(url: string): Promise<void> {
   const { slug, token, paths, answers, replay } = origins.known;
   const service = await start(url);
@@ -172,7 +172,7 @@ async function expectAlive(url: string): Promise<void> {
   }
 }
 
-test("backup: one file that only its owner can read, and nothing beside it", async () => {
+test("backup: writes one file that only its owner can read, and nothing beside it", async () => {
   expect(statSync(origins.file).mode & 0o777).toBe(0o600);
   expect(readdirSync(dirname(origins.file))).toEqual(["backup"]);
   const { tables, days } = await checkFile(origins.file);
@@ -180,7 +180,7 @@ test("backup: one file that only its owner can read, and nothing beside it", asy
   expect(days.length).toBeGreaterThan(0);
 });
 
-test("restore: into an empty database, every row and index is as it was, and the service goes on", async () => {
+test("restore: in an empty database, every row and index is restored and the service continues", async () => {
   const url = await server.newDatabase();
   const { code, err, out } = await runCli(["restore", origins.file, "--json"], { DATABASE_URL: url });
   expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -191,7 +191,7 @@ test("restore: into an empty database, every row and index is as it was, and the
   await expectAlive(url);
 });
 
-test("restore: into a data folder that does not exist yet", async () => {
+test("restore: creates a data folder that does not exist yet", async () => {
   const dataDir = join(processes.folder(), "new");
   const { code, err, out } = await runCli(["restore", origins.file], { DATA_DIR: dataDir });
   expect({ code, err }).toEqual({ code: 0, err: "" });

@@ -5,7 +5,7 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import { Database } from "../src/db/postgres/database.ts";
 import { sql } from "../src/db/postgres/sql.ts";
 
-// Between us and the database: a BEGIN arrives there as a word that it does not know. So it fails, and the connection lives.
+// A proxy in front of the database that misspells BEGIN. The statement fails and the connection stays open.
 async function openWithoutBegin(): Promise<Database> {
   const { host, port, user = "", database: name = "" } = new Client({ connectionString: inject("databaseUrl") });
   const target = host.startsWith("/") ? { path: join(host, `.s.PGSQL.${port}`) } : { host, port };
@@ -28,7 +28,7 @@ async function openWithoutBegin(): Promise<Database> {
   return database;
 }
 
-test.each(["transaction", "tryOnce"] as const)("%s: where it could not begin, nothing of it is done", async (way) => {
+test.each(["transaction", "tryOnce"] as const)("%s: if BEGIN fails, nothing is applied", async (way) => {
   const database = await openWithoutBegin();
   await database.query(sql`select 1 as ready`);
   const name = `begin-${way}`;

@@ -29,11 +29,11 @@ const noStrings = '1 0 1.5 true false [] ["x"] {}'.split(" ");
 const flags = ["is_blocked", "is_quarantined", "is_fraudulent"].map((flag): [string, string[]] => [flag, noBooleans]);
 
 test.each([...flags, ["crm_account_id", noStrings] as const])(
-  "PUT account 422: nothing is coerced into %s",
+  "PUT account 422: no value is coerced into %s",
   async (field, values) => {
     const { put, read, before } = await createAccount();
     for (const value of values) expectFields(await put(`{"${field}":${value}}`), [field]);
-    // A good member beside a bad one is not applied either.
+    // A valid member beside an invalid one is not applied either.
     expectFields(await put(`{"${field}":7,"${field === "is_blocked" ? "is_fraudulent" : "is_blocked"}":true}`), [field]);
     expect(await read()).toBe(before);
   },
@@ -47,7 +47,7 @@ const wrongOfCase = Object.entries({
   disposition: '"confirmed_fraud" "OTHER" "" 1 true null ["INCONCLUSIVE"] {}'.split(" "),
 });
 
-test.each(wrongOfCase)("PUT case 422: nothing is coerced into %s", async (field, values) => {
+test.each(wrongOfCase)("PUT case 422: no value is coerced into %s", async (field, values) => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase();
   const good: Record<string, string> = { status: '"CLOSED"', case_version: "1" };
@@ -58,7 +58,7 @@ test.each(wrongOfCase)("PUT case 422: nothing is coerced into %s", async (field,
   expect(await tenant.read(case_id)).toMatchObject({ status: "OPEN", case_version: 1 });
 });
 
-test("PUT case: however a number is written, it is the number", async () => {
+test("PUT case: every notation of a number is read as the same number", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase();
   const put = (version: string) =>
@@ -70,7 +70,7 @@ test("PUT case: however a number is written, it is the number", async () => {
   expect(await tenant.read(case_id)).toMatchObject({ status: "OPEN", case_version: 1 });
 });
 
-describe("members that cannot be set", () => {
+describe("read-only and unknown members", () => {
   test.each([
     [
       "read-only ones",
@@ -96,7 +96,7 @@ describe("members that cannot be set", () => {
     ["names of equal look", '{"\u00e9":1,"e\u0301":1}', ["\u00e9", "e\u0301"]],
     ["escaped names", '{"\\u0061bc":1}', ["abc"]],
     ["names that are no text", '{"\\u0000":1,"\\ud800":1}', ["\0", "\ufffd"]],
-  ])("PUT account 422: %s have one entry each, in the order of the body", async (_name, body, fields) => {
+  ])("PUT account 422: %s get one entry each, in body order", async (_name, body, fields) => {
     const { put, read, before } = await createAccount();
     expectFields(await put(body), fields);
     expect(await read()).toBe(before);
@@ -104,13 +104,13 @@ describe("members that cannot be set", () => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  test("PUT account 422: a name of the caller's own is cut in our answer", async () => {
+  test("PUT account 422: a long member name from the caller is truncated in the response", async () => {
     const { put } = await createAccount();
     const { errors } = expectProblem(await put(`{"${"\u{1f600}".repeat(5000)}":1}`), 422, "validation-error");
     expect(errors?.map((each) => each.field)).toEqual([expect.stringMatching(/^\u{1f600}{100,500}$/u)]);
   });
 
-  test("PUT case 422: what is missing is named after what is wrong", async () => {
+  test("PUT case 422: missing members are listed after invalid ones", async () => {
     const tenant = await TestTenant.create(service.current);
     const { case_id } = await tenant.openCase();
     expectFields(await tenant.put(case_id, { extra: 1, case_version: "1" }), ["extra", "case_version", "status"]);
@@ -132,13 +132,13 @@ const noDocuments = Object.entries({
   "names that repeat": [...repeatedNames.split(/\s+/), '{"a" \n:1,"a"\t :1}'],
 });
 
-test.each(noDocuments)("PUT account 400: %s", async (_name, bodies) => {
+test.each(noDocuments)("PUT account 400: rejects %s", async (_name, bodies) => {
   const { put, read, before } = await createAccount();
   for (const body of bodies) expectProblem(await put(Buffer.from(body)), 400, "bad-request");
   expect(await read()).toBe(before);
 });
 
-test("PUT account 400: bytes that are not UTF-8", async () => {
+test("PUT account 400: bytes that are not UTF-8 are rejected", async () => {
   const { put, read, before } = await createAccount();
   const bad = ["ff", "80", "c3", "c080", "e080af", "eda080", "edb080", "eda0bdedb880", "f4908080", "f888808080", "e282", "e9"];
   for (const hex of bad) {
@@ -149,13 +149,13 @@ test("PUT account 400: bytes that are not UTF-8", async () => {
   expect(await read()).toBe(before);
 });
 
-test("PUT account 422: what is no object has the one entry body", async () => {
+test("PUT account 422: a body that is not an object gets the single entry body", async () => {
   const { put, read, before } = await createAccount();
   for (const body of ["[]", '"x"', "7", "null", "true", '[{"is_blocked":true}]', '""']) expectFields(await put(body), ["body"]);
   expect(await read()).toBe(before);
 });
 
-test("PUT account 200: an empty object, a byte order mark, white space and repeated names on different levels are fine", async () => {
+test("PUT account 200: an empty object, a byte order mark, white space and repeated names on different levels are accepted", async () => {
   const { put, read, before } = await createAccount();
   expect((await put("{}")).text).toBe(await read());
   expect(await read()).toBe(before);
@@ -167,7 +167,7 @@ test("PUT account 200: an empty object, a byte order mark, white space and repea
 
 const nested = (depth: number) => `{"x":${"[".repeat(depth)}${"]".repeat(depth)}}`;
 
-test("PUT account: nesting is bounded, and never more than a 400 or 422", async () => {
+test("PUT account: nesting depth is limited, and deeper bodies get at most a 400 or 422", async () => {
   const { put, read, before } = await createAccount();
   expectFields(await put(nested(60)), ["x"]);
   for (const body of [nested(65), nested(32_000), "[".repeat(kib64), '{"x":'.repeat(10_000)])
@@ -191,7 +191,7 @@ describe("strings", () => {
     ["1,024 random four-byte characters", fourBytes()],
   ];
 
-  test.each(kept)("PUT account 200: %s comes back as it was sent", async (_name, text) => {
+  test.each(kept)("PUT account 200: %s is returned as sent", async (_name, text) => {
     const { put, read } = await createAccount();
     const expected = { crm_account_id: text };
     expect((await put(JSON.stringify({ crm_account_id: text }))).json.data).toMatchObject(expected);
@@ -200,7 +200,7 @@ describe("strings", () => {
     expect((await put(`{"crm_account_id":"${escaped.join("")}"}`)).json.data).toMatchObject(expected);
   });
 
-  test("PUT account 422: 1,025 characters, U+0000 and lone surrogates cannot be stored", async () => {
+  test("PUT account 422: 1,025 characters, U+0000 and lone surrogates are rejected", async () => {
     const { put, read, before } = await createAccount();
     const long = [JSON.stringify(`${fourBytes()}x`), JSON.stringify(" ".repeat(1025))];
     const lone = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00"', '"\\udc00\\ud800"', '"\\ud83dx"', '"x\\ud83d"'];
@@ -208,7 +208,7 @@ describe("strings", () => {
     expect(await read()).toBe(before);
   });
 
-  test("PUT account 200: null unlinks the CRM id, and only that", async () => {
+  test("PUT account 200: null removes the CRM id and nothing else", async () => {
     const { put, read } = await createAccount();
     const answer = await put('{"crm_account_id":null}');
     expect(answer.status).toBe(200);
@@ -227,7 +227,7 @@ describe("size", () => {
     ["with its length", [], padded(kib64)],
     ["in chunks", inChunks, chunks(padded(kib64))],
     ["after 100 Continue", expecting, padded(kib64)],
-  ])("PUT account 200: a body of exactly 64 KiB, %s", async (_name, headers, body) => {
+  ])("PUT account 200: a body of exactly 64 KiB is accepted, %s", async (_name, headers, body) => {
     const { tenant } = await createAccount();
     const answer = await sendRaw(service.current.port, rawRequest(tenant, { path: "/enduseraccounts/a", headers, body }));
     expect(answer.status).toBe(200);
@@ -242,7 +242,7 @@ describe("size", () => {
     ["megabytes, in chunks", inChunks, chunks(padded(80 * kib64))],
     ["megabytes in chunks, after 100 Continue", [...inChunks, ...expecting], chunks(padded(80 * kib64))],
     ["megabytes, without waiting for 100 Continue", expecting, padded(80 * kib64)],
-  ])("PUT account 413: %s", async (_name, headers, body) => {
+  ])("PUT account 413: rejects %s", async (_name, headers, body) => {
     const { tenant, read, before } = await createAccount();
     const request = rawRequest(tenant, { path: "/enduseraccounts/a", headers, body });
     const { answers, isOpen } = await talk(service.current.port, request);
@@ -252,7 +252,7 @@ describe("size", () => {
     expect(await read()).toBe(before);
   });
 
-  test("PUT account 413: a client that waits for 100 Continue is refused before it sends a byte", async () => {
+  test("PUT account 413: a client that waits for 100 Continue is rejected before it sends a byte", async () => {
     const { tenant, read, before } = await createAccount();
     const request = rawRequest(tenant, { path: "/enduseraccounts/a", headers: expecting, body: padded(kib64 + 1) });
     const { answers, interim } = await talk(service.current.port, request.subarray(0, request.indexOf("\r\n\r\n") + 4));
@@ -270,14 +270,14 @@ describe("media types", () => {
     );
   const charsets = ["latin1", "utf-16", "us-ascii", ""].map((charset) => `application/json; charset=${charset}`);
 
-  test("PUT account 200: application/json in any letter case, in UTF-8 or with no charset named", async () => {
+  test("PUT account 200: accepts application/json in any letter case, in UTF-8 or without a charset", async () => {
     const { put } = await createAccount();
     for (const type of [...good, 'application/json ; charset="utf-8"', "application/json;"]) {
       expect((await put('{"is_blocked":true}', { "content-type": type })).status, type).toBe(200);
     }
   });
 
-  test("PUT account 415: any other type, and any other charset", async () => {
+  test("PUT account 415: any other type or charset is rejected", async () => {
     const { put, read, before } = await createAccount();
     for (const type of [...bad, ...charsets, "application/json, text/plain", "multipart/form-data; boundary=x", ""]) {
       expectProblem(await put('{"is_blocked":true}', { "content-type": type }), 415, "unsupported-media-type");
@@ -285,7 +285,7 @@ describe("media types", () => {
     expect(await read()).toBe(before);
   });
 
-  test("PUT account 415: no Content-Type, and any Content-Encoding but identity", async () => {
+  test("PUT account 415: a missing Content-Type and any Content-Encoding other than identity are rejected", async () => {
     const { tenant, put, read, before } = await createAccount();
     const request = rawRequest(tenant, { path: "/enduseraccounts/a", body: '{"is_blocked":true}' }).toString("latin1");
     const untyped = await sendRaw(service.current.port, request.replace("Content-Type: application/json\r\n", ""));

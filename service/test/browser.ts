@@ -3,12 +3,12 @@ import { findChromium } from "../../scripts/browser.ts";
 
 let shared: Promise<Browser> | null = null;
 
-// One Chromium for all files of a worker. It ends with the worker. Each test opens a context of its own.
+// One Chromium is shared by all files of a worker and ends with the worker. Each test opens its own context.
 export function sharedBrowser(): Promise<Browser> {
   return (shared ??= launchBrowser());
 }
 
-// A real Chromium without a window. The caller closes it. No sandbox: as root, and in most containers, there can be none.
+// Starts a headless Chromium that the caller closes. The sandbox is off because it cannot run as root or in most containers.
 export function launchBrowser(more: string[] = []): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error("no Chromium: run `npm test` once, or name one in CHROMIUM");

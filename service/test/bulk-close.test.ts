@@ -34,7 +34,7 @@ function readAll(tenant: TestTenant, cases: Case[]): Promise<Case[]> {
   return Promise.all(cases.map((each) => tenant.read(each.case_id)));
 }
 
-test("POST cases/close 200: each case on its own, in the order sent: closed, absent, stale, foreign, closed before", async () => {
+test("POST cases/close 200: each case gets its own result, in the order sent: closed, absent, stale, foreign, already closed", async () => {
   const { tenant, cases } = await tenantWithCases(3);
   const [first, stale, closed] = cases as [Case, Case, Case];
   const other = await TestTenant.create(service.current);
@@ -65,7 +65,7 @@ test("POST cases/close 200: each case on its own, in the order sent: closed, abs
   expect(await other.read(foreign.case_id)).toStrictEqual(foreign);
 });
 
-test("POST cases/close 200: every closed case is as one closed by PUT, with the reason and disposition of the list", async () => {
+test("POST cases/close 200: every closed case looks as if PUT had closed it, with the list's reason and disposition", async () => {
   const { tenant, cases } = await tenantWithCases(3);
   const answer = await closeMany(tenant, { cases: wanted(...cases), reason: "One ring.", disposition: "CONFIRMED_FRAUD" });
   expect(resultsOf(answer)).toStrictEqual(cases.map((each) => ({ case_id: each.case_id, status: 200, case_version: 2 })));
@@ -85,7 +85,7 @@ test("POST cases/close 200: every closed case is as one closed by PUT, with the 
   expect(new Set(after.map((each) => each.current_state.state_id)).size).toBe(3);
 });
 
-test("POST cases/close 200: a case named twice is closed once", async () => {
+test("POST cases/close 200: a case listed twice is closed once", async () => {
   const { tenant, cases } = await tenantWithCases(1);
   const [only] = cases as [Case];
   const list = [1, 1, 2].map((version) => ({ case_id: only.case_id, case_version: version }));
@@ -97,7 +97,7 @@ test("POST cases/close 200: a case named twice is closed once", async () => {
   expect(await tenant.read(only.case_id)).toMatchObject({ case_version: 2, state_history: [only.current_state] });
 });
 
-test("POST cases/close 200: 500 cases go into one list", async () => {
+test("POST cases/close 200: accepts 500 cases in one list", async () => {
   const { tenant, cases } = await tenantWithCases(2);
   const [first, last] = cases as [Case, Case];
   const absent = Array.from({ length: 498 }, () => randomUUID());
@@ -127,17 +127,17 @@ const invalid: [name: string, body: Record<string, unknown>, ...fields: string[]
 ];
 
 test.concurrent.each(invalid)(
-  "POST cases/close 422: %s, refused by field, and nothing is applied",
+  "POST cases/close 422: %s is reported by field, and nothing is applied",
   async (_name, body, ...fields) => {
     const { tenant, cases } = await tenantWithCases(1);
     const key = randomUUID();
-    // A good entry goes first wherever the fault is in a list, so that a partial application would show.
+    // If the error is inside the list, put a valid entry first, so that a partial application would show.
     const faulty = Array.isArray(body["cases"]) && fields[0] !== "cases";
     const sent = faulty ? { ...body, cases: [...wanted(...cases), ...(body["cases"] as unknown[])] } : body;
     const problem = expectProblem(await closeMany(tenant, sent, key), 422, "validation-error");
     expect(problem.errors?.map((each) => each.field)).toEqual(fields);
     expect(await readAll(tenant, cases)).toStrictEqual(cases);
-    // A refusal leaves the key free.
+    // A rejected request does not use up the key.
     expect(resultsOf(await closeMany(tenant, { cases: wanted(...cases) }, key))).toMatchObject([
       { status: 200, case_version: 2 },
     ]);
@@ -152,7 +152,7 @@ test("POST cases/close 422: a version that would be rounded to the current one a
   expect(await readAll(tenant, cases)).toStrictEqual(cases);
 });
 
-test("POST cases/close 400 and 403: wants a key and update:case, and applies nothing without", async () => {
+test("POST cases/close 400 and 403: requires a key and update:case, and applies nothing without them", async () => {
   const { tenant, cases } = await tenantWithCases(1);
   const body = { cases: wanted(...cases) };
   expectProblem(await tenant.call("POST", "/cases/close", { body }), 400, "invalid-operation-id");
@@ -162,7 +162,7 @@ test("POST cases/close 400 and 403: wants a key and update:case, and applies not
   expect(await readAll(tenant, cases)).toStrictEqual(cases);
 });
 
-test("POST cases/close replay: the same list under the same key gives the first bytes and applies nothing again", async () => {
+test("POST cases/close replay: the same list with the same key returns the first bytes and applies nothing again", async () => {
   const { tenant, cases } = await tenantWithCases(2);
   const key = randomUUID();
   const absent = randomUUID();
@@ -180,7 +180,7 @@ test("POST cases/close replay: the same list under the same key gives the first 
   expect(await readAll(tenant, cases)).toStrictEqual(before);
 });
 
-test("POST cases/close 409: a used key with another list, another order or another operation applies nothing", async () => {
+test("POST cases/close 409: a used key with another list, order or operation applies nothing", async () => {
   const { tenant, cases } = await tenantWithCases(3);
   const [first, second, third] = cases as [Case, Case, Case];
   const key = randomUUID();

@@ -16,7 +16,7 @@ const service = useService();
 const seeds = 150;
 const baseMs = Date.parse("2026-03-01T12:00:00.000Z");
 const iso = (ms: number) => new Date(ms).toISOString();
-// The index is within the list, which is never empty.
+// The list is never empty, so the index is always valid.
 const pick = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
 const oddAccount = "a&b=c d+é/ü";
 const accounts = ["UNKNOWN", oddAccount, "unknown", "user-1", "user-2", "user-3", "user-4"];
@@ -54,7 +54,7 @@ function toItem({ document, end_user_is_blocked }: LockedCase): CaseListItem {
   return { ...ofCase, overall_risk_score, primary_fraud_label, recommended_action };
 }
 
-// Several cases share each millisecond of creation and of change, so that ties are common.
+// Several cases share each creation and change time, so that ties are common.
 async function seed(tenant: TestTenant, count: number, fromMs = baseMs): Promise<CaseListItem[]> {
   const cases = Array.from({ length: count }, (_, index) => {
     const account = pick(accounts, index * 5);
@@ -108,7 +108,7 @@ async function page(tenant: TestTenant, query: URLSearchParams | string): Promis
   return { ...(answer.json.data as Page), link: answer.headers.get("link") };
 }
 
-// Walks to the end. Every page but the last must be full.
+// Reads every page. All pages but the last must be full.
 async function walk(tenant: TestTenant, query: URLSearchParams, limit: number): Promise<CaseListItem[]> {
   const found: CaseListItem[] = [];
   const asked = new URLSearchParams(query);
@@ -129,7 +129,7 @@ beforeAll(async () => {
   all = await seed(seeded, seeds);
 });
 
-test("GET cases 200: an item holds the ten members and says what the case says", async () => {
+test("GET cases 200: a list item holds ten members that match the case", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await tenant.openCase();
   const closed = await tenant.openCase();
@@ -146,7 +146,7 @@ test("GET cases 200: an item holds the ten members and says what the case says",
 
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 2 });
 
-test("GET cases 200: any filters in any sort, page by page, are the filtered and sorted whole", async () => {
+test("GET cases 200: paging with any filters and sort returns exactly the filtered and sorted cases", async () => {
   const times = fc.constantFrom(...new Set(all.flatMap((item) => [item.created_at, touched(item)])));
   const nearTimes = fc.tuple(times, fc.constantFrom(-1, 0, 1)).map(([time, ms]) => iso(Date.parse(time) + ms));
   const filters = fc.record({
@@ -167,14 +167,14 @@ test("GET cases 200: any filters in any sort, page by page, are the filtered and
   await fc.assert(property, { numRuns: 100 });
 });
 
-test.each(caseSorts)("GET cases 200: sort %s walks without skipping or repeating, whatever the limit", async (sort) => {
+test.each(caseSorts)("GET cases 200: paging in sort %s skips and repeats nothing, whatever the limit", async (sort) => {
   const wanted = all.toSorted(orders[sort]);
   for (const limit of [1, 7, 50, seeds - 1, seeds, seeds + 1, 1000]) {
     expect(await walk(seeded, toQuery({ sort }), limit)).toEqual(wanted);
   }
 });
 
-test.each(Object.entries(tests))("GET cases 200: the filter %s alone, for every value of it", async (name, isMatch) => {
+test.each(Object.entries(tests))("GET cases 200: the filter %s works alone, for every value", async (name, isMatch) => {
   const values: Record<string, string[]> = {
     status: ["OPEN", "CLOSED"],
     website_account_id: accounts,
@@ -195,18 +195,18 @@ test("GET cases 200: user_is_blocked=false is the complement of true", async () 
   expect([...blocked, ...free].toSorted(orders["-created_at"])).toEqual(all.toSorted(orders["-created_at"]));
 });
 
-test("GET cases 200: no match is an empty array, no cursor and no Link", async () => {
+test("GET cases 200: no match returns an empty array, no cursor and no Link", async () => {
   const nothing = { cases: [], next_cursor: null, link: null };
   expect(await page(seeded, "website_account_id=nobody")).toEqual(nothing);
   expect(await page(await TestTenant.create(service.current), "")).toEqual(nothing);
 });
 
-test("GET cases 200: unknown parameters are ignored, also repeated and in another letter case", async () => {
+test("GET cases 200: unknown parameters are ignored, even if repeated or in another letter case", async () => {
   const { cases } = await page(seeded, "page=2&page=3&Status=nonsense&LIMIT=0&=x&%ZZ=1&status=OPEN");
   expect(cases).toEqual(matching(all, { status: "OPEN" }).toSorted(orders["-created_at"]));
 });
 
-test("GET cases 200: Link leads to the next page of the same list, to its end", async () => {
+test("GET cases 200: Link leads through the same list to its end", async () => {
   const filter = { website_account_id: oddAccount, sort: "-updated_at", limit: "4" };
   const found: CaseListItem[] = [];
   let path = `/v2/${seeded.slug}/cases?${toQuery(filter).toString()}`;
@@ -224,7 +224,7 @@ test("GET cases 200: Link leads to the next page of the same list, to its end", 
   expect(found.length).toBeGreaterThan(8);
 });
 
-test.each(caseSorts)("GET cases 200: sort %s shows every case once that does not change while one pages", async (sort) => {
+test.each(caseSorts)("GET cases 200: sort %s shows each unchanged case once while others change", async (sort) => {
   const tenant = await TestTenant.create(service.current);
   const before = await seed(tenant, 30);
   const first = await page(tenant, toQuery({ sort, limit: "10" }));
@@ -259,14 +259,14 @@ describe("GET cases 400", () => {
   const queries = Object.entries(bad).flatMap(([name, values]) => values.map((value) => `${name}=${value}`));
 
   test.each([...queries, ...repeated, ...Object.keys(bad), "status=OPEN&status=CLOSED"])(
-    "a bad value is refused: ?%s",
+    "an invalid value is rejected: ?%s",
     async (query) => {
       const problem = expectProblem(await seeded.call("GET", `/cases?${query}`), 400, "bad-request");
       expect(problem.errors).toBeNull();
     },
   );
 
-  test("a cursor that was tampered with, at any place, is refused", async () => {
+  test("a cursor with any character changed is rejected", async () => {
     const cursor = (await page(seeded, "limit=5")).next_cursor ?? "";
     const changed = Array.from(cursor, (char, at) => `${cursor.slice(0, at)}${char === "A" ? "B" : "A"}${cursor.slice(at + 1)}`);
     expect(changed.length).toBeGreaterThan(50);
@@ -275,7 +275,7 @@ describe("GET cases 400", () => {
     }
   });
 
-  test("a cursor of another tenant, filter, sort or list is refused; another limit is fine", async () => {
+  test("a cursor of another tenant, filter, sort or list is rejected; another limit is accepted", async () => {
     const given = { status: "OPEN", sort: "-updated_at", min_score: "2", limit: "5" };
     const cursor = (await page(seeded, toQuery(given))).next_cursor ?? "";
     const foreign = await TestTenant.create(service.current);
@@ -291,7 +291,7 @@ describe("GET cases 400", () => {
   });
 });
 
-test("GET cases 403: without read:cases nothing is listed, and with it alone everything is", async () => {
+test("GET cases 403: read:cases is required, and no other scope is needed", async () => {
   const token = await seeded.mint(scopes.filter((scope) => scope !== "read:cases"));
   const answer = await seeded.call("GET", "/cases", { token });
   expectProblem(answer, 403, "access-denied");

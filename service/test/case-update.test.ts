@@ -23,7 +23,7 @@ async function change(tenant: TestTenant, before: Case, wanted: Record<string, u
   return caseOf(await tenant.put(before.case_id, { case_version: before.case_version, ...wanted }));
 }
 
-// The one case that a report opens, for reports that `openCase` does not make.
+// Sends a report that `openCase` cannot make and returns the one case it opens.
 async function openFrom(tenant: TestTenant, account: string | undefined, more: Record<string, unknown>): Promise<Case> {
   const known = new Set((await tenant.list()).map((each) => each.case_id));
   await tenant.report(account, more);
@@ -34,14 +34,14 @@ async function openFrom(tenant: TestTenant, account: string | undefined, more: R
   }, 15_000);
 }
 
-// Two cases of one account: the first CLOSED, the second OPEN.
+// Returns two cases of one account: the first CLOSED, the second OPEN.
 async function closedAndOpen(tenant: TestTenant): Promise<{ closed: Case; open: Case }> {
   const first = await tenant.openCase();
   const closed = await change(tenant, first, { status: "CLOSED" });
   return { closed, open: await tenant.openCase(first.website_account_id) };
 }
 
-test("GET case 200: a case holds exactly the members of the contract, each of its type", async () => {
+test("GET case 200: a case has exactly the members of the contract, each with its type", async () => {
   const tenant = await TestTenant.create(service.current);
   const attributes = { label: "Account Takeover", note: "The customer called." };
   const opened = await openFrom(tenant, "user-1", { session_id: "session-1", attributes });
@@ -99,7 +99,7 @@ test("GET case 200: a case without an account is UNKNOWN and never blocked, its 
   expect(opened.current_state.session_status).toBe("FINISHED");
 });
 
-test("GET case 200: an account's flag shows at once, and moves neither version, time nor state", async () => {
+test("GET case 200: an account's block flag shows at once and changes neither version, time nor state", async () => {
   const tenant = await TestTenant.create(service.current);
   const before = await tenant.openCase("user-1");
   for (const isBlocked of [true, false]) {
@@ -108,7 +108,7 @@ test("GET case 200: an account's flag shows at once, and moves neither version, 
   }
 });
 
-test("GET case 200: new evidence is a new state, a new occurrence and the next version", async () => {
+test("GET case 200: new evidence adds a state, an occurrence and a version", async () => {
   const tenant = await TestTenant.create(service.current);
   const before = await tenant.openCase("user-1");
   await tenant.report("user-1");
@@ -123,7 +123,7 @@ test("GET case 200: new evidence is a new state, a new occurrence and the next v
   expect(Object.keys(joined.fraud_occurrences)).toHaveLength(2);
 });
 
-test("GET case 404: a foreign id and an absent id give the same bytes but for the id", async () => {
+test("GET case 404: a foreign id and an absent id return the same bytes apart from the id", async () => {
   const [tenant, other] = await Promise.all([TestTenant.create(service.current), TestTenant.create(service.current)]);
   const foreign = (await other.openCase()).case_id;
   const absent = randomUUID();
@@ -132,7 +132,7 @@ test("GET case 404: a foreign id and an absent id give the same bytes but for th
   expect(second?.text).toBe(first?.text.replace(foreign, absent));
 });
 
-test("GET case 403: the scope is read:case alone", async () => {
+test("GET case 403: read:case is the only scope required", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id: id } = await tenant.openCase();
   const token = await tenant.mint(["read:cases", "update:case"]);
@@ -140,7 +140,7 @@ test("GET case 403: the scope is read:case alone", async () => {
   expect((await tenant.call("GET", `/cases/${id}`, { token: await tenant.mint(["read:case"]) })).status).toBe(200);
 });
 
-test("PUT case 200: a close answers the whole case as it is read afterwards, one version on", async () => {
+test("PUT case 200: a close returns the whole case as a later read does, with the next version", async () => {
   const tenant = await TestTenant.create(service.current);
   const before = await tenant.openCase();
   const closed = await change(tenant, before, { status: "CLOSED", reason: "Seen.", disposition: "CONFIRMED_FRAUD" });
@@ -165,7 +165,7 @@ test("PUT case 200: a close answers the whole case as it is read afterwards, one
   expect(await tenant.read(before.case_id)).toStrictEqual(closed);
 });
 
-test("PUT case 200: closed, reopened and closed again, the history holds every earlier state, oldest first", async () => {
+test("PUT case 200: after close, reopen and close, the history holds every earlier state, oldest first", async () => {
   const tenant = await TestTenant.create(service.current);
   const steps = [await tenant.openCase()];
   for (const status of ["CLOSED", "OPEN", "CLOSED"]) {
@@ -179,7 +179,7 @@ test("PUT case 200: closed, reopened and closed again, the history holds every e
   expect(new Set(steps.map((each) => each.current_state.state_id)).size).toBe(4);
 });
 
-test("PUT case 200: a reopened case carries no disposition, may not be given one, and takes new evidence again", async () => {
+test("PUT case 200: a reopened case has no disposition, rejects one, and takes new evidence again", async () => {
   const tenant = await TestTenant.create(service.current);
   const closed = await change(tenant, await tenant.openCase("user-1"), { status: "CLOSED", disposition: "FALSE_POSITIVE" });
   const refused = await tenant.put(closed.case_id, { status: "OPEN", case_version: 2, disposition: "FALSE_POSITIVE" });
@@ -192,7 +192,7 @@ test("PUT case 200: a reopened case carries no disposition, may not be given one
   expect(await tenant.list("website_account_id=user-1")).toHaveLength(1);
 });
 
-test.each(["CLOSED", "OPEN"])("PUT case 200: %s on a case that is so already changes nothing at all", async (status) => {
+test.each(["CLOSED", "OPEN"])("PUT case 200: %s on a case that already has this status changes nothing", async (status) => {
   const tenant = await TestTenant.create(service.current);
   const opened = await tenant.openCase();
   const before = status === "OPEN" ? opened : await change(tenant, opened, { status });
@@ -201,7 +201,7 @@ test.each(["CLOSED", "OPEN"])("PUT case 200: %s on a case that is so already cha
   expect(await tenant.read(before.case_id)).toStrictEqual(before);
 });
 
-test("PUT case 200: changed_by is the client whose token it was", async () => {
+test("PUT case 200: changed_by is the client that the token belongs to", async () => {
   const tenant = await TestTenant.create(service.current);
   const second = await createClient(service.current.database, { slug: tenant.slug, scopes: ["update:case"] }, wallClock);
   const grant = { clientId: second.client_id, tenantId: tenant.tenantId, slug: tenant.slug, expiresInSeconds: 60 };
@@ -215,14 +215,14 @@ test.each([
   ["one character", "x"],
   ["1,000 characters outside of the basic plane", "\u{1f50e}".repeat(1000)],
   ["white space and both normal forms", ' \t\né e\u0301 \u202e\u{10ffff}\\"</script> '],
-])("PUT case 200: a reason of %s comes back as it was sent", async (_name, reason) => {
+])("PUT case 200: a reason of %s is returned as sent", async (_name, reason) => {
   const tenant = await TestTenant.create(service.current);
   const closed = await change(tenant, await tenant.openCase(), { status: "CLOSED", reason });
   expect(closed.current_state.reason).toBe(reason);
   expect((await tenant.read(closed.case_id)).current_state.reason).toBe(reason);
 });
 
-test("PUT case 200: each disposition is kept in the state, and without a reason there is a text still", async () => {
+test("PUT case 200: each disposition is kept in the state, and a default reason is set if none is given", async () => {
   const tenant = await TestTenant.create(service.current);
   for (const disposition of ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"]) {
     const closed = await change(tenant, await tenant.openCase(), { status: "CLOSED", disposition });
@@ -230,7 +230,7 @@ test("PUT case 200: each disposition is kept in the state, and without a reason 
   }
 });
 
-test("PUT case 409: a stale or future version applies nothing and names the current one", async () => {
+test("PUT case 409: a stale or future version applies nothing and returns the current one", async () => {
   const tenant = await TestTenant.create(service.current);
   const closed = await change(tenant, await tenant.openCase(), { status: "CLOSED" });
   for (const version of [1, 3, 0, -1, Number.MAX_SAFE_INTEGER]) {
@@ -240,12 +240,12 @@ test("PUT case 409: a stale or future version applies nothing and names the curr
   expect(await tenant.read(closed.case_id)).toStrictEqual(closed);
 });
 
-test("PUT case 409: a reopen is refused while the account has another open case, and the detail names it", async () => {
+test("PUT case 409: a reopen is rejected while the account has another open case, and the detail contains its id", async () => {
   const tenant = await TestTenant.create(service.current);
   const { closed, open } = await closedAndOpen(tenant);
   const refused = await tenant.put(closed.case_id, { status: "OPEN", case_version: 2 });
   expect(expectProblem(refused, 409, "item-already-exists").detail).toContain(open.case_id);
-  // The version is checked before that.
+  // The version is checked first.
   expectProblem(await tenant.put(closed.case_id, { status: "OPEN", case_version: 1 }), 409, "item-version-conflict");
   expect(await tenant.read(closed.case_id)).toStrictEqual(closed);
   expect(await tenant.read(open.case_id)).toStrictEqual(open);
@@ -253,7 +253,7 @@ test("PUT case 409: a reopen is refused while the account has another open case,
   expect(await change(tenant, closed, { status: "OPEN" })).toMatchObject({ status: "OPEN", case_version: 3 });
 });
 
-test("PUT case 200: an open case of no account stands in the way of no other device's", async () => {
+test("PUT case 200: an open case without an account does not block a reopen for another device", async () => {
   const tenant = await TestTenant.create(service.current);
   const first = await openFrom(tenant, undefined, { device_id: "device-1" });
   const closed = await change(tenant, first, { status: "CLOSED" });
@@ -283,7 +283,7 @@ const invalid: [name: string, body: Record<string, unknown>, ...fields: string[]
   ["faults in the order of the body", { nope: 1, reason: {}, case_version: 1, status: 1 }, "nope", "reason", "status"],
 ];
 
-test.concurrent.each(invalid)("PUT case 422: %s, refused by field, and nothing is applied", async (_name, body, ...fields) => {
+test.concurrent.each(invalid)("PUT case 422: %s is reported by field, and nothing is applied", async (_name, body, ...fields) => {
   const tenant = await TestTenant.create(service.current);
   const before = await tenant.openCase();
   const problem = expectProblem(await tenant.put(before.case_id, body), 422, "validation-error");
@@ -291,7 +291,7 @@ test.concurrent.each(invalid)("PUT case 422: %s, refused by field, and nothing i
   expect(await tenant.read(before.case_id)).toStrictEqual(before);
 });
 
-test("PUT case 404: another tenant's case is absent, and stays as it was", async () => {
+test("PUT case 404: another tenant's case is not found and stays unchanged", async () => {
   const [tenant, other] = await Promise.all([TestTenant.create(service.current), TestTenant.create(service.current)]);
   const foreign = await other.openCase();
   const refused = expectProblem(await tenant.put(foreign.case_id, close), 404, "item-not-found");

@@ -10,7 +10,7 @@ import { launchCli, runCli, type Ended } from "./cli.ts";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 import { Receiver } from "./webhook-receiver.ts";
 
-// Of its own: other services would not send to this machine.
+// Use an own database: services of other tests would not deliver to this machine.
 const databaseUrl = useOwnDatabase("cli_api");
 const service = useService({ databaseUrl, hasPrivateWebhooks: true });
 const envOf = () => ({ DATABASE_URL: databaseUrl, PUBLIC_URL: service.current.url });
@@ -28,7 +28,7 @@ async function json(args: string[]): Promise<Record<string, unknown>> {
   return JSON.parse(out) as Record<string, unknown>;
 }
 
-test("cli: cases are listed, shown and closed", async () => {
+test("cli: cases can be listed, shown and closed", async () => {
   const tenant = await TestTenant.create(service.current);
   const of = ["--tenant", tenant.slug];
   const opened = await tenant.openCase("some\u001b[31mone");
@@ -49,7 +49,7 @@ test("cli: cases are listed, shown and closed", async () => {
   expect((await run(["cases", "close", opened.case_id, ...of])).out).toContain("was closed already, version 2");
 });
 
-test("cli: a terminal obeys nothing that a service says, and a wrong address is told in a line", async () => {
+test("cli: control characters from a service do not reach the terminal, and a wrong URL gives a one-line error", async () => {
   const tenant = await TestTenant.create(service.current);
   const hostile = createHttpServer((request, response) => {
     const words = "\u001b]0;owned\u0007";
@@ -67,13 +67,13 @@ test("cli: a terminal obeys nothing that a service says, and a wrong address is 
   hostile.close();
 });
 
-test("cli: what begins with a dash, or is dots, is said to be in the wrong place", async () => {
+test("cli: an argument that starts with a dash or is only dots is reported as a usage error", async () => {
   expect(await run(["accounts", "show", "-someone"])).toMatchObject({ code: 2, err: expect.stringContaining("behind --") });
   const dots = await run(["accounts", "show", "..", "--tenant", (await TestTenant.create(service.current)).slug]);
   expect(dots).toMatchObject({ code: 2, err: expect.stringContaining("must not be ..") });
 });
 
-test("cli: accounts are listed, shown and changed", async () => {
+test("cli: accounts can be listed, shown and changed", async () => {
   const tenant = await TestTenant.create(service.current);
   const of = ["--tenant", tenant.slug];
   await tenant.openCase("someone");
@@ -90,7 +90,7 @@ test("cli: accounts are listed, shown and changed", async () => {
   expect(await run(["accounts", "set", "someone", ...of])).toMatchObject({ code: 2 });
 });
 
-test("cli: a rule is tested without a database, and tried on the past", async () => {
+test("cli: a rule can be tested without a database and backtested on past activity", async () => {
   const nowhere = { DATABASE_URL: "", DATA_DIR: join(folder, "none") };
   const { code, out } = await run(["rules", "test", 'event.type == "login"'], nowhere);
   expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("event.type") });
@@ -110,7 +110,7 @@ test("cli: a rule is tested without a database, and tried on the past", async ()
   expect(await run(["rules", "test", "@/nowhere/at/all"], nowhere)).toMatchObject({ code: 2 });
 });
 
-test("cli: a webhook is made, tested, looked at and deleted", async () => {
+test("cli: a webhook can be created, tested, inspected and deleted", async () => {
   const tenant = await TestTenant.create(service.current);
   const of = ["--tenant", tenant.slug];
   const receiver = await Receiver.start();
@@ -139,7 +139,7 @@ test("cli: a webhook is made, tested, looked at and deleted", async () => {
   }
 });
 
-test("cli: what is wrong with each field is told", async () => {
+test("cli: every invalid field is reported", async () => {
   const tenant = await TestTenant.create(service.current);
   const wrong = ["webhooks", "create", "https://shop.example/", "--types", "case.nothing,case.opened,rule.nothing"];
   const { code, out, err } = await run([...wrong, "--tenant", tenant.slug]);
@@ -152,7 +152,7 @@ test("cli: what is wrong with each field is told", async () => {
   ]);
 });
 
-test("cli: a read from a service that hangs is given up within 20 s, and says so", async () => {
+test("cli: a read from a service that hangs fails within 20 s and reports it", async () => {
   const hung = createServer(() => {});
   await new Promise<void>((resolve) => hung.listen(0, "127.0.0.1", () => resolve()));
   const url = `http://127.0.0.1:${(hung.address() as AddressInfo).port}`;
@@ -165,7 +165,7 @@ test("cli: a read from a service that hangs is given up within 20 s, and says so
   expect(Date.now() - began).toBeLessThan(25_000);
 });
 
-test("cli: events tail ends quietly when nobody reads on", async () => {
+test("cli: events tail exits cleanly when its output is closed", async () => {
   const tenant = await TestTenant.create(service.current);
   await tenant.openCase("before");
   const { child, ended } = launchCli(["events", "tail", "--after", "0", "--tenant", tenant.slug], envOf());
@@ -176,7 +176,7 @@ test("cli: events tail ends quietly when nobody reads on", async () => {
   expect({ code, err }).toEqual({ code: 0, err: "" });
 });
 
-test("cli: events tail prints what happens, until it is stopped", async () => {
+test("cli: events tail prints events until it is stopped", async () => {
   const tenant = await TestTenant.create(service.current);
   await tenant.openCase("before");
   const args = ["events", "tail", "--after", "0", "--types", "case.opened", "--tenant", tenant.slug];
@@ -195,13 +195,13 @@ test("cli: events tail prints what happens, until it is stopped", async () => {
   expect(out).toMatch(/2 events; go on with --after \d+\n$/);
 });
 
-test("cli: events tail without a place begins now", async () => {
+test("cli: events tail without --after starts with the next event", async () => {
   const tenant = await TestTenant.create(service.current);
   const before = await tenant.openCase("before");
   const { child, ended } = launchCli(["events", "tail", "--types", "case.opened", "--tenant", tenant.slug], envOf());
   let out = "";
   child.stdout?.on("data", (chunk: Buffer) => (out += chunk.toString()));
-  // Nobody can tell when it has begun: until then, what is opened is of before.
+  // The test cannot see when the tail starts, so open cases until one appears. Those opened earlier are not shown.
   await vi.waitFor(
     async () => {
       await tenant.openCase();
@@ -214,7 +214,7 @@ test("cli: events tail without a place begins now", async () => {
   expect(out).not.toContain(before.case_id);
 });
 
-test("cli: events send plays a scenario that becomes a case", async () => {
+test("cli: events send plays a scenario that opens a case", async () => {
   const made = await json(["tenant", "create", `scenario-${Date.now()}`, "--origin", "https://shop.example"]);
   const of = ["--tenant", String(made["tenant"])];
   const sent = await json(["events", "send", "--scenario", "stuffing_burst", "--seed", "one", ...of]);
@@ -228,14 +228,14 @@ test("cli: events send plays a scenario that becomes a case", async () => {
   for (const kind of attackKinds) expect(wrong.err).toContain(kind);
 });
 
-test("cli: ./casehound works from anywhere", () => {
+test("cli: ./casehound works from any directory", () => {
   const program = join(import.meta.dirname, "../../casehound");
   const { status, stdout, stderr } = spawnSync(program, ["--help"], { cwd: folder, encoding: "utf8" });
   expect(status, stderr).toBe(0);
   expect(stdout).toContain("Usage: ./casehound <command>");
 });
 
-test("cli: completion offers commands, their second words and their options, in a real bash", async () => {
+test("cli: completion offers commands, subcommands and options in a real bash", async () => {
   const { out: script } = await run(["completion", "bash"]);
   const complete = (words: string[]) => {
     const line = `${script}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _casehound; printf '%s\\n' "\${COMPREPLY[@]}"`;

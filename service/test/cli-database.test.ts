@@ -36,7 +36,7 @@ const commands = [
   ["backup", "/tmp/never-written"],
 ];
 
-// One line, exit code 2, nothing on standard output.
+// Expects one line on standard error, exit code 2 and an empty standard output.
 async function lineOf(args: string[], databaseUrl: string): Promise<string> {
   const { code, out, err } = await runCli(args, { DATABASE_URL: databaseUrl });
   expect(err).toMatch(/^casehound: [^\n]+\n$/);
@@ -44,16 +44,16 @@ async function lineOf(args: string[], databaseUrl: string): Promise<string> {
   return err;
 }
 
-test.each(commands)("cli exit 2: %s %s with a database that is away says so in one line", async (...args) => {
+test.each(commands)("cli exit 2: %s %s with an unreachable database prints one line", async (...args) => {
   const line = await lineOf(args, "postgresql://casehound@127.0.0.1:1/casehound");
   expect(line).toMatch(/^casehound: DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1; is it up, and are host/);
 });
 
-test.each(commands)("cli exit 2: %s %s of a role without rights names the role and what it needs", async (...args) => {
+test.each(commands)("cli exit 2: %s %s with a role that lacks privileges names the role and what to grant", async (...args) => {
   expect(await lineOf(args, asRole(url))).toMatch(new RegExp(`permission denied for .*grant <owner> to ${role}`));
 });
 
-test("cli exit 2: an unknown role, and no free connection, are told apart from a database that is down", async () => {
+test("cli exit 2: an unknown role and exhausted connections get their own messages, not that of a database that is down", async () => {
   expect(await lineOf(["user", "list"], url.replace("//casehound@", "//nobody_at_all@"))).toContain(
     "are the user nobody_at_all and the password right",
   );
@@ -65,12 +65,12 @@ test("cli exit 2: an unknown role, and no free connection, are told apart from a
   expect(code).toBe(1);
 });
 
-test("serve exit 2: what is wrong with the database is the same line", async () => {
+test("serve exit 2: a database problem prints the same line", async () => {
   const refused = processes.launch({ DATABASE_URL: asRole(url) });
   expect(await refused.refusal()).toContain(`grant <owner> to ${role}`);
 });
 
-test("doctor: a role without rights is a finding that names it, as text and as JSON", async () => {
+test("doctor: a role without privileges is a finding that names the role, as text and as JSON", async () => {
   const { code, out, err } = await runCli(["doctor", "--json"], { DATABASE_URL: asRole(url) });
   expect({ code, err }).toEqual({ code: 1, err: "" });
   const { checks } = JSON.parse(out) as { checks: { name: string; is_ok: boolean; detail: string; next?: string }[] };
@@ -84,7 +84,7 @@ test("doctor: a role without rights is a finding that names it, as text and as J
   ]);
 });
 
-test("doctor: of rights that lack for some tables, each check is its own finding", async () => {
+test("doctor: if privileges are missing for some tables, each affected check is a finding", async () => {
   await within(url, (client) => client.query(`grant select on migrations, service_settings to ${role}`));
   try {
     const { code, out, err } = await runCli(["doctor"], { DATABASE_URL: asRole(url), METRICS_PORT: "off", PORT: "0" });
@@ -96,7 +96,7 @@ test("doctor: of rights that lack for some tables, each check is its own finding
   }
 });
 
-test("doctor and serve: a database that is read-only, or of another encoding", async () => {
+test("doctor and serve: a read-only database and one with another encoding are reported", async () => {
   const [standby, latin] = [
     await createDatabase(inject("databaseUrl")),
     await createDatabase(inject("databaseUrl"), "encoding 'LATIN1' locale 'C'"),
@@ -110,7 +110,7 @@ test("doctor and serve: a database that is read-only, or of another encoding", a
   expect(await lineOf(["migrate"], latin)).toContain("must be UTF8, not LATIN1");
 });
 
-test("cli exit 2: a command that only looks changes no tables, and says that they are old or not there", async () => {
+test("cli exit 2: a read-only command changes no tables, and reports that they are outdated or missing", async () => {
   const [empty, old] = [await createDatabase(inject("databaseUrl")), await createDatabase(inject("databaseUrl"))];
   const database = new Database({ connectionString: old });
   await migrate(database, readMigrations().slice(0, 3));
@@ -123,12 +123,12 @@ test("cli exit 2: a command that only looks changes no tables, and says that the
   expect(tables.rows).toEqual([]);
 });
 
-test("cli: what is no trouble of the database is not told as such", () => {
+test("cli: an error that does not come from the database is not reported as one", () => {
   expect(isDatabaseTrouble(new Error("a bug"))).toBe(false);
   expect(isDatabaseTrouble(Object.assign(new Error("x"), { code: "ENOENT", syscall: "open" }))).toBe(false);
 });
 
-test("restore: a copy that was never served calls nobody, and where PORT names an address, that is called", async () => {
+test("restore: commands on a copy that was never served call no service, unless PORT names one", async () => {
   const service = await startService(testConfig({ databaseUrl: url }));
   try {
     const file = join(processes.folder(), "backup");

@@ -4,7 +4,7 @@ import { close, deliveriesOf, until, useWebhooks } from "./webhook-rig.ts";
 
 const { service, databaseUrl, make } = useWebhooks("cli_webhooks");
 
-test("cli: what waits for another, what is not shown and what an off webhook does not send is said", async () => {
+test("cli: webhook commands show pending order, truncated output and that a disabled webhook sends nothing", async () => {
   const made = await make();
   const { tenant, receiver, webhook } = made;
   const env = { DATABASE_URL: databaseUrl, PUBLIC_URL: service.current.url };
@@ -27,7 +27,7 @@ test("cli: what waits for another, what is not shown and what an off webhook doe
   );
 });
 
-test("cli: webhooks set says that types stay where none are named", async () => {
+test("cli: webhooks set says that the types stay unchanged if none are given", async () => {
   expect((await runCli(["webhooks", "set", "--help"], {})).out).toContain("left out, they stay");
   expect((await runCli(["webhooks", "create", "--help"], {})).out).toContain("(default all)");
 });

@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), "casehound-cli-"));
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-// On the run's database, with the address of this file's service.
+// Runs a command on the run's database with the URL of this file's service.
 function run(args: string[], env: Record<string, string> = {}): Promise<Ended> {
   return runCli(args, { DATABASE_URL: inject("databaseUrl"), PUBLIC_URL: service.current.url, ...env });
 }
@@ -51,7 +51,7 @@ test("cli: --help lists every command and exit code", async () => {
   expect(own.out).toContain("--expires-in");
 });
 
-test("cli: --version is the program's, and half a command's --help lists its own commands alone", async () => {
+test("cli: --version prints the program's version, and --help of a command group lists only its commands", async () => {
   expect((await run(["--version"])).out).toMatch(/^casehound \d+\.\d+\.\d+\n$/);
   for (const [word, own] of [
     ["cases", "cases close"],
@@ -65,7 +65,7 @@ test("cli: --version is the program's, and half a command's --help lists its own
   }
 });
 
-test("cli: tenant list and user list are tables with a header", async () => {
+test("cli: tenant list and user list print tables with a header", async () => {
   const tenant = await TestTenant.create(service.current);
   expect((await run(["tenant", "list"])).out).toMatch(/^tenant +app key +addresses +created/);
   const { tenants } = await json(["tenant", "list"]);
@@ -76,7 +76,7 @@ test("cli: tenant list and user list are tables with a header", async () => {
   );
 });
 
-test("cli: tenant create gives credentials that work, and refuses the same slug again", async () => {
+test("cli: tenant create returns working credentials and rejects the same slug again", async () => {
   const slug = `cli-${randomUUID()}`;
   const made = await json(["tenant", "create", slug, "--origin", "https://shop.example"]);
   expect(Object.keys(made).toSorted()).toEqual(["app_key", "client_id", "client_secret", "tenant", "tenant_id"]);
@@ -98,7 +98,7 @@ test("cli: tenant create gives credentials that work, and refuses the same slug 
   expect(again).toMatchObject({ code: 1, out: "", err: `casehound: the tenant ${slug} exists already\n` });
 });
 
-test("cli: token has the scopes and the life that were asked for, and works", async () => {
+test("cli: token has the requested scopes and lifetime, and works", async () => {
   const tenant = await TestTenant.create(service.current);
   const made = await json(["token", "--tenant", tenant.slug, "--scope", "read:cases read:case", "--expires-in", "90"]);
   const claims = decodeJwt(String(made["access_token"]));
@@ -109,7 +109,7 @@ test("cli: token has the scopes and the life that were asked for, and works", as
   expect(answer.status).toBe(200);
 });
 
-test("cli: client create is limited to its scopes, client revoke ends its tokens", async () => {
+test("cli: client create limits the client to its scopes, and client revoke ends its tokens", async () => {
   const tenant = await TestTenant.create(service.current);
   const client = await json(["client", "create", "--tenant", tenant.slug, "--scope", "read:cases"]);
   const { access_token: token } = await json(["token", "--tenant", tenant.slug, "--client-id", String(client["client_id"])]);
@@ -130,7 +130,7 @@ test("cli: client create is limited to its scopes, client revoke ends its tokens
   expect((await run(["client", "revoke", String(client["client_id"])])).code).toBe(1);
 });
 
-test("cli: cases lists and shows what the API has", async () => {
+test("cli: cases lists and shows the same cases as the API", async () => {
   const tenant = await TestTenant.create(service.current);
   expect((await run(["cases", "--tenant", tenant.slug])).out).toBe("no cases\n");
   const opened = await tenant.openCase("someone");
@@ -143,7 +143,7 @@ test("cli: cases lists and shows what the API has", async () => {
   expect(absent.err).toContain("Case not found");
 });
 
-test("cli: keys rotate, migrate and doctor say what they did", async () => {
+test("cli: keys rotate, migrate and doctor report what they did", async () => {
   expect(await json(["keys", "rotate"])).toMatchObject({ kid: expect.any(String) });
   expect(await json(["migrate"])).toEqual({ applied: [] });
   const { code, out } = await run(["doctor"]);
@@ -169,14 +169,14 @@ test.each([
   [["cases", "show", ""], "usage: cases show"],
   [["backup"], "usage: backup <file>"],
   [["restore", "one", "two"], "usage: restore <file>"],
-])("cli: wrong usage is a line and exit code 2: %j", async (args, words) => {
+])("cli: wrong usage prints one line and exits with code 2: %j", async (args, words) => {
   const { code, out, err } = await run(args);
   expect(err).toContain(words);
   expect(out).toBe("");
   expect(code).toBe(2);
 });
 
-test("cli: what only looks or talks makes no database", async () => {
+test("cli: commands that only read create no database", async () => {
   const none = join(folder, "none");
   for (const args of [["token"], ["cases"], ["keys", "rotate"]]) {
     const { code, out, err } = await run(args, { DATABASE_URL: "", DATA_DIR: none });
@@ -189,7 +189,7 @@ test("cli: what only looks or talks makes no database", async () => {
   expect(existsSync(none)).toBe(false);
 });
 
-test("cli: a process writes the result to standard output and faults to standard error, and ends with the exit code", async () => {
+test("cli: a process writes the result to standard output, errors to standard error, and exits with the code", async () => {
   const tenant = await TestTenant.create(service.current);
   const env = { DATABASE_URL: inject("databaseUrl"), PUBLIC_URL: service.current.url };
   const done = await launchCli(["token", "--tenant", tenant.slug], env).ended;
@@ -201,13 +201,13 @@ test("cli: a process writes the result to standard output and faults to standard
   expect(await launchCli(["nope"], env).ended).toMatchObject({ code: 2, out: "" });
 });
 
-test("cli: wrong configuration is one line and exit code 2", async () => {
+test("cli: invalid configuration prints one line and exits with code 2", async () => {
   const { code, out, err } = await run(["token"], { DATABASE_URL: "mysql://nowhere" });
   expect({ code, out }).toEqual({ code: 2, out: "" });
   expect(err.trimEnd().split("\n")).toHaveLength(1);
 });
 
-test("cli: of commands at once on one embedded database each does its work, and the last one stops PostgreSQL", async () => {
+test("cli: concurrent commands on one embedded database all succeed, and the last one stops PostgreSQL", async () => {
   const shared = join(folder, "shared");
   const env = { DATABASE_URL: "", DATA_DIR: shared };
   const ended = await Promise.all(
@@ -218,7 +218,7 @@ test("cli: of commands at once on one embedded database each does its work, and 
   await json(["token", "--tenant", "at-once-four"], env);
 });
 
-test("cli: on an embedded database of its own, one command after the other, and nothing is left running", async () => {
+test("cli: consecutive commands on an embedded database work, and nothing is left running", async () => {
   const env = { DATABASE_URL: "", DATA_DIR: folder };
   await json(["tenant", "create", "alone"], env);
   const { access_token: token } = await json(["token", "--tenant", "alone"], env);

@@ -8,8 +8,7 @@ export const cliFile = join(import.meta.dirname, "../src/cli/main.ts");
 export type Ended = { code: number | null; out: string; err: string };
 export type Running = { child: ChildProcess; ended: Promise<Ended> };
 
-// A command inside of the test's own process, which saves the start of a process. It has the environment that it is given
-// and no other.
+// Runs a command in the test's own process, which saves starting one. The command sees only the given environment.
 export async function runCli(args: string[], env: Record<string, string>): Promise<Ended> {
   const written = { out: "", err: "" };
   const code = await runCommand(args, {
@@ -20,7 +19,7 @@ export async function runCli(args: string[], env: Record<string, string>): Promi
   return { code, ...written };
 }
 
-// The command as a process of its own: for signals, exit codes and what is left behind.
+// Runs the command as its own process, to test signals, exit codes and leftovers.
 export function launchCli(args: string[], env: Record<string, string>): Running {
   const { PATH = "", HOME = "" } = process.env;
   const child = spawn(process.execPath, [cliFile, ...args], { env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...env } });

@@ -24,7 +24,7 @@ async function tokenOf(id: string, secret: string): Promise<string | null> {
   return answer.status === 200 ? (JSON.parse(answer.text) as { access_token: string }).access_token : null;
 }
 
-test("POST clients 201: its secret works, for its scopes alone, and no list shows it", async () => {
+test("POST clients 201: the secret works for its scopes only, and no list shows it", async () => {
   const tenant = await TestTenant.create(service.current);
   const { client, client_secret: secret } = await make(tenant, ["read:cases", "read:cases", "read:tenant"]);
   expect(client).toMatchObject({ scopes: ["read:cases", "read:tenant"], is_primary: false });
@@ -37,7 +37,7 @@ test("POST clients 201: its secret works, for its scopes alone, and no list show
   for (const each of clients) expect(Object.keys(each).toSorted()).toEqual(shown);
 });
 
-test("POST clients 403, 422: nobody hands out a scope that they lack, or one that is none", async () => {
+test("POST clients 403, 422: a caller cannot grant a scope that it lacks or that does not exist", async () => {
   const tenant = await TestTenant.create(service.current);
   const token = await tenant.mint(["manage:clients", "read:cases"]);
   const ask = (scopes: unknown) => tenant.call("POST", "/clients", { token, body: { scopes } });
@@ -47,7 +47,7 @@ test("POST clients 403, 422: nobody hands out a scope that they lack, or one tha
   expect((await ask(["read:cases"])).status).toBe(201);
 });
 
-test("POST rotate 200: the secret before works a day more, or no longer at all", async () => {
+test("POST rotate 200: the previous secret works for another day, or not at all with revoke_now", async () => {
   const tenant = await TestTenant.create(service.current);
   const { client, client_secret: first } = await make(tenant, ["read:cases"]);
   const path = `/clients/${client.client_id}/rotate-secret`;
@@ -59,7 +59,7 @@ test("POST rotate 200: the secret before works a day more, or no longer at all",
   expect(await tokenOf(client.client_id, third.client_secret)).not.toBeNull();
 });
 
-test("DELETE client 204: no more tokens, and those it has stop working; another tenant's stays", async () => {
+test("DELETE client 204: the client gets no more tokens, and its tokens stop working; another tenant cannot delete it", async () => {
   const [tenant, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   const { client, client_secret: secret } = await make(tenant, ["read:cases"]);
   const token = await tokenOf(client.client_id, secret);
@@ -78,7 +78,7 @@ test("DELETE client 204: no more tokens, and those it has stop working; another 
   expectProblem(await tenant.call("DELETE", path), 404, "item-not-found");
 });
 
-test("clients: an admin manages them in the browser, under their own name; a lead does not", async () => {
+test("clients: an admin manages them in the browser under their own name; a lead cannot", async () => {
   const tenant = await TestTenant.create(service.current);
   const [admin, lead] = [await Browser.join(tenant, "admin"), await Browser.join(tenant, "lead")];
   const body = { scopes: ["read:cases"] };

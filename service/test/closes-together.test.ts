@@ -43,7 +43,7 @@ async function lastEvent({ tenantId }: TestTenant): Promise<{ last: number; even
   return row ?? { last: 0, events: 0 };
 }
 
-// Another's transaction that has the row of a case.
+// Locks the row of a case in another transaction.
 async function hold(tenant: TestTenant, id: string): Promise<() => Promise<unknown>> {
   const client = await service.current.database.connect();
   onTestFinished(() => client.end());
@@ -52,7 +52,7 @@ async function hold(tenant: TestTenant, id: string): Promise<() => Promise<unkno
   return () => client.query("rollback");
 }
 
-test("closes together: each gets its own outcome, and who must be tried alone changes nothing", async () => {
+test("closes together: each gets its own outcome, and those that must be retried alone change nothing", async () => {
   const [tenant, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   const [first, second, stale, held, known] = (await openCases(tenant, 5)) as [Case, Case, Case, Case, Case];
   const [foreign] = (await openCases(other, 1)) as [Case];
@@ -83,7 +83,7 @@ test("closes together: each gets its own outcome, and who must be tried alone ch
   expect(await lastEvent(tenant)).toEqual({ last: before.last + 2, events: before.events + 2 });
 });
 
-test("closes together: what was answered is what a replay answers, byte for byte, refusals too", async () => {
+test("closes together: a replay returns the original response byte for byte, rejections included", async () => {
   const tenant = await TestTenant.create(service.current);
   const cases = await openCases(tenant, 3);
   const wanted = cases.map(({ case_id }, n) => ({
@@ -99,14 +99,14 @@ test("closes together: what was answered is what a replay answers, byte for byte
   for (const replay of replays) expect(replay.headers.get("idempotent-replayed")).toBe("true");
 });
 
-test("closes together: a key may be any word, one that means something to the database too", async () => {
+test("closes together: any key works, even one that means something to the database", async () => {
   const tenant = await TestTenant.create(service.current);
   const cases = await openCases(tenant, 2);
   const updates = cases.map(({ case_id }, n) => closeOf(tenant, case_id, { key: ["null", "NULL"][n] ?? "" }));
   expect((await together(tenant, updates)).map((outcome) => outcome?.status)).toEqual([200, 200]);
 });
 
-test("closes together: one whose case is held holds up none of the others", async () => {
+test("closes together: a locked case does not delay the others", async () => {
   const tenant = await TestTenant.create(service.current);
   const [held, ...free] = (await openCases(tenant, 9)) as [Case, ...Case[]];
   const release = await hold(tenant, held.case_id);
@@ -123,7 +123,7 @@ test("closes together: one whose case is held holds up none of the others", asyn
   expect((await waiting).status).toBe(200);
 });
 
-test("closes together: closes, reopens and repeats at once leave one chain of versions and one event for each change", async () => {
+test("closes together: concurrent closes, reopens and repeats leave one chain of versions and one event per change", async () => {
   const tenant = await TestTenant.create(service.current);
   const cases = await openCases(tenant, 6);
   const before = await lastEvent(tenant);
@@ -149,11 +149,11 @@ test("closes together: closes, reopens and repeats at once leave one chain of ve
   expect(await lastEvent(tenant)).toEqual({ last: before.last + applied.length, events: before.events + applied.length });
 });
 
-test("closes together: where the transaction loses a race, all of them are tried alone, and nothing of it stays", async () => {
+test("closes together: if the transaction loses a race, nothing of it is kept and each close is retried alone", async () => {
   const tenant = await TestTenant.create(service.current);
   const cases = await openCases(tenant, 2);
   const updates = cases.map(({ case_id }) => closeOf(tenant, case_id));
-  // The log's counter is held: the last statement waits, and is given up.
+  // The log's counter is locked, so the last statement waits and times out.
   const client = await service.current.database.connect();
   onTestFinished(() => client.end());
   await client.query("begin");
@@ -164,7 +164,7 @@ test("closes together: where the transaction loses a race, all of them are tried
   expect((await together(tenant, updates)).map((outcome) => outcome?.status)).toEqual([200, 200]);
 });
 
-test("closes together: a database that is away is told to all, and none is tried again", async () => {
+test("closes together: if the database is unreachable, every close fails and none is retried", async () => {
   const tenant = await TestTenant.create(service.current);
   const away = new Database({ host: join(tmpdir(), randomUUID()), user: "casehound", database: "postgres" });
   onTestFinished(() => away.end());
@@ -173,7 +173,7 @@ test("closes together: a database that is away is told to all, and none is tried
   await expect(tried).rejects.toMatchObject({ code: "bad-gateway" });
 });
 
-test("gather: a second transaction of a tenant begins where enough are waiting, and never a third", async () => {
+test("gather: a tenant's second transaction starts once enough writes are waiting, and a third never does", async () => {
   const under: { writes: number[]; end: () => void }[] = [];
   const write = gatherWrites(
     (_tenantId: string, writes: number[]) => {
@@ -204,7 +204,7 @@ test("gather: a second transaction of a tenant begins where enough are waiting, 
   expect(await Promise.all(outcomes)).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
-test("gather: writes that come in while one is under way are the next one, tenant by tenant, in parts of the most at once", async () => {
+test("gather: writes that arrive during a transaction form the next ones, per tenant, each within the maximum size", async () => {
   const ran: [tenant: string, writes: number[]][] = [];
   const write = gatherWrites(
     async (tenantId: string, writes: number[]) => {

@@ -4,7 +4,7 @@ import { Site, browserEvent, useCollector } from "./site.ts";
 
 const trusting = (TRUSTED_PROXIES: string) => ({ trustedProxies: readConfig({ TRUSTED_PROXIES }).trustedProxies });
 
-// Where the site's events come from, by what the header says.
+// Returns the stored address of an event sent with this X-Forwarded-For header.
 async function addressOf(site: Site, forwarded: string | null): Promise<string | undefined> {
   const event = browserEvent();
   await site.post([event], forwarded === null ? {} : { headers: { "x-forwarded-for": forwarded } });
@@ -34,7 +34,7 @@ describe("proxies on this machine are trusted", () => {
   });
 });
 
-describe("none is trusted", () => {
+describe("no proxy is trusted", () => {
   const service = useCollector(trusting("none"));
 
   test("X-Forwarded-For is not read", async () => {
@@ -67,13 +67,13 @@ test.each([
   "all",
   "10.0.0.1 10.0.0.2",
   "10.0.0.1,\nnone",
-])("config: TRUSTED_PROXIES %j is a fault of one line that names it", (TRUSTED_PROXIES) => {
+])("config: TRUSTED_PROXIES %j is a one-line error that names it", (TRUSTED_PROXIES) => {
   const read = () => readConfig({ TRUSTED_PROXIES });
   expect(read).toThrow(ConfigFault);
   expect(read).toThrow(/^TRUSTED_PROXIES .*$/);
 });
 
-test("config: ROLES takes the collector, and all roles are the default", () => {
+test("config: ROLES accepts the collector, and the default is all roles", () => {
   expect([...readConfig({}).roles]).toEqual(["api", "collector", "engine"]);
   expect([...readConfig({ ROLES: "collector" }).roles]).toEqual(["collector"]);
 });

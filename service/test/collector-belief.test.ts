@@ -9,7 +9,7 @@ function near(time: string | undefined, ms: number): void {
   expect(Math.abs(Date.parse(time ?? "") - ms)).toBeLessThan(30_000);
 }
 
-test("believe: the tenant is the key's, whatever tenant the page names; a different one is told, shown once a day and counted", async () => {
+test("believe: the app key decides the tenant; a different tenant in the event is flagged, quarantined once a day and counted", async () => {
   const [site, other] = [await Site.create(service.current), await Site.create(service.current)];
   const named = [other.tenant.tenantId, other.tenant.slug, other.key, "tenant-a"];
   for (const tenant_id of named) await site.post([browserEvent({ app_id: other.key }, { tenant_id })]);
@@ -24,26 +24,26 @@ test("believe: the tenant is the key's, whatever tenant the page names; a differ
   expect(await other.counts()).toEqual({});
 });
 
-test("believe: one's own id, slug or key as tenant_id is nothing to tell", async () => {
+test("believe: the tenant's own id, slug or key as tenant_id is not flagged", async () => {
   const site = await Site.create(service.current);
   for (const tenant_id of [site.tenant.tenantId, site.tenant.slug, site.key]) await site.post([browserEvent({}, { tenant_id })]);
   expect((await site.stored()).map((each) => each.browser?.signs)).toEqual([undefined, undefined, undefined]);
   expect(await site.counts()).toEqual({});
 });
 
-test("believe: the account is the page's claim, and identifies the session", async () => {
+test("believe: the account is the page's claim and is stored with the session", async () => {
   const site = await Site.create(service.current);
   await site.post([browserEvent({ user: { _user_id: { value: "user-42" } } }, { _session_id: "a13e16e2-20261115-004554475" })]);
   expect(await site.storedOne()).toMatchObject({ website_account_id: "user-42", session_id: "a13e16e2-20261115-004554475" });
 });
 
-test("believe: a page can report no fraud", async () => {
+test("believe: a page cannot report fraud", async () => {
   const site = await Site.create(service.current);
   await site.post([browserEvent({ event_type: "fraud_report" })]);
   expect(await site.storedOne()).toMatchObject({ type: "custom:fraud_report", origin: "browser" });
 });
 
-test("believe: a resend counts once, at the next visit too and with another clock and batch", async () => {
+test("believe: a resend counts once, even on the next visit, with another clock or in another batch", async () => {
   const site = await Site.create(service.current);
   const event = browserEvent();
   await site.post([event]);
@@ -56,7 +56,7 @@ test("believe: a resend counts once, at the next visit too and with another cloc
   expect(await site.counts()).toEqual({});
 });
 
-test("believe: an id of one tenant, or of a tenant's server, is free for the pages of another", async () => {
+test("believe: an id used by one tenant, or by a tenant's server, is free for other pages", async () => {
   const [site, other] = [await Site.create(service.current), await Site.create(service.current)];
   const event = browserEvent();
   const activity = { activity_id: event.event_id, type: "login_succeeded", occurred_at: new Date().toISOString() };
@@ -68,7 +68,7 @@ test("believe: an id of one tenant, or of a tenant's server, is free for the pag
   await other.storedOne();
 });
 
-test("believe: an id that comes again with something else is quarantined, and the first stays", async () => {
+test("believe: an id that is reused with other contents is quarantined, and the first event is kept", async () => {
   const site = await Site.create(service.current);
   const event = browserEvent();
   await site.post([event]);
@@ -82,7 +82,7 @@ test("believe: an id that comes again with something else is quarantined, and th
   for (const { excerpt } of quarantine) expect(excerpt).not.toMatch(/user-42|127\.0\.0\.1/);
 });
 
-test("believe: what comes late is of the time when it happened", async () => {
+test("believe: a late event keeps the time when it happened", async () => {
   const site = await Site.create(service.current);
   const hourAgo = Date.now() - 60 * minute;
   await site.post([browserEvent({ event_type: "second" })]);
@@ -93,7 +93,7 @@ test("believe: what comes late is of the time when it happened", async () => {
   expect(first?.claimed_at).toBeUndefined();
 });
 
-test("believe: a clock that is more than ten minutes off is set right, and both times are kept", async () => {
+test("believe: a clock more than ten minutes off is corrected, and both times are kept", async () => {
   const site = await Site.create(service.current);
   const now = Date.now();
   for (const off of [-60 * minute, 60 * minute]) {
@@ -108,7 +108,7 @@ test("believe: a clock that is more than ten minutes off is set right, and both 
   }
 });
 
-test("believe: an event that lies ahead came no later than now, also where no upload time was sent", async () => {
+test("believe: an event from the future is stored as of now, even without an upload time", async () => {
   const site = await Site.create(service.current);
   const ahead = Date.now() + 5 * minute;
   for (const upload of [String(Date.now()), "", "soon", "-1", "1e99", "0"]) {
@@ -123,7 +123,7 @@ test("believe: an event that lies ahead came no later than now, also where no up
   }
 });
 
-test("believe: addresses are cut before they are stored, but for the parameters that the tenant asked for", async () => {
+test("believe: URLs are stripped before they are stored, except for the parameters that the tenant allows", async () => {
   const site = await Site.create(service.current, { url_parameters: ["utm_source"] });
   const attributes = {
     _page_url: "https://shop.example/reset?token=secret&utm_source=mail#secret",
@@ -141,7 +141,7 @@ test("believe: addresses are cut before they are stored, but for the parameters 
   expect(JSON.stringify([activity, quarantine])).not.toContain("secret");
 });
 
-test("believe: a hash that is not the body's is told and counted, and the events are kept", async () => {
+test("believe: a wrong hash is flagged and counted, and the events are kept", async () => {
   const site = await Site.create(service.current);
   for (const hashCode of ["00000000", "x", "0".repeat(64)])
     await site.post([browserEvent(), browserEvent()], { query: { hashCode } });
@@ -151,7 +151,7 @@ test("believe: a hash that is not the body's is told and counted, and the events
   expect((await site.quarantined()).quarantine).toHaveLength(3);
 });
 
-test("believe: a hash of other letter case is the body's, and none at all is nothing to tell", async () => {
+test("believe: a hash in another letter case is accepted, and a missing one is not flagged", async () => {
   const site = await Site.create(service.current);
   const body = JSON.stringify([browserEvent()]);
   const hashCode = createHash("sha256").update(body).digest("hex").slice(0, 8).toUpperCase();
@@ -160,7 +160,7 @@ test("believe: a hash of other letter case is the body's, and none at all is not
   expect((await site.stored()).map((each) => each.browser?.signs)).toEqual([undefined, undefined]);
 });
 
-test("believe: user agent and languages are the request's, and weak signs are told where they differ from the page's", async () => {
+test("believe: user agent and languages come from the request, and differences from the page's values are flagged as weak signs", async () => {
   const site = await Site.create(service.current);
   const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0";
   const headers = {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { send } from "./harness.ts";
 import { Site, useCollector } from "./site.ts";
 
-// What the real SDK sent from real browsers, sent again.
+// Replays what the real SDK sent from real browsers.
 const folder = join(import.meta.dirname, "captures");
 const service = useCollector();
 const origin = "http://localhost:5600";
@@ -17,10 +17,10 @@ function requestsOf(file: string): Request[] {
 }
 
 const files = readdirSync(folder).filter((file) => file.endsWith(".json"));
-// These belong to the connection, not to the request.
+// These headers belong to the connection, not to the request.
 const ofConnection = new Set(["host", "connection", "content-length", "accept-encoding"]);
 
-// All at once, for a browser waits for none of its answers either.
+// Sends all requests at once, because a browser does not wait for responses either.
 function replay(site: Site, file: string): Promise<number[]> {
   return Promise.all(
     requestsOf(file).map(async ({ method, url, rawHeaders, body_raw: rawBody }) => {
@@ -38,13 +38,13 @@ function eventsOf(file: string): Event[] {
   return requestsOf(file).flatMap(({ body_raw: body }) => (body === "" ? [] : (JSON.parse(body) as Event[])));
 }
 
-test("captures: all seven are there, with 164 events under 152 ids", () => {
+test("captures: all seven files exist, with 164 events under 152 ids", () => {
   expect(files).toHaveLength(7);
   const events = files.flatMap(eventsOf);
   expect([events.length, new Set(events.map((each) => each.event_id)).size]).toEqual([164, 152]);
 });
 
-// Every event names a tenant of the captured site, but those of the scenario with the bad names that leave it out.
+// Every event names a tenant of the captured site, except for some in the bad-names scenario that omit it.
 const expected: Record<string, { kept: number; counts: Record<string, number> }> = {
   "bad_names.json": { kept: 8, counts: { "foreign-tenant-id": 7 } },
   "batch_visit.json": { kept: 18, counts: { "foreign-tenant-id": 18 } },
@@ -55,10 +55,10 @@ const expected: Record<string, { kept: number; counts: Record<string, number> }>
   "users_logout_switch.json": { kept: 13, counts: { "foreign-tenant-id": 13 } },
 };
 
-// A script in a head-less browser, on a site that calls itself otherwise, and sent again later.
+// The captures come from a script in a headless browser on a differently named site, and are replayed later.
 const innocent = new Set(["foreign-tenant-id", "screen-equals-viewport", "clock-shifted"]);
 
-test.each(files)("captures: %s replays twice and counts once, every event of it", async (file) => {
+test.each(files)("captures: %s replayed twice stores every event once", async (file) => {
   const site = await Site.create(service.current, { allowed_origins: [origin] });
   const requests = requestsOf(file);
   const statuses = requests.map(({ method }) => (method === "POST" ? 200 : 204));
@@ -72,11 +72,11 @@ test.each(files)("captures: %s replays twice and counts once, every event of it"
   expect(stored.flatMap((each) => each.browser?.signs ?? []).filter((sign) => !innocent.has(sign))).toEqual([]);
   expect(stored.flatMap((each) => [each.browser?.page_url, each.browser?.referrer]).join()).not.toMatch(/[?#]/);
   expect(await replay(site, file)).toEqual(statuses);
-  // To the letter, times of receipt included: the second time nothing was stored.
+  // Compare everything, including the time of receipt: the second replay stored nothing.
   expect(await site.stored()).toEqual(stored);
 });
 
-test("captures: the parts of a visit in a real browser come out as the canonical event", async () => {
+test("captures: the steps of a visit in a real browser become canonical events", async () => {
   const site = await Site.create(service.current, { allowed_origins: [origin] });
   await replay(site, "immediate_visit.json");
   const stored = await site.stored();
@@ -129,11 +129,11 @@ test("captures: the parts of a visit in a real browser come out as the canonical
   });
 });
 
-test("captures: who was logged in when, of one device that two people share", async () => {
+test("captures: with two people on one device, each event has the account that was logged in at the time", async () => {
   const site = await Site.create(service.current, { allowed_origins: [origin] });
   await replay(site, "users_logout_switch.json");
   const stored = (await site.stored()).filter((each) => each.type.startsWith("custom:after_"));
-  // Each request was shifted by its own delay, so the order is that of the browser's clock.
+  // Each request was shifted by its own delay, so sort by the browser's clock.
   const told = stored.toSorted((a, b) => ((a.claimed_at ?? "") < (b.claimed_at ?? "") ? -1 : 1));
   expect(told.map((each) => [each.type, each.website_account_id])).toEqual([
     ["custom:after_login_A", "A"],

@@ -23,7 +23,7 @@ async function openSite(): Promise<{ site: Site; secret: string }> {
   return { site, secret: (await makeSecret(site.tenant)).secret };
 }
 
-// The verdict on one event, sent in its own request.
+// Sends one event in its own request and returns its verdict.
 async function verdictOn(site: Site, user: User): Promise<string | undefined> {
   const event = eventBy(user);
   await site.post([event]);
@@ -33,7 +33,7 @@ async function verdictOn(site: Site, user: User): Promise<string | undefined> {
   return found?.identity;
 }
 
-test("identity: a valid token for the named account makes the event signed, and is stored nowhere", async () => {
+test("identity: a valid token for the named account makes the event signed, and the token is stored nowhere", async () => {
   const { site, secret } = await openSite();
   const token = tokenOf({ secret });
   await site.post([eventBy({ token, attributes: { tenant_id: "foreign", amount: 5 } })], { query: { hashCode: "00000000" } });
@@ -79,7 +79,7 @@ test("identity: a token is verified even while verification is off", async () =>
   expect(await verdictOn(site, { token: tokenOf({ secret }) })).toBe("signed");
 });
 
-test("identity: a token of another account or another tenant, or of a tenant without a secret, is bad", async () => {
+test("identity: a token of another account or tenant, or for a tenant without a secret, is bad", async () => {
   const [{ site, secret }, other, none] = [await openSite(), await openSite(), await Site.create(service.current)];
   expect(await verdictOn(site, { token: tokenOf({ secret, accountId: "mallory" }) })).toBe("bad-token");
   expect(await verdictOn(other.site, { token: tokenOf({ secret }) })).toBe("bad-token");
@@ -94,22 +94,19 @@ test.each([
   [24 * hour + 9 * minute, "signed"],
   [24 * hour + 11 * minute, "bad-token"],
   [60 * 24 * hour, "bad-token"],
-])(
-  "identity: a token that expires %i seconds after receipt is %s, whatever the event's own time is",
-  async (seconds, verdict) => {
-    const { site, secret } = await openSite();
-    const token = tokenOf({ secret, expiresInSeconds: seconds });
-    const events = [0, -20 * minute, -24 * hour, hour].map((off) => ({
-      ...eventBy({ token }),
-      timestamp: Date.now() + off * 1000,
-    }));
-    await site.post(events);
-    await site.post([eventBy({ token })], { query: { upload_timestamp: String(Date.now() + seconds * 1000) } });
-    expect((await site.stored()).map((each) => each.identity)).toEqual(Array.from({ length: 5 }, () => verdict));
-  },
-);
+])("identity: a token that expires %i seconds after receipt is %s, whatever the event's own time", async (seconds, verdict) => {
+  const { site, secret } = await openSite();
+  const token = tokenOf({ secret, expiresInSeconds: seconds });
+  const events = [0, -20 * minute, -24 * hour, hour].map((off) => ({
+    ...eventBy({ token }),
+    timestamp: Date.now() + off * 1000,
+  }));
+  await site.post(events);
+  await site.post([eventBy({ token })], { query: { upload_timestamp: String(Date.now() + seconds * 1000) } });
+  expect((await site.stored()).map((each) => each.identity)).toEqual(Array.from({ length: 5 }, () => verdict));
+});
 
-test("identity: an expiry that was changed after signing is bad", async () => {
+test("identity: a token whose expiry was changed after signing is bad", async () => {
   const { site, secret } = await openSite();
   const [, expiry, signature] = tokenOf({ secret }).split(".");
   expect(await verdictOn(site, { token: `v1.${Number(expiry) + 1}.${signature}` })).toBe("bad-token");
@@ -119,7 +116,7 @@ test("identity: malformed, truncated, huge and foreign values are bad tokens, an
   const { site, secret } = await openSite();
   const token = tokenOf({ secret });
   const [, expiry = "", signature = ""] = token.split(".");
-  // Two bits of the last of the 43 characters belong to no byte.
+  // Two bits of the last of the 43 characters are not part of any byte.
   const alike = signature.slice(0, -1) + String.fromCharCode(signature.charCodeAt(42) + 1);
   const tokens: unknown[] = [
     token.slice(0, -1),
@@ -180,7 +177,7 @@ test("identity: a numeric account id is verified as text, and a token is not val
   expect(await verdictOn(site, { accountId: "b", token: `v1.${expiry}.${signature}` })).toBe("bad-token");
 });
 
-test("identity: the Clickstream SDK's global attribute counts too, is not stored, and the user attribute takes precedence", async () => {
+test("identity: the Clickstream SDK's global attribute works too and is not stored; the user attribute takes precedence", async () => {
   const { site, secret } = await openSite();
   const good = tokenOf({ secret });
   expect(await verdictOn(site, attribute(good))).toBe("signed");
@@ -227,7 +224,7 @@ test("identity: a replaced secret works for its day; a revoked or expired one st
   expect(await verdictOn(site, { token: tokenOf({ secret: fourth.secret }) })).toBe("signed");
 });
 
-test("identity: each event of a request has its own verdict; of a flood of tokens only the first hundred are hashed", async () => {
+test("identity: each event of a request has its own verdict; in a flood of tokens only the first hundred are hashed", async () => {
   const { site, secret } = await openSite();
   const [ann, bob] = ["ann", "bob"].map((accountId) => tokenOf({ secret, accountId }));
   await site.post([
@@ -245,7 +242,7 @@ test("identity: each event of a request has its own verdict; of a flood of token
   expect(flood.filter((each) => each.identity === "bad-token")).toHaveLength(50);
 });
 
-test("identity: a resend with another token is the same event, and the first verdict stays", async () => {
+test("identity: a resend with another token is the same event, and the first verdict is kept", async () => {
   const { site, secret } = await openSite();
   const event = { ...eventBy({ token: tokenOf({ secret }) }), event_id: randomUUID() };
   await site.post([event]);

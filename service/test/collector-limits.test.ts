@@ -13,7 +13,7 @@ function packed(text: string | Buffer): string {
   return gzipSync(text).toString("base64");
 }
 
-test("POST collect 200: gzip in base64, as mobile SDKs send it, with the hash of either form", async () => {
+test("POST collect 200: accepts gzip in base64, as mobile SDKs send it, with the hash of either form", async () => {
   const site = await Site.create(service.current);
   const text = JSON.stringify([browserEvent(), browserEvent({ event_type: "ä😀" })]);
   expect((await site.collect(packed(text), gzip)).status).toBe(200);
@@ -25,7 +25,7 @@ test("POST collect 200: gzip in base64, as mobile SDKs send it, with the hash of
   expect(await site.stored()).toHaveLength(3);
 });
 
-// What is bad as a whole: the body, how it is sent, and why it is put aside.
+// Bodies that are invalid as a whole: the name, the body, the query, and the quarantine reason.
 const bad: [string, () => string | Uint8Array<ArrayBuffer>, { query?: Record<string, string> }, string][] = [
   ["no body", () => "", {}, "not-json"],
   ["broken JSON", () => '[{"event_id":"1"', {}, "not-json"],
@@ -52,9 +52,9 @@ const bad: [string, () => string | Uint8Array<ArrayBuffer>, { query?: Record<str
   ["gzip nested four million deep", () => packed("[".repeat(4 * mebi) + "]".repeat(4 * mebi)), gzip, "too-deep"],
 ];
 
-describe("bad as a whole", () => {
+describe("invalid as a whole", () => {
   test.each(bad)(
-    "POST collect 200: %s is put aside, told and counted once",
+    "POST collect 200: %s is quarantined and counted once",
     { timeout: 60_000 },
     async (_name, body, options, reason) => {
       const site = await Site.create(service.current);
@@ -68,7 +68,7 @@ describe("bad as a whole", () => {
   );
 });
 
-test("POST collect 200: 8 MiB to the byte unpack, and 32 levels are not too deep", async () => {
+test("POST collect 200: accepts exactly 8 MiB unpacked, and 32 levels of nesting", async () => {
   const site = await Site.create(service.current);
   const nested = browserEvent({ more: JSON.parse("[".repeat(30) + "]".repeat(30)) });
   const text = JSON.stringify([nested]).padEnd(8 * mebi, " ");
@@ -77,13 +77,13 @@ test("POST collect 200: 8 MiB to the byte unpack, and 32 levels are not too deep
   expect(await site.counts()).toEqual({});
 });
 
-test("POST collect 200: brackets in texts, and quotes behind backslashes, are no levels", async () => {
+test("POST collect 200: brackets in strings and escaped quotes do not count as nesting", async () => {
   const site = await Site.create(service.current);
   await site.post([browserEvent({}, { a: `${"[{".repeat(100)}\\"${"[".repeat(100)}`, b: '"[[' })]);
   expect((await site.storedOne()).attributes?.["a"]).toContain("[{[{");
 });
 
-test("POST collect 200: the first 2,000 events are kept, and the rest is one entry with their number", async () => {
+test("POST collect 200: the first 2,000 events are kept, and the rest is one quarantine entry with their count", async () => {
   const site = await Site.create(service.current);
   const small = { event_type: "x", timestamp: Date.now() };
   const events = Array.from({ length: 2003 }, (_, index) => ({ ...small, event_id: `e${index}` }));
@@ -96,7 +96,7 @@ test("POST collect 200: the first 2,000 events are kept, and the rest is one ent
   expect(quarantine[0]?.detail).toContain("3 more came");
 });
 
-test("POST collect 200: of a mixed batch what is good is kept, and each of the rest has its reason", async () => {
+test("POST collect 200: the valid events of a mixed batch are kept, and each of the others gets its reason", async () => {
   const site = await Site.create(service.current);
   const good = [browserEvent(), browserEvent()];
   const { event_id: _id, ...nameless } = browserEvent();
@@ -124,7 +124,7 @@ test("POST collect 200: of a mixed batch what is good is kept, and each of the r
   expect(await site.counts()).toEqual(one);
 });
 
-test("POST collect 200: bytes that are no text, U+0000 and half characters are stored as U+FFFD", async () => {
+test("POST collect 200: invalid bytes, U+0000 and lone surrogates are stored as U+FFFD", async () => {
   const site = await Site.create(service.current);
   const text = JSON.stringify([browserEvent({ device_id: "d\0" }, { a: "x\0y\ud800z" })]);
   expect((await site.collect(Uint8Array.from(Buffer.from(text.replace("add_to_cart", "caf\u00e9"), "latin1")))).status).toBe(200);
@@ -135,7 +135,7 @@ test("POST collect 200: bytes that are no text, U+0000 and half characters are s
   });
 });
 
-test("POST collect 200: what is over a limit is cut, told, and kept", async () => {
+test("POST collect 200: values over a limit are truncated and flagged, and the event is kept", async () => {
   const site = await Site.create(service.current);
   const attributes = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`a${index}`, "x".repeat(2000)]));
   await site.post([browserEvent({ device_id: "d".repeat(1000) }, attributes)]);
@@ -146,7 +146,7 @@ test("POST collect 200: what is over a limit is cut, told, and kept", async () =
   expect(Math.max(...Object.values(activity.attributes ?? {}).map((value) => String(value).length))).toBe(1024);
 });
 
-test("POST collect 200: a hundred requests at once are a hundred events, in fewer transactions", async () => {
+test("POST collect 200: a hundred concurrent requests store a hundred events in fewer transactions", async () => {
   const site = await Site.create(service.current);
   const events = Array.from({ length: 100 }, () => browserEvent());
   await Promise.all(events.map((event) => site.post([event])));
@@ -158,7 +158,7 @@ test("POST collect 200: a hundred requests at once are a hundred events, in fewe
   expect(row?.transactions).toBeLessThan(100);
 });
 
-test("POST collect 200: a flood of packed bodies under one key holds up no other tenant's", async () => {
+test("POST collect 200: a flood of compressed bodies for one key does not delay other tenants", async () => {
   const [flooded, other] = [await Site.create(service.current), await Site.create(service.current)];
   const large = packed(Buffer.alloc(8 * mebi, " "));
   let left = 30;
@@ -172,7 +172,7 @@ test("POST collect 200: a flood of packed bodies under one key holds up no other
   await Promise.all(flood);
 });
 
-test("POST collect 200: a hundred at once with the same event are one event", async () => {
+test("POST collect 200: a hundred concurrent requests with the same event store it once", async () => {
   const site = await Site.create(service.current);
   const event = browserEvent();
   await Promise.all(Array.from({ length: 100 }, () => site.post([event])));
@@ -180,7 +180,7 @@ test("POST collect 200: a hundred at once with the same event are one event", as
   expect(await site.counts()).toEqual({});
 });
 
-test("POST collect 200: whatever JSON comes is answered 200, and stored or counted", { timeout: 60_000 }, async () => {
+test("POST collect 200: any JSON is answered with 200 and either stored or counted", { timeout: 60_000 }, async () => {
   const site = await Site.create(service.current);
   const member = fc.oneof(fc.jsonValue({ depthSize: "small" }), fc.string({ unit: "binary" }));
   const event = fc.oneof(

@@ -7,7 +7,7 @@ import { startService, type Service } from "../src/service.ts";
 import { expectProblem, send, testConfig, type Answer } from "./harness.ts";
 import { Site, browserEvent, shop } from "./site.ts";
 
-// A database of this file's own, for here it is stopped, filled and killed.
+// This file has its own database, because its tests stop, fill and kill it.
 const folder = mkdtempSync(join(tmpdir(), "casehound-collector-"));
 let postgres: EmbeddedPostgres;
 let service: Service;
@@ -40,7 +40,7 @@ async function startAgain(): Promise<void> {
   postgres = await EmbeddedPostgres.forService(folder);
 }
 
-test("POST and OPTIONS collect 503: the database is away; the page may read that, and what it sends again is stored", async () => {
+test("POST and OPTIONS collect 503: while the database is down, the page can read the error, and a resend is stored", async () => {
   const site = await Site.create(service);
   const body = JSON.stringify([browserEvent()]);
   let isAway = true;
@@ -49,7 +49,7 @@ test("POST and OPTIONS collect 503: the database is away; the page may read that
   });
   await postgres.stop();
   expectAway(await site.collect(body));
-  // Three times at once, as the SDK does.
+  // Three at once, as the SDK does.
   for (const answer of await Promise.all([1, 2, 3].map(() => site.collect(body)))) expectAway(answer);
   expectAway(await send(service.port, "OPTIONS", `/collect/${site.key}`, { headers: { origin: shop } }));
   await startAgain();
@@ -58,7 +58,7 @@ test("POST and OPTIONS collect 503: the database is away; the page may read that
   await site.storedOne();
 });
 
-test("POST collect 503: the store is full; nothing of a request is stored, and all of it once there is room", async () => {
+test("POST collect 503: with a full store, nothing of a request is stored, and all of it once there is room", async () => {
   const site = await Site.create(service);
   const admin = await service.database.connect();
   onTestFinished(() => admin.end());
@@ -76,7 +76,7 @@ test("POST collect 503: the store is full; nothing of a request is stored, and a
   expect(await site.counts()).toEqual({ "no-event-type": 1 });
 });
 
-test("POST collect 503: a store that does not take what is sent turns away what this process cannot hold", async () => {
+test("POST collect 503: if the store does not accept writes, requests beyond what the process can hold are rejected", async () => {
   const site = await Site.create(service);
   const admin = await service.database.connect();
   onTestFinished(() => admin.end());
@@ -85,7 +85,7 @@ test("POST collect 503: a store that does not take what is sent turns away what 
   onTestFinished(async () => void (await admin.query("rollback")));
   const bodies = Array.from({ length: 12 }, () => JSON.stringify([browserEvent()]).padEnd(2 * 1024 * 1024, " "));
   const sending = bodies.map((body) => site.collect(body));
-  // The first ones wait for the lock, and those that do not fit behind them are told at once.
+  // The first ones wait for the lock. Those that do not fit are rejected at once.
   const first = await Promise.race(sending);
   expectAway(first);
   await admin.query("rollback");
@@ -94,7 +94,7 @@ test("POST collect 503: a store that does not take what is sent turns away what 
   expect(await site.stored()).toHaveLength(statuses.filter((status) => status === 200).length);
 });
 
-test("kill -9 of the database under a flood: every event that was answered 200 is there, and the rest can be sent again", async () => {
+test("kill -9 of the database under a flood: every event answered with 200 is stored, and the rest can be sent again", async () => {
   const site = await Site.create(service);
   const events = Array.from({ length: 200 }, () => browserEvent());
   const pid = Number(readFileSync(join(folder, "postgres", "postmaster.pid"), "utf8").split("\n")[0]);

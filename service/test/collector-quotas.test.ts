@@ -9,7 +9,7 @@ const eventsMax = 2_000;
 const forged = (count: number) =>
   Array.from({ length: count }, () => browserEvent({ device_id: randomUUID(), user: {} }, { _session_id: randomUUID() }));
 
-test("POST collect 200: of 40,000 forged events from one address a part is kept, and all others are counted and shown", async () => {
+test("POST collect 200: of 40,000 forged events from one address, some are kept and all others are counted and shown", async () => {
   const site = await Site.create(service.current);
   for (let sent = 0; sent < 40_000; sent += eventsMax) await site.post(forged(eventsMax));
   const { database } = service.current;
@@ -20,15 +20,15 @@ test("POST collect 200: of 40,000 forged events from one address a part is kept,
   const { quarantine, counts } = await site.quarantined();
   expect(counts).toMatchObject([{ reason: "over-quota", count: 40_000 - (row?.events ?? 0) }]);
   expect(quarantine).toMatchObject([{ reason: "over-quota", detail: expect.stringMatching(/^More events or new sessions/) }]);
-  // Ten seconds' worth of new names at once, and one in 16 of the others. The quota may have refilled a little while they were
-  // sent.
+  // Expect ten seconds' worth of new names at once, and one in 16 of the others. The quota may have refilled a little while they
+  // were sent.
   expect(row?.events).toBeGreaterThan(1_000);
   expect(row?.events).toBeLessThan(12_000);
   const metrics = await service.current.metrics.text();
   expect(metrics).toContain(`casehound_quarantined_total{reason="over-quota"} ${counts[0]?.count}`);
 }, 120_000);
 
-test("POST collect 200: two full requests from one visitor who was offline are accepted whole", async () => {
+test("POST collect 200: two full requests from one visitor who was offline are accepted completely", async () => {
   const site = await Site.create(service.current);
   for (let request = 0; request < 2; request++)
     await site.post(Array.from({ length: eventsMax }, () => browserEvent({ event_type: "scroll" })));

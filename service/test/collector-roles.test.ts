@@ -17,7 +17,7 @@ async function start(overrides: Partial<Config>): Promise<Service> {
   return service;
 }
 
-test("roles: a collector serves browsers and its health, and nothing else", async () => {
+test("roles: a collector serves browsers and its health checks, and nothing else", async () => {
   const databaseUrl = await createDatabase(inject("databaseUrl"));
   const api = await start({ databaseUrl, roles: new Set(["api"]) });
   const collector = await start({ databaseUrl, roles: new Set(["collector"]) });
@@ -41,12 +41,12 @@ test("roles: a collector serves browsers and its health, and nothing else", asyn
     expectProblem(await send(port, "GET", path, { token: site.tenant.token }), 404, "item-not-found");
   }
   expectProblem(await send(port, "POST", "/v2/oauth/token", { rawBody: "" }), 404, "item-not-found");
-  // The collector's address is not the API's: links and tokens keep naming that one.
+  // The collector's URL is not the API's: links and tokens keep using the API's.
   const answer = await site.tenant.call("GET", "/snippet");
   expect(answer.text).toContain(`${api.url}/tag.js`);
 });
 
-test("roles: an API without the collector takes nothing from browsers", async () => {
+test("roles: an API without the collector role accepts nothing from browsers", async () => {
   const api = await start({ roles: new Set(["api"]) });
   const site = await Site.create(api);
   for (const method of ["OPTIONS", "POST"]) {
@@ -56,7 +56,7 @@ test("roles: an API without the collector takes nothing from browsers", async ()
   }
 });
 
-test("stop: a request that is under way is stored and answered, and its connection ends", async () => {
+test("stop: a request in progress is stored and answered, and its connection is closed", async () => {
   const databaseUrl = await createDatabase(inject("databaseUrl"));
   const api = await start({ databaseUrl, roles: new Set(["api"]) });
   const collector = await startService(testConfig({ databaseUrl, roles: new Set(["collector"]) }));
@@ -82,7 +82,7 @@ test("stop: a request that is under way is stored and answered, and its connecti
   await site.storedOne();
 });
 
-test("GET tag.js 200: the tag's script, for an hour, with its ETag, for any page", async () => {
+test("GET tag.js 200: returns the tag's script to any page, with an ETag and a lifetime of an hour", async () => {
   const address = `http://127.0.0.1:${both.current.port}/tag.js`;
   const answer = await fetch(address);
   const text = await answer.text();
@@ -101,7 +101,7 @@ function tagRequest(encoding: string): string {
   return `GET /tag.js HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${encoding}\r\n\r\n`;
 }
 
-test("GET tag.js 200: packed for those who take it, in under 6 kB, and plain for others", async () => {
+test("GET tag.js 200: compressed to under 6 kB for clients that accept it, and plain for others", async () => {
   const { port } = both.current;
   const packed = await sendRaw(port, tagRequest("br, gzip"));
   expect(packed.headers).toMatchObject({ "content-encoding": "gzip", vary: "Accept-Encoding" });
@@ -113,7 +113,7 @@ test("GET tag.js 200: packed for those who take it, in under 6 kB, and plain for
   }
 });
 
-test("GET tag.js 304: a browser that has it gets nothing again, and another one the script", async () => {
+test("GET tag.js 304: a browser that has the current script gets no body; any other gets the script", async () => {
   const address = `http://127.0.0.1:${both.current.port}/tag.js`;
   const etag = (await fetch(address)).headers.get("etag") ?? "";
   for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {

@@ -13,7 +13,7 @@ function preflight(key: string, headers: Record<string, string>): Promise<Answer
   return send(service.current.port, "OPTIONS", `/collect/${key}?platform=Web`, { headers: { ...asked, ...headers } });
 }
 
-// What an answer tells a browser, and what it must never hold.
+// Returns the CORS headers, and checks that no cookie or redirect is set.
 function corsOf({ headers }: Answer): Record<string, string> {
   expect([headers.get("set-cookie"), headers.get("location")]).toEqual([null, null]);
   return Object.fromEntries([...headers].filter(([name]) => name.startsWith("access-control-") || name === "vary"));
@@ -21,7 +21,7 @@ function corsOf({ headers }: Answer): Record<string, string> {
 
 const readable = { "access-control-allow-origin": shop, "access-control-allow-credentials": "true", vary: "Origin" };
 
-test("OPTIONS collect 204: a page of an allowed origin may post JSON with its credentials", async () => {
+test("OPTIONS collect 204: a page of an allowed origin may post JSON with credentials", async () => {
   const site = await Site.create(service.current);
   const answer = await preflight(site.key, { origin: shop });
   expect([answer.status, answer.text]).toEqual([204, ""]);
@@ -32,7 +32,7 @@ test("OPTIONS collect 204: a page of an allowed origin may post JSON with its cr
   });
 });
 
-test("OPTIONS collect 204: each of several origins is answered with itself, from the moment that it is allowed", async () => {
+test("OPTIONS collect 204: each of several origins is echoed back as soon as it is allowed", async () => {
   const site = await Site.create(service.current, { allowed_origins: [] });
   const origins = [shop, "http://localhost:3000"];
   for (const origin of origins) expect((await preflight(site.key, { origin })).status).toBe(403);
@@ -56,7 +56,7 @@ const foreignOrigins = [
   "*",
 ];
 
-test.each(foreignOrigins)("OPTIONS and POST collect 403: nothing for pages of %s, and nothing is stored", async (origin) => {
+test.each(foreignOrigins)("OPTIONS and POST collect 403: pages of %s are rejected, and nothing is stored", async (origin) => {
   const site = await Site.create(service.current);
   const answers = [
     await preflight(site.key, { origin }),
@@ -70,7 +70,7 @@ test.each(foreignOrigins)("OPTIONS and POST collect 403: nothing for pages of %s
   expect((await site.quarantined()).counts).toEqual([]);
 });
 
-test("OPTIONS and POST collect 403: an unknown key and a foreign origin have the same bytes", async () => {
+test("OPTIONS and POST collect 403: an unknown key and a foreign origin get the same response", async () => {
   const site = await Site.create(service.current);
   const body = JSON.stringify([browserEvent()]);
   const foreign = { origin: "https://other.example" };
@@ -92,14 +92,14 @@ test("OPTIONS and POST collect 403: an unknown key and a foreign origin have the
   expect(await site.stored()).toEqual([]);
 });
 
-test("OPTIONS collect 403: without an origin it is no preflight", async () => {
+test("OPTIONS collect 403: a request without an origin is not a preflight", async () => {
   const site = await Site.create(service.current);
   const answer = await preflight(site.key, {});
   expectProblem(answer, 403, "access-denied");
   expect(corsOf(answer)).toEqual({ vary: "Origin" });
 });
 
-test("POST collect 200: an empty object once the events are durable, readable for the page", async () => {
+test("POST collect 200: returns an empty object once the events are durable, readable by the page", async () => {
   const site = await Site.create(service.current);
   const events = [browserEvent(), browserEvent()];
   const answer = await site.collect(JSON.stringify(events));
@@ -109,7 +109,7 @@ test("POST collect 200: an empty object once the events are durable, readable fo
   expect(ids.toSorted()).toEqual(events.map((each) => each.event_id).toSorted());
 });
 
-test("POST collect 200: whoever sends no origin is no page, and is taken", async () => {
+test("POST collect 200: a request without an origin is not from a page, and is accepted", async () => {
   const site = await Site.create(service.current, { allowed_origins: [] });
   const body = JSON.stringify([browserEvent()]);
   const answer = await send(service.current.port, "POST", `/collect/${site.key}`, { rawBody: body });
@@ -119,7 +119,7 @@ test("POST collect 200: whoever sends no origin is no page, and is taken", async
 });
 
 test.each(["application/json; charset=utf-8", "text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "image/png", ""])(
-  "POST collect 200: JSON is JSON where the media type is '%s'",
+  "POST collect 200: JSON is accepted with the media type '%s'",
   async (type) => {
     const site = await Site.create(service.current);
     const event = browserEvent();
@@ -128,14 +128,14 @@ test.each(["application/json; charset=utf-8", "text/plain;charset=UTF-8", "appli
   },
 );
 
-test("POST collect 200: no events, nothing stored, nothing in quarantine", async () => {
+test("POST collect 200: an empty batch stores and quarantines nothing", async () => {
   const site = await Site.create(service.current);
   await site.post([]);
   expect(await site.stored()).toEqual([]);
   expect((await site.quarantined()).counts).toEqual([]);
 });
 
-test("POST collect 200: a strange query is no fault of the events", async () => {
+test("POST collect 200: an odd query string does not affect the events", async () => {
   const site = await Site.create(service.current);
   const body = JSON.stringify([browserEvent()]);
   for (const query of [
@@ -160,7 +160,7 @@ function rawPost(key: string, body: string, framing: string): string {
   return `POST /collect/${key} HTTP/1.1\r\nHost: localhost\r\nOrigin: ${shop}\r\n${framing}\r\n\r\n${body}`;
 }
 
-test("POST collect 413: over 2 MiB, however it is sent; the connection is closed, and nothing is stored", async () => {
+test("POST collect 413: over 2 MiB in any framing, the connection is closed and nothing is stored", async () => {
   const site = await Site.create(service.current);
   const body = JSON.stringify([browserEvent()]).padEnd(bodyBytesMax + 1, " ");
   const framings = [
@@ -178,13 +178,13 @@ test("POST collect 413: over 2 MiB, however it is sent; the connection is closed
   expect(await site.stored()).toEqual([]);
 });
 
-test("POST collect 200: 2 MiB to the byte are taken", async () => {
+test("POST collect 200: accepts exactly 2 MiB", async () => {
   const site = await Site.create(service.current);
   expect((await site.collect(JSON.stringify([browserEvent()]).padEnd(bodyBytesMax, " "))).status).toBe(200);
   await site.storedOne();
 });
 
-test("collect 405 and 404: other methods are named, other paths are nothing, and none of it redirects", async () => {
+test("collect 405 and 404: other methods get an Allow header, other paths do not exist, and nothing redirects", async () => {
   const site = await Site.create(service.current);
   const { port } = service.current;
   for (const method of ["GET", "PUT", "DELETE", "PATCH"]) {
@@ -205,7 +205,7 @@ function valueOf(text: string, series: string): number {
   return Number(line?.split(" ")[1] ?? 0);
 }
 
-test("POST collect: nothing of it is in a tenant's audit trail, and the counters tell what became of the events", async () => {
+test("POST collect: the audit trail records nothing, and the counters show what became of the events", async () => {
   const site = await Site.create(service.current);
   const before = await service.current.metrics.text();
   const known = browserEvent();

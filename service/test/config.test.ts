@@ -24,7 +24,7 @@ const bootstrap = { BOOTSTRAP_TENANT: "acme", BOOTSTRAP_CLIENT_ID: "acme-1", BOO
 const quotaNames = ["QUOTA_ADDRESS_EVENTS", "QUOTA_ADDRESS_NAMES", "QUOTA_KEY_EVENTS", "QUOTA_KEY_NAMES"];
 const rateNames = ["RATE_LIMIT_CLIENT", "RATE_LIMIT_TENANT", "RATE_LIMIT_COLLECTOR", ...quotaNames];
 
-// By the variable that the fault must name.
+// The variable that the error must name, and invalid environments.
 const bad: [string, ...Environment[]][] = [
   ["PORT", ...["-1", "65536", "80a", "8 0", "0x50", "1e3", "80.5", "http", "80\n90"].map((PORT) => ({ PORT }))],
   ["METRICS_PORT", ...["on", "none", "OFF", "-1", "65536", "9464 "].map((METRICS_PORT) => ({ METRICS_PORT }))],
@@ -99,7 +99,7 @@ function faultOf(environment: Environment): unknown {
   }
 }
 
-test.each(cases)("config: $shown is a fault of one line that names $name", ({ name, environment }) => {
+test.each(cases)("config: $shown is a one-line error that names $name", ({ name, environment }) => {
   const fault = faultOf(environment);
   expect(fault).toBeInstanceOf(ConfigFault);
   const message = fault instanceof Error ? fault.message : "";
@@ -108,7 +108,7 @@ test.each(cases)("config: $shown is a fault of one line that names $name", ({ na
   expect(message).not.toContain(environment["BOOTSTRAP_CLIENT_SECRET"] ?? "\n");
 });
 
-test("config: with nothing set, and with everything empty, it is the try-out on port 8080", () => {
+test("config: unset and empty variables give the try-out on port 8080", () => {
   const names = [
     "HOST",
     "PORT",
@@ -137,7 +137,7 @@ test("config: with nothing set, and with everything empty, it is the try-out on 
   expect(readConfig({}).collectorQuotas).toEqual({ address: { events: 500, names: 50 }, key: { events: 5_000, names: 2_000 } });
 });
 
-test("config: values of every variable are read", () => {
+test("config: every variable is read", () => {
   const limits = { RATE_LIMIT_CLIENT: "off", RATE_LIMIT_TENANT: "1000000", RATE_LIMIT_COLLECTOR: "1" };
   const switches = { METRICS_PORT: "off", DEMO: "off", STRICT_HOST: "on" };
   const quotas = {
@@ -157,7 +157,7 @@ test("config: values of every variable are read", () => {
     isStrictHost: true,
   });
   expect(readConfig(environment).bootstrap).toEqual({ tenant: "acme", clientId: "acme-1", clientSecret: goodSecret });
-  // Some issuers tell their keys apart by a parameter.
+  // Some issuers select their keys by a query parameter.
   const entra = { ...issuer, jwks_uri: "https://id.example/keys?appid=7" };
   expect(readConfig({ TRUSTED_ISSUERS: JSON.stringify([entra]) }).trustedIssuers).toEqual([{ ...entra, scope_claim: "scope" }]);
   const all = { ...entra, tenants: "*" };
@@ -170,26 +170,26 @@ test.each([
   "https://cases.example/base/?",
   "https://cases.example/base#",
   " https://cases.example/base ",
-])("config: PUBLIC_URL '%s' is kept in a form that paths can be put behind", (PUBLIC_URL) => {
+])("config: PUBLIC_URL '%s' is normalized so that paths can be appended", (PUBLIC_URL) => {
   expect(readConfig({ PUBLIC_URL }).publicUrl).toBe("https://cases.example/base");
 });
 
-// One value of each variable through the real thing: what the reader throws must also come out as one line and exit code 2.
+// Start the real process with one invalid value of each variable: every error must give one line and exit code 2.
 const firstOfEach = cases.filter(
   ({ name }, index) => /^\w+$/.test(name) && cases.findIndex((each) => each.name === name) === index,
 );
 
 describe("a real start", { concurrent: true }, () => {
-  test.each(firstOfEach)("start, exit 2: one line that names $name", async ({ name, environment }) => {
+  test.each(firstOfEach)("start, exit 2: prints one line that names $name", async ({ name, environment }) => {
     const line = await processes.launch({ DATA_DIR: "/dev/null/never-made", ...environment }).refusal();
     expect(line).toContain(name);
   });
 
-  test.each(["999.1.1.1", "no host", "192.0.2.1"])("start, exit 2: one line that names HOST where it is %s", async (HOST) => {
+  test.each(["999.1.1.1", "no host", "192.0.2.1"])("start, exit 2: prints one line that names HOST if it is %s", async (HOST) => {
     expect(await processes.launch({ DATABASE_URL: inject("databaseUrl"), HOST, LOG_LEVEL: "error" }).refusal()).toContain("HOST");
   });
 
-  test("start, exit 2: one line that names DATA_DIR where it is a file, or cannot be made", async () => {
+  test("start, exit 2: prints one line that names DATA_DIR if it is a file or cannot be created", async () => {
     const folder = processes.folder();
     writeFileSync(join(folder, "file"), "");
     symlinkSync(join(folder, "unmounted"), join(folder, "link"));
@@ -204,7 +204,7 @@ describe("a real start", { concurrent: true }, () => {
 const servers: Server[] = [];
 afterAll(() => servers.forEach((server) => server.close()));
 
-// A server that is no PostgreSQL, and says only this.
+// Starts a server that is not PostgreSQL and sends only these words.
 async function listenAndSay(words: string | null): Promise<number> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
@@ -212,7 +212,7 @@ async function listenAndSay(words: string | null): Promise<number> {
   }).listen(0, "127.0.0.1");
   servers.push(server);
   await new Promise((resolve) => server.once("listening", resolve));
-  // A TCP server's address is never text.
+  // A TCP server's address is never a string.
   return (server.address() as { port: number }).port;
 }
 
@@ -259,14 +259,14 @@ const unreachable: { name: string; url: () => Promise<string>; says?: string }[]
 ];
 
 describe("a real start with a DATABASE_URL", { concurrent: true }, () => {
-  test.each(unreachable)("start, exit 2: one line where it leads $name, without the password", async ({ url, says }) => {
+  test.each(unreachable)("start, exit 2: prints one line without the password if it leads $name", async ({ url, says }) => {
     const line = await processes.launch({ DATABASE_URL: await url(), LOG_LEVEL: "error" }).refusal();
     expect(line).toContain(says ?? "DATABASE_URL");
     expect(line).not.toContain(secret);
   });
 });
 
-test("config: another issuer for people is all of its four variables; plain http only on this machine", () => {
+test("config: the OIDC issuer needs all four of its variables, and plain http is accepted only on this machine", () => {
   expect(readConfig({}).oidc).toBeNull();
   expect(readConfig(oidc).oidc).toEqual({
     issuer: oidc.OIDC_ISSUER,

@@ -7,23 +7,23 @@ import { runCli } from "./cli.ts";
 import { connectTo, readPostmaster } from "./launch.ts";
 import { useProcesses } from "./process.ts";
 
-// Nobody else on the machine can see what is in DATA_DIR.
+// Nobody else on the machine can read what is in DATA_DIR.
 vi.setConfig({ testTimeout: 60_000 });
 
 const processes = useProcesses();
 const isRoot = process.getuid?.() === 0;
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
-// PostgreSQL never runs as root. The folder's group lets it pass through.
+// PostgreSQL never runs as root, so the folder's group lets it pass through.
 const closed = isRoot ? "710" : "700";
 
-// In a folder that everybody can enter.
+// The parent folder is open to everybody.
 function newDataDir(): string {
   const folder = processes.folder();
   chmodSync(folder, 0o755);
   return join(folder, "data");
 }
 
-// Opens the database once, and returns what PostgreSQL's process may do beyond its user's rights.
+// Opens the database once, and returns the capabilities of PostgreSQL's process.
 async function useOnce(dataDir: string): Promise<string | undefined> {
   const embedded = await EmbeddedPostgres.forCommand(dataDir);
   const client = await connectTo(embedded.address);
@@ -42,7 +42,7 @@ test("DATA_DIR: a new folder is closed to others, and PostgreSQL needs no capabi
   expect(open).toEqual([]);
 });
 
-test("DATA_DIR: a folder that an older version left open is closed on the next use, and so are its files", async () => {
+test("DATA_DIR: a folder that an older version left open is closed on the next use, together with its files", async () => {
   const dataDir = newDataDir();
   await useOnce(dataDir);
   const secrets = ["postgres.log", "demo-credentials.json"].map((name) => join(dataDir, name));
@@ -58,8 +58,8 @@ test("DATA_DIR: a folder that an older version left open is closed on the next u
   expect((await runCli(["doctor"], { DATA_DIR: dataDir })).out).toMatch(/ok {4}data folder/);
 });
 
-// It could be /var/lib, or somebody's home.
-test("DATA_DIR: a folder that also contains other files is left as it is", async () => {
+// The folder could be /var/lib, or somebody's home.
+test("DATA_DIR: a folder that also contains other files is left unchanged", async () => {
   const dataDir = newDataDir();
   mkdirSync(dataDir, { mode: 0o755 });
   writeFileSync(join(dataDir, "letters.txt"), "dear", { mode: 0o644 });
@@ -79,7 +79,7 @@ test.runIf(isRoot)("DATA_DIR: other users can list, read and enter nothing", asy
   }
 });
 
-test.runIf(isRoot)("DATA_DIR: a folder of another user is left as it is", async () => {
+test.runIf(isRoot)("DATA_DIR: a folder of another user is left unchanged", async () => {
   const dataDir = newDataDir();
   mkdirSync(dataDir, { mode: 0o755 });
   chownSync(dataDir, others.uid, others.gid);

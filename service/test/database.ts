@@ -12,7 +12,7 @@ declare module "vitest" {
   }
 }
 
-// One real PostgreSQL for the whole run; tests keep apart by tenants, as customers do. TEST_DATABASE_URL names another one.
+// One real PostgreSQL for the whole run. Tests are separated by tenant, as customers are. TEST_DATABASE_URL selects another one.
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env["TEST_DATABASE_URL"];
   if (given !== undefined) {

@@ -14,7 +14,7 @@ import type { Answer, TestTenant } from "./harness.ts";
 
 export type NamedDecision = Omit<StoredDecision, "f"> & { f?: Features };
 
-// A decision as the engine stores it, put into the log by hand.
+// A decision in the form the engine stores, inserted by the test.
 export type Decided = Partial<RecordedActivity> & {
   score?: number;
   decision?: NamedDecision;
@@ -43,12 +43,12 @@ export async function insertDecided(tenant: TestTenant, decided: Decided[]): Pro
   await database.transaction((tx) => appendScored(tx, tenant.tenantId, rows));
 }
 
-// Features are given by name, and stored by their codes.
+// Features are given by name and stored by code.
 export function decisionText({ f, ...rest }: NamedDecision): string {
   return JSON.stringify({ ...rest, ...(f && { f: packed(contextOf(f, {})) }) });
 }
 
-// Noon of a day in the past, by UTC: 1 is yesterday.
+// Noon UTC of a past day: 1 is yesterday.
 export function noonBefore(days: number): string {
   return `${dayBefore(days)}T12:00:00.000Z`;
 }
@@ -82,7 +82,7 @@ export async function makeRule(tenant: TestTenant, id: string, change: Partial<R
   return answer.json.data;
 }
 
-// A session of nobody, and what another account was seen with.
+// Creates a session without an account, and links of another account to a device and an address.
 export async function makeTraces(tenant: TestTenant): Promise<Record<"session_id" | "device_id" | "ip", string>> {
   const at = new Date().toISOString();
   const [session_id, device_id, ip] = [randomUUID(), randomUUID(), randomUUID()];

@@ -22,7 +22,7 @@ async function read(tenant: TestTenant, id: string): Promise<Decision> {
 
 const features = { "event.type": "login_succeeded", "device.accounts_1h": 12, "account.device_is_new": true };
 
-test("GET decision 200: the activity, its features in words, and each rule that fired with its sentence and values", async () => {
+test("GET decision 200: returns the activity, its features in words, and each rule that fired with its sentence and values", async () => {
   const tenant = await newTenant();
   await makeRule(tenant, "crowded", { weight: 3 });
   await makeRule(tenant, "fresh", {
@@ -87,7 +87,7 @@ test("GET decision 200: the activity, its features in words, and each rule that 
   expect(found.shadow_rules).toMatchObject([{ rule_id: "quiet", weight: 9 }]);
 });
 
-test("GET decision 200: it says the same after its rules and the thresholds have changed", async () => {
+test("GET decision 200: the explanation stays the same after the rules and thresholds change", async () => {
   const tenant = await newTenant();
   await makeRule(tenant, "crowded", { weight: 3 });
   const prediction_id = randomUUID();
@@ -106,7 +106,7 @@ test("GET decision 200: it says the same after its rules and the thresholds have
   expect(await read(tenant, prediction_id)).toEqual(before);
 });
 
-test("GET decision 200: by the thresholds that were stored, where they were not the default ones", async () => {
+test("GET decision 200: uses the stored thresholds if they were not the defaults", async () => {
   const tenant = await newTenant();
   await makeRule(tenant, "crowded", { weight: 3 });
   const t = { score_2: 1, score_3: 2, score_4: 2.5, score_5: 3 };
@@ -114,7 +114,7 @@ test("GET decision 200: by the thresholds that were stored, where they were not 
   expect(found).toMatchObject({ thresholds: t, recomputed: { log_odds: 3, score: 5 } });
 });
 
-test("GET decision 200: weights that are no binary fractions add up to what was stored", async () => {
+test("GET decision 200: weights that are not binary fractions add up to the stored sum", async () => {
   const tenant = await newTenant();
   const weights = [0.1, 0.2, 0.3, 0.7];
   for (const [index, weight] of weights.entries()) await makeRule(tenant, `rule_${index}`, { weight });
@@ -123,7 +123,7 @@ test("GET decision 200: weights that are no binary fractions add up to what was 
   expect(found.recomputed.log_odds).toBe(found.log_odds);
 });
 
-test("GET decision 200: a report of fraud is a 5 without a rule, and an empty decision of old is explained as such", async () => {
+test("GET decision 200: a fraud report scores 5 without a rule, and an old empty decision is explained the same way", async () => {
   const tenant = await newTenant();
   expect(await explained(tenant, { type: "fraud_report", score: 5 })).toMatchObject({
     score: 5,
@@ -134,7 +134,7 @@ test("GET decision 200: a report of fraud is a 5 without a rule, and an empty de
   });
 });
 
-test("GET decision 200: an occurrence of a case leads to the decision that made it", async () => {
+test("GET decision 200: an occurrence of a case leads to its decision", async () => {
   const tenant = await newTenant();
   const opened = await tenant.openCase("user-1");
   const [occurrence] = Object.values(opened.fraud_occurrences);
@@ -147,7 +147,7 @@ test("GET decision 200: an occurrence of a case leads to the decision that made 
   });
 });
 
-test("GET decision 404: one that is not there, or is another tenant's", async () => {
+test("GET decision 404: a decision that does not exist or belongs to another tenant", async () => {
   const [tenant, other] = [await newTenant(), await newTenant()];
   const foreign = (await explained(other, {})).prediction_id;
   for (const id of [randomUUID(), foreign, "x", "x".repeat(600)]) {

@@ -6,14 +6,14 @@ const session = { session_id: "s1", device_id: "laptop" };
 const headless = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/131.0.0.0 Safari/537.36";
 const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36";
 
-// The site's own browser events at these milliseconds.
+// Browser events of the site at the given milliseconds.
 function actions(times: number[], more: Partial<Step> = {}): Step[] {
   return times.map((ms) => ({ minute: ms / 60_000, type: "custom:check_stock", origin: "browser", ...session, ...more }));
 }
 
 const every = (ms: number, count: number) => Array.from({ length: count }, (_, index) => index * ms);
 
-test("rule scripted_rhythm: 8 gaps of the same length are a Bot case of the account", async () => {
+test("rule scripted_rhythm: 8 gaps of the same length open a Bot case for the account", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast(actions(every(2000, 9), { ...owner, identity: "signed" }));
   expect(last.rules).toEqual(["scripted_rhythm"]);
@@ -39,11 +39,11 @@ test("rule scripted_rhythm: 8 gaps of the same length are a Bot case of the acco
   });
 });
 
-// Two gaps in turn, of a mean of 1 s: their deviation is half of their difference.
+// Two alternating gaps with a mean of 1 s: their deviation is half of their difference.
 const uneven = (count: number, spreadMs: number) =>
   Array.from({ length: count }, (_, index) => index * 1000 + (index % 2) * spreadMs);
 
-test("rule scripted_rhythm: just within each of its bounds is enough", async () => {
+test("rule scripted_rhythm: values just within each bound are enough", async () => {
   for (const [times, features] of [
     [uneven(9, 140), { "session.gaps": 8, "session.gap_spread": 0.14 }],
     [every(19_999, 9), { "session.gaps": 8, "session.gap_mean_ms": 19_999 }],
@@ -55,18 +55,18 @@ test("rule scripted_rhythm: just within each of its bounds is enough", async () 
   }
 });
 
-test("rule scripted_rhythm: where nobody is logged in it is a case of the device", async () => {
+test("rule scripted_rhythm: if nobody is logged in, the case is about the device", async () => {
   const stage = await Stage.open();
   await stage.play(actions(every(2000, 9)));
   expect(await stage.onlyCase()).toMatchObject({ subject: "device:laptop", website_account_id: "UNKNOWN" });
 });
 
-test("rule scripted_rhythm: a gap less, a little more spread, or slower is not enough", async () => {
+test("rule scripted_rhythm: one gap less, slightly more spread, or slower actions are not enough", async () => {
   for (const [times, features] of [
     [every(2000, 8), { "session.gaps": 7 }],
     [uneven(9, 150), { "session.gaps": 8, "session.gap_spread": 0.15 }],
     [every(20_000, 9), { "session.gaps": 8, "session.gap_mean_ms": 20_000 }],
-    // Fifteen gaps: the longer ones are one more.
+    // With fifteen gaps there is one more long gap than short ones.
     [uneven(16, 390), { "session.gaps": 15, "session.gap_spread": 0.38 }],
     [uneven(17, 400), { "session.gaps": 16, "session.gap_spread": 0.4 }],
     [uneven(17, 390).map((ms) => ms * 5), { "session.gaps": 16, "session.gap_mean_ms": 5000 }],
@@ -76,7 +76,7 @@ test("rule scripted_rhythm: a gap less, a little more spread, or slower is not e
   }
 });
 
-test("rule scripted_rhythm: the presets of pages, and what a page records in one go, have no rhythm", async () => {
+test("rule scripted_rhythm: preset page events, and events that a page records at once, have no rhythm", async () => {
   const stage = await Stage.open();
   const loads = actions(every(2000, 12), { type: "page_view" });
   const scrolls = actions(every(2000, 12), { type: "custom:_scroll" });
@@ -85,7 +85,7 @@ test("rule scripted_rhythm: the presets of pages, and what a page records in one
   expect(played.flatMap(({ rules }) => rules)).toEqual([]);
 });
 
-test("rule bot_past_login: an account in use by a head-less browser is a Bot case of the account", async () => {
+test("rule bot_past_login: a headless browser that uses an account opens a Bot case for the account", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast([{ minute: 0, type: "payment", ...owner, user_agent: headless }]);
   expect(last.rules).toEqual(["bot_past_login"]);
@@ -103,7 +103,7 @@ test("rule bot_past_login: an account in use by a head-less browser is a Bot cas
   expect(shownValues(found, "bot_past_login")).toMatchObject({ "event.is_bot_agent": true, "session.is_webdriver": false });
 });
 
-test("rule bot_past_login: what servers tell of a session whose browser is driven by a program counts too", async () => {
+test("rule bot_past_login: server activity in a session whose browser is automated counts too", async () => {
   const stage = await Stage.open();
   const driven: Step = {
     minute: 0,
@@ -117,7 +117,7 @@ test("rule bot_past_login: what servers tell of a session whose browser is drive
   expect(played.map(({ rules }) => rules)).toEqual([[], ["bot_past_login"]]);
 });
 
-test("rule bot_past_login: a person's browser, a bot that is not logged in, or one that fails to log in is not enough", async () => {
+test("rule bot_past_login: a person's browser, a bot without a log-in, or a bot whose log-in fails is not enough", async () => {
   const stage = await Stage.open();
   const played = await stage.play([
     { minute: 0, type: "login_succeeded", ...owner, user_agent: chrome },
@@ -128,7 +128,7 @@ test("rule bot_past_login: a person's browser, a bot that is not logged in, or o
   expect(await stage.cases()).toEqual([]);
 });
 
-// Other people's visits. In each of them a browser sent events and the server reported a log-in.
+// Visits of other people. In each of them a browser sent events and the server reported a log-in.
 const othersVisits = Array.from({ length: 16 }, (_, index): Step[] => {
   const visit = { session_id: `other-${index}` };
   return [
@@ -137,7 +137,7 @@ const othersVisits = Array.from({ length: 16 }, (_, index): Step[] => {
   ];
 }).flat();
 
-test("rule no_browser: money and changes in a session that no browser told of weigh 1, which makes no case alone", async () => {
+test("rule no_browser: payments and changes in a session without browser events weigh 1, which opens no case alone", async () => {
   const stage = await Stage.open({}, 2);
   await stage.play(othersVisits);
   for (const type of ["payment", "transfer", "password_changed", "email_changed", "mfa_changed", "payee_added"]) {
@@ -147,7 +147,7 @@ test("rule no_browser: money and changes in a session that no browser told of we
   expect(await stage.cases()).toEqual([]);
 });
 
-test("rule no_browser: with another reason it raises the score", async () => {
+test("rule no_browser: together with another rule it raises the score", async () => {
   const stage = await Stage.open({}, 2);
   const habit = [0, 1, 2].map((minute): Step => ({ minute, type: "payment", ...owner, attributes: { amount: 50 } }));
   const changed: Step = { minute: 60, type: "payee_added", ...owner };
@@ -170,7 +170,7 @@ test("rule no_browser: with another reason it raises the score", async () => {
   expect(shownValues(found, "no_browser")).toMatchObject({ "tenant.has_browser": true, "session.has_browser": false });
 });
 
-test("rule no_browser: after a log-in as usual, of somebody whose browser is never heard, it is not enough", async () => {
+test("rule no_browser: after a usual log-in of somebody whose browser never sends events, it is not enough", async () => {
   const stage = await Stage.open({}, 2);
   const visits = [1, 2, 3, 4, 5].flatMap((minute): Step[] => {
     const visit = { ...owner, session_id: `visit-${minute}`, user_agent: chrome };
@@ -185,7 +185,7 @@ test("rule no_browser: after a log-in as usual, of somebody whose browser is nev
   expect(last.rules).toEqual([]);
 });
 
-test("rule no_browser: a session with a browser, other activity, nobody's, what is told hours later, or a tenant without a collector is not enough", async () => {
+test("rule no_browser: a session with a browser, other activity, no account, a late report, or a tenant without a collector is not enough", async () => {
   const silent = await Stage.open({}, 2);
   expect((await silent.playLast([{ minute: 1, type: "payment", ...owner, session_id: "s1" }])).rules).toEqual([]);
   const stage = await Stage.open({}, 2);

@@ -16,7 +16,7 @@ async function flagged(stage: Stage, website_account_id: string, flag: Flag): Pr
   await database.transaction((tx) => insertAccount(tx, account));
 }
 
-test("rule flagged_account_active: a log-in, money or a change of a fraudulent account is an Organic case to escalate", async () => {
+test("rule flagged_account_active: a log-in, payment or change on a fraudulent account opens an Organic case to escalate", async () => {
   const stage = await Stage.open();
   const types = ["login_succeeded", "payment", "transfer", "password_changed", "email_changed", "mfa_changed", "payee_added"];
   for (const type of types) await flagged(stage, `owner-${type}`, "is_fraudulent");
@@ -34,7 +34,7 @@ test("rule flagged_account_active: a log-in, money or a change of a fraudulent a
   });
 });
 
-test("rule flagged_account_active: that a blocked account is active is worth watching, and no fraud that is known", async () => {
+test("rule flagged_account_active: activity on a blocked account is to be monitored, because no fraud is known", async () => {
   const stage = await Stage.open();
   await flagged(stage, "owner", "is_blocked");
   const last = await stage.playLast([{ minute: 1, type: "login_succeeded", website_account_id: "owner" }]);
@@ -44,7 +44,7 @@ test("rule flagged_account_active: that a blocked account is active is worth wat
   expect(shownValues(found, "flagged_account_active")).toEqual({ "account.is_blocked": true, "account.is_fraudulent": false });
 });
 
-test("rule flagged_account_active: a failed log-in, a page, or a quarantined account is not enough", async () => {
+test("rule flagged_account_active: a failed log-in, a page view, or a quarantined account is not enough", async () => {
   const stage = await Stage.open();
   await flagged(stage, "blocked", "is_blocked");
   await flagged(stage, "quarantined", "is_quarantined");
@@ -80,7 +80,7 @@ const shared = { device_id: "shared" };
 const used: Step = { minute: 0, type: "login_succeeded", website_account_id: "fraudster", ...shared };
 const other: Step = { minute: 60, type: "signup", website_account_id: "other", ...shared };
 
-test("rule linked_fraud: an account on the device of a confirmed fraud is a Synthetic case to escalate", async () => {
+test("rule linked_fraud: an account on the device of a confirmed fraud opens a Synthetic case to escalate", async () => {
   const stage = await Stage.open();
   await stage.play([used]);
   await decided(stage, "fraudster", "CONFIRMED_FRAUD");
@@ -102,7 +102,7 @@ test("rule linked_fraud: an account on the device of a confirmed fraud is a Synt
 
 const minutesPerDay = 24 * 60;
 
-test("rule linked_fraud: a fraud that was confirmed 90 days ago counts, and one from 91 days ago accuses nobody", async () => {
+test("rule linked_fraud: a fraud confirmed 90 days ago counts, and one from 91 days ago does not", async () => {
   const stage = await Stage.open();
   await stage.play([used, { ...used, website_account_id: "earlier", device_id: "d2" }]);
   await decidedAt(stage, 60 - 90 * minutesPerDay, "fraudster", "CONFIRMED_FRAUD");
@@ -125,7 +125,7 @@ test("rule linked_fraud: on a shared device one fraud accuses nobody, but frauds
   expect((await stage.playLast([{ ...other, minute: 70, type: "login_succeeded" }])).rules).toEqual(["linked_fraud"]);
 });
 
-test("rule linked_fraud: a shared device whose state was removed after a quiet time is still known to be shared", async () => {
+test("rule linked_fraud: a shared device whose state was removed after a quiet period is still known to be shared", async () => {
   const stage = await Stage.open();
   const users = ["fraudster", "a", "b", "c", "d"];
   await stage.play(users.map((website_account_id): Step => ({ ...used, website_account_id })));
@@ -137,7 +137,7 @@ test("rule linked_fraud: a shared device whose state was removed after a quiet t
   expect(last.rules).toEqual([]);
 });
 
-test("rule linked_fraud: the account's own fraud, a false alarm, or a page is not enough", async () => {
+test("rule linked_fraud: the account's own fraud, a false alarm, or a page view is not enough", async () => {
   const stage = await Stage.open();
   await stage.play([used, { ...used, website_account_id: "accused", device_id: "d2" }]);
   await decided(stage, "fraudster", "CONFIRMED_FRAUD");
@@ -152,14 +152,14 @@ test("rule linked_fraud: the account's own fraud, a false alarm, or a page is no
   expect(await stage.cases()).toEqual([]);
 });
 
-test("rule linked_fraud: a device on which the fraudster only failed to log in is not his", async () => {
+test("rule linked_fraud: a device on which the fraudster only failed to log in is not linked to the fraud", async () => {
   const stage = await Stage.open();
   await stage.play([{ ...used, type: "login_failed" }]);
   await decided(stage, "fraudster", "CONFIRMED_FRAUD");
   expect((await stage.playLast([other])).rules).toEqual([]);
 });
 
-test("rule reported_fraud: a report is an Organic case of score 5 to escalate", async () => {
+test("rule reported_fraud: a report opens an Organic case of score 5 to escalate", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast([{ minute: 0, type: "fraud_report", website_account_id: "owner" }]);
   expect(last).toMatchObject({ rules: ["reported_fraud"], score: 5 });
@@ -175,7 +175,7 @@ test("rule reported_fraud: a report is an Organic case of score 5 to escalate", 
   });
 });
 
-test("rule reported_fraud: a custom activity of that name is no report", async () => {
+test("rule reported_fraud: a custom activity with that name is no report", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast([{ minute: 0, type: "custom:fraud_report", website_account_id: "owner" }]);
   expect(last).toMatchObject({ rules: [], score: 1 });

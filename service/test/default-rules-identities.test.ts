@@ -57,7 +57,7 @@ test("rule signups_address: the eighth sign-up from one address within an hour o
   expect(shownValues(found, "signups_address")).toEqual({ "ip.signups_1h": 8 });
 });
 
-test("rule signups_address: twelve sign-ups from one address are one case about the address, and no account has one", async () => {
+test("rule signups_address: twelve sign-ups from one address make one case about the address, and none about an account", async () => {
   const stage = await Stage.open();
   const played = await stage.play(signups(12, (index) => ({ minute: index * 3, ip: "192.0.2.9", device_id: `device-${index}` })));
   expect(played.filter(({ rules }) => rules.includes("signups_address"))).toHaveLength(5);
@@ -69,7 +69,7 @@ test("rule signups_address: twelve sign-ups from one address are one case about 
   expect(hits).toEqual([{ subject: "ip:192.0.2.9", hits: 5 }]);
 });
 
-test("rule signups_device: other suspicions about a sign-up open a case on its account, beside the device's", async () => {
+test("rule signups_device: other suspicions about a sign-up open a case for its account, besides the device's", async () => {
   const stage = await Stage.open();
   await stage.play(signups(4, (index) => ({ minute: index * 3, device_id: "tablet", ...(index === 3 && throwaway) })));
   const subjects = (await stage.cases()).map(({ subject }) => subject);
@@ -84,7 +84,7 @@ test("rule signups_address: seven sign-ups are not enough, nor is an eighth exac
   expect(played.flatMap(({ rules }) => rules)).toEqual([]);
 });
 
-test("rule signups_disposable: a second sign-up on a device with throw-away e-mail is a Synthetic case of its account", async () => {
+test("rule signups_disposable: a second sign-up on a device with a disposable e-mail opens a Synthetic case for its account", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast(
     signups(2, (index) => ({ minute: index * 1439, device_id: "laptop", ...(index === 1 && throwaway) })),
@@ -108,13 +108,13 @@ test("rule signups_disposable: a second sign-up on a device with throw-away e-ma
   });
 });
 
-test("rule signups_disposable: from one address the third is enough, and the second is not", async () => {
+test("rule signups_disposable: from one address the third sign-up is enough, and the second is not", async () => {
   const stage = await Stage.open();
   const played = await stage.play(signups(3, (index) => ({ minute: index * 60, ip: "192.0.2.9", ...throwaway })));
   expect(played.map(({ rules }) => rules)).toEqual([[], [], ["signups_disposable"]]);
 });
 
-test("rule signups_disposable: a first sign-up with throw-away e-mail is not enough, nor is a second with a lasting address", async () => {
+test("rule signups_disposable: a first sign-up with a disposable e-mail is not enough, nor is a second with a lasting address", async () => {
   const stage = await Stage.open();
   const lasting = { attributes: { email: "someone@gmail.com" } };
   const on = (index: number) => ({ minute: index * 60, device_id: "laptop", ...(index === 0 ? throwaway : lasting) });

@@ -17,7 +17,7 @@ test("default rules: each has a test that fires it and one that is not enough", 
   expect(ids.filter((id) => !quiet.has(id))).toEqual([]);
 });
 
-// The engine's clock, which the test moves on.
+// An engine clock that the test can advance.
 function movable(): { minutes: number; clock: typeof clock } {
   const begun = Date.now();
   const moved = { minutes: 0, clock: { ...clock, now: () => new Date(begun + moved.minutes * 60_000).toISOString() } };
@@ -62,7 +62,7 @@ test("repeats: the same reasons from any session, device and address, however la
   expect(repeatsOf(after)).toEqual([{ count: 4, first_at, last_at: stage.at(7) }]);
 });
 
-test("repeats: within one batch too", async () => {
+test("repeats: repeats within one batch are counted too", async () => {
   const stage = await Stage.open();
   const more = [5, 6, 7, 8, 9].map((minute) => fail(minute, { website_account_id: `user-${minute}` }));
   await stage.play([...attack, ...more]);
@@ -80,7 +80,7 @@ test("repeats: the same reason in another session of an account is only counted"
   expect(repeatsOf(ofOwner)).toEqual([{ count: 3, first_at: stage.at(20), last_at: stage.at(22) }]);
 });
 
-test("repeats: one more rule is new evidence, and a weaker repetition of the first is none", async () => {
+test("repeats: an additional rule is new evidence, and a weaker repetition of the first is not", async () => {
   const stage = await Stage.open();
   const owner = { website_account_id: "owner", session_id: "s1" };
   const pay = (minute: number, amount: number): Step => ({ minute, type: "payment", ...owner, attributes: { amount } });
@@ -105,7 +105,7 @@ test("repeats: every report is new evidence", async () => {
   expect(sizeOf(await stage.onlyCase())).toEqual([3, 3, 2]);
 });
 
-test("repeats: tries on names that the shop does not know, each in a session of its own, are the address's one case", async () => {
+test("repeats: tries on unknown names, each in its own session, make one case for the address", async () => {
   const stage = await Stage.open();
   const tries = Array.from({ length: 16 }, (_, index): Step => ({
     minute: index / 4,

@@ -14,7 +14,7 @@ function failures(count: number, make: (index: number) => Omit<Step, "type">): S
 
 const onDevice = (index: number) => ({ minute: index * 14, device_id: "kiosk" });
 
-test("rule stuffing_device: the fifth account that fails on one device within an hour is a Bot case of the device", async () => {
+test("rule stuffing_device: the fifth account that fails on one device within an hour opens a Bot case for the device", async () => {
   const stage = await Stage.open();
   const played = await stage.play(failures(5, onDevice));
   expect(played.map(({ rules }) => rules)).toEqual([[], [], [], [], ["stuffing_device"]]);
@@ -32,7 +32,7 @@ test("rule stuffing_device: the fifth account that fails on one device within an
   expect(shownValues(found, "stuffing_device")).toEqual({ "device.failed_accounts_1h": 5 });
 });
 
-test("rule stuffing_device: a log-in that succeeds on such a device is a case of its account", async () => {
+test("rule stuffing_device: a log-in that succeeds on such a device opens a case for its account", async () => {
   const stage = await Stage.open();
   await stage.play(failures(5, onDevice));
   const last = await stage.playLast([{ minute: 57, type: "login_succeeded", website_account_id: "user-9", device_id: "kiosk" }]);
@@ -66,7 +66,7 @@ const logins = (count: number, every: number) =>
     type: "login_succeeded",
   }));
 
-test("rule accounts_device: the eighth account that logs in on one device within an hour is a Bot case of that account", async () => {
+test("rule accounts_device: the eighth account that logs in on one device within an hour opens a Bot case for that account", async () => {
   const stage = await Stage.open();
   const played = await stage.play(logins(8, 8.5));
   expect(played.flatMap(({ rules }, index) => (rules.length === 0 ? [] : [[index, ...rules]]))).toEqual([[7, "accounts_device"]]);
@@ -84,7 +84,7 @@ test("rule accounts_device: the eighth account that logs in on one device within
   expect(shownValues(found, "accounts_device")).toEqual({ "device.accounts_1h": 8 });
 });
 
-test("rule accounts_device: seven accounts, an eighth an hour after the first, or pages of eight are not enough", async () => {
+test("rule accounts_device: seven accounts, an eighth an hour after the first, or page views of eight are not enough", async () => {
   const late = await Stage.open();
   const last = await late.playLast([
     ...logins(7, 8),
@@ -98,7 +98,7 @@ test("rule accounts_device: seven accounts, an eighth an hour after the first, o
 
 const fromAddress = (index: number) => ({ minute: index * 1.25, ip: "192.0.2.7", device_id: `fresh-${index}` });
 
-test("rule stuffing_address: the eighth account that fails from one address within 10 minutes is a Bot case of the address", async () => {
+test("rule stuffing_address: the eighth account that fails from one address within 10 minutes opens a Bot case for the address", async () => {
   const stage = await Stage.open();
   const played = await stage.play(failures(8, fromAddress));
   expect(played.flatMap(({ rules }, index) => (rules.length === 0 ? [] : [[index, ...rules]]))).toEqual([
@@ -130,7 +130,7 @@ test("rule stuffing_address: seven accounts are not enough, nor is an eighth exa
   expect([...seven.rules, ...late.rules]).toEqual([]);
 });
 
-test("rule stuffing_address: an office where every third log-in succeeds is no attack, and with fewer it is one", async () => {
+test("rule stuffing_address: an office where every third log-in succeeds is no attack, but with fewer it is one", async () => {
   for (const [count, rules] of [
     [4, []],
     [3, ["stuffing_address"]],
@@ -145,7 +145,7 @@ test("rule stuffing_address: an office where every third log-in succeeds is no a
   }
 });
 
-test("rule stuffing_address: pages that the same browsers load meanwhile do not hide the attack", async () => {
+test("rule stuffing_address: page views by the same browsers in between do not hide the attack", async () => {
   const stage = await Stage.open();
   const tries = failures(8, fromAddress).flatMap((step): Step[] => {
     const pages = Array.from({ length: 12 }, (_, page): Step => ({
@@ -161,7 +161,7 @@ test("rule stuffing_address: pages that the same browsers load meanwhile do not 
 
 const slowly = (index: number) => ({ minute: index * 470, website_account_id: "victim", ip: `198.51.${index}.1` });
 
-test("rule stuffing_slow: failures from a fourth address within a day are a Bot case of the account", async () => {
+test("rule stuffing_slow: failures from a fourth address within a day open a Bot case for the account", async () => {
   const stage = await Stage.open();
   const played = await stage.play(failures(4, slowly));
   expect(played.map(({ rules }) => rules)).toEqual([[], [], [], ["stuffing_slow"]]);
@@ -189,7 +189,7 @@ test("rule stuffing_slow: three addresses are not enough, nor is a fourth exactl
   ]);
 });
 
-test("rule stuffing_slow: failures on a device that the account logs in on are not enough, and on another one they are", async () => {
+test("rule stuffing_slow: failures on a device that the account logs in on are not enough, but on another one they are", async () => {
   for (const [device_id, rules] of [
     ["own-phone", []],
     ["another", ["stuffing_slow"]],
@@ -201,7 +201,7 @@ test("rule stuffing_slow: failures on a device that the account logs in on are n
   }
 });
 
-test("rule stuffing_slow: the owner's own log-in while somebody guesses is no attack, and one unlike it is", async () => {
+test("rule stuffing_slow: the owner's usual log-in while somebody guesses is no attack, but an unusual one is", async () => {
   const home = {
     website_account_id: "victim",
     user_agent: "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0",
@@ -218,7 +218,7 @@ test("rule stuffing_slow: the owner's own log-in while somebody guesses is no at
   }
 });
 
-// Twenty accounts over 57 minutes, round the addresses of one block.
+// Tries the accounts three minutes apart, rotating through the addresses of one network.
 function sprayed(count: number, { addresses = 3, tries = 1 } = {}): Step[] {
   return Array.from({ length: tries }, () =>
     failures(count, (index) => ({ minute: index * 3, ip: `203.0.113.${index % addresses}` })),
@@ -227,7 +227,7 @@ function sprayed(count: number, { addresses = 3, tries = 1 } = {}): Step[] {
     .toSorted((a, b) => a.minute - b.minute);
 }
 
-test("rule password_spraying: single tries on 20 accounts from 3 addresses of one network are a Bot case of the network", async () => {
+test("rule password_spraying: single tries on 20 accounts from 3 addresses of one network open a Bot case for the network", async () => {
   const stage = await Stage.open();
   const played = await stage.play(sprayed(20));
   expect(played.flatMap(({ rules }, index) => (rules.length === 0 ? [] : [[index, ...rules]]))).toEqual([
@@ -266,7 +266,7 @@ test("rule password_spraying: 19 accounts, 2 addresses, or two tries on every ac
   }
 });
 
-test("rule password_spraying: a network where every fourth log-in succeeds is no attack, and with fewer it is one", async () => {
+test("rule password_spraying: a network where every fourth log-in succeeds is no attack, but with fewer it is one", async () => {
   for (const [count, rules] of [
     [7, []],
     [6, ["password_spraying"]],

@@ -13,7 +13,7 @@ function failed(count: number, from: number, every: number): Step[] {
   return Array.from({ length: count }, (_, index) => ({ minute: from + index * every, type: "login_failed", ...owner }));
 }
 
-test("rule success_after_failures: a log-in after 10 failures in 10 minutes is an Account Takeover case", async () => {
+test("rule success_after_failures: a log-in after 10 failures in 10 minutes opens an Account Takeover case", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast([login(0), ...failed(10, day, 1), login(day + 9.5)]);
   expect(last.rules).toEqual(["success_after_failures"]);
@@ -42,7 +42,7 @@ test("rule success_after_failures: on a new device 5 failures in an hour are eno
   expect((await stage.onlyCase()).details.summary).toBe("A log-in succeeded after 5 failures within an hour; new device: yes.");
 });
 
-test("rule success_after_failures: 9 failures on the own device are not enough, nor 4 before a new one, nor 5 on the own one", async () => {
+test("rule success_after_failures: 9 failures on the known device, 4 before a new one, or 5 in an hour on the known one are not enough", async () => {
   for (const [failures, device_id] of [
     [failed(9, day, 1), "own-phone"],
     [failed(4, day, 2), "another"],
@@ -55,7 +55,7 @@ test("rule success_after_failures: 9 failures on the own device are not enough, 
   }
 });
 
-test("rule success_after_failures: the tenth failure exactly 10 minutes before is not enough", async () => {
+test("rule success_after_failures: a tenth failure exactly 10 minutes earlier is not enough", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast([login(0), ...failed(10, day, 1), login(day + 10)]);
   expect(last.features["account.failed_logins_10m"]).toBe(9);
@@ -66,7 +66,7 @@ const change = { type: "password_changed", ...owner };
 const atHome = () => ({ ip: addressIn("Berlin") });
 const abroad = () => ({ ip: addressIn("Lagos"), device_id: "strange-phone", session_id: "s1" });
 
-test("rule stranger_changes_account: a change from a new device in a new country is an Account Takeover case of score 4", async () => {
+test("rule stranger_changes_account: a change from a new device in a new country opens an Account Takeover case of score 4", async () => {
   const stage = await Stage.open(withCountries());
   const last = await stage.playLast([
     login(0, atHome()),
@@ -95,7 +95,7 @@ test("rule stranger_changes_account: a change from a new device in a new country
   });
 });
 
-test("rule stranger_changes_account: it needs no log-in, where the change itself comes from there", async () => {
+test("rule stranger_changes_account: no log-in is needed if the change itself comes from there", async () => {
   const stage = await Stage.open(withCountries());
   for (const [index, type] of ["password_changed", "email_changed", "mfa_changed", "payee_added"].entries()) {
     const website_account_id = `owner-${index}`;
@@ -107,7 +107,7 @@ test("rule stranger_changes_account: it needs no log-in, where the change itself
   }
 });
 
-test("rule stranger_changes_account: the own device abroad, a new device at home, or no change is not enough", async () => {
+test("rule stranger_changes_account: the known device abroad, a new device at home, or no change is not enough", async () => {
   for (const [source, type] of [
     [{ ...abroad(), device_id: "own-phone" }, "password_changed"],
     [{ ...abroad(), ...atHome() }, "password_changed"],
@@ -119,18 +119,18 @@ test("rule stranger_changes_account: the own device abroad, a new device at home
   }
 });
 
-// As many log-ins on the own device, then one in a session on another.
+// The given number of log-ins on the known device, then one in a session on another device.
 function unusual(before: number, then: Partial<Step> & { type: string }): Step[] {
   const session = { device_id: "another", session_id: "s1" };
   const logins = Array.from({ length: before }, (_, index) => login(index * hour));
   return [...logins, login(10 * day, session), { minute: 10 * day + 5, ...owner, ...session, ...then }];
 }
 
-test("rule change_after_unusual_login: a change after a log-in unlike 19 earlier ones is an Account Takeover case", async () => {
+test("rule change_after_unusual_login: a change after a log-in unlike 19 earlier ones opens an Account Takeover case", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast(unusual(19, { type: "email_changed" }));
   expect(last.rules).toEqual(["change_after_unusual_login"]);
-  // The logarithm of 20.
+  // The natural logarithm of 20.
   expect(last.features["login.ratio"]).toBe(3);
   const found = await stage.onlyCase();
   expect(found).toMatchObject({
@@ -145,7 +145,7 @@ test("rule change_after_unusual_login: a change after a log-in unlike 19 earlier
   expect(shownValues(found, "change_after_unusual_login")).toEqual({ "login.ratio": 3 });
 });
 
-test("rule change_after_unusual_login: 3 earlier log-ins, the own device, or no change are not enough", async () => {
+test("rule change_after_unusual_login: 3 earlier log-ins, the known device, or no change are not enough", async () => {
   for (const steps of [
     unusual(3, { type: "email_changed" }),
     unusual(9, { type: "email_changed" }).map((step) => ({ ...step, device_id: "own-phone" })),
@@ -156,7 +156,7 @@ test("rule change_after_unusual_login: 3 earlier log-ins, the own device, or no 
   }
 });
 
-test("rule impossible_travel: a log-in faster than any aeroplane is an Account Takeover case", async () => {
+test("rule impossible_travel: a log-in that would need to be faster than any aeroplane opens an Account Takeover case", async () => {
   const stage = await Stage.open(withPlaces());
   const last = await stage.playLast([login(0, atHome()), login(5 * hour, { ip: addressIn("Lagos"), device_id: "another" })]);
   expect(last.rules).toEqual(["impossible_travel"]);
@@ -179,7 +179,7 @@ test("rule impossible_travel: a log-in faster than any aeroplane is an Account T
   });
 });
 
-test("rule impossible_travel: without places, another country within 59 minutes is enough and within an hour is not", async () => {
+test("rule impossible_travel: without coordinates, another country within 59 minutes is enough and within an hour is not", async () => {
   for (const [minute, rules] of [
     [59, ["impossible_travel"]],
     [60, []],
@@ -191,7 +191,7 @@ test("rule impossible_travel: without places, another country within 59 minutes 
   }
 });
 
-test("rule impossible_travel: an aeroplane is fast enough for the same way in 5 hours and 15 minutes", async () => {
+test("rule impossible_travel: an aeroplane is fast enough for the same distance in 5 hours and 15 minutes", async () => {
   const stage = await Stage.open(withPlaces());
   const last = await stage.playLast([login(0, atHome()), login(5.25 * hour, { ip: addressIn("Lagos"), device_id: "another" })]);
   expect(last.features["account.travel_kmh"]).toBe(990);
@@ -210,14 +210,14 @@ test("rule impossible_travel: a country that the account logged in from before i
   expect(last.rules).toEqual([]);
 });
 
-test("rule impossible_travel: the own device with another way out to the internet has not travelled", async () => {
+test("rule impossible_travel: the known device with another exit to the internet has not travelled", async () => {
   const stage = await Stage.open(withPlaces());
   const last = await stage.playLast([login(0, atHome()), login(hour, { ip: addressIn("Lagos") })]);
   expect(last.features["account.travel_kmh"]).toBeGreaterThan(5000);
   expect(last.rules).toEqual([]);
 });
 
-test("rule impossible_travel: back in a country that the account logged in from before, it has not travelled", async () => {
+test("rule impossible_travel: an account back in a country that it logged in from before has not travelled", async () => {
   const stage = await Stage.open(withPlaces());
   const exit = login(2 * hour, { ip: addressIn("Lagos") });
   const last = await stage.playLast([login(0, atHome()), exit, login(2.5 * hour, { ...atHome(), device_id: "another" })]);

@@ -10,13 +10,13 @@ import { TestTenant, useService } from "./harness.ts";
 
 const service = useService({ roles: new Set(["api"]) });
 
-// Any change of a default rule changes this digest. Then raise defaultsVersion, unless that version was never released.
+// Any change to a default rule changes this digest. If it changes, raise defaultsVersion, unless that version was never released.
 test("default rules: every release that changes them raises their version", () => {
   const digest = hash("sha256", JSON.stringify(defaultRules), "hex").slice(0, 16);
   expect([defaultsVersion, digest]).toEqual([2, "91bf9050f60f67a8"]);
 });
 
-// The tenant as an earlier release left it.
+// Resets a tenant's rule to the state an earlier release left.
 async function makeEarlier(tenant: TestTenant, ruleId: string): Promise<void> {
   const earlier = { ...defaultRules.find(({ rule_id }) => rule_id === ruleId), expression: "device.confirmed_frauds >= 1" };
   const { rule_id: _id, ...definition } = earlier;
@@ -43,7 +43,7 @@ const revisionOf = async ({ tenantId, service: { database } }: TestTenant) =>
   (await database.query<{ revision: number }>(sql`select revision from detection_settings where tenant_id = ${tenantId}`))[0]
     ?.revision ?? 0;
 
-test("upgrade: a default rule that nobody edited is replaced by the current one, once, as a new version by system", async () => {
+test("upgrade: an unedited default rule is replaced by the current one, once, as a new version by system", async () => {
   const tenant = await TestTenant.create(service.current);
   const { database } = service.current;
   await makeEarlier(tenant, "linked_fraud");
@@ -65,7 +65,7 @@ test("upgrade: a default rule that nobody edited is replaced by the current one,
   expect(others.filter(({ rule_version }) => rule_version !== 1)).toEqual([]);
 });
 
-test("upgrade: a rule that a tenant changed stays, even if only its state was changed, and so do the tenant's own rules", async () => {
+test("upgrade: a rule whose state or definition the tenant changed stays, and so do the tenant's own rules", async () => {
   const tenant = await TestTenant.create(service.current);
   const { database } = service.current;
   const linked = (await listRules(database, tenant.tenantId)).find(({ rule_id }) => rule_id === "linked_fraud");

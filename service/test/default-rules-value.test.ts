@@ -15,7 +15,7 @@ function habit(amount: number, count = 3): Step[] {
 
 const addPayee = (minute: number, more: Partial<Step> = {}): Step => ({ minute, type: "payee_added", ...owner, ...more });
 
-test("rule change_then_value: four times the usual within two hours of a change is an Account Takeover case", async () => {
+test("rule change_then_value: four times the usual amount within two hours of a change opens an Account Takeover case", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast([...habit(50), addPayee(day), pay(day + 120, 200, { type: "transfer" })]);
   expect(last.rules).toEqual(["change_then_value"]);
@@ -38,14 +38,14 @@ test("rule change_then_value: four times the usual within two hours of a change 
   });
 });
 
-test("rule change_then_value: a little less, or a minute later, or without a change is not enough", async () => {
+test("rule change_then_value: a little less, a minute later, or no change is not enough", async () => {
   for (const steps of [[addPayee(day), pay(day + 120, 199)], [addPayee(day), pay(day + 121, 200)], [pay(day + 120, 200)]]) {
     const stage = await Stage.open();
     expect((await stage.playLast([...habit(50), ...steps])).rules).toEqual([]);
   }
 });
 
-test("rule change_then_value: an amount from before the change is not one after it, though it comes in later", async () => {
+test("rule change_then_value: an amount from before the change is not one after it, even if it arrives later", async () => {
   const stage = await Stage.open();
   await stage.play([...habit(50), addPayee(day)]);
   const late = await stage.playLast([pay(day - 30, 200)]);
@@ -53,7 +53,7 @@ test("rule change_then_value: an amount from before the change is not one after 
   expect(late.rules).toEqual([]);
 });
 
-test("rule change_then_value: without a habit to compare with, 1,000 is enough and 999 is not", async () => {
+test("rule change_then_value: without earlier amounts to compare with, 1,000 is enough and 999 is not", async () => {
   for (const [amount, rules] of [
     [1000, ["change_then_value"]],
     [999, []],
@@ -65,13 +65,13 @@ test("rule change_then_value: without a habit to compare with, 1,000 is enough a
   }
 });
 
-test("rule change_then_value: with a habit to compare with, 1,000 is not enough where it is usual", async () => {
+test("rule change_then_value: with earlier amounts to compare with, 1,000 is not enough if it is usual", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast([...habit(500), addPayee(day), pay(day + 5, 1000)]);
   expect(last).toMatchObject({ rules: [], features: { "account.values": 3, "account.value_ratio": 2 } });
 });
 
-test("rule change_then_value: in a session from a new device twice the usual is enough, a little less is not", async () => {
+test("rule change_then_value: in a session from a new device, twice the usual amount is enough and a little less is not", async () => {
   for (const [amount, device_id, rules] of [
     [100, "another", ["change_then_value"]],
     [99, "another", []],
@@ -91,7 +91,7 @@ test("rule change_then_value: in a session from a new device twice the usual is 
   }
 });
 
-test("rule value_far_above_own: ten times the account's median is an Account Takeover case", async () => {
+test("rule value_far_above_own: ten times the account's median opens an Account Takeover case", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast([...habit(20), pay(day, 200)]);
   expect(last.rules).toEqual(["value_far_above_own"]);
@@ -144,7 +144,7 @@ test("rule value_far_above_own: on a device that the account logged in on before
   }
 });
 
-test("rule value_far_above_own: after an unusual log-in four times is enough; less, or after a less unusual one, is not", async () => {
+test("rule value_far_above_own: after an unusual log-in, four times is enough; less, or after a more usual log-in, is not", async () => {
   for (const [devices, amount, ratio, rules] of [
     [2, 120, 1.1, ["value_far_above_own"]],
     [2, 119, 1.1, []],

@@ -44,7 +44,7 @@ function decided(session: string, more: Partial<Decided> = {}): Decided {
 const thief = truth("thief", { kind: "takeover_vpn", attack_id: "t-1", first_ms: 10 * minuteMs, has_value: true });
 const found = { logOdds: 3.2, rules: ["change_then_value"], type: "transfer", caseId: "case-1" };
 
-test("bench: an attack is caught at its first finding, in events and in minutes from its own first one", () => {
+test("bench: an attack is caught at its first finding, counted in events and minutes since its own first event", () => {
   const events = [
     decided("thief", { receivedMs: 11 * minuteMs }),
     decided("thief", { ...found, receivedMs: 13 * minuteMs }),
@@ -68,7 +68,7 @@ test("bench: an attack is caught at its first finding, in events and in minutes 
   });
 });
 
-test("bench: a case of a genuine session is false, and none of one on an account that a stranger was in", () => {
+test("bench: a case for a genuine session is false, unless a stranger was in the account", () => {
   const truths = [truth("before"), thief, truth("after", { first_ms: 20 * minuteMs, last_ms: 30 * minuteMs })];
   const events = [decided("before", { ...found, caseId: "case-0" }), decided("after", found)];
   const measured = measure({ truths, decided: events, labelOf: () => "Account Takeover", measuredMs: 0 });
@@ -77,7 +77,7 @@ test("bench: a case of a genuine session is false, and none of one on an account
   expect(measured.attacks).toMatchObject([{ hasFinding: false, labels: [] }]);
 });
 
-test("bench: sessions of the history, of guests and without a finding are not counted as false", () => {
+test("bench: sessions of the history, of guests and without a finding do not count as false", () => {
   const { website_account_id: _member, ...guest } = truth("guest", { first_ms: 9 });
   const events = [decided("old", found), decided("guest", found), decided("usual")];
   const truths = [truth("old"), guest, truth("usual", { first_ms: 9 })];
@@ -85,7 +85,7 @@ test("bench: sessions of the history, of guests and without a finding are not co
   expect(measured).toMatchObject({ falseCases: 0, guests: 1, genuine: [{ hasFinding: false, ratio: -2, logOdds: -1 }] });
 });
 
-test("bench: a failed log-in is a finding where the account's rules or the source's are enough, and not both together", () => {
+test("bench: a failed log-in is a finding if the account's or the source's rules are enough, but not by their sum", () => {
   const failed = { type: "login_failed", logOdds: 6 };
   expect(isFinding(decided("s", { ...failed, rules: ["stuffing_slow"] }))).toBe(true);
   expect(isFinding(decided("s", { ...failed, rules: ["stuffing_device"] }))).toBe(true);
@@ -93,14 +93,14 @@ test("bench: a failed log-in is a finding where the account's rules or the sourc
   expect(leadOf(decided("s", { rules: ["no_browser"], ratioPart: 2 }))).toBe("unusual log-in");
 });
 
-test("bench: a page's finding without an account, or with a claimed one, belongs to the attack of its session", () => {
+test("bench: a page's finding without an account, or with a claimed one, is attributed to the attack of its session", () => {
   const farm = truth("farm", { kind: "signup_farm", attack_id: "f-1", website_account_id: "made", has_login: false });
   const events = [decided("farm", { type: "signup", account: null, rules: ["signups_device"], logOdds: 3, caseId: "case-1" })];
   const { attacks } = measure({ truths: [farm], decided: events, labelOf: () => "Synthetic", measuredMs: 0 });
   expect(attacks).toMatchObject([{ hasFinding: true, labels: ["Synthetic"], entered: new Set(["made"]), found: new Set() }]);
 });
 
-test("bench: an attack that sent nothing does not count as heard, and a kind without attacks has no row", () => {
+test("bench: an attack that sent nothing does not count as heard, and a kind without attacks gets no row", () => {
   const { attacks } = measure({ truths: [thief], decided: [], labelOf: () => "Bot", measuredMs: 0 });
   const summary = summarise([{ attacks, genuine: [], falseCases: 0, aftermath: 0, guests: 0 }]);
   expect(summary.kinds[1]).toMatchObject({ kind: "takeover_vpn", attacks: 1, heard: 0, case: 0 });
@@ -109,7 +109,7 @@ test("bench: an attack that sent nothing does not count as heard, and a kind wit
   expect(text).not.toContain("friendly_fraud");
 });
 
-test("bench: of 100 genuine scores one is above the threshold of 1 %, and five above that of 5 %", () => {
+test("bench: of 100 genuine scores, one is above the 1 % threshold and five are above the 5 % threshold", () => {
   const scores = Array.from({ length: 100 }, (_, index) => (index * 37) % 100);
   for (const [share, above] of [
     [0.01, 1],

@@ -12,7 +12,7 @@ function tries(count: number, make: (index: number) => Partial<Step>): Step[] {
   return Array.from({ length: count }, (_, index): Step => ({ minute: index / 10, type: "login_failed", ...make(index) }));
 }
 
-test("decisions: a try that is suspicious of its account and of its address leads from both cases to the one decision", async () => {
+test("decisions: if a failed log-in opens a case for its account and one for its address, both lead to the same decision", async () => {
   const stage = await Stage.open();
   const others = tries(7, (index) => ({ website_account_id: `user-${index}`, ip: "192.0.2.7" }));
   const guesses = tries(3, (index) => ({ website_account_id: "victim", ip: `10.0.${index}.1` }));
@@ -30,7 +30,7 @@ test("decisions: a try that is suspicious of its account and of its address lead
   expect({ stored: stored.length, predictions }).toEqual({ stored: 1, predictions: [[one], [one]] });
 });
 
-test("addresses: a host that takes a new IPv6 address of its /64 for every try is one address, and one case", async () => {
+test("addresses: a host that uses a new IPv6 address of its /64 for every try counts as one address and one case", async () => {
   const stage = await Stage.open();
   await stage.play(tries(12, (index) => ({ website_account_id: `user-${index}`, ip: `2001:db8:1:2::${index + 1}` })));
   const found = await stage.onlyCase();
@@ -65,7 +65,7 @@ test.each<[Label, string[]]>([
   ["Synthetic", ["linked_fraud"]],
   ["Account Takeover", []],
 ])(
-  "rule linked_fraud: after a confirmed %s others on the device get %j, for a victim's device is the victim's",
+  "rule linked_fraud: after a confirmed %s others on the device get %j, because a victim's device is not the fraudster's",
   async (label, rules) => {
     const stage = await Stage.open();
     await stage.play([{ minute: 0, type: "login_succeeded", website_account_id: "first", device_id: "shared" }]);
@@ -75,7 +75,7 @@ test.each<[Label, string[]]>([
   },
 );
 
-test("rules: a hit is counted on the day that it happened, not on the day that it was told", async () => {
+test("rules: a hit is counted on the day it happened, not on the day it was reported", async () => {
   const stage = await Stage.open();
   await stage.play([{ minute: 0, type: "login_succeeded", website_account_id: "robot", user_agent: "curl/8.5.0" }]);
   const text =

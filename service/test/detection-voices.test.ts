@@ -5,7 +5,7 @@ import { SimulatedService } from "../../bench/detection-service.ts";
 import { periodOf } from "../../bench/detection-shop.ts";
 import { voices } from "@casehound/simulator/voice";
 
-// A small run of the detection bench, through the real collector, API and engine.
+// Runs a small detection bench through the real collector, API and engine.
 const period = periodOf({ days: 1, historyDays: 4 });
 const onProgress = (): void => {};
 let service: SimulatedService;

@@ -17,7 +17,7 @@ import { createDatabase } from "./launch.ts";
 
 export type Sent = Partial<RecordedActivity> & { type: string };
 
-// A file's own database: engines of other files would score what lies in the run's.
+// This file has its own database, because engines of other files would score what is in the shared one.
 let own: Promise<string> | null = null;
 
 async function makeOwn(): Promise<string> {
@@ -28,7 +28,7 @@ async function makeOwn(): Promise<string> {
   return url;
 }
 
-// A tenant and an engine that is run by hand: what is sent is scored when `score` says so, and by nobody else.
+// A tenant with an engine that the test runs: activities are scored only when the test calls `score`.
 export class DetectionTenant {
   readonly database: Database;
   readonly detector: Detector;
@@ -78,7 +78,7 @@ export class DetectionTenant {
     return rows.map((row) => ({ ...JSON.parse(row.document), subject: row.subject }));
   }
 
-  // The rules that fired on each scored activity, by its id.
+  // Returns the rules that fired on each scored activity, by its id.
   async decisions(): Promise<Map<string, { rules: string[]; shadow: string[]; features: Features; score: number }>> {
     const text = "select activity_id, score, decision from activities where tenant_id = $1";
     const rows = await this.database.query<{ activity_id: string; score: number; decision: string }>(

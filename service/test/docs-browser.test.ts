@@ -24,7 +24,7 @@ async function open(path: string, options: Parameters<Browser["newPage"]>[0] = {
   return { page, faults };
 }
 
-test("docs: the search is worked by keyboard alone, and finds a page by a word of its text", async () => {
+test("docs: the search works by keyboard alone and finds a page by a word of its text", async () => {
   const { page, faults } = await open("/docs");
   await page.keyboard.press("/");
   await page.keyboard.type("dead letters");
@@ -34,7 +34,7 @@ test("docs: the search is worked by keyboard alone, and finds a page by a word o
   await page.keyboard.press("Enter");
   await page.waitForURL("**/docs/webhooks#retries-and-dead-letters");
   await page.keyboard.press("/");
-  // A word that stands in no heading.
+  // A word that appears in no heading.
   await page.keyboard.type("email_verified");
   await page.locator("#search-found [role=option]").first().waitFor();
   await page.keyboard.press("ArrowDown");
@@ -45,7 +45,7 @@ test("docs: the search is worked by keyboard alone, and finds a page by a word o
   await page.close();
 });
 
-test("docs: the search goes down and up its list, says that there is nothing, and takes any signs", async () => {
+test("docs: the search list can be moved through, an empty result is reported, and any characters are accepted", async () => {
   const { page, faults } = await open("/docs/tutorial");
   await page.keyboard.press("/");
   await page.keyboard.type("case");
@@ -62,7 +62,7 @@ test("docs: the search goes down and up its list, says that there is nothing, an
   await page.getByText("Nothing found.").waitFor();
   await page.keyboard.press("Escape");
   expect(await page.locator("#search-found").isVisible()).toBe(false);
-  // In the field it is a letter like any other.
+  // Inside the field, a slash is a character like any other.
   await page.locator("#search-words").fill("");
   await page.keyboard.type("/docs");
   expect(await page.locator("#search-words").inputValue()).toBe("/docs");
@@ -70,7 +70,7 @@ test("docs: the search goes down and up its list, says that there is nothing, an
   await page.close();
 });
 
-test("docs: where the search's file could not be read the search says so, and works once it can be", async () => {
+test("docs: if the search index cannot be loaded, the search says so and works once it can be", async () => {
   const { page } = await open("/docs");
   await page.route("**/search.json", (route) => route.abort(), { times: 1 });
   await page.locator("#search-words").pressSequentially("w");
@@ -80,7 +80,7 @@ test("docs: where the search's file could not be read the search says so, and wo
   await page.close();
 });
 
-test("docs: on a phone the pages are one touch away", async () => {
+test("docs: on a phone the list of pages is one tap away", async () => {
   const { page } = await open("/docs/tutorial", { viewport: { width: 390, height: 800 } });
   const pages = page.getByRole("navigation").getByRole("link", { name: "Webhooks" });
   await expect.poll(() => pages.evaluate((each) => each.getBoundingClientRect().top)).toBeGreaterThan(800);
@@ -89,14 +89,14 @@ test("docs: on a phone the pages are one touch away", async () => {
   await page.close();
 });
 
-test("docs: an operation that an address names is unfolded", async () => {
+test("docs: an operation named in the URL is expanded", async () => {
   const { page } = await open("/docs/api#updateCase");
   expect(await page.locator("details#updateCase").getAttribute("open")).toBe("");
   expect(await page.locator("details#getCase").getAttribute("open")).toBeNull();
   await page.close();
 });
 
-test("docs: without script all is there to read and to follow, but for the search", async () => {
+test("docs: without JavaScript everything but the search works", async () => {
   const { page } = await open("/docs", { javaScriptEnabled: false });
   expect(await page.locator("#search-box").isVisible()).toBe(false);
   await page.getByRole("navigation").getByRole("link", { name: "Versions and keys" }).click();
@@ -105,8 +105,8 @@ test("docs: without script all is there to read and to follow, but for the searc
   await page.close();
 });
 
-test.each(["light", "dark"] as const)("docs: axe finds nothing, %s", async (colorScheme) => {
-  // The reference is long, and has the same colours.
+test.each(["light", "dark"] as const)("docs: axe finds no violations, %s", async (colorScheme) => {
+  // The API reference is long and uses the same colours, so check it once.
   const paths = ["/docs", "/docs/tutorial", "/docs/errors-and-retries", ...(colorScheme === "light" ? ["/docs/api"] : [])];
   for (const path of paths) {
     const { page, faults } = await open(path, { colorScheme });

@@ -33,7 +33,7 @@ async function get(path: string): Promise<{ url: string; status: number; type: s
   return { url, status: answer.status, type: type ?? "", policy: policy ?? "", html: await answer.text() };
 }
 
-test.each(names)("GET docs 200: %s is a page, and every page is in its navigation", async (name) => {
+test.each(names)("GET docs 200: %s is a page whose navigation lists every page", async (name) => {
   const { url, status, type, policy, html } = await get(pathOf(name));
   expect([status, type]).toEqual([200, "text/html; charset=utf-8"]);
   expect(policy).toMatch(/^default-src 'none'; script-src 'self';/);
@@ -51,7 +51,7 @@ test("GET docs/ 308: the URL with a trailing slash redirects to the one without,
   expect((await get("/docs/")).html).toBe((await get("/docs")).html);
 });
 
-test("GET docs 200: every link and anchor of every page leads to something", async () => {
+test("GET docs 200: every link and anchor of every page resolves", async () => {
   const pages = new Map<string, Awaited<ReturnType<typeof get>>>();
   const open = async (path: string) => pages.get(path) ?? pages.set(path, await get(path)).get(path);
   const wrong: string[] = [];
@@ -66,7 +66,7 @@ test("GET docs 200: every link and anchor of every page leads to something", asy
       const isThere = target?.status === 200 && (hash === "" || anchorsOf(target.html).has(hash.slice(1)));
       if (!isThere) wrong.push(`${name}: ${href}`);
     }
-    // What is only in the repository is named, and must be there.
+    // Files that exist only in the repository are shown by name and must exist.
     const files = [...html.matchAll(/<code class="file">([^<]+)<\/code>/g)].map(([, path = ""]) => path.replace(/#.*/, ""));
     wrong.push(...files.filter((path) => !existsSync(join(root, path))).map((path) => `${name}: ${path}`));
   }
@@ -74,7 +74,7 @@ test("GET docs 200: every link and anchor of every page leads to something", asy
   expect(count).toBeGreaterThan(300);
 });
 
-test("guide: its links also lead somewhere where the files themselves are read", () => {
+test("guide: its links also resolve when the Markdown files are read directly", () => {
   const wrong = sources.flatMap((source) => {
     const text = readFileSync(join(guide, source), "utf8").replaceAll(/^```[^]*?^```$/gm, "");
     const targets = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, target = ""]) => target);
@@ -92,7 +92,7 @@ function isInRepository(from: string, target: string): boolean {
   return anchor === undefined || anchorsOf(renderMarkdown(readFileSync(file, "utf8"), () => "").html).has(anchor);
 }
 
-test("GET docs 200: pages load nothing from elsewhere, and have no script or style of their own", async () => {
+test("GET docs 200: pages load nothing from other hosts and contain no inline script or style", async () => {
   for (const name of names) {
     const { url, html } = await get(pathOf(name));
     const loaded = [
@@ -101,7 +101,7 @@ test("GET docs 200: pages load nothing from elsewhere, and have no script or sty
     ];
     expect(loaded.map((each) => new URL(each, url).pathname).toSorted()).toEqual(["/docs/search.js", "/docs/style.css"]);
     expect(html).not.toMatch(/<script>|<style|<iframe|<img|<object|\son\w+="|\sstyle="|javascript:/i);
-    // Names below .example lead nowhere, and are only shown; links that a reader may follow are these.
+    // Hosts below .example are only shown. These are the ones that a reader may follow.
     const hosts = [...html.matchAll(/https?:\/\/([\w.-]+)/g)].map(([, host = ""]) => host);
     const known = /(^|\.)example$|^127\.0\.0\.1$|^(www\.standardwebhooks\.com|cel\.dev)$/;
     expect(hosts.filter((host) => !known.test(host))).toEqual([]);
@@ -118,12 +118,12 @@ test.each([
   "/docs/tutorial/",
   "/docs/site/style.css",
   "/docs/..%2fpackage.json",
-])("GET %s 404: what is no page is a problem, in JSON, to a browser too", async (path) => {
+])("GET %s 404: a missing page returns a JSON problem, even to a browser", async (path) => {
   const answer = await send(service.current.port, "GET", path, { headers: { accept: "text/html" } });
   expect(expectProblem(answer, 404, "item-not-found").detail).toBe("There is nothing at this path.");
 });
 
-test("GET docs/search.json 200: every section of every page is in it, with its words and where it is", async () => {
+test("GET docs/search.json 200: contains every section of every page with its text and URL", async () => {
   const { type, html, url } = await get("/docs/search.json");
   expect(type).toBe("application/json");
   const entries = JSON.parse(html) as { page: string; heading: string; href: string; text: string }[];
@@ -135,7 +135,7 @@ test("GET docs/search.json 200: every section of every page is in it, with its w
   expect(entries.find(({ href }) => href === "api#updateCase")?.heading).toBe("PUT /v2/{tenant_slug}/cases/{case_id}");
 });
 
-test("npm run docs: the same pages as files, whose links lead to files beside them", async () => {
+test("npm run docs: writes the same pages as files whose links lead to each other", async () => {
   await run(process.execPath, [join(root, "scripts/docs.ts"), folder], { cwd: root });
   const files = readdirSync(folder);
   const pages = files.filter((file) => file.endsWith(".html"));
@@ -150,7 +150,7 @@ test("npm run docs: the same pages as files, whose links lead to files beside th
   expect(entries.filter(({ href }) => !files.includes(href.replace(/#.*/, "")))).toEqual([]);
 });
 
-test("guide: the table of problems has each type with its status, and no other", () => {
+test("guide: the table of problems lists exactly the problem types with their status", () => {
   const rows = [...readGuide("errors-and-retries").matchAll(/^\| (\d{3}) +\| `([a-z-]+)`/gm)].map(
     ([, status, type]) => `${status} ${type}`,
   );
@@ -161,7 +161,7 @@ test("guide: the table of problems has each type with its status, and no other",
   );
 });
 
-test("guide: the table of metrics has each that the service exports", async () => {
+test("guide: the table of metrics lists every metric that the service exports", async () => {
   const exported = [...(await new Metrics().text()).matchAll(/^# HELP (casehound_\w+)/gm)].map(([, name = ""]) => name);
   const page = readGuide("production");
   const own = exported.filter((name) => !/^casehound_(process|nodejs)_/.test(name));
@@ -170,7 +170,7 @@ test("guide: the table of metrics has each that the service exports", async () =
   expect(exported.length).toBeGreaterThan(own.length);
 });
 
-test("guide: the command line's page has every command, and every option", async () => {
+test("guide: the command line page lists every command and every option", async () => {
   const page = readGuide("command-line").replaceAll("\\|", "|");
   const { stdout } = await run(process.execPath, [cliFile, "--help"]);
   const usages = [...stdout.matchAll(/^ {2}(\w.*?)(?: {2}|$)/gm)].map(([, usage = ""]) => usage);
@@ -181,7 +181,7 @@ test("guide: the command line's page has every command, and every option", async
   expect(options.filter((option) => !page.includes(option))).toEqual([]);
 });
 
-test("README: it leads to the tutorial and to the guides", () => {
+test("README: links to the tutorial and the guides", () => {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const targets = [...readme.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, target = ""]) => target);
   expect(targets).toEqual(expect.arrayContaining(["docs/guide/tutorial.md", "docs/guide/README.md"]));
@@ -189,7 +189,7 @@ test("README: it leads to the tutorial and to the guides", () => {
   expect(local.filter((target) => !existsSync(join(root, target))).map((each) => relative(root, each))).toEqual([]);
 });
 
-test("README: its table has every variable that the configuration reads", () => {
+test("README: its table lists every variable that the configuration reads", () => {
   const read = readFileSync(join(root, "service/src/config.ts"), "utf8").matchAll(/"([A-Z][A-Z_]{3,})"/g);
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const variables = [...new Set([...read].map(([, name = ""]) => name))];

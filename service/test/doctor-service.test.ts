@@ -17,7 +17,7 @@ const opened: Server[] = [];
 let databaseUrl = "";
 
 beforeAll(async () => {
-  // A database with a tenant, whose service is wherever PUBLIC_URL says.
+  // A database with a tenant. PUBLIC_URL says where its service is.
   databaseUrl = await createDatabase(inject("databaseUrl"));
   const once = await startService(testConfig({ databaseUrl }));
   await TestTenant.create(once);
@@ -45,19 +45,19 @@ async function faultAt(url: string): Promise<string> {
   return found.join();
 }
 
-test("doctor: https where no TLS is spoken", async () => {
+test("doctor: reports an https URL whose server does not speak TLS", async () => {
   const fault = await faultAt(`https://127.0.0.1:${service.current.port}`);
   expect(fault).toMatch(/is answered without TLS\n.*a proxy has to end TLS/);
 });
 
-test("doctor: a certificate that nobody here trusts", async () => {
-  // Its own issuer, made for this test alone.
+test("doctor: reports an untrusted certificate", async () => {
+  // Self-signed, made for this test only.
   const pem = readFileSync(new URL("untrusted.pem", import.meta.url));
   const server = createTlsServer({ key: pem, cert: pem }, (_request, response) => void response.end());
   expect(await faultAt(`https://127.0.0.1:${await listen(server)}`)).toMatch(/is not trusted here[^]*NODE_EXTRA_CA_CERTS/);
 });
 
-test("doctor: an address that redirects, one that hangs, and a name that nobody knows", async () => {
+test("doctor: reports a URL that redirects, one that hangs, and an unknown host name", async () => {
   const away = createHttpServer((_request, response) => void response.writeHead(301, { location: "https://x.example/" }).end());
   expect(await faultAt(`http://127.0.0.1:${await listen(away)}`)).toMatch(/redirects to https:\/\/x\.example\//);
   const hung = createServer(() => {});
@@ -65,7 +65,7 @@ test("doctor: an address that redirects, one that hangs, and a name that nobody 
   expect(await faultAt("http://nowhere.invalid")).toMatch(/the name nowhere\.invalid cannot be resolved/);
 });
 
-test("doctor: a service that goes by another name than the one configured here", async () => {
+test("doctor: reports a service whose URL differs from the one configured here", async () => {
   const { port, url } = service.current;
   const named = `http://localhost:${port}`;
   const fault = await faultAt(named);
@@ -74,14 +74,14 @@ test("doctor: a service that goes by another name than the one configured here",
   expect(await failing({ PUBLIC_URL: url })).toEqual([]);
 });
 
-test("doctor: ports that are taken, where a service is yet to start", async () => {
+test("doctor: reports ports that are taken before the service starts", async () => {
   const [port, metrics] = [await listen(createServer()), await listen(createServer())];
   const found = await failing({ PUBLIC_URL: "http://127.0.0.1:1", PORT: String(port), METRICS_PORT: String(metrics) });
   expect(found).toHaveLength(3);
   expect(found.join("\n")).toMatch(new RegExp(`PORT ${port} is taken[^]*METRICS_PORT ${metrics} is taken`));
 });
 
-test("doctor: files of addresses that are not there, or are none; a DATA_DIR that is a file", async () => {
+test("doctor: reports missing and invalid address files, and a DATA_DIR that is a file", async () => {
   const file = join(processes.folder(), "some.mmdb");
   const missing = await failing({ PUBLIC_URL: service.current.url, MMDB_FILES: file });
   expect(missing.join()).toMatch(/address data +MMDB_FILES: ENOENT/);
@@ -92,7 +92,7 @@ test("doctor: files of addresses that are not there, or are none; a DATA_DIR tha
   expect(folder.join()).toMatch(/data folder +\S+ is a file/);
 });
 
-test("doctor: webhooks that were switched off, and messages that were given up, each with its own command", () => {
+test("doctor: reports disabled webhooks and dead messages, each with its own command", () => {
   const waiting = { unscored: 0, oldest: null, oldestOfServers: null };
   expect(checkWebhooks({ ...waiting, deliveries: { waiting: 0, dead: 2 }, disabledWebhooks: 1, limitedRules: 0 })).toMatchObject([
     { detail: "2 messages were given up", next: expect.stringContaining("webhooks resend <webhook_id>") },

@@ -14,7 +14,7 @@ import { runCli, type Ended } from "./cli.ts";
 import { TestTenant, testConfig, useOwnDatabase, useService } from "./harness.ts";
 import { createDatabase } from "./launch.ts";
 
-// Of its own: what other tests leave behind would be found too.
+// Use an own database, because doctor would also find what other tests leave behind.
 const databaseUrl = useOwnDatabase("doctor");
 const service = useService({ databaseUrl });
 const folder = mkdtempSync(join(tmpdir(), "casehound-doctor-"));
@@ -32,7 +32,7 @@ function doctor(env: Record<string, string> = {}): Promise<Ended> {
   });
 }
 
-// The line that fails, and what to do about it; and no other line does.
+// Returns the only failing line and its advice.
 async function faultOf(env: Record<string, string>): Promise<string> {
   const { code, out } = await doctor(env);
   const failing = [...out.matchAll(/^FAIL {2}.*\n +what to do: \S.*$/gm)].map(([text]) => text);
@@ -60,22 +60,22 @@ const names = [
   "service",
 ];
 
-test("doctor: a healthy service has nothing wrong, and exit code 0", async () => {
+test("doctor: a healthy service has no findings and exit code 0", async () => {
   const { code, out } = await doctor();
   expect(out).not.toContain("FAIL");
   expect(code).toBe(0);
   for (const name of names) expect(out).toMatch(new RegExp(`^ok +${name} `, "m"));
 });
 
-test("doctor 1: a variable that is wrong", async () => {
+test("doctor 1: an invalid variable", async () => {
   expect(await faultOf({ PORT: "http" })).toMatch(/configuration.*PORT must be a port/);
 });
 
-test("doctor 2: a database that cannot be reached", async () => {
+test("doctor 2: a database that is unreachable", async () => {
   expect(await faultOf({ DATABASE_URL: "postgresql://casehound@127.0.0.1:1/casehound" })).toMatch(/database.*ECONNREFUSED/);
 });
 
-test("doctor 3: a database that is not there", async () => {
+test("doctor 3: a database that does not exist", async () => {
   const named = databaseUrl.replace("/doctor?", `/none_${randomUUID().slice(0, 8)}?`);
   expect(await faultOf({ DATABASE_URL: named })).toMatch(/database[^]*does not exist/);
 });
@@ -88,7 +88,7 @@ test("doctor 4: an old schema", async () => {
   expect(await faultOf({ DATABASE_URL: url })).toMatch(/migrations[^]*pending: 0004/);
 });
 
-test("doctor 5: a schema of a newer version", async () => {
+test("doctor 5: a schema from a newer version", async () => {
   const url = await createDatabase(inject("databaseUrl"));
   const database = new Database({ connectionString: url });
   await migrate(database);
@@ -107,7 +107,7 @@ test("doctor 6: no tenant", async () => {
   }
 });
 
-test("doctor 7: an engine that does not run", async () => {
+test("doctor 7: an engine that is not running", async () => {
   const url = await createDatabase(inject("databaseUrl"));
   const idle = await startService(testConfig({ databaseUrl: url, roles: new Set(["api"]) }));
   try {
@@ -120,7 +120,7 @@ test("doctor 7: an engine that does not run", async () => {
   }
 });
 
-test("doctor 8: messages of webhooks that were given up", async () => {
+test("doctor 8: dead webhook messages", async () => {
   const url = await createDatabase(inject("databaseUrl"));
   const own = await startService(testConfig({ databaseUrl: url, hasPrivateWebhooks: true, roles: new Set(["api"]) }));
   try {
@@ -137,11 +137,11 @@ test("doctor 8: messages of webhooks that were given up", async () => {
   }
 });
 
-test("doctor 9: a service that does not run", async () => {
+test("doctor 9: a service that is not running", async () => {
   expect(await faultOf({ PUBLIC_URL: "http://127.0.0.1:1" })).toMatch(/service.*nothing answers/);
 });
 
-test("doctor 10: a port that another program has taken, whether it speaks HTTP or not", async () => {
+test("doctor 10: a port taken by another program, whether it speaks HTTP or not", async () => {
   const other = createHttpServer((_request, response) => void response.end('{"status":"ok"}'));
   const mute = createServer((socket) => socket.destroy());
   try {
@@ -163,7 +163,7 @@ test("doctor 11: a clock that is off", async () => {
   expect(code).toBe(1);
 });
 
-test("doctor 12: a folder that is open to others, or not there", async () => {
+test("doctor 12: a folder that is open to others or does not exist", async () => {
   const dataDir = join(folder, "open");
   expect(await faultOf({ DATABASE_URL: "", DATA_DIR: dataDir })).toMatch(/data folder[^]*there is no database/);
   expect(existsSync(dataDir)).toBe(false);
@@ -172,7 +172,7 @@ test("doctor 12: a folder that is open to others, or not there", async () => {
   expect(await faultOf({ DATABASE_URL: "", DATA_DIR: dataDir })).toMatch(/data folder[^]*open to others \(755\)/);
 });
 
-test("doctor 13: a disk that is nearly full, little memory, few files, an old Node.js", () => {
+test("doctor 13: a nearly full disk, little memory, few open files, an old Node.js", () => {
   expect(checkDisk(tmpdir(), Number.MAX_SAFE_INTEGER)).toMatchObject({
     isOk: false,
     detail: expect.stringContaining("GiB free"),

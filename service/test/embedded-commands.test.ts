@@ -45,7 +45,7 @@ test("commands: a command that connects to a stopping PostgreSQL waits and start
   expect(processesOf(dataDir)).toEqual([]);
 });
 
-test.each([2, 4])("commands: %i at once that come and go all finish, and nothing is left behind", async (count) => {
+test.each([2, 4])("commands: %i concurrent commands, repeated, all finish and leave nothing behind", async (count) => {
   const dataDir = processes.folder();
   await runCommand(dataDir);
   const lanes = Array.from({ length: count }, async () => {

@@ -13,7 +13,7 @@ async function madeFolder(): Promise<string> {
   return dataDir;
 }
 
-test("start, exit 2: of PostgreSQL's log, what this start has said is told, and nothing older", async () => {
+test("start, exit 2: the error quotes what PostgreSQL logged in this start, and nothing older", async () => {
   const dataDir = await madeFolder();
   appendFileSync(join(dataDir, "postgres.log"), "2020-01-01 [1] FATAL:  something of long ago\n");
   rmSync(join(dataDir, "postgres", "postgresql.conf"));
@@ -23,7 +23,7 @@ test("start, exit 2: of PostgreSQL's log, what this start has said is told, and 
 });
 
 test.runIf(isRoot)(
-  "start and doctor: a database of another user than the one that runs it is named, with what to do",
+  "start and doctor: files of another user than the one that runs PostgreSQL are reported, with what to do",
   async () => {
     const dataDir = await madeFolder();
     chownSync(join(dataDir, "postgres", "PG_VERSION"), 12_345, 12_345);
@@ -37,7 +37,7 @@ test.runIf(isRoot)(
   },
 );
 
-test.runIf(isRoot)("start, exit 2: a socket's folder of another user is left, and the user named", async () => {
+test.runIf(isRoot)("start, exit 2: a socket folder of another user is kept, and the error names the user", async () => {
   const dataDir = await madeFolder();
   chownSync(join(dataDir, "run"), 12_345, 12_345);
   const line = await processes.launch({ DATA_DIR: dataDir }).refusal();

@@ -18,7 +18,7 @@ import {
 } from "./launch.ts";
 import { Caller, cleanExit, eventually, useProcesses } from "./process.ts";
 
-// A recovery writes a whole database to disk, and the disk may be busy.
+// Recovery writes a whole database to disk, and the disk may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 const processes = useProcesses();
@@ -31,7 +31,7 @@ function openFolder(): string {
 
 const long = Array.from({ length: 8 }, () => "d".repeat(50)).join("/");
 
-// Fresh folders are for their owner alone, so for root's PostgreSQL, which is another user, each lies behind a closed door.
+// New folders are open to their owner only. As root, PostgreSQL runs as another user, so it cannot enter any of them directly.
 const places: { name: string; environment: () => Environment }[] = [
   { name: "that every user can reach", environment: () => ({ DATA_DIR: join(openFolder(), "data") }) },
   { name: "below a folder that only its owner can reach", environment: () => ({ DATA_DIR: join(processes.folder(), "data") }) },
@@ -47,7 +47,7 @@ const places: { name: string; environment: () => Environment }[] = [
 ];
 
 test.each(places)(
-  "start: a DATA_DIR $name serves from a PostgreSQL that is not root and has a private socket alone",
+  "start: a DATA_DIR $name gets a PostgreSQL that is not root and listens only on a private socket",
   async (place) => {
     const environment = place.environment();
     const dataDir = environment["DATA_DIR"] ?? "";
@@ -65,7 +65,7 @@ test.each(places)(
   },
 );
 
-// Makes accounts, several at a time, and remembers those that were answered for.
+// Creates accounts, several at a time, and records those that were answered with 201.
 class Writer {
   readonly answered = new Set<string>();
   readonly statuses = new Set<number>();
@@ -80,11 +80,11 @@ class Writer {
     while (!this.#isDone) {
       const id = randomUUID();
       const answer = await caller.call("POST", "/enduseraccounts", { body: { website_account_id: id } }).catch(() => null);
-      // No service, no answer.
+      // The service is down, so stop.
       if (!answer) return;
       this.statuses.add(answer.status);
       if (answer.status === 201) this.answered.add(id);
-      // As the interface asks of clients: again, after a short delay.
+      // Retry after a short delay, as the API asks clients to.
       else await sleep(50);
     }
   }
@@ -120,7 +120,7 @@ async function startWriting(): Promise<{ dataDir: string; service: ServiceProces
   return { dataDir, service, writer };
 }
 
-test("kill -9 of the service: the next start takes over its PostgreSQL and has all that was answered", async () => {
+test("kill -9 of the service: the next start takes over its PostgreSQL and has everything that was answered", async () => {
   const { dataDir, service, writer } = await startWriting();
   const { pid } = readPostmaster(dataDir);
   await service.stop("SIGKILL");
@@ -133,7 +133,7 @@ test("kill -9 of the service: the next start takes over its PostgreSQL and has a
   expect(processesOf(dataDir)).toEqual([]);
 });
 
-test("kill -9 of service and PostgreSQL: the next start has all that was answered", async () => {
+test("kill -9 of service and PostgreSQL: the next start has everything that was answered", async () => {
   const { dataDir, service, writer } = await startWriting();
   killHard(readPostmaster(dataDir).pid);
   await service.stop("SIGKILL");
@@ -143,11 +143,11 @@ test("kill -9 of service and PostgreSQL: the next start has all that was answere
   expect(await next.stop()).toEqual(cleanExit);
 });
 
-test("kill -9 of service and PostgreSQL: the next start waits for what is left of the old PostgreSQL", async () => {
+test("kill -9 of service and PostgreSQL: the next start waits until the old PostgreSQL's processes are gone", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir });
   const client = await connectToFolder(dataDir);
-  // Too busy to see that its server is gone, it keeps the shared memory for a second or so.
+  // This backend is too busy to notice that its server is gone, so it keeps the shared memory for about a second.
   const busy = client.query("select count(*) from generate_series(1, 10000000)").catch((error: unknown) => error);
   await service.stop("SIGKILL");
   killHard(readPostmaster(dataDir).pid);
@@ -159,8 +159,8 @@ test("kill -9 of service and PostgreSQL: the next start waits for what is left o
   expect(processesOf(dataDir)).toEqual([]);
 });
 
-// After a restart of the machine or the container the old number is soon somebody else's.
-test("kill -9 of service and PostgreSQL: the next start does not mind who has the old PostgreSQL's pid now", async () => {
+// After a restart of the machine or container, another process soon gets the old pid.
+test("kill -9 of service and PostgreSQL: the next start works even if another process has the old PostgreSQL's pid", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir });
   const { pid, file } = readPostmaster(dataDir);
@@ -173,7 +173,7 @@ test("kill -9 of service and PostgreSQL: the next start does not mind who has th
   expect(await next.stop()).toEqual(cleanExit);
 }, 30_000);
 
-test("kill -9 of PostgreSQL: it comes back by itself, requests meanwhile are answered, and nothing answered is lost", async () => {
+test("kill -9 of PostgreSQL: it restarts, requests in between are answered, and nothing that was answered is lost", async () => {
   const { dataDir, service, writer } = await startWriting();
   killHard(readPostmaster(dataDir).pid);
   await eventually(() => expect([...writer.statuses]).toContain(502));
@@ -187,11 +187,11 @@ test("kill -9 of PostgreSQL: it comes back by itself, requests meanwhile are ans
   expect(processesOf(dataDir)).toEqual([]);
 });
 
-test("kill -9 of PostgreSQL as often as it comes back: it still comes back", async () => {
+test("kill -9 of PostgreSQL after each restart: it still restarts", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir });
   const killed = new Set<number>();
-  // At other moments of its coming back.
+  // Kill it at a different moment of its restart each time.
   for (let times = 0; times < 10; times++) {
     const pid = await eventually(() => {
       const found = readPostmaster(dataDir).pid;
@@ -208,7 +208,7 @@ test("kill -9 of PostgreSQL as often as it comes back: it still comes back", asy
   expect(processesOf(dataDir)).toEqual([]);
 });
 
-test("kill -9 while the database is being made: the half of it does not hinder the next start", async () => {
+test("kill -9 while the database is created: the partial database does not prevent the next start", async () => {
   const dataDir = processes.folder();
   const first = processes.launch({ DATA_DIR: dataDir });
   await eventually(() => expect(readdirSync(dataDir).some((name) => name.endsWith(".new"))).toBe(true));
@@ -219,12 +219,12 @@ test("kill -9 while the database is being made: the half of it does not hinder t
   expect(await next.stop()).toEqual(cleanExit);
 });
 
-test("start, exit 2: a DATA_DIR that cannot be made is named", async () => {
+test("start, exit 2: a DATA_DIR that cannot be created is reported", async () => {
   expect(await processes.launch({ DATA_DIR: "/proc/casehound" }).refusal()).toContain("DATA_DIR /proc/casehound cannot be made");
 });
 
 test.runIf(process.getuid?.() === 0)(
-  "root: binaries that the unprivileged user cannot reach are run all the same, and seen by access(2)",
+  "root: binaries that the unprivileged user cannot reach can still be run and pass access(2)",
   () => {
     const folder = processes.folder();
     const file = join(folder, "binary");
@@ -237,7 +237,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-test("start, exit 2: a folder of another PostgreSQL version is named and left as it is", async () => {
+test("start, exit 2: a folder of another PostgreSQL version is reported and left unchanged", async () => {
   const dataDir = processes.folder();
   mkdirSync(join(dataDir, "postgres"));
   writeFileSync(join(dataDir, "postgres", "PG_VERSION"), "16\n");
@@ -247,7 +247,7 @@ test("start, exit 2: a folder of another PostgreSQL version is named and left as
   expect(readdirSync(join(dataDir, "postgres"))).toEqual(["PG_VERSION"]);
 });
 
-test("start, exit 2: a folder that holds something else is named and left as it is", async () => {
+test("start, exit 2: a folder with other contents is reported and left unchanged", async () => {
   const dataDir = processes.folder();
   mkdirSync(join(dataDir, "postgres"));
   writeFileSync(join(dataDir, "postgres", "letters.txt"), "dear");
@@ -255,7 +255,7 @@ test("start, exit 2: a folder that holds something else is named and left as it 
   expect(readdirSync(join(dataDir, "postgres"))).toEqual(["letters.txt"]);
 });
 
-test("start, exit 2: a folder that another service uses is named, and that service is unharmed", async () => {
+test("start, exit 2: a folder that another service uses is reported, and that service is not disturbed", async () => {
   const dataDir = processes.folder();
   const first = await processes.start({ DATA_DIR: dataDir });
   const before = readPostmaster(dataDir);
@@ -271,7 +271,7 @@ test("start, exit 2: a folder that another service uses is named, and that servi
   expect(await first.stop()).toEqual(cleanExit);
 });
 
-test("start: of two services on one empty folder at once one comes up and the other exits 2", async () => {
+test("start: if two services start on one empty folder, one comes up and the other exits with code 2", async () => {
   const dataDir = processes.folder();
   const both = [
     processes.launch({ DATA_DIR: dataDir, LOG_LEVEL: "error" }),

@@ -44,7 +44,7 @@ const visit = fc.record({
   hasSession: fc.boolean(),
 });
 
-test("accounts: the time of the last session is the latest that was scored, after every batch of two engines, and each is created once", async () => {
+test("accounts: with two engines, the last session time is the latest one scored after every batch, and each account is created once", async () => {
   const engines = [newEngine(), newEngine()];
   const property = fc.asyncProperty(
     fc.array(fc.array(visit, { minLength: 1, maxLength: 6 }), { minLength: 4, maxLength: 8 }),
@@ -69,7 +69,7 @@ test("accounts: the time of the last session is the latest that was scored, afte
             }),
           ),
         );
-        // One of them gets the turn; both ask until it is done.
+        // Only one engine gets the turn, so both try until the inbox is empty.
         while ((await waiting(lab.current, tenantId)) > 0)
           await Promise.all(engines.map((engine) => detectBatch(engine, tenantId)));
         expect(await sessionTimes(tenantId)).toEqual(wanted);
@@ -84,7 +84,7 @@ test("accounts: the time of the last session is the latest that was scored, afte
   await fc.assert(property, { numRuns: 6 });
 });
 
-test("accounts: one that is erased again and again while two engines score it comes and goes whole, and at last leaves nothing", async () => {
+test("accounts: an account erased repeatedly while two engines score it is created and erased completely, and leaves nothing", async () => {
   const { database, url } = lab.current;
   const service = await startService(testConfig({ databaseUrl: url, roles: new Set(["api"]) }));
   onTestFinished(() => service.stop());

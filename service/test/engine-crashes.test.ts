@@ -8,7 +8,7 @@ import { landEnrichment, tellStory } from "./engine-story.ts";
 
 const lab = useLab();
 const enrichment = landEnrichment();
-// Attacks in each of them, so that batches open cases and join those of earlier ones.
+// Both parts contain attacks, so batches open cases and join cases of earlier batches.
 const story = tellStory("crash", 4);
 const parts = 2;
 const stepsMax = 500;
@@ -35,7 +35,7 @@ class Killed extends Error {}
 
 type Fault = (tx: Transaction, send: () => Promise<Row[]>) => Promise<Row[]>;
 
-// How a process may end at a statement: after the database did it, or with its connection.
+// How a process may die at a statement: after the database executed it, or with its connection.
 const faults: Record<string, Fault> = {
   "after it": async (_tx, send) => {
     await send();
@@ -44,7 +44,7 @@ const faults: Record<string, Fault> = {
   "by the loss of its connection": async (tx) => tx.query(sql`select pg_terminate_backend(pg_backend_pid())`),
 };
 
-// The same database, but for what happens at the `step`-th statement of a transaction. `commit` is one step more.
+// Returns the same database, except that the fault occurs at statement number `step` of a transaction. `commit` counts as a step.
 function failingAt(database: Database, step: number, fault: Fault): { database: Database; hasFailed: () => boolean } {
   let hasFailed = false;
   const fail = (tx: Transaction, send: () => Promise<Row[]>) => {
@@ -56,7 +56,7 @@ function failingAt(database: Database, step: number, fault: Fault): { database: 
       let at = 0;
       const query = async <R extends Row>(sent: Statement): Promise<R[]> => {
         const send = () => tx.query<R>(sent);
-        // What fails returns no rows.
+        // A fault returns no rows.
         return ++at === step ? ((await fail(tx, send)) as R[]) : send();
       };
       const result = await work({ isPatient: tx.isPatient, query });
@@ -68,8 +68,7 @@ function failingAt(database: Database, step: number, fault: Fault): { database: 
   return { database: new Proxy(database, { get }), hasFailed: () => hasFailed };
 }
 
-// A batch that is killed at its first statement, run again and killed at its second, until it comes through. Returns how many
-// statements it had.
+// Kills a batch at its first statement, then at its second, and so on until it completes. Returns how many statements it had.
 async function killAtEachStep(tenantId: string, fault: Fault): Promise<number> {
   const { database } = lab.current;
   const sent = await waiting(lab.current, tenantId);
@@ -85,12 +84,12 @@ async function killAtEachStep(tenantId: string, fault: Fault): Promise<number> {
 }
 
 test.each(Object.entries(faults))(
-  "crash: a batch that is killed at any of its statements, %s, changes nothing, and run again it comes out the same",
+  "crash: a batch killed at any of its statements, %s, changes nothing, and a rerun gives the same result",
   async (_name, fault) => {
     const tenantId = await newTenant(lab.current);
     for (let part = 0; part < parts; part++) {
       await store(lab.current, tenantId, partOf(part));
-      // Some twenty, beside those of its cases.
+      // About twenty, plus those of its cases.
       expect(await killAtEachStep(tenantId, fault)).toBeGreaterThan(20);
     }
     expect(await snapshot(lab.current, tenantId)).toEqual(undisturbed);
@@ -98,7 +97,7 @@ test.each(Object.entries(faults))(
   60_000,
 );
 
-test("crash: a process that dies after the commit and before it learns of it leaves nothing to be done twice", async () => {
+test("crash: a process that dies after the commit, before it sees the result, leaves nothing to be done twice", async () => {
   const { database } = lab.current;
   const tenantId = await newTenant(lab.current);
   const transaction = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {

@@ -35,7 +35,7 @@ async function scored(...batches: Sketched[][]): Promise<string> {
   return tenantId;
 }
 
-test("accounts: a clock that runs ahead does not put the last session into the future", async () => {
+test("accounts: a clock that runs ahead does not set the last session in the future", async () => {
   const session = { type: "page_view", website_account_id: "u-1", session_id: "s-1" };
   const tenantId = await scored([{ ...session, occurred_at: "9999-12-31T23:59:59.999Z" }]);
   const [row] = await lab.current.database.query<{ at: string }>(sql`
@@ -99,7 +99,7 @@ test("ages: a clock that was reset does not make an account, a device or a sessi
 const unreadable = "{ this is no JSON";
 const bad = ["null", "{}", '{"activity_id":"x","type":"login_failed"}', "7", '"text"', "[]"];
 
-test("turns: what cannot be scored is set aside whole, and the rest of its tenant's activity is scored", async () => {
+test("turns: activity that cannot be scored is set aside completely, and the rest of the tenant's activity is scored", async () => {
   const tenantId = await newTenant(lab.current);
   const good: RecordedActivity[] = Array.from({ length: 250 }, (_, n) =>
     activityOf({ type: "page_view", activity_id: `good-${n}`, website_account_id: "u-1" }),
@@ -122,7 +122,7 @@ test("turns: what cannot be scored is set aside whole, and the rest of its tenan
   expect(aside.filter((row) => row.fault === "")).toEqual([]);
 });
 
-test("turns: a page event that cannot be scored does not slow down servers, and is set aside in the same pass", async () => {
+test("turns: a page event that cannot be scored does not delay server activity, and is set aside in the same pass", async () => {
   const tenantId = await newTenant(lab.current);
   const [first, second] = [0, 1].map((n) => iso(Date.parse(labNow) + n));
   const views = (origin: "server" | "browser", count: number) =>

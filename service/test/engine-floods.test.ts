@@ -5,7 +5,7 @@ import { TestTenant, send, testConfig } from "./harness.ts";
 import { createDatabase } from "./launch.ts";
 import { eventually } from "./process.ts";
 
-// Two whole services behind one address and on a database of their own, each with its engine.
+// Two complete services with one public URL and their own database, each with an engine.
 const services: Service[] = [];
 beforeAll(async () => {
   const databaseUrl = await createDatabase(inject("databaseUrl"));
@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const events = 1_000;
 
-// Sent again until it is taken, as a sender has to: a flood may be turned away.
+// Sends an activity until it is accepted, as a client has to: the service may reject part of a flood.
 async function sendUntilTaken(tenant: TestTenant, n: number): Promise<number> {
   const common = { occurred_at: new Date(Date.now() - n).toISOString(), website_account_id: "u-1", session_id: `s-${n % 7}` };
   const activity =
@@ -34,12 +34,12 @@ async function sendUntilTaken(tenant: TestTenant, n: number): Promise<number> {
   }
 }
 
-test(`flood: ${events} suspicious events on one account at once, through two services, make one OPEN case, and none is lost or doubled`, async () => {
+test(`flood: ${events} concurrent suspicious events on one account through two services make one OPEN case, and none is lost or doubled`, async () => {
   const [service] = services;
   if (!service) throw new Error("there is no service");
   const tenant = await TestTenant.create(service);
   await Promise.all(Array.from({ length: events }, (_, n) => sendUntilTaken(tenant, n)));
-  // Once more, for a sender may not have heard that it was taken.
+  // Send some again, because a client may not have received the response.
   await Promise.all(Array.from({ length: 100 }, (_, n) => sendUntilTaken(tenant, n)));
   const { database } = service;
   const logged = await eventually(async () => {
@@ -56,7 +56,7 @@ test(`flood: ${events} suspicious events on one account at once, through two ser
   expect(await database.query(sql`select 1 as waiting from inbox where tenant_id = ${tenant.tenantId}`)).toEqual([]);
   const [only, ...others] = await tenant.list();
   expect(others).toEqual([]);
-  // Every report is evidence of its own; a robot's log-ins tell the same a second time only after a while.
+  // Every report is new evidence. A robot's repeated log-ins are only counted.
   expect(only).toMatchObject({ status: "OPEN", website_account_id: "u-1", overall_risk_score: 5 });
   expect(only?.case_version).toBeGreaterThanOrEqual(events / 2);
   expect(only?.case_version).toBeLessThanOrEqual(events);

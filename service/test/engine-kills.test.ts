@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.database.end());
 
-// Half of them are a server's, by the API, half of them a page's, by the collector. True where it was taken for good.
+// Half of them come from a server through the API, half from a page through the collector. Returns whether it was accepted.
 async function sendOne(caller: Caller, id: string, n: number): Promise<boolean> {
   const activity = {
     activity_id: id,
@@ -51,7 +51,7 @@ async function sendOne(caller: Caller, id: string, n: number): Promise<boolean> 
 
 type Sent = { answered: Set<string>; unanswered: Set<string> };
 
-// Until the service is gone: what was in flight then may have been stored or not.
+// Sends until the service is gone. What was in flight then may or may not be stored.
 async function sendUntilGone(caller: Caller, sent: Sent, kind: string): Promise<void> {
   for (;;) {
     const n = sent.answered.size + sent.unanswered.size;
@@ -78,7 +78,7 @@ async function storedIds(): Promise<string[]> {
   return ids.toSorted((a, b) => (a < b ? -1 : 1));
 }
 
-test("kill -9: what was answered 202 or 200 under load is stored exactly once, and all of it is scored after the restart", async () => {
+test("kill -9: activity answered with 202 or 200 under load is stored exactly once, and all of it is scored after the restart", async () => {
   const sent: Sent = { answered: new Set(), unanswered: new Set() };
   for (let round = 0; round < kills; round++) {
     const service = await world.start();
@@ -95,12 +95,12 @@ test("kill -9: what was answered 202 or 200 under load is stored exactly once, a
   expect(new Set(afterKills).size).toBe(afterKills.length);
   expect([...sent.answered].filter((id) => !afterKills.includes(id))).toEqual([]);
   const last = await world.start();
-  // Whoever got no answer sends again, under the same id.
+  // A client that got no response sends again with the same id.
   const caller = await Caller.signIn(world.port, world.made);
   for (const [n, id] of [...sent.unanswered].entries()) expect(await sendOne(caller, id, n)).toBe(true);
   await eventually(async () => expect(await world.database.query(sql`select 1 as waiting from inbox limit 1`)).toEqual([]));
   expect(await storedIds()).toEqual([...sent.answered, ...sent.unanswered].toSorted());
-  // One device that failed on many accounts is one case, however often its engine was killed.
+  // One device that failed on many accounts is one case, however often the engine was killed.
   const cases = await world.database.query(sql`select subject from cases where subject = 'device:d'`);
   expect(cases).toHaveLength(1);
   await last.stop();

@@ -17,7 +17,7 @@ import { Engine } from "../src/engine/loop.ts";
 import { newDetector } from "./harness.ts";
 import { createDatabase } from "./launch.ts";
 
-// When everything of a test is received and decided, unless it says otherwise: two runs of it can be told apart by nothing.
+// The default time of receipt and decision, so that two runs of a test give identical results.
 export const labNow = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString();
 export const labNowMs = Date.parse(labNow);
 export const iso = (at: number) => new Date(at).toISOString();
@@ -25,7 +25,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 export type Lab = { url: string; database: Database };
 
-// A database of the file's own, where no other file's engine works.
+// A database of this file's own, where no other file's engine runs.
 export function useLab(): { current: Lab } {
   const holder: { current: Lab } = { current: undefined as never };
   beforeAll(async () => {
@@ -40,7 +40,7 @@ export function useLab(): { current: Lab } {
   return holder;
 }
 
-// Without a client, for nobody calls it by HTTP.
+// Creates no API client, because nobody calls it over HTTP.
 export async function newTenant({ database }: Lab, tenantId: string = randomUUID()): Promise<string> {
   const tenant = { tenant_id: tenantId, slug: `t-${tenantId}`, app_key: randomUUID(), allowed_origins: [], created_at: labNow };
   await database.transaction(async (tx) => {
@@ -50,7 +50,7 @@ export async function newTenant({ database }: Lab, tenantId: string = randomUUID
   return tenantId;
 }
 
-// An engine's parts at the lab's time.
+// An engine's parts, with the clock at the lab's time.
 export function labDetector(database: Database, more: Partial<Detector> = {}): Detector {
   return newDetector(database, { clock: { ...clock, now: () => labNow }, ...more });
 }
@@ -69,7 +69,7 @@ export async function store({ database }: Lab, tenantId: string, activities: Rec
   }
 }
 
-// Until the inbox is empty; returns how many were scored by this engine.
+// Scores until the inbox is empty, and returns how many this engine scored.
 export async function drain(detector: Detector, tenantId: string): Promise<number> {
   for (let scored = 0; ;) {
     const pass = await detectBatch(detector, tenantId);
@@ -85,8 +85,8 @@ export async function waiting({ database }: Lab, tenantId: string): Promise<numb
   return row?.count ?? 0;
 }
 
-// A whole engine, with connections of its own as a process would have. `failures` are those of
-// batches, as it logged them: its other work may have to give way to another engine's.
+// Starts a complete engine with its own connections, as a process has them. `failures` holds only logged batch failures, because
+// other work may give way to another engine's.
 export function startEngine(
   { url }: Lab,
   more: Partial<Detector> = {},
@@ -121,13 +121,13 @@ export async function decisionsOf({ database }: Lab, tenantId: string): Promise<
   );
 }
 
-// Of these tables a row is a tenant itself or its client's, which differ.
+// Rows of these tables are the tenant itself or its client, which always differ.
 const left = ["tenants", "clients"];
 const madeColumns = ["tenant_id", "prediction_id", "case_id", "sorted_id", "quarantine_id"];
 
 const madeIds = new Set(["case_id", "state_id", "occurrence_id", "prediction_id", "tenant_id"]);
 
-// All that is stored for a tenant, by table and in one order, without the ids that every run makes anew.
+// Returns everything stored for a tenant, by table and sorted, without the ids that differ in every run.
 export async function snapshot({ database }: Lab, tenantId: string): Promise<Record<string, string[]>> {
   const all: Record<string, string[]> = {};
   for (const name of await listTables(database)) {
@@ -157,7 +157,7 @@ async function listTables(database: Database): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-// The occurrences in their order, under no key.
+// Returns the occurrences in order, without their keys.
 function withoutIds(document: string): string {
   const parsed = JSON.parse(document, (name, value: unknown) => (madeIds.has(name) ? "made" : value));
   return JSON.stringify({ ...parsed, fraud_occurrences: Object.values(parsed.fraud_occurrences) });

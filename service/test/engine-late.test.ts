@@ -34,7 +34,7 @@ function burst(rule: string, subject: string, count: number, stepMs: number, mak
 
 const failed = { type: "login_failed" };
 
-// Each is just enough for its rule: without any one of its events the rule would not fire.
+// Each is just enough for its rule: the rule would not fire without any one of its events.
 const bursts = (): Burst[] => [
   burst("stuffing_device", "device:d-stuff", 5, 14 * minuteMs, (n) => ({
     ...failed,
@@ -82,7 +82,7 @@ const bursts = (): Burst[] => [
   })),
 ];
 
-// Whichever of a farm's sign-ups is scored last is the one that is found.
+// The last scored sign-up of a farm is the one that is found.
 function anyOf(subject: string): string {
   return subject.replace(/^(account:(?:farm|mill|throw))-\d$/, "$1-*");
 }
@@ -111,7 +111,7 @@ async function scoreInBatches(batches: RecordedActivity[][]): Promise<string> {
 
 const wanted = Object.fromEntries(bursts().map(({ rule, subject }) => [rule, [subject]]));
 
-test("late: every burst is found, whatever order its events come in and however they fall into batches", async () => {
+test("late: every burst is found, whatever the order of its events and their split into batches", async () => {
   const all = bursts().flatMap(({ events }) => events);
   const order = fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length });
   const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: all.length, maxLength: all.length });
@@ -123,13 +123,13 @@ test("late: every burst is found, whatever order its events come in and however 
   await fc.assert(property, { numRuns: 4 });
 });
 
-test("late: every burst is found when its events come backwards, one by one", async () => {
+test("late: every burst is found when its events arrive in reverse order, one by one", async () => {
   const longest = Math.max(...bursts().map(({ events }) => events.length));
   const batches = Array.from({ length: longest }, (_, n) => bursts().flatMap(({ events }) => events.toReversed()[n] ?? []));
   expect(await rulesBySubject(await scoreInBatches(batches))).toEqual(wanted);
 });
 
-test("late: a burst that lacks any one of its events is not found, whatever order the others come in", async () => {
+test("late: a burst that lacks one event is not found, whatever the order of the others", async () => {
   const lacking = fc.tuple(
     ...bursts().map(({ events }) => fc.shuffledSubarray(events, { minLength: events.length - 1, maxLength: events.length - 1 })),
   );
@@ -144,7 +144,7 @@ test("late: a burst that lacks any one of its events is not found, whatever orde
 
 const at = (minutesAgo: number) => ({ occurred_at: iso(labNowMs - minutesAgo * minuteMs) });
 
-test("late: what has to come one after the other is found in any order within a batch", async () => {
+test("late: sequences are found in any order within a batch", async () => {
   const thief = { website_account_id: "u-1", device_id: "d-thief", session_id: "s-thief" };
   const events = [
     ...Array.from({ length: 10 }, (_, n) => activityOf({ type: "login_failed", ...thief, ...at(20 - n / 2) })),
@@ -154,7 +154,7 @@ test("late: what has to come one after the other is found in any order within a 
   ];
   const order = fc.shuffledSubarray(events, { minLength: events.length, maxLength: events.length });
   const property = fc.asyncProperty(order, async (sent) => {
-    // Each is received in its turn.
+    // Each is received in this order.
     const received = sent.map((each, n) => ({ ...each, received_at: iso(labNowMs + n) }));
     const found = await rulesBySubject(await scoreInBatches([received]));
     expect(found).toEqual({ success_after_failures: ["account:u-1"], change_then_value: ["account:u-1"] });
@@ -162,7 +162,7 @@ test("late: what has to come one after the other is found in any order within a 
   await fc.assert(property, { numRuns: 4 });
 });
 
-test("late: a payment from before a sensitive change, which comes after it, is not taken for one that followed it", async () => {
+test("late: a payment from before a sensitive change that arrives after it does not count as following it", async () => {
   const named = { website_account_id: "u-1", session_id: "s-1" };
   const pay = (id: string, at: number) =>
     activityOf({ type: "transfer", activity_id: id, occurred_at: iso(at), ...named, attributes: { amount: 5_000 } });

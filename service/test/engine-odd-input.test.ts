@@ -10,7 +10,7 @@ const lab = useLab();
 const enrichment = landEnrichment();
 const hourMs = 60 * 60 * 1000;
 
-// The ends of what the API takes, the ends of what a ring keeps, and clocks that are hours off.
+// The limits of what the API accepts, the limits of what a ring keeps, and clocks that are hours off.
 const oddTimes = [
   "0001-01-01T00:00:00.000Z",
   "0099-12-31T23:59:59.999Z",
@@ -27,7 +27,7 @@ const oddTimes = [
   iso(labNowMs + 5 * hourMs),
 ];
 
-// All that an event may name, so that every place that keeps a time sees it.
+// Every member an event may have, so that every place that keeps a time sees it.
 const whole = {
   website_account_id: "u-1",
   session_id: "s-1",
@@ -45,11 +45,11 @@ function oddEvents(): RecordedActivity[] {
   );
 }
 
-test("odd times: activity of any year, of every type, is scored and stored as it came", async () => {
+test("odd times: activity of any year and every type is scored and stored as sent", async () => {
   const tenantId = await newTenant(lab.current);
   const detector = labDetector(lab.current.database, { enrichment });
   const events = oddEvents();
-  // Twice: the second half meets what the first half left behind.
+  // In two halves: the second is scored with the state that the first left.
   for (const half of [events.filter((_, n) => n % 2 === 0), events.filter((_, n) => n % 2 === 1)]) {
     await store(lab.current, tenantId, half);
     expect(await drain(detector, tenantId)).toBe(half.length);
@@ -62,7 +62,7 @@ test("odd times: activity of any year, of every type, is scored and stored as it
   expect(stored).toEqual(Object.fromEntries(events.map((event) => [event.activity_id, event.occurred_at])));
 });
 
-test("odd times: what is years old changes no window of the same account, device and address at our time", async () => {
+test("odd times: activity that is years old changes no current window of the same account, device or address", async () => {
   const far = oddEvents().filter(({ occurred_at: at }) => (at >= "2000" && at < "2020") || at === iso(labNowMs - 30 * hourMs));
   const near = Array.from({ length: 20 }, (_, n) => {
     const type = ["login_failed", "login_succeeded", "signup", "page_view"][n % 4] ?? "";
@@ -86,7 +86,7 @@ test("odd times: what is years old changes no window of the same account, device
   expect(await windowsAfter(far)).toEqual(wanted);
 });
 
-test("odd times: a clock that runs ahead by hours or for ever counts as the time of receipt", async () => {
+test("odd times: a time that is hours or centuries ahead counts as the time of receipt", async () => {
   const tenantId = await newTenant(lab.current);
   const ahead = [5 * hourMs, 48 * hourMs, Date.parse("9999-12-31T23:59:59.999Z") - labNowMs];
   const tries = Array.from({ length: 5 }, (_, n) =>
@@ -105,7 +105,7 @@ test("odd times: a clock that runs ahead by hours or for ever counts as the time
   expect(decisions.some(({ rules }) => rules.includes("stuffing_device"))).toBe(true);
 });
 
-// Texts that mean something to one of the layers that they go through.
+// Texts that have a meaning in one of the layers they pass through.
 const marks = [
   "{}",
   '{"a":1}',
@@ -137,7 +137,7 @@ const oddText = (maxLength: number) =>
     )
     .filter((text) => isStorable(text) && text.length > 0 && text.length <= maxLength);
 
-// V8's JSON.parse takes a name that is a single escaped character for a backslash, once it has seen others like it.
+// V8's JSON.parse reads a name that is a single escaped character as a backslash once it has seen others like it.
 const oddName = oddText(30).filter((name) => name.length > 1 || JSON.stringify(name) === `"${name}"`);
 
 const oddActivity = fc.record({
@@ -169,12 +169,12 @@ const oddActivity = fc.record({
 
 type Stored = { activity_id: string };
 
-// By id, and as JSON has it: without the sign of a zero.
+// Sorted by id and passed through JSON, which drops the sign of a zero.
 function inOrder(rows: Stored[]): unknown {
   return JSON.parse(JSON.stringify(rows.toSorted((a, b) => (a.activity_id < b.activity_id ? -1 : 1))));
 }
 
-test("odd texts: whatever ids, agents, addresses and attributes hold, activity is scored, and stored as it came", async () => {
+test("odd texts: activity is scored and stored as sent, whatever its ids, agents, addresses and attributes contain", async () => {
   const property = fc.asyncProperty(fc.array(oddActivity, { minLength: 30, maxLength: 40 }), async (all) => {
     const tenantId = await newTenant(lab.current);
     const events = all.map(({ email, attributes, ...rest }, n) =>
@@ -195,7 +195,7 @@ test("odd texts: whatever ids, agents, addresses and attributes hold, activity i
   await fc.assert(property, { numRuns: 6 });
 });
 
-// Failures on five accounts, and then a robot's own log-ins from the same device.
+// Failed log-ins on five accounts, then a robot's log-ins from the same device.
 async function scoresOf(browser: string): Promise<number[]> {
   const tenantId = await newTenant(lab.current);
   const named = { device_id: "d-1", ip: "192.0.2.1", user_agent: `${browser}/1.0 (x) y` };
@@ -210,7 +210,7 @@ async function scoresOf(browser: string): Promise<number[]> {
   return events.map(({ activity_id: id }) => decisions.get(id)?.score ?? 0);
 }
 
-test("odd texts: a browser that names itself after what every object has is scored as any other", async () => {
+test("odd texts: a browser named after a property of every object is scored like any other", async () => {
   const wanted = await scoresOf("Somebody");
   expect(wanted.filter((score) => score >= 3).length).toBeGreaterThan(4);
   for (const name of ["constructor", "toString", "hasOwnProperty", "valueOf"])

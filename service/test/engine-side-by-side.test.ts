@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-// As a process would have them: with connections, rules and caches of their own.
+// As in separate processes: with their own connections, rules and caches.
 function newEngines(count: number): Detector[] {
   return Array.from({ length: count }, () => {
     const database = new Database({ connectionString: lab.current.url });
@@ -37,7 +37,7 @@ function newEngines(count: number): Detector[] {
   });
 }
 
-// All of them ask for work all the time. Returns how much each of them scored, and how often one was told to leave it to another.
+// All engines ask for work all the time. Returns how much each scored, and how often one had to leave the work to another.
 async function drainTogether(engines: Detector[], tenantId: string): Promise<{ scored: number[]; refused: number }> {
   const scored = engines.map(() => 0);
   let refused = 0;
@@ -52,7 +52,7 @@ async function drainTogether(engines: Detector[], tenantId: string): Promise<{ s
   return { scored, refused };
 }
 
-test.each([2, 3])("engines: %i side by side on one tenant make what one makes, in all that is stored", async (count) => {
+test.each([2, 3])("engines: %i concurrent engines on one tenant store exactly what one engine stores", async (count) => {
   const [story = []] = stories;
   const tenantId = await newTenant(lab.current);
   await store(lab.current, tenantId, story);
@@ -62,9 +62,9 @@ test.each([2, 3])("engines: %i side by side on one tenant make what one makes, i
   expect(await snapshot(lab.current, tenantId)).toEqual(alone[0]);
 });
 
-test("engines: three whole ones side by side on several tenants make of each what one makes", async () => {
+test("engines: three complete engines on several tenants store for each what one engine stores", async () => {
   const tenants = await Promise.all(stories.map(() => newTenant(lab.current)));
-  // Before there is an engine: one that took the first half of it would have other batches.
+  // Store everything before an engine runs. Otherwise it would take the first half and form other batches.
   await Promise.all(tenants.map((tenantId, index) => store(lab.current, tenantId, stories[index] ?? [])));
   const engines = [0, 1, 2].map(() => startEngine(lab.current, { enrichment: landEnrichment() }));
   stops.push(...engines.map(({ stop }) => stop));

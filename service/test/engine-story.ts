@@ -9,7 +9,7 @@ const hourMs = 60 * minuteMs;
 
 type Land = { first: number; country: string; asn: number; latitude: number; longitude: number };
 
-// Addresses 10.0.*.*, 10.1.*.* and 10.2.*.* are in three countries; what lies outside is not known.
+// Addresses 10.0.*.*, 10.1.*.* and 10.2.*.* are in three countries. All others are unknown.
 const lands: Land[] = [
   { first: 0, country: "DE", asn: 65_001, latitude: 52, longitude: 13 },
   { first: 1, country: "FR", asn: 65_002, latitude: 48, longitude: 2 },
@@ -66,7 +66,7 @@ function visit(random: Random, account: string, start: number): Event[] {
 }
 
 const attacks: ((random: Random, start: number) => Event[])[] = [
-  // Stuffing from one device, and from one address with a fresh device each time.
+  // Credential stuffing from one device, and from one address with a new device each time.
   (random, start) =>
     numbered(14, (n) => ({
       type: "login_failed",
@@ -83,7 +83,7 @@ const attacks: ((random: Random, start: number) => Event[])[] = [
       device_id: `d-fresh-${n}`,
       ip: "10.2.9.2",
     })),
-  // Slow guessing; then it works, and the money goes.
+  // Slow guessing, then a successful log-in and a transfer.
   (_random, start) => [
     ...numbered(6, (n): Event => ({
       type: "login_failed",
@@ -124,7 +124,7 @@ const attacks: ((random: Random, start: number) => Event[])[] = [
       attributes: { amount: 5_000 },
     },
   ],
-  // Spraying from one network.
+  // Password spraying from one network.
   (_random, start) =>
     numbered(30, (n) => ({
       type: "login_failed",
@@ -132,7 +132,7 @@ const attacks: ((random: Random, start: number) => Event[])[] = [
       website_account_id: `u-${n}`,
       ip: `172.16.5.${n % 9}`,
     })),
-  // A farm of sign-ups.
+  // A sign-up farm.
   (_random, start) =>
     numbered(9, (n) => ({
       type: "signup",
@@ -142,7 +142,7 @@ const attacks: ((random: Random, start: number) => Event[])[] = [
       ip: "10.0.6.6",
       attributes: { email: `x${n}@mailinator.com` },
     })),
-  // A script that clicks like a clock, and one that says what it is.
+  // A script that clicks at exact intervals, and one that identifies itself.
   (_random, start) =>
     numbered(14, (n) => ({
       type: "custom:click",
@@ -166,7 +166,8 @@ function numbered(count: number, make: (n: number) => Event): Event[] {
   return Array.from({ length: count }, (_, n) => make(n));
 }
 
-// A day of a shop with its attacks. What was recorded within a minute is received in any order; a tenth of it is hours late.
+// A day in a shop, with attacks. Activity recorded within a minute is received in any order, and a tenth is up to three hours
+// late.
 export function tellStory(seed: string, visits: number): RecordedActivity[] {
   const random = new Random(seed);
   const begin = labNowMs - 20 * hourMs;

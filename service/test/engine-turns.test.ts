@@ -6,7 +6,7 @@ import { eventually } from "./process.ts";
 
 const lab = useLab();
 const backlog = 20_000;
-// The engine takes tenants in order of their ids: one in the midst, and one at each end.
+// The engine takes tenants in order of their ids: one in the middle, and one at each end.
 const uuid = (first: string) => `${first}0000000-0000-4000-8000-${String(Math.floor(Math.random() * 1e12)).padStart(12, "0")}`;
 
 const stops: (() => Promise<void>)[] = [];
@@ -20,7 +20,7 @@ function runEngine(): ReturnType<typeof startEngine> {
   return engine;
 }
 
-// As the API stores them, but fast.
+// Stores them as the API does, but faster.
 async function storeBacklog(tenantId: string): Promise<void> {
   await lab.current.database.transaction((tx) =>
     tx.query(sql`
@@ -33,7 +33,7 @@ async function storeBacklog(tenantId: string): Promise<void> {
   );
 }
 
-test(`turns: one event of a tenant is scored while another still has some of its backlog of ${backlog}`, async () => {
+test(`turns: one event of a tenant is scored while another tenant still has part of its backlog of ${backlog}`, async () => {
   const [before, flooded, after] = await Promise.all(["0", "8", "f"].map((first) => newTenant(lab.current, uuid(first))));
   await storeBacklog(flooded ?? "");
   const engine = runEngine();
@@ -50,7 +50,7 @@ test(`turns: one event of a tenant is scored while another still has some of its
   await lab.current.database.transaction((tx) => tx.query(sql`delete from inbox where tenant_id = ${flooded}`));
 });
 
-test("turns: a tenant whose batch fails holds up no other tenant, and none of its own good activity is lost", async () => {
+test("turns: a tenant whose batch fails delays no other tenant, and none of its own good activity is lost", async () => {
   const [bad, good] = await Promise.all([newTenant(lab.current, uuid("0")), newTenant(lab.current, uuid("f"))]);
   await putParcel(lab.current.database, bad, { received_at: iso(labNowMs - 1), text: "{ this is no JSON" });
   await store(lab.current, bad, [activityOf({ type: "fraud_report", activity_id: "kept", website_account_id: "u-1" })]);

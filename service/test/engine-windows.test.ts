@@ -18,7 +18,7 @@ const windowsMs: Record<string, number> = { "10m": 10 * minuteMs, "1h": hourMs, 
 type Known = RecordedActivity & { at: number };
 const isLogin = ({ type }: RecordedActivity) => type === "login_succeeded" || type === "login_failed";
 
-// Which entity an event belongs to; undefined where it is in none of that kind.
+// The entity that an event belongs to, or undefined if there is none of that kind.
 const entities: Record<string, (event: RecordedActivity) => string | undefined> = {
   account: (event) => event.website_account_id,
   device: (event) => event.device_id,
@@ -26,7 +26,7 @@ const entities: Record<string, (event: RecordedActivity) => string | undefined> 
   network: (event) => (isLogin(event) && event.ip !== undefined ? networkOf(event.ip) : undefined),
 };
 
-// What a field's name says that it counts: which events, and distinct values of what.
+// What a field's name says it counts: which events, and the distinct values of what.
 const stems: Record<string, { isCounted: (event: Known) => boolean; value?: (event: Known) => string | undefined }> = {
   events: { isCounted: () => true },
   logins: { isCounted: ({ type }) => type === "login_succeeded" },
@@ -40,7 +40,7 @@ const stems: Record<string, { isCounted: (event: Known) => boolean; value?: (eve
   countries: { isCounted: () => true, value: (event) => countryOf(event.ip) || undefined },
 };
 
-// Over all events that the engine knew when it scored this one.
+// Counts over all events that the engine knew when it scored this one.
 function bruteForce(name: string, event: Known, known: Known[]): number {
   const [, group = "", stem = "", window = ""] = /^(\w+)\.(\w+)_(10m|1h|24h)$/.exec(name) ?? [];
   const [entityOf, meaning, windowMs] = [entities[group], stems[stem], windowsMs[window]];
@@ -58,7 +58,7 @@ function bruteForce(name: string, event: Known, known: Known[]): number {
 }
 
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 6 });
-// Most within minutes, some within hours of each other, and clocks that are off: ahead by hours, or by all of time.
+// Most are within minutes and some within hours of each other. Some clocks are ahead by hours or by millennia.
 const offset = fc.oneof(
   { weight: 5, arbitrary: fc.integer({ min: -20 * minuteMs, max: 0 }) },
   { weight: 3, arbitrary: fc.integer({ min: -30 * hourMs, max: 9 * minuteMs }) },
@@ -70,7 +70,7 @@ const drawn = fc.record({
   website_account_id: optional(fc.constantFrom("u-1", "u-2", "u-3", "u-4")),
   device_id: optional(fc.constantFrom("d-1", "d-2", "d-3")),
   ip: optional(fc.constantFrom("10.0.0.1", "10.0.0.2", "10.1.0.1", "10.2.0.1", "192.0.2.1", "192.0.2.77")),
-  // In which batches it is sent.
+  // The batches in which it is sent.
   batches: fc.array(fc.nat(batchesMax), { minLength: 1, maxLength: 3 }),
 });
 
@@ -91,18 +91,18 @@ function toActivity({ offset: ms, type, website_account_id, device_id, ip }: Dra
   };
 }
 
-// A clock that runs ahead is not believed.
+// A time too far ahead is replaced by the time of receipt.
 function toKnown(activity: RecordedActivity): Known {
   const [occurred, received] = [Date.parse(activity.occurred_at), Date.parse(activity.received_at)];
   return { ...activity, at: occurred > received + 10 * minuteMs ? received : occurred };
 }
 
-// By time, as within a batch.
+// Sorted by time, as within a batch.
 function inOrder(activities: RecordedActivity[]): Known[] {
   return activities.map(toKnown).toSorted((a, b) => a.at - b.at || (activityKey(a) < activityKey(b) ? -1 : 1));
 }
 
-// Sends each activity in each of its batches and scores; returns them in the order in which they were scored.
+// Sends each activity in each of its batches and scores it. Returns the activities in the order in which they were scored.
 async function scoreInBatches(tenantId: string, all: { activity: RecordedActivity; batches: number[] }[]): Promise<Known[]> {
   const detector = labDetector(lab.current.database, { enrichment });
   const scored: Known[] = [];
@@ -117,7 +117,7 @@ async function scoreInBatches(tenantId: string, all: { activity: RecordedActivit
   return scored;
 }
 
-test(`engine: each window of every scored event is what brute force counts, late and repeated events included, up to ${ringSize}`, async () => {
+test(`engine: each window of every scored event equals a brute-force count, with late and repeated events, up to ${ringSize}`, async () => {
   let compared = 0;
   const property = fc.asyncProperty(fc.array(drawn, { minLength: 20, maxLength: ringSize }), async (all) => {
     const tenantId = await newTenant(lab.current);

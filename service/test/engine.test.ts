@@ -13,7 +13,7 @@ import { detectBatch } from "../src/engine/detect.ts";
 import { startService, type Service } from "../src/service.ts";
 import { TestTenant, newDetector, send, testConfig, useService } from "./harness.ts";
 
-// Two whole services behind one address and on one database, each with its engine.
+// Two complete services with one public URL and one database, each with an engine.
 const service = useService();
 let second: Service;
 beforeAll(async () => {
@@ -58,7 +58,7 @@ async function readAccount(tenant: TestTenant, id: string): Promise<Account> {
   return answer.json.data;
 }
 
-test("detect: a fraud_report opens a case with score 5, whole and by the system", async () => {
+test("detect: a fraud_report opens a complete case with score 5, changed by system", async () => {
   const tenant = await newTenant();
   await report(tenant, "user-1", { session_id: "s1", device_id: "d1", attributes: { label: "Bot", note: "A call." } });
   const { fraud_occurrences: occurrences, ...opened } = await only(tenant);
@@ -85,7 +85,7 @@ test("detect: a fraud_report opens a case with score 5, whole and by the system"
   expect(occurrence?.[1].explanation).toMatchObject({ fraud_types: ["Bot Creation"], model_behaviour: [{ type: "rule" }] });
 });
 
-test("detect: a report's label, in any letter case, is the case's, and one that is not known is Organic", async () => {
+test("detect: the case gets the report's label in any letter case, and Organic if the label is unknown", async () => {
   const tenant = await newTenant();
   const given = [...labels, "Nonsense", "bot", 7, true, undefined];
   for (const label of given) await tenant.report(`user-${String(label)}`, label === undefined ? {} : { attributes: { label } });
@@ -97,7 +97,7 @@ test("detect: a report's label, in any letter case, is the case's, and one that 
   }
 });
 
-test("detect: other activity creates its account, with no flag set, and opens no case", async () => {
+test("detect: other activity creates its account with no flag set, and opens no case", async () => {
   const tenant = await newTenant();
   const types = [...activityTypes.filter((type) => type !== "fraud_report"), "custom:x"];
   for (const type of types) await tenant.report(`user-${type}`, { type });
@@ -111,7 +111,7 @@ test("detect: other activity creates its account, with no flag set, and opens no
   expect(await tenant.list()).toEqual([]);
 });
 
-test("detect: a second report joins the OPEN case: a new occurrence, a new state, the next version, one label more", async () => {
+test("detect: a second report joins the OPEN case and adds an occurrence, a state, a version and a label", async () => {
   const tenant = await newTenant();
   await report(tenant, "user-1", { attributes: { label: "Bot" } });
   const before = await only(tenant);
@@ -150,7 +150,7 @@ test("detect: a report that joins a weaker case raises its score, label and reco
   expect(await tenant.list("min_score=5&label=Synthetic")).toMatchObject([raised]);
 });
 
-test("detect: a closed case is not joined; a report opens another one", async () => {
+test("detect: a report does not join a closed case, and opens another one", async () => {
   const tenant = await newTenant();
   const closed = await tenant.openCase("user-1");
   expect((await tenant.put(closed.case_id, { status: "CLOSED", case_version: 1 })).status).toBe(200);
@@ -160,7 +160,7 @@ test("detect: a closed case is not joined; a report opens another one", async ()
   expect(await only(tenant, "status=CLOSED")).toEqual(before);
 });
 
-test("detect: without an account there is one UNKNOWN case per device, else per session, and no account", async () => {
+test("detect: without an account there is one UNKNOWN case per device, or else per session, and no account is created", async () => {
   const tenant = await newTenant();
   const byDevice = [...["s1", "s2", "s3"].map((session_id) => ({ device_id: "x", session_id })), { device_id: "y" }];
   const sent: Fields[] = [...byDevice, { session_id: "x" }, { session_id: "x" }, { session_id: "s1" }];
@@ -177,7 +177,7 @@ test("detect: without an account there is one UNKNOWN case per device, else per 
 
 const at = (hour: number) => `2026-05-01T${String(hour).padStart(2, "0")}:00:00.000Z`;
 
-test("detect: last_session_updated_on is the latest activity with a session, and never goes backwards", async () => {
+test("detect: last_session_updated_on is the time of the latest activity with a session, and never goes back", async () => {
   const tenant = await newTenant();
   const steps: [activity: Fields, wanted: string | undefined][] = [
     [{ occurred_at: at(9) }, undefined],
@@ -197,7 +197,7 @@ test("detect: last_session_updated_on is the latest activity with a session, and
   expect((await readAccount(tenant, "user-1")).last_session_updated_on).toBe(at(17));
 });
 
-test("detect: activity leaves an account's flags as they are, and a new case shows its block flag", async () => {
+test("detect: activity leaves an account's flags unchanged, and a new case shows the block flag", async () => {
   const tenant = await newTenant();
   const body = { website_account_id: "user-1", is_blocked: true, is_quarantined: true, crm_account_id: "CRM" };
   expect((await tenant.call("POST", "/enduseraccounts", { body })).status).toBe(201);
@@ -219,7 +219,7 @@ async function sendToBoth(tenant: TestTenant, count: number, subject: Fields): P
 }
 
 test.each([{ website_account_id: "user-1" }, { device_id: "d1" }, { session_id: "s1" }])(
-  "detect: sixty reports at once through two services make one OPEN case for %j, and none is lost",
+  "detect: sixty concurrent reports through two services make one OPEN case for %j, and none is lost",
   async (subject) => {
     const tenant = await newTenant();
     await sendToBoth(tenant, 60, subject);
@@ -229,7 +229,7 @@ test.each([{ website_account_id: "user-1" }, { device_id: "d1" }, { session_id: 
   },
 );
 
-test("detect: reports, closes and block flags at once: never two OPEN cases, no report lost, the flag the same everywhere", async () => {
+test("detect: with concurrent reports, closes and block flags there is at most one OPEN case, no report is lost, and the flag agrees", async () => {
   const tenant = await newTenant();
   await report(tenant, "user-1");
   const sending = sendToBoth(tenant, 60, { website_account_id: "user-1" });
@@ -254,7 +254,7 @@ test("detect: reports, closes and block flags at once: never two OPEN cases, no 
   expect(cases.map((each) => each.end_user_is_blocked)).toEqual(cases.map(() => isBlocked));
 });
 
-// Another transaction holds something; a report is sent, and an engine that scores it waits; then the other one commits.
+// Another transaction holds a lock. A report is sent, an engine that scores it waits, and then the other transaction commits.
 async function scoreAgainst(
   tenant: TestTenant,
   activity: Fields,
@@ -278,14 +278,14 @@ async function scoreAgainst(
   await settle(tenant);
 }
 
-test("detect: a case that another engine opens for the device at the same moment is joined", async () => {
+test("detect: a case that another engine opens for the device at the same time is joined", async () => {
   const tenant = await newTenant();
   const theirs = weakCase(tenant, "UNKNOWN", "device:d1");
   await scoreAgainst(tenant, { device_id: "d1" }, (tx) => insertCase(tx, theirs));
   expect(await only(tenant)).toMatchObject({ case_id: theirs.document.case_id, case_version: 2 });
 });
 
-test("detect: an account that is erased while its new activity is scored is created again", async () => {
+test("detect: an account erased while its new activity is scored is created again", async () => {
   const tenant = await newTenant();
   await report(tenant, "user-1", { type: "page_view" });
   const erase = `delete from accounts where tenant_id = '${tenant.tenantId}' and website_account_id = 'user-1'`;

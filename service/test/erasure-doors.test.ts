@@ -67,7 +67,7 @@ const idsOf = (): [string, string][] => [
   ["an id with quotes", `o"Brien \\ ${randomUUID()}`],
 ];
 
-test.each(idsOf())("DELETE account 204: %s that came in through every input is in no row of any table", async (_name, id) => {
+test.each(idsOf())("DELETE account 204: %s sent through every input is in no row of any table", async (_name, id) => {
   const site = await Site.create(service.current);
   const { tenant } = site;
   const made = await tenant.call("POST", "/webhooks", { body: { url: "https://crm.example/hook", types: [] } });
@@ -126,7 +126,7 @@ test("DELETE account 204: a numeric id removes nothing that merely contains that
   expect(quarantine.map(({ excerpt }) => JSON.parse(excerpt).event_type)).toEqual(["worse"]);
 });
 
-test("DELETE account 204: an account whose id is one of our own words leaves those words alone", async () => {
+test("DELETE account 204: erasing an account whose id is one of our own words leaves those words unchanged", async () => {
   const site = await Site.create(service.current);
   const { tenant } = site;
   for (const id of ["OPEN", "Mozilla", "Bot"]) await tenant.report(id, { attributes: { label: "Bot" } });

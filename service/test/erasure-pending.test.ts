@@ -8,7 +8,7 @@ import { TestTenant, expectProblem, newDetector, testConfig } from "./harness.ts
 import { createDatabase } from "./launch.ts";
 import { eventually, useOwnService } from "./process.ts";
 
-// Nothing is scored here unless a test does so itself.
+// No engine runs here: nothing is scored unless a test does it.
 const idle = useOwnService({ roles: new Set(["api"]) });
 
 const pseudonymForm = /^erased-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -21,7 +21,7 @@ function activityOf(more: Partial<RecordedActivity>): RecordedActivity {
   return { activity_id: randomUUID(), type: "page_view", origin: "server", occurred_at: at, received_at: at, ...more };
 }
 
-// All that the parts of the service write of an account that was active, on two sessions and one device.
+// Writes everything that the service stores about an active account, with two sessions and one device.
 async function writeTraces(tenant: TestTenant, account: string): Promise<void> {
   const session = `session-of-${account}`;
   const own = { website_account_id: account, session_id: session, device_id: "device" };
@@ -77,7 +77,7 @@ async function countKept(tenant: TestTenant, table: string): Promise<number> {
   return row?.count ?? NaN;
 }
 
-test("DELETE account 204: no row of any table has the account's id, and another account's rows are all there", async () => {
+test("DELETE account 204: no row of any table contains the account's id, and another account's rows are all kept", async () => {
   const tenant = await TestTenant.create(service.current);
   const [erased, other] = [`erased-one-${randomUUID()}`, `other-${randomUUID()}`];
   await writeTraces(tenant, erased);
@@ -91,7 +91,7 @@ test("DELETE account 204: no row of any table has the account's id, and another 
   expect(await findTraces(tenant, other)).toEqual(before);
 });
 
-test("erasure: what the account's sessions did without it goes, its state too; labels and counts stay, under the pseudonym", async () => {
+test("erasure: anonymous activity of the account's sessions and its state are deleted; labels and counts stay under the pseudonym", async () => {
   const tenant = await TestTenant.create(service.current);
   const account = `account-${randomUUID()}`;
   await writeTraces(tenant, account);

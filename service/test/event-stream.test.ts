@@ -45,7 +45,7 @@ function ids(messages: Message[]): number[] {
   return messages.filter((each) => each.data !== undefined).map((each) => Number(each.id));
 }
 
-test("GET stream 200: without a place it begins now, and tells each change whole, as the list does", async () => {
+test("GET stream 200: without a position it starts now, and sends each change as the list shows it", async () => {
   const tenant = await TestTenant.create(service.current);
   await append(tenant, 3);
   const reader = await follow(tenant);
@@ -71,7 +71,7 @@ test("GET stream 200: without a place it begins now, and tells each change whole
   expect(listed.json.data).toEqual({ events: [JSON.parse(first?.data ?? ""), second], next_after: 5 });
 });
 
-test("GET stream 200: Last-Event-ID goes on from there, before `after`, and nothing is missed or told twice", async () => {
+test("GET stream 200: Last-Event-ID takes precedence over `after`, and nothing is missed or repeated", async () => {
   const tenant = await TestTenant.create(service.current);
   await append(tenant, 450);
   const reader = await follow(tenant, "?after=440&wait=0", { "last-event-id": "7" });
@@ -84,7 +84,7 @@ function to303(from: number): number[] {
   return Array.from({ length: 304 - from }, (_, index) => from + index);
 }
 
-test("GET stream 200: one that goes on from further back holds up no other, and each is told all in order", async () => {
+test("GET stream 200: a reader that starts further back delays no other, and each gets everything in order", async () => {
   const tenant = await TestTenant.create(service.current);
   await append(tenant, 300);
   const readers = await Promise.all([
@@ -107,7 +107,7 @@ test("GET stream 200: one that goes on from further back holds up no other, and 
 test.each([
   ["too much was missed", "?after=5&wait=0"],
   ["the log does not reach that far", "?after=2000&wait=0"],
-])("GET stream 200: where %s, a reset says so and the stream goes on from the end", async (_why, query) => {
+])("GET stream 200: if %s, a reset is sent and the stream continues from the end", async (_why, query) => {
   const tenant = await TestTenant.create(service.current);
   await append(tenant, 1100);
   const messages = await (await follow(tenant, query)).rest();
@@ -117,14 +117,14 @@ test.each([
   ]);
 });
 
-test("GET stream 200: only the types that are asked for are told", async () => {
+test("GET stream 200: only the requested types are sent", async () => {
   const tenant = await TestTenant.create(service.current);
   await append(tenant, 6);
   const reader = await follow(tenant, "?after=0&types=account.updated,case.opened&wait=0");
   expect(ids(await reader.rest())).toEqual([1, 3, 5]);
 });
 
-test("GET stream 400: a Last-Event-ID, a place, types or a wait that are none", async () => {
+test("GET stream 400: an invalid Last-Event-ID, position, type list or wait is rejected", async () => {
   const tenant = await TestTenant.create(service.current);
   for (const id of ["x", "-1", "1.5", "0x10", "1 2", "9".repeat(16)]) {
     expectProblem(await tenant.call("GET", "/events/stream", { headers: { "last-event-id": id } }), 400, "bad-request");
@@ -134,7 +134,7 @@ test("GET stream 400: a Last-Event-ID, a place, types or a wait that are none", 
   }
 });
 
-test("GET stream: another tenant's changes are never told", async () => {
+test("GET stream: another tenant's changes are never sent", async () => {
   const [one, two] = await Promise.all([TestTenant.create(service.current), TestTenant.create(service.current)]);
   const reader = await follow(one, "?after=0");
   await append(two, 5);
@@ -142,7 +142,7 @@ test("GET stream: another tenant's changes are never told", async () => {
   expect(await reader.event()).toMatchObject({ event_id: 1, resource: { id: "user-77" } });
 });
 
-test("GET stream: of an erased account its pseudonym is told, in what was before too", async () => {
+test("GET stream: events of an erased account show its pseudonym, including earlier ones", async () => {
   const tenant = await TestTenant.create(service.current);
   const account = `gone-${randomUUID()}`;
   await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: account } });
@@ -152,7 +152,7 @@ test("GET stream: of an erased account its pseudonym is told, in what was before
   expect(JSON.stringify(told)).not.toContain(account);
 });
 
-test("GET stream: it ends when its token expires, and when its client is revoked", async () => {
+test("GET stream: it ends when its token expires and when its client is revoked", async () => {
   const tenant = await TestTenant.create(service.current);
   const token = await tenant.mint(undefined, 2);
   const reader = await follow(tenant, "", { authorization: `Bearer ${token}` });
@@ -166,7 +166,7 @@ test("GET stream: it ends when its token expires, and when its client is revoked
 
 type Serving = { heartbeatMs?: number; trustMs?: number; types?: string[] };
 
-// The stream itself, on a server of the test's own, with a heartbeat that need not be waited for.
+// Serves the stream from the test's own server, with a short heartbeat.
 async function listen(
   feed: EventFeed,
   tenant: TestTenant,
@@ -182,7 +182,7 @@ async function listen(
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
   onTestFinished(() => server.close().closeAllConnections());
-  // A TCP server's address is never text.
+  // A TCP server's address is never a string.
   return (server.address() as AddressInfo).port;
 }
 
@@ -192,7 +192,7 @@ async function serve(feed: EventFeed, tenant: TestTenant, serving: Serving): Pro
   return reader;
 }
 
-test("stream: a heartbeat moves the reader's place past what it did not ask for", async () => {
+test("stream: a heartbeat moves the reader's position past events that it did not request", async () => {
   const tenant = await TestTenant.create(service.current);
   const feed = new EventFeed(service.current.database, { pollMs: 5 });
   const reader = await serve(feed, tenant, { heartbeatMs: 10, types: ["case.opened"] });
@@ -203,7 +203,7 @@ test("stream: a heartbeat moves the reader's place past what it did not ask for"
   feed.stop();
 });
 
-test("stream: nothing is told to a reader that is not allowed any more, before any heartbeat", async () => {
+test("stream: a reader that has lost its permission gets nothing more, even before the next heartbeat", async () => {
   const tenant = await TestTenant.create(service.current);
   const feed = new EventFeed(service.current.database, { pollMs: 5 });
   onTestFinished(() => feed.stop());
@@ -216,7 +216,7 @@ test("stream: nothing is told to a reader that is not allowed any more, before a
   expect(await reader.next()).toBeNull();
 });
 
-test("stream: one that does not read is dropped, and no more than a bounded part is kept for it", async () => {
+test("stream: a client that does not read is disconnected, and only a bounded amount is buffered for it", async () => {
   const tenant = await TestTenant.create(service.current);
   const feed = new EventFeed(service.current.database, { pollMs: 5, readersOfTenantMax: 1 });
   onTestFinished(() => feed.stop());
@@ -231,16 +231,16 @@ test("stream: one that does not read is dropped, and no more than a bounded part
   for (let round = 0; round < 40; round++) {
     await service.current.database.transaction((tx) => appendEvents(tx, tenant.tenantId, events));
   }
-  // Its place is free as soon as it has been dropped.
+  // Its slot is free as soon as it is disconnected.
   await vi.waitFor(() => feed.enter({ tenantId: tenant.tenantId, reader: "bob" }, () => {}), 20_000);
   let received = 0;
   socket.on("data", (chunk) => (received += chunk.length)).resume();
   await closed;
-  // 40 MB were to be told: what came is what the kernel and the bound had held.
+  // 40 MB were to be sent. What arrived is what the kernel and the buffer limit held.
   expect(received).toBeLessThan(30_000_000);
 });
 
-test("client: follows the changes from where it was told to, and leaves with its signal", async () => {
+test("client: follows the changes from the given position, and stops on its signal", async () => {
   const tenant = await TestTenant.create(service.current);
   await append(tenant, 3);
   const baseUrl = `http://127.0.0.1:${service.current.port}`;
@@ -262,7 +262,7 @@ test("client: follows the changes from where it was told to, and leaves with its
 
 const limits: Partial<FeedLimits>[] = [{ readersMax: 2 }, { readersOfTenantMax: 2 }, { placesMax: 2 }];
 
-test.each(limits)("stream 429: no more than the limit at once, and a place that was left is free again %o", async (limit) => {
+test.each(limits)("stream 429: no more than the limit at once, and a slot that was left is free again %o", async (limit) => {
   const tenant = await TestTenant.create(service.current);
   const feed = new EventFeed(service.current.database, limit);
   onTestFinished(() => feed.stop());
@@ -276,7 +276,7 @@ test.each(limits)("stream 429: no more than the limit at once, and a place that 
   expect(refusal).toThrow(Failure);
 });
 
-test("stream: one person's streams leave places for the tenant's others", async () => {
+test("stream: the streams of one person leave slots for others of the tenant", async () => {
   const tenant = await TestTenant.create(service.current);
   const feed = new EventFeed(service.current.database);
   onTestFinished(() => feed.stop());
@@ -286,7 +286,7 @@ test("stream: one person's streams leave places for the tenant's others", async 
   expect(() => enter("ada")).not.toThrow();
 });
 
-test("stream: the service's stop ends every stream and every wait at once", async () => {
+test("stream: stopping the service ends every stream and every wait at once", async () => {
   const own = await startService(testConfig({ roles: new Set(["api"]) }));
   const tenant = await TestTenant.create(own);
   const reader = await follow(tenant);

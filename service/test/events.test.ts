@@ -31,7 +31,7 @@ function made(id: string): DomainEvent {
   };
 }
 
-test("GET events 200: what happened to a case and its account, in order, with who did it", async () => {
+test("GET events 200: lists what happened to a case and its account, in order, with the actor", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase("user-1");
   await tenant.put(case_id, { status: "CLOSED", case_version: 1, disposition: "FALSE_POSITIVE" });
@@ -49,19 +49,19 @@ test("GET events 200: what happened to a case and its account, in order, with wh
   expect(await read(tenant, "after=4")).toEqual({ events: [], next_after: 4 });
 });
 
-test("GET events 200: with wait it answers as soon as there is something", async () => {
+test("GET events 200: with wait it responds as soon as there is an event", async () => {
   const tenant = await TestTenant.create(service.current);
   const waiting = read(tenant, "wait=30");
   await service.current.database.transaction((tx) => appendEvents(tx, tenant.tenantId, [made("user-1")]));
   expect((await waiting).next_after).toBe(1);
 });
 
-test("GET events 200: who waited and has gone has given its place back", async () => {
+test("GET events 200: a waiting client that disconnects frees its slot", async () => {
   const tenant = await TestTenant.create(service.current);
   const leaving = new AbortController();
   const url = `${service.current.url}/v2/${tenant.slug}/events?wait=30&after=0`;
   const headers = { authorization: `Bearer ${tenant.token}` };
-  // More than one client may have waiting.
+  // One more than a client may have waiting.
   const waiting = Array.from({ length: 31 }, () => fetch(url, { headers, signal: leaving.signal }).then(({ status }) => status));
   expect(await Promise.race(waiting)).toBe(429);
   leaving.abort();
@@ -69,7 +69,7 @@ test("GET events 200: who waited and has gone has given its place back", async (
   await vi.waitFor(async () => expect((await tenant.call("GET", "/events?wait=1&after=0")).status).toBe(200), 5_000);
 });
 
-test("GET events, stream 200: what happens to people and clients is told to those who may read them alone", async () => {
+test("GET events, stream 200: events about people and clients are shown only to callers who may read them", async () => {
   const tenant = await TestTenant.create(service.current);
   await tenant.call("POST", "/users", { body: { email: "ada@example.org", name: "Ada", role: "lead" } });
   await tenant.call("POST", "/clients", { body: { scopes: ["read:cases"] } });
@@ -91,7 +91,7 @@ test("GET events, stream 200: what happens to people and clients is told to thos
   expect(await typesFor("read:users", "read:clients")).toEqual(["user.invited", "client.created", "account.created"]);
 });
 
-test("GET events 400: a place that the log has not reached yet is told, for who waited there would miss what comes", async () => {
+test("GET events 400: a position beyond the end of the log is rejected, because a client waiting there would miss events", async () => {
   const tenant = await TestTenant.create(service.current);
   await tenant.openCase();
   const { next_after: last } = await read(tenant);
@@ -105,14 +105,14 @@ test("GET events 400: a place that the log has not reached yet is told, for who 
   }
 });
 
-test("GET events 400: a place, a limit or a wait out of range", async () => {
+test("GET events 400: a position, limit or wait out of range is rejected", async () => {
   const tenant = await TestTenant.create(service.current);
   for (const query of ["after=-1", "after=1.5", "limit=0", "limit=1001", "wait=31", "wait=x"]) {
     expect(expectProblem(await tenant.call("GET", `/events?${query}`), 400, "bad-request").detail).toContain("parameter");
   }
 });
 
-test("events: a reader that has seen a number never finds one before it later, however transactions interleave", async () => {
+test("events: a reader that has seen a number never finds a smaller one later, however transactions interleave", async () => {
   const tenant = await TestTenant.create(service.current);
   const { database } = service.current;
   const feed = new EventFeed(database, { pollMs: 1 });
@@ -132,7 +132,7 @@ test("events: a reader that has seen a number never finds one before it later, h
       seen.push(...events.map((event) => event.event_id));
     }
   })();
-  // Each holds its numbers for a while before it commits, and every fourth takes them back.
+  // Each holds its numbers for a while before it commits, and every fourth rolls back.
   const writes = Array.from({ length: 60 }, (_, index) =>
     database
       .transaction(async (tx) => {
@@ -158,7 +158,7 @@ function findNothing(tx: Parameters<typeof listEventsAfter>[0]): Promise<LoggedE
   return listEventsAfter(tx, "00000000-0000-0000-0000-000000000000", { after: 0, limit: 1 });
 }
 
-test("GET case events 200: the audit trail, newest first, page by page", async () => {
+test("GET case events 200: returns the audit trail, newest first, page by page", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase("user-1");
   for (const version of [1, 2, 3]) {
@@ -175,7 +175,7 @@ test("GET case events 200: the audit trail, newest first, page by page", async (
   expectProblem(await tenant.call("GET", `/cases/${other.case_id}/events?cursor=${first.next_cursor}`), 400, "bad-request");
 });
 
-test("GET account events 200: who set which flag; after its erasure the account's id leads nowhere, its pseudonym to all", async () => {
+test("GET account events 200: shows who set which flag; after an erasure only the pseudonym leads to the events", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase("user-1");
   await tenant.call("PUT", "/enduseraccounts/user-1", { body: { is_blocked: true, crm_account_id: "CRM-9" } });
@@ -196,7 +196,7 @@ test("GET account events 200: who set which flag; after its erasure the account'
   expect(JSON.stringify([after, trail, await read(tenant)])).not.toContain("user-1");
 });
 
-test("GET account events 404: an account whose id is that of a case has none of its events", async () => {
+test("GET account events 404: an account id equal to a case id shows no events of the case", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase();
   const answer = await tenant.call("GET", `/enduseraccounts/${case_id}/events`);

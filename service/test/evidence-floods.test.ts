@@ -6,7 +6,7 @@ import { detectBatch } from "../src/engine/detect.ts";
 import { newDetector } from "./harness.ts";
 import { Site, browserEvent, useCollector } from "./site.ts";
 
-// The test runs the engine's batches itself, so that each of them falls between a read and a close.
+// The test runs the engine's batches itself, so that each falls between a read and a close.
 const service = useCollector({ collectorQuotas: { address: { events: null, names: null }, key: { events: null, names: null } } });
 
 beforeEach(async () => {
@@ -14,7 +14,7 @@ beforeEach(async () => {
   await service.current.database.transaction((tx) => makePartition(tx, today));
 });
 
-// What anybody who knows the app key can send about any account, with new sessions or in a scripted rhythm.
+// Anybody who knows the app key can send this about any account, with new sessions or in a scripted rhythm.
 function forgedSecond(round: number): unknown[] {
   const device_id = "flooding-device";
   return Array.from({ length: 100 }, (_, n) => {
@@ -46,10 +46,10 @@ async function countChanges(site: Site, caseId: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-test("PUT case 200: while 100 forged events per second come in, 8 of 8 closes with the version that was read succeed", async () => {
+test("PUT case 200: while 100 forged events per second arrive, 8 of 8 closes with the version that was read succeed", async () => {
   const site = await Site.create(service.current);
   const { tenant } = site;
-  // A real case on the account, and all cases that the forged events open.
+  // A real case for the account, and every case that the forged events open.
   await tenant.report("victim", { type: "fraud_report" });
   await score(site);
   for (let round = 0; round < 5; round++) await flood(site, round);
@@ -70,7 +70,7 @@ test("PUT case 200: while 100 forged events per second come in, 8 of 8 closes wi
   expect(closed).toEqual(closed.map(() => 200));
 }, 120_000);
 
-test("GET case 200: 263 forged events on an account with a case leave its real evidence and its score in place", async () => {
+test("GET case 200: 263 forged events on an account with a case leave its real evidence and its score unchanged", async () => {
   const site = await Site.create(service.current);
   const { tenant } = site;
   await tenant.report("victim", { type: "fraud_report", attributes: { note: "The owner called." } });

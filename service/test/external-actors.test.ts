@@ -46,14 +46,14 @@ test("external token 403: an issuer's tokens work only for the tenants that its 
   const refused = await other.call("POST", "/enduseraccounts", { token, body });
   expectProblem(refused, 403, "access-denied");
   expect(await actorsOf(other)).toEqual([]);
-  // The same bytes as for a tenant that does not exist.
+  // The response is the same as for a tenant that does not exist.
   const nowhere = await narrow.sign(claims(narrow, "no-such-tenant", { sub: "crm" }));
   expect((await send(service.current.port, "POST", "/v2/no-such-tenant/enduseraccounts", { token: nowhere, body })).text).toBe(
     refused.text,
   );
 });
 
-test("external token 200: whatever name it uses, the events show its issuer, and nobody can be mistaken for somebody else", async () => {
+test("external token 200: events show the issuer with any name, so nobody can be mistaken for somebody else", async () => {
   const tenant = await tenantOf(`t-${randomUUID()}`);
   const person = await Browser.join(tenant, "lead");
   const names = [
@@ -87,7 +87,7 @@ test("external token 200: whatever name it uses, the events show its issuer, and
   ]);
 });
 
-test("external token 401: a name of more than 255 characters is rejected, and changes nothing", async () => {
+test("external token 401: a name of more than 255 characters is rejected and changes nothing", async () => {
   const tenant = await tenantOf(`t-${randomUUID()}`);
   const token = await own.sign(claims(own, tenant.slug, { client_id: "x".repeat(256) }));
   const body = { website_account_id: "a" };
@@ -95,7 +95,7 @@ test("external token 401: a name of more than 255 characters is rejected, and ch
   expect(await actorsOf(tenant)).toEqual([]);
 });
 
-test("rate limits: an external client with a local client's id uses up only its own quota", async () => {
+test("rate limits: an external client with a local client's id uses only its own quota", async () => {
   const tenant = await tenantOf(`t-${randomUUID()}`);
   const { database, issuer } = service.current;
   const { slug, tenantId } = tenant;

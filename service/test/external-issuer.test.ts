@@ -19,7 +19,7 @@ const service = useService({
   ],
 });
 
-test("external token 200: it works for the tenant in its claim and for its scopes, and for no other", async () => {
+test("external token 200: it works for the tenant in its claim and for its scopes only", async () => {
   const [tenant, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   const token = await shop.token({ extra: { [tenantClaim]: tenant.slug }, scope: "read:cases read:tenant" });
   expect((await tenant.call("GET", "/cases", { token })).status).toBe(200);
@@ -30,7 +30,7 @@ test("external token 200: it works for the tenant in its claim and for its scope
   expectProblem(await other.call("GET", "/cases", { token }), 403, "access-denied");
 });
 
-test("external token 200: nobody of another issuer goes by the name that detection has", async () => {
+test("external token 200: a client of another issuer cannot appear under the name that detection uses", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await tenant.openCase();
   const token = await shop.sign({ ...(await claimsOf(tenant.slug)), client_id: "system", scope: "update:case" });
@@ -38,7 +38,7 @@ test("external token 200: nobody of another issuer goes by the name that detecti
   expect(closed.json.data).toMatchObject({ status: "CLOSED", current_state: { changed_by: `${shop.url} system` } });
 });
 
-test("external token 200: changed_by is the issuer followed by its client", async () => {
+test("external token 200: changed_by is the issuer followed by the client", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await tenant.openCase();
   const token = await shop.token({ extra: { [tenantClaim]: tenant.slug }, scope: "update:case" });
@@ -51,7 +51,7 @@ const claimsOf = async (slug: string, issuer = shop): Promise<JWTPayload> =>
   decodeJwt(await issuer.token({ extra: { [tenantClaim]: slug } }));
 const seconds = () => Math.floor(Date.now() / 1000);
 
-test("external token 200: the claims that the forgeries change are good ones", async () => {
+test("external token 200: the claims that the forgeries start from are valid", async () => {
   const tenant = await TestTenant.create(service.current);
   const token = await shop.sign(await claimsOf(tenant.slug));
   expect((await tenant.call("GET", "/cases", { token })).status).toBe(200);
@@ -86,7 +86,7 @@ const forgeries: Record<string, (slug: string) => Promise<string>> = {
   "nbf in the future": async (slug) => shop.sign({ ...(await claimsOf(slug)), nbf: seconds() + 60 }),
 };
 
-test.for(Object.entries(forgeries))("external token 401: %s", async ([, forge]) => {
+test.for(Object.entries(forgeries))("external token 401: rejects %s", async ([, forge]) => {
   const tenant = await TestTenant.create(service.current);
   const token = await forge(tenant.slug);
   const answer = await tenant.call("GET", "/cases", { token });
@@ -95,7 +95,7 @@ test.for(Object.entries(forgeries))("external token 401: %s", async ([, forge]) 
   expect(answer.text).not.toContain(token.split(".")[1]);
 });
 
-test("external token 403: a tenant claim that is absent, unknown or no slug opens no tenant", async () => {
+test("external token 403: a tenant claim that is missing, unknown or not a slug gives access to no tenant", async () => {
   const tenant = await TestTenant.create(service.current);
   const { slug, tenantId } = tenant;
   const values = ["no-such-tenant", "", `${slug}\0`, slug.toUpperCase(), ` ${slug}`, tenantId, 7, true, null, [slug], { slug }];
@@ -115,7 +115,7 @@ test("external token 403: a tenant claim that is absent, unknown or no slug open
   expectProblem(await send(service.current.port, "GET", "/v2/no-such-tenant/cases", { token }), 403, "access-denied");
 });
 
-test("external token 200: a tenant made after its token was first refused is served with that token", async () => {
+test("external token 200: a token rejected before its tenant existed works once the tenant is created", async () => {
   const slug = `t-${randomUUID()}`;
   const token = await shop.token({ extra: { [tenantClaim]: slug } });
   const path = `/v2/${slug}/cases`;
@@ -124,7 +124,7 @@ test("external token 200: a tenant made after its token was first refused is ser
   expect((await send(service.current.port, "GET", path, { token })).status).toBe(200);
 });
 
-test("external token 502: keys that cannot be fetched are no fault of the token, which works once they can be", async () => {
+test("external token 502: keys that cannot be fetched do not invalidate the token, which works once they can be", async () => {
   const tenant = await TestTenant.create(service.current);
   const extra = { org: tenant.slug, permissions: ["read:case", "read:cases", 7] };
   const token = await flaky.token({ extra, scope: "read:tenant" });
@@ -137,11 +137,11 @@ test("external token 502: keys that cannot be fetched are no fault of the token,
   }
   flaky.mode = "up";
   expect((await tenant.call("GET", "/cases", { token })).status).toBe(200);
-  // The scopes are those of the claim that the configuration names.
+  // The scopes come from the claim that the configuration names.
   expectProblem(await tenant.call("GET", "/tenants", { token }), 403, "access-denied");
 });
 
-test("external token 200: an issuer that is away is not missed while its keys are known", async () => {
+test("external token 200: while its keys are cached, an issuer may be unreachable", async () => {
   const tenant = await TestTenant.create(service.current);
   const [used, unused] = [
     await shop.token({ extra: { [tenantClaim]: tenant.slug } }),

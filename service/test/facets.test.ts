@@ -12,7 +12,7 @@ const combinations = (["OPEN", "CLOSED"] as const).flatMap((status) =>
   ),
 );
 
-test("facets: the database counts every combination as the code does, and each has its own number", async () => {
+test("facets: the database computes every combination as the code does, and each has its own number", async () => {
   const { tenantId } = await TestTenant.create(service.current);
   const text = `
     insert into cases (
@@ -29,7 +29,7 @@ test("facets: the database counts every combination as the code does, and each h
   expect(new Set(rows.map(({ facet }) => facet)).size).toBe(combinations.length);
 });
 
-test("facets: the score can be read off the number, and whether the case is open and its account blocked", () => {
+test("facets: the number shows the score, whether the case is open and whether its account is blocked", () => {
   for (const each of combinations) {
     const facet = facetOf(each);
     expect(scoreOf(facet)).toBe(each.score);

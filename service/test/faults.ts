@@ -8,20 +8,20 @@ import { insertDecided, makeRule, makeTraces } from "./decided.ts";
 import { TestTenant, send, type Answer } from "./harness.ts";
 import { makeOthers } from "./people.ts";
 
-// A tenant with one open case, and all that a request needs to be right, or to be wrong in just one way.
+// A tenant with one open case, and everything a request needs to be valid, or invalid in exactly one way.
 export type World = {
   tenant: TestTenant;
   other: TestTenant;
   caseId: string;
   account: string;
-  // What else an id in a path may name: a rule, a backtest that has ended, a decision, a user, a client, a session, a device, an
-  // address.
+  // The other ids a path may contain: a rule, a finished backtest, a decision, a webhook, a user, a client, a session, a device,
+  // an address.
   ids: Record<
     "rule_id" | "backtest_id" | "prediction_id" | "user_id" | "webhook_id" | "client_id" | "session_id" | "device_id" | "ip",
     string
   >;
   expiredToken: string;
-  // Bound to a request that no operation of the table makes.
+  // Bound to a request that no operation in the table makes.
   knownKey: string;
 };
 
@@ -30,7 +30,7 @@ export async function createWorld(service: Service): Promise<World> {
   const account = `account-${randomUUID()}`;
   const opened = await tenant.openCase(account);
   const knownKey = randomUUID();
-  // A stale version: refused, so the world stays as it is, yet the refusal is bound to the key.
+  // A stale version is rejected and changes nothing, but the rejection is bound to the key.
   await tenant.put(opened.case_id, { status: "CLOSED", case_version: 1_000_000 }, knownKey);
   const expiredToken = await tenant.mint(undefined, -60);
   return { tenant, other, caseId: opened.case_id, account, ids: await makeIds(tenant), expiredToken, knownKey };
@@ -40,14 +40,14 @@ async function makeIds(tenant: TestTenant): Promise<World["ids"]> {
   const { rule_id } = await makeRule(tenant, newRuleId());
   const { backtest_id } = await startBacktest(tenant, { expression: "device.accounts_1h >= 8" });
   await ended(tenant, backtest_id);
-  // Of no account, for one of the operations erases an account.
+  // Without an account, because one of the operations erases an account.
   const prediction_id = randomUUID();
   await insertDecided(tenant, [{ prediction_id }]);
   const webhook_id = await makeWebhook(tenant);
   return { rule_id, backtest_id, prediction_id, webhook_id, ...(await makeOthers(tenant)), ...(await makeTraces(tenant)) };
 }
 
-// Off, so that nothing is sent anywhere.
+// Disabled, so that nothing is sent.
 async function makeWebhook(tenant: TestTenant): Promise<string> {
   const made = await tenant.call("POST", "/webhooks", { body: { url: "https://crm.example/hook" } });
   const { webhook }: { webhook: { webhook_id: string } } = made.json.data;
@@ -55,7 +55,7 @@ async function makeWebhook(tenant: TestTenant): Promise<string> {
   return webhook.webhook_id;
 }
 
-// Ids that nothing has.
+// Ids that do not exist.
 export function absentParams(): Draft["params"] {
   const [case_id, backtest_id, prediction_id] = [randomUUID(), randomUUID(), randomUUID()];
   const people = { user_id: randomUUID(), client_id: `t-${randomUUID()}-${randomUUID().slice(24)}` };
@@ -78,7 +78,7 @@ function newRuleId(): string {
   return `rule_${randomUUID().replaceAll("-", "")}`;
 }
 
-// One world for a file's refusals, for they change nothing: the tests hold them to that.
+// All rejections of a file share one world, because they change nothing. The tests check that.
 export function useWorld(service: { current: Service }): { current: World } {
   const holder: { current: World } = { current: undefined as never };
   beforeAll(async () => {
@@ -87,11 +87,11 @@ export function useWorld(service: { current: Service }): { current: World } {
   return holder;
 }
 
-// A request before it is written down, so that several faults can be put into it.
+// A request before it is serialized, so that several faults can be put into it.
 export type Draft = {
   method: string;
   slug: string;
-  // As they stand in the path, escapes and all.
+  // As they appear in the path, with escapes.
   params: Record<string, string>;
   path: string;
   suffix: string;
@@ -124,7 +124,8 @@ export function draftOf(operation: Operation, world: World): Draft {
 }
 
 function bodyOf(operation: Operation, world: World): Record<string, unknown> {
-  // The document's example, so that an operation that joins the table joins the tests. These two would change nothing that can be seen.
+  // Use the document's example, so that new operations are tested at once. For the following, the example would not fit or
+  // would change nothing visible.
   if (operation.id === "closeCases") return { cases: [{ case_id: world.caseId, case_version: 1 }] };
   if (operation.id === "rotateAuthSecret" || operation.id === "createIdentitySecret") return { revoke_now: true };
   if (operation.id === "createClient") return { scopes: [operation.scope] };
@@ -156,7 +157,7 @@ export function sendDraft(service: Service, draft: Draft): Promise<Answer> {
   return send(service.port, draft.method, pathOf(draft), draft.body === null ? options : { ...options, rawBody: bytesOf(draft) });
 }
 
-// All that could have changed, as the API shows it.
+// Everything that could have changed, as the API shows it.
 export async function snapshot({ tenant, caseId }: World): Promise<string> {
   const paths = [
     `/cases/${caseId}`,
@@ -174,7 +175,7 @@ export async function snapshot({ tenant, caseId }: World): Promise<string> {
 }
 
 export type Fault = {
-  // The place in the contract's order of checks; a fraction where one row of it lists several.
+  // The position in the contract's order of checks. It is a fraction if one row lists several.
   check: number;
   name: string;
   answer: string;
@@ -253,7 +254,7 @@ export function faultsOf(operation: Operation): Fault[] {
   return faults.filter((fault) => fault.applies(operation));
 }
 
-// Later checks first, so that of two faults in one place the one that answers stays.
+// Apply later checks first. If two faults are in the same place, the one that determines the response stays.
 export async function spoil(draft: Draft, put: Fault[], world: World, operation: Operation): Promise<Draft> {
   for (const fault of put.toSorted((a, b) => b.check - a.check)) await fault.spoil(draft, world, operation);
   return draft;

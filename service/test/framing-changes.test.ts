@@ -17,14 +17,14 @@ test.each([
   ["is in chunks that break off", ["Transfer-Encoding: chunked"], "3\r\nabc\r\n"],
   ["is packed before it is cut into chunks", ["Transfer-Encoding: gzip, chunked"], "0\r\n\r\n"],
   ["breaks off in a request to upgrade", ["Content-Length: 5", "Upgrade: websocket", "Connection: Upgrade"], "abc"],
-])("DELETE account 400: a body that %s deletes nothing, though none is wanted", async (_name, headers, body) => {
+])("DELETE account 400: a body that %s deletes nothing, though no body is needed", async (_name, headers, body) => {
   const { tenant, read, before } = await createAccount();
   const head = `DELETE /v2/${tenant.slug}/enduseraccounts/a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tenant.token}\r\n`;
   const { answers, isOpen } = await talk(service.current.port, `${head}${headers.join("\r\n")}\r\n\r\n${body}`, 1, "half-close");
   expect(answers).toHaveLength(1);
   if (answers[0]) expectProblem(answers[0], 400, "bad-request");
   expect(isOpen).toBe(false);
-  // What would go on behind the answer is over by the time that others like it, sent after it, are.
+  // If work continued after the response, it would finish before these later requests of the same kind.
   for (const other of ["b", "c", "d"]) {
     await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: other } });
     expect((await tenant.call("DELETE", `/enduseraccounts/${other}`)).status).toBe(204);
@@ -32,14 +32,14 @@ test.each([
   expect(await read()).toBe(before);
 });
 
-test("DELETE account 413: a body beyond every limit deletes nothing, though none is wanted", async () => {
+test("DELETE account 413: a body beyond every limit deletes nothing, though no body is needed", async () => {
   const { tenant, read, before } = await createAccount();
   const request = rawRequest(tenant, { method: "DELETE", path: "/enduseraccounts/a", body: "x".repeat(64 * 1024 + 1) });
   expectProblem(await sendRaw(service.current.port, request), 413, "payload-too-large");
   expect(await read()).toBe(before);
 });
 
-test("DELETE account 204: a body that is whole is passed over, and the connection goes on", async () => {
+test("DELETE account 204: a complete body is ignored, and the connection stays open", async () => {
   const { tenant } = await createAccount();
   const request = rawRequest(tenant, { method: "DELETE", path: "/enduseraccounts/a", body: "not even JSON" });
   const { answers, isOpen } = await talk(service.current.port, request);
@@ -47,7 +47,7 @@ test("DELETE account 204: a body that is whole is passed over, and the connectio
   expect(isOpen).toBe(true);
 });
 
-test("framing: what comes behind an answer that closes the connection is not done, for nobody would be told of it", async () => {
+test("framing: a request pipelined behind a response that closes the connection is not executed, because nobody would see its result", async () => {
   const { tenant, read, before } = await createAccount();
   const { port } = service.current;
   const first = "GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n";

@@ -66,7 +66,7 @@ const broken: [string, string][] = [
   ["two Host lines", "GET /livez HTTP/1.1\r\nHost: one.example\r\nHost: two.example\r\n\r\n"],
 ];
 
-test.each(broken)("framing 400: %s", async (_name, request) => {
+test.each(broken)("framing 400: rejects %s", async (_name, request) => {
   const { answers, isOpen } = await talk(service.current.port, Buffer.from(request, "latin1"));
   expect(answers).toHaveLength(1);
   if (answers[0]) expectProblem(answers[0], 400, "bad-request");
@@ -84,7 +84,7 @@ test.each([
   expect(isOpen).toBe(false);
 });
 
-test("framing 400: chunk data longer than its size is refused at last, and the connection closed", async () => {
+test("framing 400: chunk data longer than its size is rejected in the end, and the connection is closed", async () => {
   const { answers, isOpen } = await talk(service.current.port, `${chunked}2\r\nabc\r\n0\r\n\r\n`);
   for (const answer of answers) expect(JSON.parse(answer.text)).toMatchObject({ status: answer.status, errors: null });
   expect(answers.map((answer) => answer.status)).toEqual(expect.arrayContaining([400]));
@@ -109,21 +109,21 @@ test.each([
 describe("methods", () => {
   const others = METHODS.filter((method) => !["GET", "HEAD", "CONNECT"].includes(method));
 
-  test.each(others)("%s /livez 405: with Allow, and the connection stays", async (method) => {
+  test.each(others)("%s /livez 405: returns Allow, and the connection stays open", async (method) => {
     const { answers, isOpen } = await talk(service.current.port, `${method} /livez HTTP/1.1\r\n${host}\r\n`);
     expect(answers).toMatchObject([{ headers: { allow: "GET" } }]);
     if (answers[0]) expectProblem(answers[0], 405, "method-not-allowed");
     expect(isOpen).toBe(true);
   });
 
-  test("HEAD 405: the head of the problem, without its body", async () => {
+  test("HEAD 405: returns the headers of the problem without its body", async () => {
     const response = await fetch(`http://127.0.0.1:${service.current.port}/livez`, { method: "HEAD" });
     expect([response.status, response.headers.get("content-type")]).toEqual([405, "application/problem+json"]);
     expect(await response.text()).toBe("");
   });
 
   test.each(["OPTIONS *", "CONNECT example.com:443", "GET http://example.com", "GET http://example.com?/livez"])(
-    "%s 404: it names no path of ours",
+    "%s 404: the target is not one of our paths",
     async (target) => {
       const answer = await sendRaw(service.current.port, `${target} HTTP/1.1\r\n${host}\r\n`);
       expect(expectProblem(answer, 404, "item-not-found").detail).toBe("There is nothing at this path.");
@@ -135,7 +135,7 @@ test.each([
   ["after broken framing", "GARBAGE\r\n\r\n"],
   ["after CONNECT", `CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n`],
   ["after CONNECT and what follows it", `CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n${"tunnelled ".repeat(100)}`],
-])("framing: a connection that is closed %s is let go of, though the client keeps its half", async (_name, request) => {
+])("framing: a connection closed %s is released, even if the client keeps its half open", async (_name, request) => {
   const own = await startService(testConfig());
   const socket = connect({ port: own.port, host: "127.0.0.1", allowHalfOpen: true });
   socket.on("error", () => {});
@@ -149,7 +149,7 @@ test.each([
     await vi.waitFor(() => expect(hasStopped).toBe(true), { timeout: 5_000, interval: 50 });
   } finally {
     socket.destroy();
-    // Not awaited where it hangs: the failure has been told.
+    // Do not await it if it hangs: the failure is already reported.
     if (hasStopped) await stopping;
   }
 });
@@ -158,7 +158,7 @@ test.each([
   ["431", withHeader(`X-Name: ${"a".repeat(512 * 1024)}`)],
   ["400", `GARBAGE\r\n\r\n${"a".repeat(512 * 1024)}`],
 ])(
-  "framing %s: a client that is still sending gets the answer and no reset, which could take the answer with it",
+  "framing %s: a client that is still sending gets the response without a reset, which could discard the response",
   async (status, request) => {
     let text = "";
     const fault = await new Promise<Error | null>((resolve) => {
@@ -173,7 +173,7 @@ test.each([
 );
 
 describe("pipelining", () => {
-  test("each request is answered, in order, whatever becomes of the others", async () => {
+  test("each request is answered in order, whatever happens to the others", async () => {
     const tenant = await TestTenant.create(service.current);
     const requests = [
       rawRequest(tenant, { method: "GET", path: "/enduseraccounts" }),
@@ -189,7 +189,7 @@ describe("pipelining", () => {
     expect(isOpen).toBe(true);
   });
 
-  test("a change that was applied is answered as such, though broken bytes follow it", async () => {
+  test("an applied change is reported as applied, even if broken bytes follow it", async () => {
     const tenant = await TestTenant.create(service.current);
     await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "a" } });
     const request = rawRequest(tenant, { path: "/enduseraccounts/a", body: '{"is_blocked":true}' });
@@ -204,7 +204,7 @@ describe("pipelining", () => {
     ["404", { path: "/no/such/path" }, 404],
     ["405", { method: "PATCH" }, 405],
     ["415", { headers: ["Content-Encoding: gzip"] }, 415],
-  ])("%s: the body of a refused request is never taken for a request", async (_name, given, status) => {
+  ])("%s: the body of a rejected request is never parsed as a request", async (_name, given, status) => {
     const tenant = await TestTenant.create(service.current);
     const body = rawRequest(tenant, { method: "POST", path: "/enduseraccounts", body: '{"website_account_id":"smuggled"}' });
     const request = rawRequest(tenant, { path: "/enduseraccounts/a", body, ...given });
@@ -237,7 +237,7 @@ describe("writes to an account", () => {
     expect(await read()).toBe(before);
   });
 
-  test("PUT account 400: chunks that break off apply nothing, nor does a client that goes away", async () => {
+  test("PUT account 400: truncated chunks and a client that disconnects apply nothing", async () => {
     const { put, read, before } = await createAccount();
     const start = put(["Transfer-Encoding: chunked"], '13\r\n{"is_blocked":true}\r\n');
     for (const rest of ["", "0", "0\r\n", "zz\r\n\r\n"]) {
@@ -258,13 +258,13 @@ describe("writes to an account", () => {
     ["two Authorization lines, the other empty", ["AUTHORIZATION:"], 401, "unauthorized"],
     ["two Content-Type lines", ["content-type: application/json"], 415, "unsupported-media-type"],
     ["two Content-Encoding lines", ["Content-Encoding: identity", "content-encoding: gzip"], 415, "unsupported-media-type"],
-  ])("PUT account: %s are refused, and nothing changes", async (_name, headers, status, type) => {
+  ])("PUT account: %s are rejected, and nothing changes", async (_name, headers, status, type) => {
     const { put, read, before } = await createAccount();
     expectProblem(await sendRaw(service.current.port, put(headers)), status, type);
     expect(await read()).toBe(before);
   });
 
-  test("PUT account 401: the same Authorization twice is two, and the challenge says that the token was not taken", async () => {
+  test("PUT account 401: the same Authorization twice is rejected, and the challenge says that the token is invalid", async () => {
     const { tenant, put, read, before } = await createAccount();
     const answer = await sendRaw(service.current.port, put([`Authorization: Bearer ${tenant.token}`]));
     expectProblem(answer, 401, "unauthorized");
@@ -272,7 +272,7 @@ describe("writes to an account", () => {
     expect(await read()).toBe(before);
   });
 
-  test("PUT account with Expect 100-continue: told to go on where it can succeed, refused without that where not", async () => {
+  test("PUT account with Expect 100-continue: 100 Continue is sent if the request can succeed; otherwise it is rejected at once", async () => {
     const { put, read, before } = await createAccount();
     const refused = await talk(service.current.port, put(["Expect: 100-continue", "Authorization: Bearer x"]));
     expect(refused).toMatchObject({ interim: 0, answers: [{ status: 401 }] });
@@ -283,7 +283,7 @@ describe("writes to an account", () => {
   });
 });
 
-test("PUT case 400: two Idempotency-Key lines are no key, equal or not, and nothing changes", async () => {
+test("PUT case 400: two Idempotency-Key lines are rejected, equal or not, and nothing changes", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase();
   const key = randomUUID();

@@ -15,7 +15,7 @@ async function read(tenant: TestTenant, query = "", token = tenant.token): Promi
   return answer.json.data;
 }
 
-test("GET events 200: each has the whole case, account or rule as it is now", async () => {
+test("GET events 200: each event includes the whole case, account or rule in its current state", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase("user-1");
   await tenant.put(case_id, { status: "CLOSED", case_version: 1 });
@@ -40,7 +40,7 @@ test("GET events 200: each has the whole case, account or rule as it is now", as
   expect(events[0]?.current).toEqual(account);
 });
 
-test("GET events 200: what the caller may not read is not in it, and what is gone is absent", async () => {
+test("GET events 200: a resource that the caller may not read, or that no longer exists, is left out", async () => {
   const tenant = await TestTenant.create(service.current);
   await tenant.openCase("user-1");
   const few = await read(tenant, "", await tenant.mint(["read:events"]));
@@ -54,7 +54,7 @@ test("GET events 200: what the caller may not read is not in it, and what is gon
   expect(events.find(({ type }) => type === "account.created")?.current).toBeUndefined();
 });
 
-test("GET events 200: a page that would become too long ends earlier, and goes on where it ended", async () => {
+test("GET events 200: a page that would become too long ends earlier, and the next one continues there", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase("user-1");
   const text = JSON.stringify(await tenant.read(case_id));

@@ -7,7 +7,7 @@ import { TestTenant, useService } from "./harness.ts";
 
 const service = useService({ roles: new Set(["api"]) });
 
-// The database, and what was asked of it: tenant and ids of every statement.
+// Passes queries to the database, and records the tenant and ids of every statement.
 function recorder() {
   const asked: [tenantId: unknown, ids: unknown][] = [];
   const database: Queryable = {
@@ -26,7 +26,7 @@ async function tenantWith(...accounts: string[]): Promise<TestTenant> {
   return tenant;
 }
 
-test("gather: the reads of one turn are one statement, and each caller gets its own", async () => {
+test("gather: the reads of one turn become one statement, and each caller gets its own result", async () => {
   const { tenantId } = await tenantWith("a", "b");
   const { asked, findAccount } = recorder();
   const found = await Promise.all(["b", "absent", "a"].map((id) => findAccount(tenantId, id)));
@@ -34,7 +34,7 @@ test("gather: the reads of one turn are one statement, and each caller gets its 
   expect(asked).toEqual([[tenantId, ["b", "absent", "a"]]]);
 });
 
-test("gather: reads that come later in the same turn join, those of the next turn do not", async () => {
+test("gather: reads that come later in the same turn join it; those of the next turn do not", async () => {
   const { tenantId } = await tenantWith("a", "b", "c");
   const { asked, findAccount } = recorder();
   const first = findAccount(tenantId, "a");
@@ -50,7 +50,7 @@ test("gather: reads that come later in the same turn join, those of the next tur
   ]);
 });
 
-test("gather: each tenant has a statement of its own, and the same id is another account in each", async () => {
+test("gather: each tenant gets its own statement, and the same id is a different account in each", async () => {
   const [one, other] = [await tenantWith("a"), await tenantWith("a", "b")];
   const { asked, findAccount } = recorder();
   const reads = [findAccount(one.tenantId, "a"), findAccount(other.tenantId, "a"), findAccount(one.tenantId, "b")];
@@ -62,7 +62,7 @@ test("gather: each tenant has a statement of its own, and the same id is another
   ]);
 });
 
-test("gather: callers of the same id share one read, and all of them get it", async () => {
+test("gather: callers of the same id share one read, and all of them get the result", async () => {
   const { tenantId } = await tenantWith("a");
   const { asked, findAccount } = recorder();
   const found = await Promise.all(Array.from({ length: 50 }, () => findAccount(tenantId, "a")));
@@ -70,7 +70,7 @@ test("gather: callers of the same id share one read, and all of them get it", as
   expect(asked).toEqual([[tenantId, ["a"]]]);
 });
 
-test("gather: a turn of many reads goes in statements of at most 500", async () => {
+test("gather: many reads in one turn are split into statements of at most 500", async () => {
   const { tenantId } = await tenantWith("id-0", "id-1200");
   const { asked, findAccount } = recorder();
   const ids = Array.from({ length: 1_201 }, (_, index) => `id-${index}`);
@@ -82,7 +82,7 @@ test("gather: a turn of many reads goes in statements of at most 500", async () 
   expect(asked.map(([, asks]) => (asks as string[]).length)).toEqual([500, 500, 201]);
 });
 
-test("gather: an error reaches every caller of its statement, and no other, and the next read works", async () => {
+test("gather: an error reaches every caller of its statement and no other, and the next read works", async () => {
   const [broken, sound] = [await tenantWith("a"), await tenantWith("a")];
   let isBroken = true;
   const findAccount = gatherReads((tenantId, ids) => {
@@ -97,7 +97,7 @@ test("gather: an error reaches every caller of its statement, and no other, and 
   expect(await findAccount(broken.tenantId, "a")).toMatchObject({ website_account_id: "a" });
 });
 
-test("gather: nothing is kept, so a read after a change shows it", async () => {
+test("gather: nothing is cached, so a read after a change shows it", async () => {
   const tenant = await tenantWith("a");
   const { asked, findAccount } = recorder();
   expect(await findAccount(tenant.tenantId, "a")).toMatchObject({ is_blocked: false });

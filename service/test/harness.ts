@@ -20,7 +20,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
   return { ...readConfig({}), databaseUrl: inject("databaseUrl"), port: 0, metricsPort: null, logLevel: "silent", ...overrides };
 }
 
-// The services of this worker that files share. They end with the worker.
+// Services of this worker that files share. They end with the worker.
 const shared = new Map<string, Promise<Service>>();
 
 function sharedService(overrides: Partial<Config>): Promise<Service> {
@@ -30,8 +30,8 @@ function sharedService(overrides: Partial<Config>): Promise<Service> {
   return started;
 }
 
-// A running service for the tests of a file, on the run's database. A service with default settings is shared with the worker's
-// other files, so a test must not stop it; ask for `isOwn` to stop it or to look at its memory.
+// Starts a service for the tests of a file, on the run's database. A service with default settings is shared with other files of
+// the worker, so a test must not stop it. Use `isOwn` to stop it or to inspect its memory.
 export function useService(overrides: Partial<Config> = {}, { isOwn = false } = {}): { current: Service } {
   const holder: { current: Service } = { current: undefined as never };
   const isShared = !isOwn && Object.keys(overrides).every((name) => name === "roles");
@@ -44,7 +44,7 @@ export function useService(overrides: Partial<Config> = {}, { isOwn = false } = 
   return holder;
 }
 
-// An empty database for the tests of a file alone, on the run's PostgreSQL. Before the services that are to use it.
+// Creates an empty database for one file, on the run's PostgreSQL. Call it before the services that use the database.
 export function useOwnDatabase(name: string): string {
   beforeAll(async () => {
     const shared = new Database({ connectionString: inject("databaseUrl") });
@@ -57,7 +57,7 @@ export function useOwnDatabase(name: string): string {
   return inject("databaseUrl").replace(/\/[^/?]*\?/, `/${name}?`);
 }
 
-// An engine's own parts, to be run by hand.
+// An engine's parts, which the test runs itself.
 export function newDetector(database: Database, more: Partial<Detector> = {}): Detector {
   const ruleSets = new RuleSets((rule, fault) => {
     throw new Error(`the rule ${rule.rule_id} does not compile`, { cause: fault });
@@ -101,7 +101,7 @@ export class TestTenant {
     });
   }
 
-  // A call below /v2/{slug}. Whatever it answers, it must be JSON.
+  // Makes a call below /v2/{slug}. Any response must be JSON.
   async call(method: string, path: string, options: Options = {}): Promise<Answer> {
     return send(this.service.port, method, `/v2/${this.slug}${path}`, { token: this.token, ...options });
   }
@@ -120,7 +120,7 @@ export class TestTenant {
     return id;
   }
 
-  // Reports fraud for a fresh account and waits for the engine.
+  // Reports fraud for a new account and waits for the engine.
   async openCase(account = `account-${randomUUID()}`): Promise<Case> {
     await this.report(account);
     return vi.waitFor(
@@ -150,7 +150,7 @@ export class TestTenant {
   }
 }
 
-// For a refusal: its problem, whole.
+// Expects a rejection, and returns its complete problem.
 export function expectProblem(
   answer: { status: number; text: string; headers: Headers | Record<string, string> },
   status: number,

@@ -15,7 +15,7 @@ async function hold(statement: string): Promise<() => Promise<void>> {
   return async () => void (await holder.query("rollback"));
 }
 
-test("GET 502: if a table is locked, the database counts as unreachable, and a read is never contended", async () => {
+test("GET 502: if a table is locked, the database counts as unreachable, and a read is never reported as contended", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id: id, website_account_id: account } = await tenant.openCase();
   const release = await hold("lock table cases, accounts in access exclusive mode");
@@ -26,7 +26,7 @@ test("GET 502: if a table is locked, the database counts as unreachable, and a r
   expect((await tenant.call("GET", `/cases/${id}`)).status).toBe(200);
 });
 
-test("GET 502: the same if the person's session is locked", async () => {
+test("GET 502: if the person's session is locked, the database also counts as unreachable", async () => {
   const tenant = await TestTenant.create(service.current);
   const { link } = await invite(tenant, "investigator");
   const browser = await Browser.take(service.current, link.url);

@@ -28,7 +28,7 @@ async function tenantWithCase(): Promise<{ tenant: TestTenant; opened: Case; id:
   return { tenant, opened, id: opened.case_id };
 }
 
-// A request, and what then happens to its case, such that the same request would be answered otherwise were it run again.
+// A request, and a later change of its case after which running the request again would give another response.
 type Bound = { id: string; body: unknown; after: () => Promise<Answer> };
 const bound: [name: string, status: number, prepare: (tenant: TestTenant, opened: Case) => Promise<Bound>][] = [
   [
@@ -70,7 +70,7 @@ test.concurrent.each(bound)("PUT case replay: %s (%i) is bound to its key, byte 
   expect(await tenant.read(id)).toStrictEqual(before);
 });
 
-test("PUT case replay: an account's flag that moved since does not show in the stored result", async () => {
+test("PUT case replay: an account flag that changed since then does not show in the stored result", async () => {
   const { tenant, opened, id } = await tenantWithCase();
   const key = randomUUID();
   const first = await tenant.put(id, close, key);
@@ -79,7 +79,7 @@ test("PUT case replay: an account's flag that moved since does not show in the s
   expectReplay(await tenant.put(id, close, key), first);
 });
 
-test("PUT case replay: a key is good as long as its case, however old it is", async () => {
+test("PUT case replay: a key stays valid as long as its case exists, however old it is", async () => {
   const { tenant, id } = await tenantWithCase();
   const key = randomUUID();
   const first = await tenant.put(id, close, key);
@@ -90,7 +90,7 @@ test("PUT case replay: a key is good as long as its case, however old it is", as
   expect((await tenant.read(id)).case_version).toBe(2);
 });
 
-// Requests that leave their key free, each sent with it before a good close is.
+// Requests that leave their key free. Each is sent with the key before a valid close.
 type Refused = (tenant: TestTenant, id: string, key: string) => Promise<Answer>;
 const put = (more: Options | ((tenant: TestTenant) => Promise<Options>)): Refused => {
   return async (tenant, id, key) => tenant.put(id, close, key, typeof more === "function" ? await more(tenant) : more);
@@ -107,7 +107,7 @@ const free: [status: number, type: string, send: Refused][] = [
   [428, "precondition-required", put({ body: { status: "CLOSED" } })],
 ];
 
-test.concurrent.each(free)("PUT case %i %s: the key stays free for a good request", async (status, type, sendRefused) => {
+test.concurrent.each(free)("PUT case %i %s: the key stays free for a valid request", async (status, type, sendRefused) => {
   const { tenant, id } = await tenantWithCase();
   const key = randomUUID();
   for (let attempt = 1; attempt <= 2; attempt++) {
@@ -138,7 +138,7 @@ const others: [name: string, send: (tenant: TestTenant, id: string, key: string,
 ];
 
 test.concurrent.each(others)(
-  "PUT case 409: a used key with %s applies nothing, and keeps its first result",
+  "PUT case 409: a used key with %s applies nothing and keeps its first result",
   async (_name, sendOther) => {
     const { tenant, id } = await tenantWithCase();
     const other = await tenant.openCase();
@@ -154,7 +154,7 @@ test.concurrent.each(others)(
   },
 );
 
-test("PUT case 409: a key that a version conflict is bound to needs a new one for the new version", async () => {
+test("PUT case 409: after a version conflict, the new version needs a new key", async () => {
   const { tenant, id } = await tenantWithCase();
   const key = randomUUID();
   expectProblem(await tenant.put(id, { ...close, case_version: 7 }, key), 409, "item-version-conflict");
@@ -175,19 +175,19 @@ const spellings: [name: string, rawBody: string][] = [
   ["a byte order mark", `\ufeff{"status":"CLOSED","case_version":1,"reason":"${reason}"}`],
 ];
 
-test("PUT case replay: how the body is written does not matter, only what it says", async () => {
+test("PUT case replay: bodies are compared by value, not by their spelling", async () => {
   const { tenant, id } = await tenantWithCase();
   const key = randomUUID();
   const first = await tenant.put(id, { ...close, reason }, key);
   expectFirst(first);
   for (const [, rawBody] of spellings) expectReplay(await tenant.put(id, undefined, key, { rawBody }), first);
   expect((await tenant.read(id)).case_version).toBe(2);
-  // The same letter in another normal form is another text.
+  // The same letter in another normalization form is a different text.
   expectProblem(await tenant.put(id, { ...close, reason: "a/e\u0301" }, key), 409, "operation-idempotency-conflict");
 });
 
 test.concurrent.each(spellings)(
-  "PUT case replay: %s first, the plain spelling after it, is one request",
+  "PUT case replay: a body with %s, repeated in plain spelling, is the same request",
   async (_name, rawBody) => {
     const { tenant, id } = await tenantWithCase();
     const key = randomUUID();
@@ -226,14 +226,14 @@ test("PUT case 200: two tenants may use one key, each for its own request", asyn
     expectReplay(await tenant.put(id, close, key), closed[index] as Answer);
 });
 
-test("PUT case 200: keys are compared letter by letter", async () => {
+test("PUT case 200: keys are case-sensitive and compared exactly", async () => {
   const { tenant, id } = await tenantWithCase();
   expectFirst(await tenant.put(id, close, "key:A"));
   for (const key of ["key:a", "KEY:A", "key:A.", "key:A+"]) expectFirst(await tenant.put(id, { ...close, case_version: 2 }, key));
   expect((await tenant.read(id)).case_version).toBe(2);
 });
 
-test("PUT case 200: a UUID of any version is a key", async () => {
+test("PUT case 200: a UUID of any version is a valid key", async () => {
   const { tenant, opened, id } = await tenantWithCase();
   const versions = [1, 2, 3, 4, 5, 6, 7, 8].map((version) => `01890a5d-ac96-${version}74b-bcce-b302099a8057`);
   const ends = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
@@ -241,7 +241,7 @@ test("PUT case 200: a UUID of any version is a key", async () => {
   expect(await tenant.read(id)).toStrictEqual(opened);
 });
 
-// Everything that the contract checks before the key is looked up is checked for a key that is known as well.
+// Everything that the contract checks before the key lookup is also checked for a known key.
 const early: [status: number, type: string, more: (tenant: TestTenant) => Promise<Options>][] = [
   [401, "unauthorized", async () => ({ token: "nonsense" })],
   [403, "access-denied", async (tenant) => ({ token: await tenant.mint(["read:case"]) })],
@@ -250,7 +250,7 @@ const early: [status: number, type: string, more: (tenant: TestTenant) => Promis
   [428, "precondition-required", async () => ({ body: { status: "CLOSED" } })],
 ];
 
-test.concurrent.each(early)("PUT case %i %s: comes before any replay of a stored result", async (status, type, more) => {
+test.concurrent.each(early)("PUT case %i %s: takes precedence over the replay of a stored result", async (status, type, more) => {
   const { tenant, id } = await tenantWithCase();
   const key = randomUUID();
   const first = await tenant.put(id, close, key);
@@ -261,7 +261,7 @@ test.concurrent.each(early)("PUT case %i %s: comes before any replay of a stored
   expect((await tenant.read(id)).case_version).toBe(2);
 });
 
-test("PUT case: If-Match never counts, neither for the version nor against it nor in the comparison", async () => {
+test("PUT case: If-Match is ignored, for the version and for the comparison of requests", async () => {
   const { tenant, id } = await tenantWithCase();
   const key = randomUUID();
   const bare = await tenant.put(id, { status: "CLOSED" }, key, { headers: { "if-match": '"1"' } });
@@ -273,7 +273,7 @@ test("PUT case: If-Match never counts, neither for the version nor against it no
   expect((await tenant.read(id)).case_version).toBe(2);
 });
 
-test("GET and account writes: an Idempotency-Key is ignored, good or bad, used or new, and stays free", async () => {
+test("GET and account writes: an Idempotency-Key is ignored, valid or not, used or new, and stays free", async () => {
   const { tenant, opened, id } = await tenantWithCase();
   const account = `/enduseraccounts/${opened.website_account_id}`;
   const [used, fresh] = [randomUUID(), randomUUID()];

@@ -7,7 +7,7 @@ import { Customer, Visit, browserPace, likePeople, patience } from "./shop.ts";
 import { useCollector } from "./site.ts";
 
 vi.setConfig(browserPace);
-// Without an engine, so that the verdicts can be read where the collector stores them.
+// No engine runs, so the verdicts can be read where the collector stores them.
 const service = useCollector();
 let browser: Browser;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ function verdictsOf(stored: RecordedActivity[], ...names: string[]): (string | u
   return names.map((name) => stored.find((each) => each.type === `custom:${name}`)?.identity);
 }
 
-test("identity: with the unmodified Clickstream SDK, a global attribute signs every event after it, until it is removed", async () => {
+test("identity: with the unmodified Clickstream SDK, a global attribute signs every later event until it is removed", async () => {
   const { customer, visit, sign } = await openShop();
   customer.useClickstream();
   const token = sign("ann");
@@ -83,7 +83,7 @@ test("identity: the Clickstream SDK sends a user attribute only with its _profil
   expect(verdictsOf(stored, "after")).toEqual([undefined]);
 });
 
-test("identity: with the tag, every event of the user is signed, across pages; a token for another user is bad", async () => {
+test("identity: with the tag, every event of the user is signed across pages; a token for another user is bad", async () => {
   const { customer, visit, sign } = await openShop();
   await customer.useTag();
   await visit.page.goto(customer.shop.origin);

@@ -123,7 +123,7 @@ test("POST identity secrets 422: a sixth valid secret is rejected and changes no
   expect(await storedSecrets(tenant)).toHaveLength(1);
 });
 
-test("POST identity secrets 201: of two at once, one is the current secret and both are valid", async () => {
+test("POST identity secrets 201: after two concurrent requests, one secret is current and both are valid", async () => {
   const tenant = await TestTenant.create(service.current);
   const made = await Promise.all([makeSecret(tenant), makeSecret(tenant)]);
   const { secrets } = await readIdentity(tenant);

@@ -25,7 +25,7 @@ export async function readIdentity(tenant: TestTenant): Promise<Shown> {
 
 type Signed = { secret: string; accountId?: string; expiresInSeconds?: number };
 
-// A token as a site's server makes it.
+// A token as a site's server creates it.
 export function tokenOf({ secret, accountId = "user-42", expiresInSeconds = 3600 }: Signed): string {
   const expiry = String(Math.floor(Date.now() / 1000) + expiresInSeconds);
   return `v1.${expiry}.${signIdentity(secret, { accountId, expiry })}`;

@@ -23,7 +23,7 @@ async function parcels(tenantId: string): Promise<{ events: number; first: numbe
   return lab.current.database.query(statement(text, [tenantId]));
 }
 
-test("inbox: what comes together lies together, packed where that pays, and no parcel has more than 250 or two days", async () => {
+test("inbox: activity that arrives together is stored together, compressed if that pays; a parcel holds at most 250 events of one day", async () => {
   const tenantId = await newTenant(lab.current);
   const yesterday = iso(labNowMs - dayMs);
   const given = [...pages(300), ...pages(2, () => ({ received_at: yesterday, occurred_at: yesterday }))];
@@ -50,7 +50,7 @@ test("inbox: large activities make smaller parcels", async () => {
   expect((await parcels(tenantId)).map((each) => each.events)).toEqual([4, 4, 2]);
 });
 
-test("inbox: a small batch takes exactly so many, and leaves the rest of its parcel in its place", async () => {
+test("inbox: a small batch takes exactly its number and leaves the rest of the parcel in place", async () => {
   const tenantId = await newTenant(lab.current);
   const given = pages(20);
   await store(lab.current, tenantId, given);
@@ -77,7 +77,7 @@ test("inbox: a large batch takes whole parcels, oldest first, until it is full",
   expect(await listWaiting(lab.current.database, tenantId)).toEqual(given.slice(500));
 });
 
-test("inbox: an erased account is in no parcel any more, packed or not, and the others are all there", async () => {
+test("inbox: an erased account is removed from every parcel, compressed or not, and all other activity is kept", async () => {
   const tenantId = await newTenant(lab.current);
   const given = pages(5_000, (n) => ({
     website_account_id: n % 3 === 0 ? "gone" : `u-${n}`,
@@ -97,7 +97,7 @@ test("inbox: an erased account is in no parcel any more, packed or not, and the 
 const pageViews = (count: number, more: (n: number) => object = () => ({})) =>
   pages(count, (n) => ({ origin: "browser", ...more(n) }));
 
-test("inbox: a server's activity is in the next batch, although browsers sent 40,000 events before it", async () => {
+test("inbox: server activity is in the next batch, even if browsers sent 40,000 events before it", async () => {
   const tenantId = await newTenant(lab.current);
   await store(
     lab.current,
@@ -114,7 +114,7 @@ test("inbox: a server's activity is in the next batch, although browsers sent 40
   expect(await waiting(lab.current, tenantId)).toBe(39_000);
 });
 
-test("inbox: servers come first; browsers get the rest of a batch, and an eighth of it even if servers could fill it", async () => {
+test("inbox: servers come first; browsers get the rest of a batch, and at least an eighth of it even if servers could fill it", async () => {
   const tenantId = await newTenant(lab.current);
   const server = pages(2_100, (n) => ({ received_at: iso(labNowMs + n) }));
   const browser = pageViews(1_000, () => ({ received_at: iso(labNowMs - 60_000) }));

@@ -4,7 +4,7 @@ import { unpackParcel } from "../src/db/parcels.ts";
 import { sql } from "../src/db/postgres/sql.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 
-// What waits to be scored, in the order in which it came.
+// Returns the activity waiting to be scored, in order of receipt.
 export async function listWaiting(database: Database, tenantId: string): Promise<RecordedActivity[]> {
   const rows = await database.query<{ parcel: Buffer }>(sql`
     select parcel
@@ -14,7 +14,7 @@ export async function listWaiting(database: Database, tenantId: string): Promise
   return rows.flatMap((row) => unpackParcel(row.parcel));
 }
 
-// A parcel of one, whose text may be anything.
+// Inserts a parcel with one event, whose text may be anything.
 export async function putParcel(
   database: Database,
   tenantId: string,

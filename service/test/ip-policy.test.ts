@@ -28,7 +28,7 @@ async function addressesOf({ database, tenantId }: DetectionTenant): Promise<str
   return (await database.query<{ ip: string }>(statement(text, [tenantId]))).map((row) => row.ip);
 }
 
-test("ip_policy hash: an address has one hash within a tenant, another in the next tenant, and neither is a plain hash of the address", async () => {
+test("ip_policy hash: an address has one hash per tenant, a different one in each, and none is a plain hash of the address", async () => {
   const [first, second] = [await openHashing(), await openHashing()];
   for (const tenant of [first, second])
     for (const account of ["a", "b"]) await play(tenant, { type: "login_succeeded", website_account_id: account, ip });
@@ -41,7 +41,7 @@ test("ip_policy hash: an address has one hash within a tenant, another in the ne
   expect(guesses).not.toContain(own);
 });
 
-test("ip_policy hash: an attack from one address is one case, named after the hashed address", async () => {
+test("ip_policy hash: an attack from one address opens one case, named after the hashed address", async () => {
   const tenant = await openHashing();
   const tries = Array.from({ length: 10 }, (_, n) => ({ type: "login_failed", website_account_id: `u-${n}`, ip }));
   await play(tenant, ...tries.slice(0, 9));

@@ -10,32 +10,35 @@ const strict = useService({ isStrictHost: true });
 
 const table = operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 
-// All of an answer but what differs from any answer to the next.
+// Returns a response without the headers that differ every time.
 function bytesOf(answer: Answer): string {
   const headers = [...answer.headers].filter(([name]) => name !== "x-request-id" && name !== "date");
   return JSON.stringify([answer.status, headers, answer.text]);
 }
 
-test.each(table)("%s 403: a foreign slug and an unknown one have the same bytes, and nothing changes", async (_at, operation) => {
-  const world = shared.current;
-  const before = await snapshot(world);
-  const ask = (slug: string) => sendDraft(service.current, { ...draftOf(operation, world), slug, token: world.other.token });
-  const foreign = await ask(world.tenant.slug);
-  expectProblem(foreign, 403, "access-denied");
-  expect(foreign.headers.get("www-authenticate")).toBeNull();
-  const unknown = await ask(`t-${randomUUID()}`);
-  expect(bytesOf(unknown)).toBe(bytesOf(foreign));
-  // Nor does it matter whether the other tenant has what is asked for.
-  const params = absentParams();
-  const absent = await sendDraft(service.current, { ...draftOf(operation, world), params, token: world.other.token });
-  expect(bytesOf(absent)).toBe(bytesOf(foreign));
-  expect(await snapshot(world)).toBe(before);
-});
+test.each(table)(
+  "%s 403: a foreign slug and an unknown one get the same response, and nothing changes",
+  async (_at, operation) => {
+    const world = shared.current;
+    const before = await snapshot(world);
+    const ask = (slug: string) => sendDraft(service.current, { ...draftOf(operation, world), slug, token: world.other.token });
+    const foreign = await ask(world.tenant.slug);
+    expectProblem(foreign, 403, "access-denied");
+    expect(foreign.headers.get("www-authenticate")).toBeNull();
+    const unknown = await ask(`t-${randomUUID()}`);
+    expect(bytesOf(unknown)).toBe(bytesOf(foreign));
+    // It also makes no difference whether the other tenant has the requested resource.
+    const params = absentParams();
+    const absent = await sendDraft(service.current, { ...draftOf(operation, world), params, token: world.other.token });
+    expect(bytesOf(absent)).toBe(bytesOf(foreign));
+    expect(await snapshot(world)).toBe(before);
+  },
+);
 
 const onIds = table.filter(([, operation]) => operation.path.includes("{"));
 
 test.each(onIds)(
-  "%s 404: a foreign id and an absent one have the same bytes but for the id, and nothing changes",
+  "%s 404: a foreign id and an absent one get the same response except for the id, and nothing changes",
   async (_at, operation) => {
     const world = shared.current;
     const before = await snapshot(world);
@@ -55,7 +58,7 @@ test.each(onIds)(
   },
 );
 
-test("POST close cases 200: a foreign case is absent, and stays as it is", async () => {
+test("POST close cases 200: a foreign case is reported as not found and stays unchanged", async () => {
   const world = shared.current;
   const before = await snapshot(world);
   const absent = randomUUID();
@@ -66,7 +69,7 @@ test("POST close cases 200: a foreign case is absent, and stays as it is", async
   expect(await snapshot(world)).toBe(before);
 });
 
-// Two tenants whose accounts have the same ids, each with a case of its own.
+// Two tenants whose accounts have the same ids, each with its own case.
 async function createTwins() {
   const tenants = await Promise.all([TestTenant.create(service.current), TestTenant.create(service.current)]);
   const [one, two] = await Promise.all(tenants.map(async (tenant) => ({ tenant, opened: await tenant.openCase("user-1") })));
@@ -74,7 +77,7 @@ async function createTwins() {
   return { one, two };
 }
 
-test("same account ids: what one tenant does to its account and case, the other never sees", async () => {
+test("same account ids: changes to one tenant's account and case never show in the other", async () => {
   const { one, two } = await createTwins();
   const read = async () => {
     const paths = ["/enduseraccounts/user-1", "/enduseraccounts", "/cases", `/cases/${two.opened.case_id}`];
@@ -91,7 +94,7 @@ test("same account ids: what one tenant does to its account and case, the other 
   expect(before.join()).not.toContain(one.opened.case_id);
 });
 
-test("same activity ids: one tenant's activity is no duplicate of the other's", async () => {
+test("same activity ids: one tenant's activity is not a duplicate of the other's", async () => {
   const { one, two } = await createTwins();
   const activities = [{ activity_id: "same", type: "page_view", occurred_at: new Date().toISOString() }];
   for (const { tenant } of [one, two]) {
@@ -110,7 +113,7 @@ test("same Idempotency-Key: a key of one tenant is free in the other", async () 
   }
 });
 
-test("lists 400: a cursor of one tenant opens nothing in the other", async () => {
+test("lists 400: a cursor of one tenant is rejected in the other", async () => {
   const { one, two } = await createTwins();
   await one.tenant.openCase("user-2");
   for (const list of ["/cases", "/enduseraccounts"]) {
@@ -122,7 +125,7 @@ test("lists 400: a cursor of one tenant opens nothing in the other", async () =>
   }
 });
 
-test("token: one that names a foreign tenant for its client is refused, though we signed it", async () => {
+test("token: a token that names a foreign tenant for its client is rejected, even if we signed it", async () => {
   const { one, two } = await createTwins();
   const grant = { clientId: one.tenant.clientId, tenantId: two.tenant.tenantId, slug: two.tenant.slug, scope: "read:cases" };
   const token = await service.current.issuer.mint({ ...grant, expiresInSeconds: 60 });
@@ -130,14 +133,14 @@ test("token: one that names a foreign tenant for its client is refused, though w
   expect(problem.detail).not.toContain(two.tenant.slug);
 });
 
-// Null: no Host at all, as HTTP/1.0 allows.
+// Null sends no Host at all, as HTTP/1.0 allows.
 function askHost(tenant: TestTenant, host: string | null, slug = tenant.slug): Promise<RawAnswer> {
   const [line, hostLine] = host === null ? ["1.0", ""] : ["1.1", `Host: ${host}\r\n`];
   const head = `GET /v2/${slug}/cases HTTP/${line}\r\n${hostLine}Authorization: Bearer ${tenant.token}\r\n\r\n`;
   return sendRaw(tenant.service.port, head);
 }
 
-test("strict host: the slug in the host must be the token's too, and otherwise is like a foreign slug", async () => {
+test("strict host: the slug in the host must also be the token's; otherwise the response is that for a foreign slug", async () => {
   const tenant = await TestTenant.create(strict.current);
   const { slug } = tenant;
   for (const host of [`${slug}.example.com`, `${slug}.example.com:8443`, `${slug}.localhost`]) {
@@ -152,13 +155,13 @@ test("strict host: the slug in the host must be the token's too, and otherwise i
   }
 });
 
-test("strict host 403: a request without a Host names no tenant", async () => {
+test("strict host 403: a request without a Host is for no tenant", async () => {
   const tenant = await TestTenant.create(strict.current);
   const problem = expectProblem(await askHost(tenant, null), 403, "access-denied");
   expect(problem.detail).toBe("The token is not for this tenant.");
 });
 
-test("without strict host: any host will do, and none", async () => {
+test("without strict host: any host is accepted, and none", async () => {
   const tenant = await TestTenant.create(service.current);
   for (const host of ["localhost", "other.example.com", "", null]) expect((await askHost(tenant, host)).status).toBe(200);
 });

@@ -13,10 +13,10 @@ beforeAll(async () => {
   caseId = (await tenant.openCase()).case_id;
 });
 
-// To open the case that is open already succeeds and changes nothing, as often as one likes.
+// Opening a case that is already open succeeds and changes nothing, any number of times.
 const body = '{"status":"OPEN","case_version":1}';
 
-// As latin1, so that a character is a byte.
+// Sent as latin1, so that each character is one byte.
 function putWith(key: string): Promise<RawAnswer> {
   return sendRaw(
     service.current.port,
@@ -28,10 +28,10 @@ const unchanged = { status: "OPEN", case_version: 1, updated_at: null };
 
 const allowed = new Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:~+-");
 const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
-// These are no part of a header's value in HTTP itself; HTTP's own refusal comes first.
+// HTTP itself does not allow these in a header value, so the HTTP parser rejects them first.
 const isControl = (byte: string) => (byte < " " && byte !== "\t") || byte === "\x7f";
 
-test("PUT case 200: letters, digits and . _ : ~ + - may stand in an Idempotency-Key", async () => {
+test("PUT case 200: an Idempotency-Key may contain letters, digits and . _ : ~ + -", async () => {
   const fresh = randomUUID();
   for (const byte of bytes.filter((each) => allowed.has(each))) {
     expect((await putWith(`${fresh}${byte}${fresh}`)).status, byte).toBe(200);
@@ -40,7 +40,7 @@ test("PUT case 200: letters, digits and . _ : ~ + - may stand in an Idempotency-
   expect(await tenant.read(caseId)).toMatchObject(unchanged);
 });
 
-test("PUT case 400: no other byte may stand in an Idempotency-Key", async () => {
+test("PUT case 400: an Idempotency-Key may contain no other byte", async () => {
   for (const byte of bytes.filter((each) => !allowed.has(each) && !isControl(each))) {
     expectProblem(await putWith(`abc${byte}def`), 400, "invalid-operation-id");
   }
@@ -58,7 +58,7 @@ test("PUT case: an Idempotency-Key has 1 to 255 characters", async () => {
   expect(await tenant.read(caseId)).toMatchObject(unchanged);
 });
 
-test("PUT case 200: white space around a key belongs to HTTP, and letter case to the key", async () => {
+test("PUT case 200: surrounding white space is not part of a key, and letter case is", async () => {
   const key = `Key-${randomUUID()}`;
   expect((await putWith(key)).headers["idempotent-replayed"]).toBeUndefined();
   expect((await putWith(` ${key}\t `)).headers["idempotent-replayed"]).toBe("true");
@@ -66,7 +66,7 @@ test("PUT case 200: white space around a key belongs to HTTP, and letter case to
   expect(await tenant.read(caseId)).toMatchObject(unchanged);
 });
 
-test("PUT case 200: a UUID of any version is a key", async () => {
+test("PUT case 200: a UUID of any version is a valid key", async () => {
   const tail = randomUUID().slice(15);
   for (const version of "12345678") expect((await putWith(`01890a5d-ac96-${version}${tail}`)).status, version).toBe(200);
   for (const uuid of [
@@ -89,7 +89,7 @@ test("POST close cases 400: its key has the same alphabet", async () => {
   expect(await tenant.read(caseId)).toMatchObject(unchanged);
 });
 
-test("GET case and PUT account 200: an Idempotency-Key is ignored there, whatever it is", async () => {
+test("GET case and PUT account 200: any Idempotency-Key is ignored", async () => {
   for (const key of ["", "a b", "k".repeat(300)]) {
     const headers = [`Idempotency-Key: ${key}`];
     const read = await sendRaw(service.current.port, rawRequest(tenant, { method: "GET", path: `/cases/${caseId}`, headers }));

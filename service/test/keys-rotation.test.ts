@@ -14,7 +14,7 @@ import { startService, type Service } from "../src/service.ts";
 import { createClient } from "../src/tenancy.ts";
 import { TestTenant, expectProblem, send, testConfig, useOwnDatabase, useService, type Answer } from "./harness.ts";
 
-// Keys and listening connections belong to a whole database, so these tests have one of their own.
+// Keys and listening connections belong to a whole database, so these tests have their own.
 const databaseUrl = useOwnDatabase("keys_rotation");
 
 // Two processes of one installation.
@@ -29,7 +29,7 @@ function use(service: Service, tenant: TestTenant, token: string): Promise<Answe
   return send(service.port, "GET", `/v2/${tenant.slug}/cases`, { token });
 }
 
-// The statuses of a token at both processes.
+// Returns the status of a token at both processes.
 async function statuses(tenant: TestTenant, token: string): Promise<number[]> {
   return [(await use(first.current, tenant, token)).status, (await use(second.current, tenant, token)).status];
 }
@@ -48,7 +48,7 @@ function revoke(tx: Queryable, clientId: string): Promise<boolean> {
   return saveRevoked(tx, { client_id: clientId, now: clock.now() });
 }
 
-// Returns once they are gone, so that what the transaction does next is heard by nobody.
+// Returns once the listeners are gone, so that nobody hears what the transaction does next.
 async function cutListeners(tx: Queryable): Promise<number> {
   const rows = await tx.query(sql`
     select pg_terminate_backend(pid, 5000) as is_gone
@@ -85,7 +85,7 @@ function kidOf(token: string): unknown {
   return decodeProtectedHeader(token).kid;
 }
 
-test("revocation 401: a token in use stops at every process, and no other client's does", async () => {
+test("revocation 401: a token in use stops working at every process, and other clients' tokens do not", async () => {
   const tenant = await TestTenant.create(first.current);
   const clientId = await anotherClient(tenant);
   const [used, unused] = [await mintFor(tenant, clientId), await mintFor(tenant, clientId)];
@@ -100,7 +100,7 @@ test("revocation 401: a token in use stops at every process, and no other client
   expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="casehound", error="invalid_token"');
 });
 
-test("revocation 401: tokens first used in the very moment of it are not remembered past it", async () => {
+test("revocation 401: tokens first used at the moment of revocation are not cached past it", async () => {
   const tenant = await TestTenant.create(first.current);
   const clientId = await anotherClient(tenant);
   const tokens = await Promise.all(Array.from({ length: 30 }, () => mintFor(tenant, clientId)));
@@ -114,7 +114,7 @@ test("revocation 401: tokens first used in the very moment of it are not remembe
   }, soon);
 });
 
-test("revocation: one that is rolled back leaves the token as it was", async () => {
+test("revocation: a revocation that is rolled back leaves the token valid", async () => {
   const tenant = await TestTenant.create(first.current);
   expect(await statuses(tenant, tenant.token)).toEqual([200, 200]);
   const revoked = first.current.database.transaction(async (tx) => {
@@ -125,7 +125,7 @@ test("revocation: one that is rolled back leaves the token as it was", async () 
   expect(await statuses(tenant, tenant.token)).toEqual([200, 200]);
 });
 
-test("expiry 401: a token in use stops when its time is over", async () => {
+test("expiry 401: a token in use stops working when it expires", async () => {
   const tenant = await TestTenant.create(first.current);
   const token = await mintFor(tenant, tenant.clientId, 3);
   expect(await statuses(tenant, token)).toEqual([200, 200]);
@@ -134,7 +134,7 @@ test("expiry 401: a token in use stops when its time is over", async () => {
   expect(expectProblem(await use(first.current, tenant, token), 401, "unauthorized").detail).toBe("The token has expired.");
 });
 
-test("listening cut off: a revocation that nobody heard still holds, and the next one is heard again", async () => {
+test("listening cut off: a revocation that no process heard still applies, and the next one is heard again", async () => {
   const tenant = await TestTenant.create(first.current);
   const clientId = await anotherClient(tenant);
   const token = await mintFor(tenant, clientId);
@@ -155,7 +155,7 @@ test("listening cut off: a revocation that nobody heard still holds, and the nex
   await vi.waitFor(async () => expect(await statuses(tenant, tenant.token)).toEqual([401, 401]), soon);
 });
 
-test("rotation: old tokens stay good, new ones bear the new key, and both keys are published", async () => {
+test("rotation: old tokens stay valid, new ones use the new key, and both keys are published", async () => {
   const tenant = await TestTenant.create(first.current);
   const [used, unused] = [tenant.token, await tenant.mint()];
   const oldKid = kidOf(used);
@@ -164,7 +164,7 @@ test("rotation: old tokens stay good, new ones bear the new key, and both keys a
   expect(newKid).not.toBe(oldKid);
   const fresh = await tenant.mint();
   expect(kidOf(fresh)).toBe(newKid);
-  // At once: the second process may not have heard of the key, yet may not refuse its tokens.
+  // The second process may not have heard of the key yet, but must not reject its tokens.
   expect((await use(second.current, tenant, fresh)).status).toBe(200);
   expect((await use(first.current, tenant, fresh)).status).toBe(200);
   expect(kidOf(await tokenFrom(first.current, tenant))).toBe(newKid);
@@ -173,7 +173,7 @@ test("rotation: old tokens stay good, new ones bear the new key, and both keys a
     expect(await publishedKids(service)).toEqual(expect.arrayContaining([oldKid, newKid]));
 });
 
-test("rotation: every process signs with the new key soon, and one that starts later from the beginning", async () => {
+test("rotation: every process soon signs with the new key, and one that starts later does so from the beginning", async () => {
   const tenant = await TestTenant.create(first.current);
   const kid = await first.current.issuer.rotate();
   await vi.waitFor(async () => expect(kidOf(await tokenFrom(second.current, tenant))).toBe(kid), soon);
@@ -187,7 +187,7 @@ test("rotation: every process signs with the new key soon, and one that starts l
   }
 });
 
-test("rotation: two processes at once make two keys, and the tokens of both are good at both", async () => {
+test("rotation: two concurrent rotations create two keys, and tokens of both are valid at both processes", async () => {
   const tenant = await TestTenant.create(first.current);
   const services = [first.current, second.current];
   const kids = await Promise.all(services.map((service) => service.issuer.rotate()));
@@ -198,7 +198,7 @@ test("rotation: two processes at once make two keys, and the tokens of both are 
   }
 });
 
-test("rotation: a process that did not hear of it publishes the new key and signs with it soon", async () => {
+test("rotation: a process that did not hear of it soon publishes the new key and signs with it", async () => {
   const tenant = await TestTenant.create(first.current);
   await vi.waitFor(async () => expect(await countListeners()).toBe(2), soon);
   expect(await first.current.database.transaction(cutListeners)).toBe(2);
@@ -207,7 +207,7 @@ test("rotation: a process that did not hear of it publishes the new key and sign
   expect(kidOf(await tokenFrom(second.current, tenant))).toBe(kid);
 });
 
-// A way to the database that can be shut, for one service alone.
+// A connection to the database that can be cut for one service alone.
 class Gate {
   readonly #folder = mkdtempSync(join(tmpdir(), "gate-"));
   readonly #sockets = new Set<Socket>();
@@ -247,7 +247,7 @@ class Gate {
   }
 }
 
-test("database away 502: neither token request nor token is blamed, and both work once it is back", async () => {
+test("database away 502: neither the token request nor the token is blamed, and both work once it is back", async () => {
   const gate = new Gate();
   await gate.open();
   const service = await startService(testConfig({ ...overrides, databaseUrl: gate.databaseUrl }));
@@ -267,7 +267,7 @@ test("database away 502: neither token request nor token is blamed, and both wor
   }
 });
 
-// As a key that was made so long ago, and what it signs.
+// Inserts a key that was created the given number of hours ago.
 async function insertAgedKey(hours: number): Promise<string> {
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
   const key = { kid: `aged-${randomUUID()}`, created_at: new Date(Date.now() - hours * hourMs).toISOString() };
@@ -276,8 +276,8 @@ async function insertAgedKey(hours: number): Promise<string> {
   return key.kid;
 }
 
-test("rotation: a key replaced longer ago than a token lives is deleted, one replaced since then is not", async () => {
-  // Replaced 27 hours ago, and a moment ago: what counts is not a key's own age.
+test("rotation: a key replaced longer ago than a token lives is deleted, and one replaced later is kept", async () => {
+  // Replaced 27 hours ago, and just now: a key's own age does not count.
   const [gone, kept] = [await insertAgedKey(60), await insertAgedKey(27)];
   const services = [first.current, second.current];
   for (const service of services)

@@ -12,11 +12,11 @@ export type Exit = { code: number | null; signal: string | null };
 export type Credentials = { tenant: string; client_id: string; client_secret: string };
 
 const repository = fileURLToPath(new URL("../../", import.meta.url));
-// Halves what a start costs, of which there are many here.
+// Halves the cost of a start. There are many starts here.
 export const compileCache = join(repository, "node_modules", ".cache", "casehound-test");
 const serviceCommand = [process.execPath, join(repository, "service", "src", "main.ts")];
 
-// The real thing: a process of its own, told by its environment alone what to do.
+// A real service process that is configured only by its environment.
 export class ServiceProcess {
   readonly exited: Promise<Exit>;
   readonly #child: ChildProcess;
@@ -49,7 +49,7 @@ export class ServiceProcess {
     return this.#wantedPort || Number(new URL(/is up at (\S+)/.exec(this.stdout)?.[1] ?? "").port);
   }
 
-  // What was logged until now: one JSON object a line, or this throws. Complete once the process has exited.
+  // Everything logged so far. Throws unless each line is one JSON object. Complete once the process has exited.
   get log(): Record<string, unknown>[] {
     const lines = this.stderr.split("\n").slice(0, -1);
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -70,7 +70,7 @@ export class ServiceProcess {
     return this.exited;
   }
 
-  // For what the operator can mend: one line, exit code 2, and nothing on standard output.
+  // Expects an error that the operator can fix: one line, exit code 2, and an empty standard output.
   async refusal(): Promise<string> {
     const { code } = await this.exited;
     assert.match(this.stderr, /^casehound: [^\n]+\n$/);
@@ -79,7 +79,7 @@ export class ServiceProcess {
   }
 }
 
-// Every process that works in the folder, or was told to by its environment. PostgreSQL's processes all work in theirs.
+// Returns every process that works in the folder or has it in its environment. PostgreSQL's processes all work in their folder.
 export function processesOf(folder: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -89,7 +89,7 @@ export function processesOf(folder: string): number[] {
         const isIn = readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);
         return isIn || readFileSync(`/proc/${pid}/environ`, "utf8").includes(`DATA_DIR=${folder}`);
       } catch {
-        // Gone meanwhile, or not ours to look at.
+        // The process has ended, or we may not inspect it.
         return false;
       }
     });
@@ -99,18 +99,18 @@ export function killHard(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // Gone already, which is all that was wanted.
+    // The process has already ended.
   }
 }
 
-// What PostgreSQL writes down of itself: its pid, where its socket is, and the first TCP address that it listens on.
+// Reads PostgreSQL's own record: its pid, its socket folder, and the first TCP address it listens on.
 export function readPostmaster(dataDir: string): { file: string; pid: number; socketFolder: string; tcpAddress: string } {
   const file = join(dataDir, "postgres", "postmaster.pid");
   const lines = readFileSync(file, "utf8").split("\n");
   return { file, pid: Number(lines[0]), socketFolder: lines[4] ?? "", tcpAddress: lines[5] ?? "" };
 }
 
-// The addresses that a process takes TCP connections on, as 0100007F:1F90.
+// Returns the addresses on which a process accepts TCP connections, as in 0100007F:1F90.
 export function listenersOf(pid: number): string[] {
   const sockets = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => readDescriptor(`/proc/${pid}/fd/${fd}`)));
   const rows = ["tcp", "tcp6"].flatMap((table) => readFileSync(`/proc/net/${table}`, "utf8").trim().split("\n").slice(1));
@@ -136,12 +136,12 @@ export async function connectTo(address: ClientConfig): Promise<Client> {
   return client;
 }
 
-// Straight to the embedded PostgreSQL, past the service.
+// Connects directly to the embedded PostgreSQL, not through the service.
 export function connectToFolder(dataDir: string): Promise<Client> {
   return connectTo({ host: join(dataDir, "run"), user: "casehound", database: "postgres" });
 }
 
-// An empty database on a server; returns its address.
+// Creates an empty database on a server and returns its URL.
 export async function createDatabase(serverUrl: string, options = "encoding 'UTF8'"): Promise<string> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const client = await connectTo({ connectionString: serverUrl });
@@ -150,14 +150,14 @@ export async function createDatabase(serverUrl: string, options = "encoding 'UTF
   return changeUrl(serverUrl, { database: name });
 }
 
-// By hand, for addresses of unix sockets have no host, which URL does not take.
+// Edits the text, because URLs of Unix sockets have no host, which the URL class rejects.
 export function changeUrl(url: string, changed: { user?: string; database?: string }): string {
   const [, scheme = "", user = "", host = "", database = "", rest = ""] =
     /^(\w+:\/\/)(?:([^@/]*)@)?([^/?]*)\/?([^?]*)(.*)$/.exec(url) ?? [];
   return `${scheme}${changed.user ?? user}@${host}/${changed.database ?? database}${rest}`;
 }
 
-// One that nobody has, below those that systems hand out by themselves.
+// Returns a free port below the range that systems assign automatically.
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(12_000, 32_000);

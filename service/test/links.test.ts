@@ -28,7 +28,7 @@ async function link(tenant: TestTenant, kind: "device" | "ip", value: string, ac
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => `other-${index}`);
 
-test("GET account links 200: what is shared first, the rarest first of all, then the rest, page by page", async () => {
+test("GET account links 200: shared links first, rarest at the top, then the rest, page by page", async () => {
   const tenant = await TestTenant.create(service.current);
   await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "user-1" } });
   await link(tenant, "device", "alone", ["user-1"], 3);
@@ -53,7 +53,7 @@ test("GET account links 200: what is shared first, the rarest first of all, then
   expect(second.next_cursor).toBeNull();
 });
 
-test("GET device and address accounts 200: who is behind it, with flags and open case; an erased account is gone", async () => {
+test("GET device and address accounts 200: lists the accounts with flags and open case; an erased account is gone", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await tenant.openCase("user-b");
   await tenant.openCase("user-c");
@@ -89,7 +89,7 @@ test("GET device and address accounts 200: who is behind it, with flags and open
   expectProblem(await other.call("GET", path), 404, "item-not-found");
 });
 
-test("GET links 200: what an account shares, rarest first, and the same as a graph", async () => {
+test("GET links 200: returns what an account shares, rarest first, and the same as a graph", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase("user-1");
   await tenant.openCase("other-1");
@@ -128,7 +128,7 @@ test("GET links 200: what an account shares, rarest first, and the same as a gra
   ]);
   expect(table.edges).toHaveLength(6);
   expect(table.is_cut).toBe(false);
-  // By the case, and by what is open: both accounts are then asked about.
+  // By case id, and without a filter for all open cases: then both accounts are origins.
   expect(await read<LinkTable>(tenant, `/links?case_ids=${case_id},${randomUUID()}`)).toEqual(table);
   const open = await read<LinkTable>(tenant, "/links");
   expect(
@@ -146,7 +146,7 @@ test("GET links 200: what an account shares, rarest first, and the same as a gra
   expectProblem(await tenant.call("GET", `/links?website_account_id=a&case_ids=${case_id}`), 400, "bad-request");
 });
 
-test("GET links 200: never more than 200 nodes, and what was left out is said", async () => {
+test("GET links 200: returns at most 200 nodes, and says that some were left out", async () => {
   const tenant = await TestTenant.create(service.current);
   for (let index = 0; index < 15; index++) {
     await link(tenant, "device", `device-${index}`, ["user-1", ...many(40).map((name) => `${name}-${index}`)]);
@@ -164,7 +164,7 @@ async function digests(tenant: TestTenant, ids: string[]): Promise<CaseDigest[]>
   return (await read<{ case_digests: CaseDigest[] }>(tenant, `/cases/digests?case_ids=${ids.join(",")}`)).case_digests;
 }
 
-test("GET case digests 200: in the order given, with summary, flags, new evidence and linked open cases", async () => {
+test("GET case digests 200: returned in the given order, with summary, flags, new evidence and linked open cases", async () => {
   const tenant = await TestTenant.create(service.current);
   const [one, two, three] = [await tenant.openCase("user-1"), await tenant.openCase("user-2"), await tenant.openCase("user-3")];
   const device_id = randomUUID();
@@ -198,7 +198,7 @@ test("GET case digests 200: in the order given, with summary, flags, new evidenc
   expect(await digests(await TestTenant.create(service.current), ids)).toEqual([]);
 });
 
-test("GET case digests 400: an empty list, and more than 100", async () => {
+test("GET case digests 400: an empty list and more than 100 ids are rejected", async () => {
   const tenant = await TestTenant.create(service.current);
   expect((await tenant.call("GET", "/cases/digests")).json.data).toEqual({ case_digests: [] });
   for (const ids of ["", ",", "a,,b", many(101).join(",")]) {
@@ -206,7 +206,7 @@ test("GET case digests 400: an empty list, and more than 100", async () => {
   }
 });
 
-test("GET case digests 200: words of a reporter that look like a case's members change nothing", async () => {
+test("GET case digests 200: a reporter's text that looks like members of a case changes nothing", async () => {
   const tenant = await TestTenant.create(service.current);
   const note = `x","details":{"summary":"planted"},"fraud_occurrences":{}`;
   await tenant.report("user-1", { attributes: { note, label: "Bot" } });

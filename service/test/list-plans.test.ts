@@ -8,7 +8,7 @@ import type { CaseListItem } from "../src/domain/case.ts";
 import { uuidV7Floor } from "../src/domain/uuid.ts";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 
-// Plans hang on how much each tenant has of a table, so these have a database of their own.
+// Plans depend on how much each tenant has in a table, so these tests have their own database.
 const databaseUrl = useOwnDatabase("list_plans");
 
 const service = useService({ databaseUrl, roles: new Set(["api"]), rowSecurity: "on" });
@@ -20,8 +20,8 @@ const baseMs = Date.parse("2026-01-01T00:00:00.000Z");
 const atShare = (share: number) => baseMs + share * caseCount * minuteMs;
 let tenant: TestTenant;
 
-// A minute between two cases. Ten in eleven share one status, label, score and flag, so that a plan which reads past
-// what it was not asked for is seen; one in two hundred was changed, after the last one was created.
+// One case per minute. Ten in eleven share one status, label, score and flag, so a plan that reads rows it does not need shows.
+// One in two hundred was changed after the last one was created.
 async function seedCases(tenantId: string): Promise<void> {
   const text = `
     insert into cases (
@@ -53,7 +53,7 @@ beforeAll(async () => {
   await seedCases(tenant.tenantId);
 });
 
-// The page, and the very statements that it took.
+// Returns the page and the statements that it took.
 async function capture(page: CasePage): Promise<{ statements: Statement[]; found: CaseListItem[] }> {
   const statements: Statement[] = [];
   const recorder: Queryable = {
@@ -78,7 +78,7 @@ type Plan = {
 };
 type PlanMode = "force_custom_plan" | "force_generic_plan";
 
-// A prepared statement runs with a plan for its values at first, and with one for any values later on.
+// A prepared statement first runs with a plan for its values, and later with a generic plan.
 async function explain(sent: Statement, mode: PlanMode): Promise<Plan> {
   const values = sent.values.map((value) => escapeLiteral(Array.isArray(value) ? `{${value.join(",")}}` : String(value)));
   return service.current.database.of(tenant.tenantId).transaction(async (tx) => {
@@ -112,7 +112,7 @@ function costOf(plan: Plan): Cost {
   };
 }
 
-// The first page planned for its values, the second one planned for any values.
+// The first page is planned for its values, the second one with a generic plan.
 async function costs(filter: CaseFilter, sort: CaseSort): Promise<Cost[]> {
   const first = await capture({ filter, sort, after: null, limit });
   const last = first.found.at(-1);
@@ -127,10 +127,10 @@ async function costs(filter: CaseFilter, sort: CaseSort): Promise<Cost[]> {
   return plans.map(costOf);
 }
 
-// Result: the one comparison by which the tenant lock opens or shuts a branch.
+// Result is the single comparison by which row-level security enables or skips a branch.
 const inOrder = new Set(["Result", "Limit", "Merge Append", "Append", "Subquery Scan", "Index Scan", "Index Only Scan"]);
 
-// A branch may be read a few rows ahead of what it gives, and getting to its first row takes a few blocks of its index.
+// A branch may read a few rows more than it returns, and reaching its first row takes a few index blocks.
 function expectPageCost({ nodeTypes, branches, rowsRead, blocksRead }: Cost): void {
   expect(nodeTypes.filter((type) => !inOrder.has(type))).toEqual([]);
   expect(rowsRead).toBeLessThanOrEqual(limit + 4 * branches);
@@ -182,8 +182,8 @@ test.each([...everySort(Object.keys(byCreation), creationSorts), ...everySort(Ob
   },
 );
 
-// No index has both orders, so that these cost more than their page, up to a quarter of this table. They are planned for
-// their values each time, and the bound here only shows that none of them reads most of it.
+// No index has both orders, so these cost more than their page, up to a quarter of this table. They are planned for their values
+// each time. The bound here only shows that none of them reads most of the table.
 test.each([...everySort(Object.keys(byCreation), ["-updated_at"]), ...everySort(Object.keys(byChange), creationSorts)])(
   "list cases: $name by $sort, bounded across its order, is planned for its values and reads less than the table",
   async ({ name, sort }) => {
@@ -199,8 +199,8 @@ test.each([...everySort(Object.keys(byCreation), ["-updated_at"]), ...everySort(
   },
 );
 
-// A plan for any values is taken for good only where PostgreSQL reckons that it costs no more than one for these values; otherwise
-// it plans anew for every page.
+// PostgreSQL keeps a generic plan only if it estimates that it costs no more than one for these values. Otherwise it plans again
+// for every page.
 test.each(everySort(Object.keys(filters), caseSorts))("list cases: $name by $sort is planned once", async ({ name, sort }) => {
   const { statements } = await capture({ filter: filters[name] ?? {}, sort, after: null, limit });
   for (const each of statements) {
@@ -209,7 +209,7 @@ test.each(everySort(Object.keys(filters), caseSorts))("list cases: $name by $sor
   }
 });
 
-// Behind a position the bound says nothing, and must not be where the index is entered.
+// Behind a cursor the bound no longer matters and must not be the point where the index scan starts.
 test("list cases: updated_before by -updated_at reads no more than its page, far behind its bound", async () => {
   const slice = { status: "CLOSED", user_is_blocked: false, label: "Bot", min_score: 3, max_score: 3 };
   const filter = { ...slice, updated_before: iso(atShare(0.9)) };
@@ -219,21 +219,21 @@ test("list cases: updated_before by -updated_at reads no more than its page, far
   for (const each of statements) expectPageCost(costOf(await explain(each, "force_custom_plan")));
 });
 
-// What was not changed since was not created since either: the order begins at the bound.
+// A case not changed since then was not created since then either, so the scan starts at the bound.
 test.each([
   ...creationSorts.map((sort) => ({ sort, filter: { updated_before: iso(atShare(0.2)) } })),
   { sort: "-updated_at" as const, filter: { created_after_ms: atShare(0.8) } },
-])("list cases: $filter by $sort begins where its bound is", async ({ sort, filter }) => {
+])("list cases: $filter by $sort starts at its bound", async ({ sort, filter }) => {
   const { statements, found } = await capture({ filter, sort, after: null, limit });
   expect(found).toHaveLength(limit);
   for (const each of statements) {
     const { branches, rowsRead } = costOf(await explain(each, "force_custom_plan"));
-    // One in two hundred was changed, and is looked at in vain.
+    // One in two hundred was changed, and is read without being returned.
     expect(rowsRead).toBeLessThanOrEqual(2 * limit + 8 * branches);
   }
 });
 
-test.each(caseSorts)("list cases: one account by %s reads that account's cases alone", async (sort) => {
+test.each(caseSorts)("list cases: one account by %s reads only that account's cases", async (sort) => {
   const account = { website_account_id: "user-77" };
   for (const filter of [account, { ...account, status: "CLOSED", label: "Bot", min_score: 3, user_is_blocked: false }]) {
     for (const { nodeTypes, rowsRead } of await costs(filter, sort)) {
@@ -250,25 +250,28 @@ async function getPage(query: string): Promise<Listed> {
   return answer.json.data;
 }
 
-test("GET cases 200: the limit is 1,000 where none is given, and 1,000 at the most", async () => {
+test("GET cases 200: the default limit is 1,000, which is also the maximum", async () => {
   const given = await getPage("");
   expect(given.cases).toHaveLength(1000);
   expect(given.next_cursor).not.toBeNull();
   expect(await getPage("limit=1000")).toEqual(given);
 });
 
-test.each(["-created_at", "-updated_at"])("GET cases 200: %s walks through twenty thousand, each once", async (sort) => {
-  const seen = new Set<string>();
-  let next = await getPage(`sort=${sort}`);
-  for (let pages = 1; pages <= caseCount / 1000; pages++) {
-    for (const each of next.cases) seen.add(each.case_id);
-    expect(seen.size).toBe(pages * 1000);
-    if (next.next_cursor !== null) next = await getPage(`sort=${sort}&cursor=${next.next_cursor}`);
-  }
-  expect(next.next_cursor).toBeNull();
-});
+test.each(["-created_at", "-updated_at"])(
+  "GET cases 200: paging by %s returns each of twenty thousand cases once",
+  async (sort) => {
+    const seen = new Set<string>();
+    let next = await getPage(`sort=${sort}`);
+    for (let pages = 1; pages <= caseCount / 1000; pages++) {
+      for (const each of next.cases) seen.add(each.case_id);
+      expect(seen.size).toBe(pages * 1000);
+      if (next.next_cursor !== null) next = await getPage(`sort=${sort}&cursor=${next.next_cursor}`);
+    }
+    expect(next.next_cursor).toBeNull();
+  },
+);
 
-test("plans: a close that was prepared while there were no keys does not walk over those that come", async () => {
+test("plans: a close prepared while there were no keys does not scan the keys that are added later", async () => {
   const { database } = service.current;
   await database.query({ ...statement("vacuum analyze idempotency_keys", []), name: "" });
   const sent: Statement[] = [];

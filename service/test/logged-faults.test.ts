@@ -18,7 +18,7 @@ const lab = useLab();
 const isTold = ([{ message, cause }]: [Error]) =>
   message.includes("signing keys") && cause instanceof Error && cause.message.includes("signing_keys");
 
-test("log: if the signing keys cannot be reloaded, the service logs a warning and goes on", async () => {
+test("log: if the signing keys cannot be reloaded, the service logs a warning and continues", async () => {
   const databaseUrl = await createDatabase(inject("databaseUrl"));
   const service = await startService(testConfig({ databaseUrl }));
   onTestFinished(() => service.stop());
@@ -33,7 +33,7 @@ test("log: if the signing keys cannot be reloaded, the service logs a warning an
   expect((await fetch(`http://127.0.0.1:${service.port}/readyz`)).status).toBe(200);
 });
 
-test("log: if the statistics cannot be refreshed, the engine logs a warning and goes on scoring", async () => {
+test("log: if the statistics cannot be refreshed, the engine logs a warning and continues to score", async () => {
   const { url } = lab.current;
   const tenantId = await newTenant(lab.current);
   await store(

@@ -2,7 +2,7 @@ import { createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-// A reverse proxy that can lose answers: the service has done what it was asked, and the browser never learns of it.
+// A reverse proxy that can lose responses: the service has executed the request, and the browser never learns of it.
 export class LossyProxy {
   isLosing = false;
   lost: number[] = [];

@@ -18,7 +18,7 @@ function migration(version: number, text: string): Migration {
   return { version, name: `${version}.sql`, text, hash: `hash of ${text}` };
 }
 
-// Tables and what was written down of migrations: all that a refusal must leave alone.
+// The tables and the recorded migrations, which a rejected migration must leave unchanged.
 async function stateOf(client: pg.Client): Promise<unknown> {
   const { rows: tables } = await client.query(
     "select table_name from information_schema.tables where table_schema = 'public' order by 1",
@@ -45,14 +45,14 @@ test("migrate: a second run applies nothing", async () => {
   expect(await stateOf(client)).toEqual(before);
 });
 
-test("migrate: a later run applies what is new, in order", async () => {
+test("migrate: a later run applies the new migrations, in order", async () => {
   const { database } = await newDatabase();
   expect(await migrate(database, [first])).toEqual(["1.sql"]);
   const third = migration(3, "alter table two add b int");
   expect(await migrate(database, [first, second, third])).toEqual(["2.sql", "3.sql"]);
 });
 
-test("migrate: of ten at once one applies them", async () => {
+test("migrate: of ten concurrent runs, one applies them", async () => {
   const { url, client } = await newDatabase();
   const applied = await Promise.all(Array.from({ length: 10 }, () => migrate(opened.database(url))));
   expect(applied.flat()).toEqual(readMigrations().map((each) => each.name));
@@ -60,7 +60,7 @@ test("migrate: of ten at once one applies them", async () => {
   expect(rows).toEqual(readMigrations().map(({ name }) => ({ name })));
 });
 
-test("migrate: one that was changed after it had been applied is refused, and nothing is applied", async () => {
+test("migrate: a migration changed after it was applied is rejected, and nothing is applied", async () => {
   const { database, client } = await newDatabase();
   await migrate(database, [first]);
   const before = await stateOf(client);
@@ -69,7 +69,7 @@ test("migrate: one that was changed after it had been applied is refused, and no
   expect(await stateOf(client)).toEqual(before);
 });
 
-test("migrate: a database of a newer version is refused, and nothing is applied", async () => {
+test("migrate: a database of a newer version is rejected, and nothing is applied", async () => {
   const { database, client } = await newDatabase();
   await migrate(database, [first, second, migration(4, "select 1")]);
   const before = await stateOf(client);
@@ -79,7 +79,7 @@ test("migrate: a database of a newer version is refused, and nothing is applied"
   expect(await stateOf(client)).toEqual(before);
 });
 
-test("migrate: one that fails leaves nothing of itself, keeps those before it, and can be mended", async () => {
+test("migrate: a failed migration leaves nothing, keeps those before it, and can be fixed", async () => {
   const { database, client } = await newDatabase();
   const failing = migration(2, "create table two (a int); select 1 / 0");
   const fault = await migrate(database, [first, failing]).catch((error: unknown) => error);
@@ -92,7 +92,7 @@ test("migrate: one that fails leaves nothing of itself, keeps those before it, a
   expect(await migrate(database, [first, second])).toEqual(["2.sql"]);
 });
 
-test("migrate: a database in another encoding is refused, and nothing is made", async () => {
+test("migrate: a database in another encoding is rejected, and nothing is created", async () => {
   const url = await createDatabase(inject("databaseUrl"), "encoding 'SQL_ASCII' locale 'C'");
   const client = await connectTo({ connectionString: url });
   opened.keep(client);
@@ -100,10 +100,10 @@ test("migrate: a database in another encoding is refused, and nothing is made", 
   expect(await stateOf(client)).toEqual({ tables: [], migrations: [] });
 });
 
-// Small tables that a cluster copies to every node.
+// Small tables that a cluster replicates to every node.
 const copied = ["tenants", "clients", "signing_keys", "issuer_state", "service_settings", "sign_in_attempts", "migrations"];
 
-// Each finds what breaks a law of the schema.
+// Each query finds violations of a schema rule.
 const laws: Record<string, string> = {
   "every table has a primary key": `
     select c.relname as table
@@ -158,7 +158,7 @@ describe("schema", () => {
     expect(await breachesOf(client, law)).toEqual([]);
   });
 
-  test("schema: each law sees a breach", async () => {
+  test("schema: each rule detects a violation", async () => {
     const { client } = await newDatabase();
     await client.query(`
       create table no_key (tenant_id uuid);

@@ -12,7 +12,7 @@ const commandsMax = 40;
 const accountIds = ["user-a", "user-b", "user-c"];
 const keys = ["key-1", "key-2", "key-3", "key-4"];
 
-// What the service should hold: nothing here but the rules, as a reader of the contract would write them down.
+// What the service should hold: only the rules, as a reader of the contract would write them down.
 type ModelAccount = { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean; crm_account_id?: string };
 type ModelCase = { case_id: string; account: string; status: string; version: number; reports: number; states: number };
 type Bound = { caseId: string; request: string; status: number; body: unknown };
@@ -34,7 +34,7 @@ function expectAnswer(answer: Answer, status: number, type?: string): void {
   expect(given).toEqual({ status, type });
 }
 
-// Any engine on this database may have taken it first, so what counts is that nothing is left.
+// Any engine on this database may have taken the activity first, so only check that nothing is left.
 async function settle(tenant: TestTenant): Promise<void> {
   const { database } = tenant.service;
   const text = "select count(*) as count from inbox where tenant_id = $1";
@@ -71,7 +71,7 @@ function wantedOfPut(model: Model, found: ModelCase, put: Put): Wanted {
   return isTaken ? { status: 409, type: "item-already-exists" } : { status: 200, isChange: true };
 }
 
-// The last number stands for a key that nobody used before.
+// The last number stands for a key that was never used.
 const putCase = (put: Put): Command =>
   command(`put ${JSON.stringify(put)}`, async (model, tenant) => {
     const found = model.cases[put.pick % Math.max(1, model.cases.length)];
@@ -112,7 +112,7 @@ const createAccount = (id: string, isBlockedThen: boolean): Command =>
     if (!isThere) model.accounts.set(id, { ...noFlags(), is_blocked: isBlockedThen });
   });
 
-// The cases go on under a name that only the service can know, and so do the stored replies that show them.
+// The cases continue under a name that only the service knows, and so do the stored replies that show them.
 const eraseAccount = (id: string): Command =>
   command(`erase ${id}`, async (model, tenant) => {
     const isThere = model.accounts.delete(id);
@@ -156,7 +156,7 @@ const listCases = (filter: { status?: string; website_account_id?: string; user_
     );
   });
 
-// All that can be read, against all that should be there.
+// Compares everything that can be read with the model.
 async function expectSame(model: Model, tenant: TestTenant): Promise<void> {
   expect(await tenant.list()).toHaveLength(model.cases.length);
   for (const each of model.cases) {
@@ -216,7 +216,7 @@ const commands = [
   fc.tuple(filter, fc.integer({ min: 1, max: 4 })).map(([given, limit]) => listCases(given, limit)),
 ];
 
-test("service: any history of reports, case changes, keys and accounts is what the contract makes of it", async () => {
+test("service: any history of reports, case changes, keys and accounts behaves as the contract says", async () => {
   const seed = randomInt(2 ** 31);
   process.stdout.write(`model: seed ${seed}, ${runs} runs\n`);
   let longest = 0;

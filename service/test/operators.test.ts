@@ -46,7 +46,7 @@ function onLoopback(...ports: number[]): string[] {
 test.each([
   ["/livez", { status: "ok" }],
   ["/readyz", { status: "ready", database: "ok", address_data: [] }],
-])("GET %s 200: as JSON, without a token", async (path, body) => {
+])("GET %s 200: returns JSON without a token", async (path, body) => {
   const answer = await send(service.port, "GET", path);
   expect({ status: answer.status, type: answer.headers.get("content-type"), body: answer.json }).toEqual({
     status: 200,
@@ -55,7 +55,7 @@ test.each([
   });
 });
 
-test("GET metrics 200: Prometheus text with a histogram of requests and counters of cases, on loopback alone", async () => {
+test("GET metrics 200: Prometheus text with a request histogram and case counters, on loopback only", async () => {
   const opened = await caller.openCase(`metered-${randomUUID()}`);
   await caller.report(opened.website_account_id);
   expect((await caller.call("GET", `/cases/${opened.case_id}`)).status).toBe(200);
@@ -95,7 +95,7 @@ async function readDocument(): Promise<{ document: Document; text: string }> {
   return { document: JSON.parse(answer.text) as Document, text: answer.text };
 }
 
-test("GET openapi.json 200: OpenAPI 3.1 with unique operation ids and references that all lead somewhere", async () => {
+test("GET openapi.json 200: OpenAPI 3.1 with unique operation ids and references that all resolve", async () => {
   const { document, text } = await readDocument();
   expect(document.openapi).toMatch(/^3\.1\.\d+$/);
   const ids = Object.values(document.paths).flatMap((path) => Object.values(path).map((each) => each.operationId));
@@ -106,7 +106,7 @@ test("GET openapi.json 200: OpenAPI 3.1 with unique operation ids and references
   expect(references.filter((reference) => find(reference) === undefined)).toEqual([]);
 });
 
-test.each(operations)("GET openapi.json 200: it has $id with each status that it can answer", async (operation) => {
+test.each(operations)("GET openapi.json 200: lists $id with every status that it can return", async (operation) => {
   const { document } = await readDocument();
   const described = document.paths[`/v2/{tenant_slug}${operation.path}`]?.[operation.method.toLowerCase()];
   expect(described?.operationId).toBe(operation.id);
@@ -116,7 +116,7 @@ test.each(operations)("GET openapi.json 200: it has $id with each status that it
   expect(Object.keys(described?.responses ?? {})).toEqual(expect.arrayContaining(wanted));
 });
 
-test("GET docs/api 200: a page with every operation, without script of its own, and without any address but our own", async () => {
+test("GET docs/api 200: a page with every operation, no inline script, and no URLs but our own", async () => {
   const base = `http://127.0.0.1:${service.port}`;
   const response = await fetch(`${base}/docs/api`);
   const page = await response.text();
@@ -129,12 +129,12 @@ test("GET docs/api 200: a page with every operation, without script of its own, 
     '<script defer src="search.js">',
   ]);
   expect(page).not.toMatch(/<iframe|<img|<object|\son\w+\s*=|javascript:|@import|url\(/i);
-  // Names below .example lead nowhere, and are only shown.
+  // Hosts below .example are only shown.
   const addresses = [...page.matchAll(/(?:https?:|["'=])\/\/[^\s"'<>&)]+/g)].map(([address]) => address);
   expect(addresses.filter((address) => !address.startsWith(base) && !/^https?:\/\/[\w.-]+\.example\b/.test(address))).toEqual([]);
 });
 
-test.each(["a", "0b1c.2d-3_E", "x".repeat(64)])("X-Request-Id %s: echoed, and in the log", async (id) => {
+test.each(["a", "0b1c.2d-3_E", "x".repeat(64)])("X-Request-Id %s: returned and logged", async (id) => {
   const answer = await send(service.port, "GET", "/livez", { headers: { "x-request-id": id } });
   expect(answer.headers.get("x-request-id")).toBe(id);
   await eventually(() => expect(service.log).toContainEqual(expect.objectContaining({ request_id: id, status: 200 })));
@@ -158,10 +158,10 @@ test("X-Request-Id twice: replaced", async () => {
   expect(answer.headers["x-request-id"]).toMatch(uuid);
 });
 
-// Distinctive, and good as an id, a key, a note or a word of a body.
+// Distinctive, and valid as an id, a key, a note or a word of a body.
 const mark = `mark${randomBytes(8).toString("hex")}`;
 
-// Every operation as it is meant, with the mark in whatever it takes.
+// Calls every operation correctly, with the mark in every input.
 async function callAll(): Promise<string[]> {
   const account = `${mark}-account`;
   const open = await caller.openCase(account);
@@ -196,7 +196,8 @@ async function callAll(): Promise<string[]> {
   return secrets;
 }
 
-// Every operation of the table, also of those to come, with the mark where it does not belong; and what is no operation.
+// Calls every operation in the table, including future ones, with the mark where it does not belong, and paths that are no
+// operation.
 async function misuseAll(): Promise<void> {
   const form = { "content-type": "application/x-www-form-urlencoded" };
   for (const { method, path } of operations) {
@@ -220,7 +221,7 @@ async function misuseAll(): Promise<void> {
   await sendRaw(service.port, `GET /livez HTTP/1.1\r\n${mark}\r\n\r\n`);
 }
 
-// PostgreSQL names a row's values when it refuses the row.
+// PostgreSQL includes a row's values in the error when it rejects the row.
 async function breakDatabase(): Promise<void> {
   const client = await connectTo({ connectionString: databaseUrl });
   await client.query(`alter table accounts add constraint broken check (crm_account_id not like '${mark}%') not valid`);
@@ -236,7 +237,7 @@ async function breakDatabase(): Promise<void> {
   await client.end();
 }
 
-test("log: one JSON object a line, with who called and what came of it, and nothing of what was sent", async () => {
+test("log: each line is one JSON object with the caller and the outcome, and nothing of what was sent", async () => {
   const secrets = await callAll();
   await misuseAll();
   await breakDatabase();

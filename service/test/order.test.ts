@@ -10,7 +10,7 @@ const world = useWorld(service);
 
 const table = operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 
-// Null where the answer is that of the earliest fault, else what it was.
+// Returns null if the response is that of the earliest fault, and otherwise what it was.
 async function miss(operation: Operation, put: Fault[]): Promise<string | null> {
   const wanted = put.toSorted((a, b) => a.check - b.check)[0]?.answer ?? "";
   const draft = draftOf(operation, world.current);
@@ -26,7 +26,7 @@ function namesOf(put: Fault[]): string {
   return put.map((fault) => fault.name).join(" with ");
 }
 
-// Sent together, so that a change is pinned to one of a few requests.
+// Sent together, so that an unexpected change can be traced to one of a few requests.
 async function misses(operation: Operation, requests: Fault[][]): Promise<string[]> {
   const before = await snapshot(world.current);
   const answers = await Promise.all(requests.map((put) => miss(operation, put)));
@@ -34,7 +34,7 @@ async function misses(operation: Operation, requests: Fault[][]): Promise<string
   return answers.filter((each) => each !== null);
 }
 
-// A rotation shows in no answer but the issuer's.
+// A rotated secret shows only at the token endpoint.
 async function isSecretKept(tenant: TestTenant): Promise<boolean> {
   const basic = Buffer.from(`${tenant.clientId}:${tenant.clientSecret}`).toString("base64");
   const headers = { "content-type": "application/x-www-form-urlencoded", authorization: `Basic ${basic}` };
@@ -42,12 +42,12 @@ async function isSecretKept(tenant: TestTenant): Promise<boolean> {
   return (await send(service.current.port, "POST", "/v2/oauth/token", { rawBody, headers })).status === 200;
 }
 
-test.each(table)("%s: each fault alone has its own answer and changes nothing", async (_at, operation) => {
+test.each(table)("%s: each fault alone gets its own response and changes nothing", async (_at, operation) => {
   for (const fault of faultsOf(operation)) expect(await misses(operation, [[fault]])).toEqual([]);
   expect(await isSecretKept(world.current.tenant)).toBe(true);
 });
 
-test.each(table)("%s: of two faults at once the earlier check answers, and nothing changes", async (_at, operation) => {
+test.each(table)("%s: of two faults the earlier check decides the response, and nothing changes", async (_at, operation) => {
   const all = faultsOf(operation);
   for (const one of all) {
     const pairs = all.filter((two) => one.check < two.check).map((two) => [one, two]);
@@ -56,7 +56,7 @@ test.each(table)("%s: of two faults at once the earlier check answers, and nothi
   expect(await isSecretKept(world.current.tenant)).toBe(true);
 });
 
-test("every operation of the table succeeds without a fault, so it is the faults that are refused", async () => {
+test("operations: every operation succeeds without a fault, so the rejections come from the faults", async () => {
   const own = await createWorld(service.current);
   for (const operation of operations) {
     const answer = await sendDraft(service.current, draftOf(operation, own));
@@ -64,7 +64,7 @@ test("every operation of the table succeeds without a fault, so it is the faults
   }
 });
 
-test("POST activities: what was refused was not kept, so its id is free", async () => {
+test("POST activities: a rejected activity is not stored, so its id is free", async () => {
   const operation = operations.find((each) => each.id === "createActivities");
   if (!operation) throw new Error("createActivities is in the table");
   const own = await createWorld(service.current);
@@ -87,14 +87,14 @@ const samples: Record<string, unknown> = {
 
 function kindsOf(schema: Schema): string[] {
   if (schema.anyOf) return schema.anyOf.flatMap(kindsOf);
-  // The sample text is in no enumeration and of no form that a pattern or format asks for.
+  // The sample text is in no enumeration and matches no pattern or format.
   if (schema.enum ?? schema.pattern ?? schema.format) return [];
   return schema.type === "number" ? ["number", "integer"] : [schema.type ?? ""];
 }
 
 type Spot = { field: string; schema: Schema; set: (body: Record<string, unknown>, value: unknown) => void };
 
-// Every member of a body, of its objects and of its arrays' first entries.
+// Every member of a body, of its objects and of the first entries of its arrays.
 function spotsOf(schema: Schema, field: string, reach: (body: Record<string, unknown>) => Record<string, unknown>): Spot[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]): Spot[] => {
     const path = field === "" ? name : `${field}.${name}`;
@@ -111,24 +111,27 @@ function spotsOf(schema: Schema, field: string, reach: (body: Record<string, unk
 
 const withBody = table.filter(([, operation]) => operation.body !== undefined);
 
-test.each(withBody)("%s 422: no member takes a value of another type, and it alone is named", async (_at, operation) => {
-  const before = await snapshot(world.current);
-  // typebox's schemas are JSON Schemas.
-  const whole = operation.body as Schema;
-  for (const { field, schema, set } of spotsOf(whole, "", (body) => body)) {
-    for (const kind of Object.keys(samples).filter((each) => !kindsOf(schema).includes(each))) {
-      const draft = draftOf(operation, world.current);
-      // Without the optional members, for those may be wrong where another one is.
-      const needed = Object.entries(draft.body ?? {}).filter(([name]) => whole.required?.includes(name));
-      const body = structuredClone(Object.fromEntries(needed));
-      set(body, samples[kind]);
-      const answer = await sendDraft(service.current, { ...draft, body });
-      const { errors } = expectProblem(answer, 422, "validation-error");
-      expect(
-        errors?.map((each) => each.field),
-        `${field} as ${kind}`,
-      ).toEqual([field]);
+test.each(withBody)(
+  "%s 422: no member accepts a value of another type, and only that member is reported",
+  async (_at, operation) => {
+    const before = await snapshot(world.current);
+    // TypeBox schemas are JSON Schemas.
+    const whole = operation.body as Schema;
+    for (const { field, schema, set } of spotsOf(whole, "", (body) => body)) {
+      for (const kind of Object.keys(samples).filter((each) => !kindsOf(schema).includes(each))) {
+        const draft = draftOf(operation, world.current);
+        // Leave out the optional members, because they may become invalid together with another one.
+        const needed = Object.entries(draft.body ?? {}).filter(([name]) => whole.required?.includes(name));
+        const body = structuredClone(Object.fromEntries(needed));
+        set(body, samples[kind]);
+        const answer = await sendDraft(service.current, { ...draft, body });
+        const { errors } = expectProblem(answer, 422, "validation-error");
+        expect(
+          errors?.map((each) => each.field),
+          `${field} as ${kind}`,
+        ).toEqual([field]);
+      }
     }
-  }
-  expect(await snapshot(world.current)).toBe(before);
-});
+    expect(await snapshot(world.current)).toBe(before);
+  },
+);

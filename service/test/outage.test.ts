@@ -10,7 +10,7 @@ import { EmbeddedPostgres } from "../src/db/postgres/embedded.ts";
 import { startService, type Service } from "../src/service.ts";
 import { TestTenant, expectProblem, send, testConfig, type Answer } from "./harness.ts";
 
-// A database of this file's own, for here it is stopped, killed and closed to its clients.
+// This file has its own database, because its tests stop it, kill it and close it to clients.
 const folder = mkdtempSync(join(tmpdir(), "casehound-outage-"));
 let postgres: EmbeddedPostgres;
 let service: Service;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   service = await startService(testConfig({ databaseUrl: databaseUrl(postgres.address.user) }));
 });
 
-// Whatever is thrown outside of any request would end the process of a real service, and every request in it.
+// An error thrown outside of a request would end the process of a real service, and every request in it.
 const uncaught: unknown[] = [];
 const keepUncaught = (error: unknown) => void uncaught.push(error);
 process.on("uncaughtException", keepUncaught);
@@ -37,7 +37,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-// Started again whatever the test comes to, so that one that fails takes no other with it.
+// The database is started again even if the test fails, so that other tests are not affected.
 async function stopDatabase(): Promise<() => Promise<void>> {
   let isStopped = true;
   const startAgain = async () => {
@@ -51,7 +51,7 @@ async function stopDatabase(): Promise<() => Promise<void>> {
 
 const close = { status: "CLOSED", case_version: 1 };
 
-// A request that is good but for the database, for each row of the table of operations.
+// A valid request for each operation in the table.
 function callOperation(tenant: TestTenant, operation: Operation): Promise<Answer> {
   const path = operation.path.replaceAll(/\{([^}]+)\}/g, (_whole, name) => (name === "rule_id" ? "a_rule" : randomUUID()));
   const body = operation.body && { body: operation.example ?? {} };
@@ -59,7 +59,7 @@ function callOperation(tenant: TestTenant, operation: Operation): Promise<Answer
 }
 
 async function expectAway(tenant: TestTenant): Promise<void> {
-  // The fields that rules may read are the program's own.
+  // The fields that rules may read do not come from the database.
   for (const operation of operations.filter(({ id }) => id !== "listFeatures")) {
     const answer = await callOperation(tenant, operation);
     expect([operation.id, answer.status]).toEqual([operation.id, 502]);
@@ -72,21 +72,21 @@ async function expectAway(tenant: TestTenant): Promise<void> {
   }
 }
 
-// Nobody restarts anything of the service: reads, writes and the engine have to come back by themselves.
+// Nothing of the service is restarted: reads, writes and the engine have to recover by themselves.
 async function expectBack(tenant: TestTenant): Promise<void> {
   await vi.waitFor(async () => expect((await send(tenant.service.port, "GET", "/readyz")).status).toBe(200), 20_000);
   const opened = await vi.waitFor(() => tenant.openCase(), 20_000);
   expect(await tenant.put(opened.case_id, close)).toMatchObject({ status: 200, json: { data: { case_version: 2 } } });
 }
 
-test("502: with the database stopped every operation and /readyz answer bad-gateway, and all is well once it is back", async () => {
+test("502: while the database is stopped, every operation and /readyz return bad-gateway, and all work again once it is back", async () => {
   const tenant = await TestTenant.create(service);
   const before = await tenant.openCase();
   const key = randomUUID();
   const startAgain = await stopDatabase();
   expectProblem(await tenant.put(before.case_id, close, key), 502, "bad-gateway");
   await expectAway(tenant);
-  // What is wrong with a request itself is still told.
+  // Errors in the request itself are still reported.
   expectProblem(await tenant.call("GET", "/cases", { token: null }), 401, "unauthorized");
   expectProblem(await tenant.call("GET", "/nothing"), 404, "item-not-found");
   await startAgain();
@@ -96,7 +96,7 @@ test("502: with the database stopped every operation and /readyz answer bad-gate
   expect([closed.status, closed.headers.get("idempotent-replayed")]).toEqual([200, null]);
 });
 
-test("POST token 502: with the database stopped it is bad-gateway, and a token is given once it is back", async () => {
+test("POST token 502: while the database is stopped it returns bad-gateway, and a token once it is back", async () => {
   const tenant = await TestTenant.create(service);
   const rawBody = `grant_type=client_credentials&client_id=${tenant.clientId}&client_secret=${tenant.clientSecret}`;
   const headers = { "content-type": "application/x-www-form-urlencoded" };
@@ -108,7 +108,7 @@ test("POST token 502: with the database stopped it is bad-gateway, and a token i
   expectProblem(refused, 502, "bad-gateway");
 });
 
-test("502: with no connection to be had every operation answers bad-gateway, though its token is remembered", async () => {
+test("502: without a free connection every operation returns bad-gateway, even with a cached token", async () => {
   const admin = await service.database.connect();
   onTestFinished(() => admin.end());
   await admin.query("create role limited login bypassrls");
@@ -119,7 +119,7 @@ test("502: with no connection to be had every operation answers bad-gateway, tho
   const tenant = await TestTenant.create(limited);
   const before = await tenant.openCase();
   await admin.query("alter role limited connection limit 0");
-  // All but the one that listens: while it does, known tokens need no database, so that the operations themselves meet the fault.
+  // Ends all connections but the listening one: while it lasts, known tokens need no database, so the operations themselves fail.
   const ended = await admin.query(
     "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = 'limited' and query not like 'listen%'",
   );
@@ -130,8 +130,8 @@ test("502: with no connection to be had every operation answers bad-gateway, tho
   expect(await tenant.read(before.case_id)).toStrictEqual(before);
 });
 
-test("500: a connection lost while COMMIT ran is never called contended, and the key tells the outcome", async () => {
-  // Stands between a service and the database. Armed, it lets the next commit through, and drops its answer and the connection.
+test("500: a connection lost during COMMIT is never reported as contended, and the key shows the outcome", async () => {
+  // A proxy between a service and the database. If armed, it lets the next commit through and drops the reply and the connection.
   let isArmed = false;
   const proxy = createServer((client) => {
     const server = connect(join(postgres.address.host, ".s.PGSQL.5432"));
@@ -148,7 +148,7 @@ test("500: a connection lost while COMMIT ran is never called contended, and the
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void proxy.close());
-  // Listening on TCP, its address is never text.
+  // It listens on TCP, so its address is never a string.
   const { port } = proxy.address() as AddressInfo;
   const url = `postgresql://${postgres.address.user}@127.0.0.1:${port}/${postgres.address.database}`;
   const behind = await startService(testConfig({ databaseUrl: url, roles: new Set(["api"]) }));
@@ -168,13 +168,13 @@ test("500: a connection lost while COMMIT ran is never called contended, and the
   expect(await tenant.read(id)).toStrictEqual(again.json.data);
 });
 
-test("500: a COMMIT that the database broke off leaves nothing applied and the key free", async () => {
+test("500: a COMMIT that the database aborts applies nothing and leaves the key free", async () => {
   const tenant = await TestTenant.create(service);
   const before = await tenant.openCase();
   const key = randomUUID();
   const admin = await service.database.connect();
   onTestFinished(() => admin.end());
-  // A deferred trigger runs inside of COMMIT; this one ends its own connection there.
+  // A deferred trigger runs inside COMMIT. This one ends its own connection there.
   await admin.query(`
     create function break_off() returns trigger language plpgsql
     as 'begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); return null; end'`);
@@ -189,7 +189,7 @@ test("500: a COMMIT that the database broke off leaves nothing applied and the k
   expect([closed.status, closed.headers.get("idempotent-replayed")]).toEqual([200, null]);
 });
 
-test("kill -9 of the database under closes: what was answered 200 stays, the rest ends well under its keys", async () => {
+test("kill -9 of the database during closes: closes answered with 200 are kept, and the rest succeed with their keys", async () => {
   const tenant = await TestTenant.create(service);
   const cases = await Promise.all(Array.from({ length: 24 }, () => tenant.openCase()));
   const keyed = cases.map((each) => ({ id: each.case_id, key: randomUUID() }));

@@ -29,7 +29,7 @@ function outcomeOf(closed: Case, disposition: string, tenant: TestTenant) {
   };
 }
 
-test("PUT case: what was said at the close is an outcome of the case's subject; a reopen takes it back, the next close adds one", async () => {
+test("PUT case: a close's disposition is an outcome of the case's subject; a reopen removes it, and the next close adds one", async () => {
   const tenant = await newTenant();
   const { case_id: id } = await tenant.openCase("user-1");
   const first = await tenant.put(id, { status: "CLOSED", case_version: 1, disposition: "FALSE_POSITIVE" });
@@ -45,7 +45,7 @@ test("PUT case: what was said at the close is an outcome of the case's subject; 
   expect(await stored(tenant)).toEqual([outcomeOf(second.json.data, "CONFIRMED_FRAUD", tenant)]);
 });
 
-test("PUT case: no outcome comes of a close without a disposition, of a repeat, of a refusal or of a closed case", async () => {
+test("PUT case: a close without a disposition, a repeat, a rejection and an already closed case add no outcome", async () => {
   const tenant = await newTenant();
   const { case_id: id } = await tenant.openCase();
   const key = randomUUID();
@@ -59,7 +59,7 @@ test("PUT case: no outcome comes of a close without a disposition, of a repeat, 
 
 const byId = (a: { case_id?: unknown }, b: { case_id?: unknown }) => (String(a.case_id) < String(b.case_id) ? -1 : 1);
 
-test("POST cases/close: one outcome for each case that it closes, none for the others", async () => {
+test("POST cases/close: adds one outcome for each case that it closes, and none for the others", async () => {
   const tenant = await newTenant();
   const [one, two, stale, closed] = await Promise.all(Array.from({ length: 4 }, () => tenant.openCase()));
   if (!one || !two || !stale || !closed) throw new Error("there are four");
@@ -146,7 +146,7 @@ test("precision: each subject counts once, by its last outcome after the rule fi
   expect((await precision(other)).precision).toBeNull();
 });
 
-test("precision of a draft: the same, for subjects that no rule has hit", async () => {
+test("precision of a draft: computed the same way for subjects that no rule has hit", async () => {
   const tenant = await newTenant();
   await say(tenant, [
     ["one", "CONFIRMED_FRAUD", hour(9)],

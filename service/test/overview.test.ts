@@ -37,7 +37,7 @@ async function addEvidence(tenant: TestTenant, account: string, version: number)
   return tenant.read(id);
 }
 
-test("GET overview 200: a tenant without anything has zeros for every day, and no times", async () => {
+test("GET overview 200: an empty tenant has zeros for every day, and no times", async () => {
   const tenant = await TestTenant.create(service.current);
   const found = await overview(tenant, "start_date=2026-01-01&end_date=2027-01-01");
   expect(found).toMatchObject({ start_date: "2026-01-01", end_date: "2027-01-01", opened: 0, closed: 0, open_cases: 0 });
@@ -48,7 +48,7 @@ test("GET overview 200: a tenant without anything has zeros for every day, and n
   expect(await counts(tenant)).toEqual({ open: 0, new_evidence: 0, blocked_accounts: 0, no_account: 0, last_activity_at: null });
 });
 
-test("GET overview 200: what was opened, closed and reopened today, with outcomes, scores and the backlog", async () => {
+test("GET overview 200: shows what was opened, closed and reopened today, with outcomes, scores and the backlog", async () => {
   const tenant = await TestTenant.create(service.current);
   const cases = [
     await tenant.openCase("user-1"),
@@ -80,7 +80,7 @@ test("GET overview 200: what was opened, closed and reopened today, with outcome
   expect((await overview(await TestTenant.create(service.current))).opened).toBe(0);
 });
 
-test("GET overview 200: bulk closes count each once", async () => {
+test("GET overview 200: bulk closes count each case once", async () => {
   const tenant = await TestTenant.create(service.current);
   const cases = [await tenant.openCase(), await tenant.openCase()].map(({ case_id }) => ({ case_id, case_version: 1 }));
   const send = () =>
@@ -90,7 +90,7 @@ test("GET overview 200: bulk closes count each once", async () => {
   expect(await overview(tenant)).toMatchObject({ closed: 2, outcomes: { inconclusive: 2, none: 0 }, open_cases: 0 });
 });
 
-test("GET overview 400: a day that is none, a range that is empty or longer than a year", async () => {
+test("GET overview 400: an invalid day, an empty range and a range longer than a year are rejected", async () => {
   const tenant = await TestTenant.create(service.current);
   for (const query of [
     "start_date=x",
@@ -103,7 +103,7 @@ test("GET overview 400: a day that is none, a range that is empty or longer than
   }
 });
 
-test("new evidence: from the second occurrence until somebody changes the case, and again after that", async () => {
+test("new evidence: set from the second occurrence until somebody changes the case, and again after that", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase("user-1");
   await tenant.openCase("user-2");
@@ -128,14 +128,14 @@ test("new evidence: from the second occurrence until somebody changes the case, 
   expect(await tenant.list("new_evidence=true&website_account_id=UNKNOWN")).toEqual([]);
 });
 
-test("new evidence: the erasure of a case's account is none", async () => {
+test("new evidence: erasing a case's account does not set it", async () => {
   const tenant = await TestTenant.create(service.current);
   await tenant.openCase("user-1");
   await tenant.call("DELETE", "/enduseraccounts/user-1");
   expect(await tenant.list("new_evidence=true")).toEqual([]);
 });
 
-test("GET case counts 200: blocked accounts and cases without one", async () => {
+test("GET case counts 200: counts cases of blocked accounts and cases without an account", async () => {
   const tenant = await TestTenant.create(service.current);
   await tenant.openCase("user-1");
   await tenant.report(undefined, { device_id: "device-1" });
@@ -144,7 +144,7 @@ test("GET case counts 200: blocked accounts and cases without one", async () => 
   expect(await counts(tenant)).toMatchObject({ open: 2, no_account: 1, blocked_accounts: 1 });
 });
 
-test("GET cases 200: max_score and updated_before bound what min_score and updated_since leave open", async () => {
+test("GET cases 200: max_score and updated_before are the upper bounds to min_score and updated_since", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id, created_at } = await tenant.openCase("user-1");
   const later = new Date(Date.parse(created_at) + 1).toISOString();
@@ -161,7 +161,7 @@ test("GET cases 200: max_score and updated_before bound what min_score and updat
   }
 });
 
-test("tallies: the median is within five per cent, whatever the length", () => {
+test("tallies: the median is accurate to five per cent, whatever the duration", () => {
   for (const seconds of [1, 30, 600, 5_000, 86_400, 4_000_000]) {
     const opened = Date.UTC(2026, 0, 1);
     const id = uuidV7(opened, new Uint8Array(10));
@@ -174,7 +174,7 @@ test("tallies: the median is within five per cent, whatever the length", () => {
   }
 });
 
-test("migration: the column of new evidence agrees with what the documents say", async () => {
+test("migration: the new-evidence column agrees with the documents", async () => {
   const tenant = await TestTenant.create(service.current);
   await tenant.openCase("user-1");
   await addEvidence(tenant, "user-1", 2);

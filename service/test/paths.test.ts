@@ -5,12 +5,12 @@ import { TestTenant, expectProblem, sendRaw, useService, type RawAnswer } from "
 
 const service = useService();
 
-// Raw, for clients fold dots and escape what they like.
+// Sent raw, because clients resolve dots and escape as they like.
 function ask(tenant: TestTenant, method: string, path: string, body = ""): Promise<RawAnswer> {
   return sendRaw(service.current.port, rawRequest(tenant, { method, path, body, headers: [`Idempotency-Key: ${randomUUID()}`] }));
 }
 
-// The path as it stands, below nothing.
+// Sends the path unchanged, without a prefix.
 function askWhole(tenant: TestTenant, path: string): Promise<RawAnswer> {
   const request = rawRequest(tenant, { method: "GET", path: "/cases" }).toString("latin1");
   return sendRaw(service.current.port, Buffer.from(request.replace(`/v2/${tenant.slug}/cases`, path), "latin1"));
@@ -70,7 +70,7 @@ describe("account ids", () => {
     }
   });
 
-  test("GET cases: an account whose id has 512 random four-byte characters has its case", async () => {
+  test("GET cases: an account whose id has 512 random four-byte characters gets its case", async () => {
     const tenant = await TestTenant.create(service.current);
     const id = fourBytes(512);
     const opened = await tenant.openCase(id);
@@ -78,7 +78,7 @@ describe("account ids", () => {
     expect((await tenant.put(opened.case_id, { status: "CLOSED", case_version: 1 })).status).toBe(200);
   });
 
-  test("GET account: a plus is a plus, and ids that differ in letter case or normal form are two", async () => {
+  test("GET account: a plus is a plus, and ids that differ in letter case or normalization are different", async () => {
     const tenant = await TestTenant.create(service.current);
     const ids = ["a+b", "a b", "user", "User", "\u00e9", "e\u0301"];
     for (const id of ids) await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: id } });
@@ -101,7 +101,7 @@ const badEscapes =
   "%00 a%00b %00a % a% %4 %zz %4g %u0041 %c0%80 %c0%af %e0%80%af %f0%80%80%af %ed%a0%80 %ed%b0%80 %ed%a0%bd%ed%b8%80 %f4%90%80%80 %ff %80 %c3 %c3%28 %e2%82 a%c3 \xe9 \xc3\xa9 %2G%2F";
 
 describe.each(operationsOnIds)("%s", (name, method, folder, body) => {
-  test(`${name} 400: a broken, overlong or surrogate escape, U+0000, and bytes that should be escaped`, async () => {
+  test(`${name} 400: broken, overlong and surrogate escapes, U+0000 and unescaped bytes are rejected`, async () => {
     const tenant = await TestTenant.create(service.current);
     for (const id of badEscapes.split(" ")) {
       const request = rawRequest(tenant, { method, path: `${folder}${id}`, body, headers: [`Idempotency-Key: ${randomUUID()}`] });
@@ -109,7 +109,7 @@ describe.each(operationsOnIds)("%s", (name, method, folder, body) => {
     }
   });
 
-  test(`${name} 404: an absent id is named in the detail, cut at 100 characters`, async () => {
+  test(`${name} 404: the detail contains the absent id, truncated to 100 characters`, async () => {
     const tenant = await TestTenant.create(service.current);
     const noun = folder === "/cases/" ? "Case" : "End-user account";
     const ids = [
@@ -129,7 +129,7 @@ describe.each(operationsOnIds)("%s", (name, method, folder, body) => {
     }
   });
 
-  test(`${name} 404: dots, backslashes and empty segments name nothing, in any spelling`, async () => {
+  test(`${name} 404: dots, backslashes and empty segments match nothing, in any spelling`, async () => {
     const tenant = await TestTenant.create(service.current);
     const nothing = [
       ".",
@@ -157,7 +157,7 @@ describe.each(operationsOnIds)("%s", (name, method, folder, body) => {
   });
 });
 
-test("account 404: 513 characters are one too many on every operation, and in a body they are 422", async () => {
+test("account 404: an id of 513 characters is not found by any operation, and rejected with 422 in a body", async () => {
   const tenant = await TestTenant.create(service.current);
   const refused = await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: fourBytes(513) } });
   expect(expectProblem(refused, 422, "validation-error").errors?.map((each) => each.field)).toEqual(["website_account_id"]);
@@ -169,7 +169,7 @@ test("account 404: 513 characters are one too many on every operation, and in a 
 });
 
 test.each(operationsOnIds.slice(2))(
-  "%s 404: UNKNOWN is no account, though a case may be UNKNOWN's",
+  "%s 404: UNKNOWN is not an account, although a case may have it",
   async (_name, method, folder, body) => {
     const tenant = await TestTenant.create(service.current);
     await tenant.report(undefined, { device_id: "device" });
@@ -181,7 +181,7 @@ test.each(operationsOnIds.slice(2))(
   },
 );
 
-test("case 404: a case id counts only as it was given, and nothing changes", async () => {
+test("case 404: a case id must match exactly, and nothing changes", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id: id } = await tenant.openCase();
   const others = [
@@ -203,11 +203,11 @@ test("case 404: a case id counts only as it was given, and nothing changes", asy
   const closed = await tenant.call("POST", "/cases/close", { body: { cases }, key: randomUUID() });
   expect(closed.json.data).toEqual({ results: [{ case_id: id.toUpperCase(), status: 404, type: "item-not-found" }] });
   expect(await tenant.read(id)).toMatchObject({ status: "OPEN", case_version: 1 });
-  // The same id, otherwise escaped, is the same id.
+  // The same id with other escapes is the same id.
   expect((await ask(tenant, "GET", `/cases/${everyByteEscaped(id)}`)).status).toBe(200);
 });
 
-test("route 404: paths are compared letter by letter and never tidied up, with or without a token", async () => {
+test("route 404: paths are compared exactly and never normalized, with or without a token", async () => {
   const tenant = await TestTenant.create(service.current);
   const own = `/v2/${tenant.slug}`;
   const below =
@@ -221,7 +221,7 @@ test("route 404: paths are compared letter by letter and never tidied up, with o
   }
 });
 
-test("route 403: only the slug itself is the slug, decoded once", async () => {
+test("route 403: only the slug itself matches, decoded once", async () => {
   const tenant = await TestTenant.create(service.current);
   const { slug } = tenant;
   const others = [

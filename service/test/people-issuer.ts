@@ -8,7 +8,7 @@ import type { Service } from "../src/service.ts";
 export type Subject = { sub: string; email?: string; email_verified?: boolean };
 export const clientSecret = "a secret that the two share";
 
-// An identity provider as a customer has one, that people sign in to. Whoever is `at` its door is let in without a word.
+// An identity provider like a customer's, where people sign in. It lets the person in `at` sign in without asking.
 export class PeopleIssuer {
   readonly #server: Server;
   #provider: Provider | null = null;
@@ -32,7 +32,7 @@ export class PeopleIssuer {
 
   async open(): Promise<void> {
     await new Promise<void>((resolve) => this.#server.listen(this.#port, "127.0.0.1", resolve));
-    // A TCP server's address is never text.
+    // A TCP server's address is never a string.
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
@@ -41,7 +41,7 @@ export class PeopleIssuer {
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
-  // Known to it only once the service has its port.
+  // The service is registered once its port is known.
   async admit(service: Pick<Service, "url">, options: { isEmailInIdToken: boolean }): Promise<void> {
     const { privateKey } = await generateKeyPair("RS256", { extractable: true });
     const jwk = { ...(await exportJWK(privateKey)), kid: randomUUID(), alg: "RS256", use: "sig" };
@@ -74,7 +74,7 @@ export class PeopleIssuer {
     return { login: { accountId: subject.sub }, consent: { grantId: await grant.save() } };
   }
 
-  // A browser on its way: from the service to the issuer and up to the address that it is sent back to.
+  // Follows a browser's redirects from the service to the issuer, up to the callback URL.
   async travel(service: Pick<Service, "port">): Promise<{ callback: string; cookie: string; asked: URL }> {
     const begun = await fetch(`http://127.0.0.1:${service.port}/auth/oidc`, { redirect: "manual" });
     const cookie = begun.headers.getSetCookie()[0]?.split(";")[0] ?? "";

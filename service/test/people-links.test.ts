@@ -11,7 +11,7 @@ const service = useService({ roles: new Set(["api"]) });
 
 type Ask = Omit<Options, "body"> & { body?: Record<string, unknown> };
 
-// GET reads what a link is for, POST uses it. The token is in the body of both.
+// GET reads what a link is for, POST uses it. Both have the token in the body.
 function ask(method: "GET" | "POST", link: string, options: Ask = {}, at: Service = service.current): Promise<Answer> {
   const path = method === "GET" ? "/auth/link" : "/auth/link/use";
   return send(at.port, "POST", path, { ...options, body: { token: tokenOf(link), ...options.body } });
@@ -34,7 +34,7 @@ async function resetLink(tenant: TestTenant, userId: string): Promise<UserLink> 
   return answer.json.data;
 }
 
-test("invitation: its token stands behind the #, it tells whom it is for, works once for seven days, and signs in", async () => {
+test("invitation: the link has its token behind the #, shows whom it is for, works once within seven days, and signs in", async () => {
   const tenant = await TestTenant.create(service.current);
   const { user, link } = await invite(tenant, "lead");
   expect(link.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/link#[0-9a-f-]{36}\.[\w-]{43}$/);
@@ -53,7 +53,7 @@ test("invitation: its token stands behind the #, it tells whom it is for, works 
   await Browser.signIn(service.current, user.email);
 });
 
-test("link 404, 422: its token is read only from the body, never from a URL, which would end up in logs", async () => {
+test("link 404, 422: the token is read only from the body, never from a URL, which would end up in logs", async () => {
   const { link } = await invite(await TestTenant.create(service.current), "lead");
   const token = tokenOf(link.url);
   const { port } = service.current;
@@ -67,7 +67,7 @@ test("link 404, 422: its token is read only from the body, never from a URL, whi
   expect((await ask("GET", link.url)).status).toBe(200);
 });
 
-test("link: of many who use it at once, one gets in", async () => {
+test("link: of many concurrent uses, one succeeds", async () => {
   const { user, link } = await invite(await TestTenant.create(service.current), "lead");
   const passwords = Array.from({ length: 6 }, (_each, index) => `a good password, number ${index}`);
   const answers = await Promise.all(passwords.map((password) => ask("POST", link.url, { body: { password } })));
@@ -76,7 +76,7 @@ test("link: of many who use it at once, one gets in", async () => {
   await Browser.signIn(service.current, user.email, winner);
 });
 
-test("link 404: one answer for what was used, replaced, made up, of another tenant, or of a user who is disabled", async () => {
+test("link 404: a used, replaced, made-up or foreign link, and one of a disabled user, all get the same response", async () => {
   const [tenant, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   const used = await invite(tenant, "lead");
   const browser = await Browser.take(service.current, used.link.url);
@@ -88,7 +88,7 @@ test("link 404: one answer for what was used, replaced, made up, of another tena
   const before = await people(tenant);
   const madeUp = `#${tenant.tenantId}.${"A".repeat(43)}`;
   const elsewhere = `#${tokenOf(open.link.url).replace(tenant.tenantId, other.tenantId)}`;
-  // A session's token is no link's.
+  // A session's token is not a link's.
   const session = `#${browser.cookie.split("=")[1]}`;
   const all = [used.link.url, replaced.link.url, disabled.link.url, madeUp, elsewhere, session, "#x", "#%00", `#${randomUUID()}`];
   const texts = new Set<string>();
@@ -103,14 +103,14 @@ test("link 404: one answer for what was used, replaced, made up, of another tena
   expect(await people(tenant)).toBe(before);
 });
 
-test("link: its token is no session's", async () => {
+test("link: its token does not work as a session", async () => {
   const { link } = await invite(await TestTenant.create(service.current), "admin");
   const headers = { cookie: `casehound_session=${tokenOf(link.url)}` };
   expectProblem(await send(service.current.port, "GET", "/auth/session", { headers }), 401, "unauthorized");
   expect((await ask("GET", link.url)).status).toBe(200);
 });
 
-test("link 404: past its time it is as if it never was", async () => {
+test("link 404: an expired link behaves as if it never existed", async () => {
   let aheadMs = 0;
   const now = () => new Date(Date.now() + aheadMs).toISOString();
   const later = await startService(testConfig({ roles: new Set(["api"]) }), undefined, { clock: { ...clock, now } });
@@ -136,7 +136,7 @@ test("link 404: past its time it is as if it never was", async () => {
   }
 });
 
-test("link 422: a password of 11 or of 257 characters, and members that are not the link's to set, use nothing up", async () => {
+test("link 422: a password of 11 or 257 characters, and members that the link cannot set, do not use up the link", async () => {
   const tenant = await TestTenant.create(service.current);
   const { user, link } = await invite(tenant, "lead");
   const before = await people(tenant);
@@ -161,7 +161,7 @@ test("link 422: a password of 11 or of 257 characters, and members that are not 
   expect(expectProblem(renamed, 422, "validation-error").errors).toMatchObject([{ field: "name" }]);
 });
 
-test("link 422: a password of nothing that is seen, and an e-mail that is too long once it is spelled as it is kept", async () => {
+test("link 422: a password of invisible characters, and an e-mail that is too long once normalized, are rejected", async () => {
   const tenant = await TestTenant.create(service.current);
   const { link } = await invite(tenant, "lead");
   for (const each of [" ", "\t", "\u00a0", "\u200b", "\u3164"]) {
@@ -199,7 +199,7 @@ test("link 422: a common password, or the person's own e-mail, name or tenant, d
     const problem = expectProblem(refused, 422, "validation-error");
     expect(problem.errors).toEqual([{ field: "password", message: expect.stringContaining("easily guessed") }]);
   }
-  // The name that is chosen with the link counts too.
+  // The name chosen with the link counts too.
   const renamed = { name: "Marie Curie", password: "MarieCurie1867" };
   expectProblem(await ask("POST", link.url, { body: renamed }), 422, "validation-error");
   expect(await people(tenant)).toBe(before);
@@ -210,7 +210,7 @@ test("link 422: a common password, or the person's own e-mail, name or tenant, d
   await Browser.signIn(service.current, user.email);
 });
 
-test("password reset: for who has a password, for a day; it ends the sessions before it and the old password", async () => {
+test("password reset: the link works for a day for users with a password, and ends earlier sessions and the old password", async () => {
   const tenant = await TestTenant.create(service.current);
   const before = await Browser.join(tenant, "lead");
   const { user_id: id, email } = before.signedIn.user;
@@ -225,7 +225,7 @@ test("password reset: for who has a password, for a day; it ends the sessions be
   expectProblem(await signIn(service.current, { email, password: goodPassword }), 401, "unauthorized");
 });
 
-test("set-up: makes the first admin, with the e-mail and name that they give, and then never again", async () => {
+test("set-up: creates the first admin with the given e-mail and name, and works only once", async () => {
   const tenant = await TestTenant.create(service.current);
   const older = await setUp(tenant);
   const link = await setUp(tenant);
@@ -245,7 +245,7 @@ test("set-up: makes the first admin, with the e-mail and name that they give, an
   expect(await setUp(tenant)).toBeNull();
 });
 
-test("set-up 404: it ends as soon as somebody has joined in another way", async () => {
+test("set-up 404: the link ends as soon as somebody has joined in another way", async () => {
   const tenant = await TestTenant.create(service.current);
   const link = await setUp(tenant);
   expect(link).not.toBeNull();

@@ -61,7 +61,7 @@ function sessionOf(answer: Answer): { cookie: string } {
   return { cookie: cookiesOf(answer).get("casehound_session")?.split(";")[0] ?? "" };
 }
 
-test("oidc 303: the way out carries PKCE, state and nonce, and a cookie that comes back from another site", async () => {
+test("oidc 303: the redirect carries PKCE, state and nonce, and sets a cookie that is sent back from another site", async () => {
   const begun = await send(service.port, "GET", "/auth/oidc");
   expect(begun.status).toBe(303);
   const { searchParams, origin } = new URL(begun.headers.get("location") ?? "");
@@ -78,7 +78,7 @@ test("oidc 303: the way out carries PKCE, state and nonce, and a cookie that com
   expect((await send(service.port, "GET", "/auth/options")).json).toEqual({ oidc: { name: "127.0.0.1" } });
 });
 
-test("oidc callback 303: who was invited by that e-mail is signed in, with the session of any other sign-in", async () => {
+test("oidc callback 303: a user invited by that e-mail is signed in, with the same session as any other sign-in", async () => {
   const { user } = await invite(tenant, "lead");
   const answer = await visit(verified(user.email.toUpperCase()));
   const headers = sessionOf(answer);
@@ -91,7 +91,7 @@ test("oidc callback 303: who was invited by that e-mail is signed in, with the s
   expect(listed.json.data).toMatchObject({ has_password: false, has_external_sign_in: true });
 });
 
-test("oidc callback 303: an issuer that puts the e-mail into the ID token serves as well", async () => {
+test("oidc callback 303: an issuer that puts the e-mail into the ID token works as well", async () => {
   const other = await PeopleIssuer.start();
   const at = await startWith(other, { isEmailInIdToken: true });
   try {
@@ -104,7 +104,7 @@ test("oidc callback 303: an issuer that puts the e-mail into the ID token serves
   }
 });
 
-test("oidc callback 303: once bound the subject counts: with another e-mail it is the same person, and a namesake is nobody", async () => {
+test("oidc callback 303: once bound, the subject decides: a new e-mail is still the same person, and another subject with the old one is not", async () => {
   const { user } = await invite(tenant, "investigator");
   const subject = verified(user.email);
   sessionOf(await visit(subject));
@@ -113,7 +113,7 @@ test("oidc callback 303: once bound the subject counts: with another e-mail it i
   expect(problemOf(await visit(verified(user.email)))).toBe("unknown-person");
 });
 
-test("oidc callback 303: strangers, unverified e-mails, disabled users and those of other tenants stay outside", async () => {
+test("oidc callback 303: strangers, unverified e-mails, disabled users and users of other tenants are not let in", async () => {
   const { user } = await invite(tenant, "admin");
   const elsewhere = await TestTenant.create(service);
   const foreign = await invite(elsewhere, "admin");
@@ -133,7 +133,7 @@ test("oidc callback 303: strangers, unverified e-mails, disabled users and those
   expect(problemOf(await visit(subject))).toBe("unknown-person");
 });
 
-test("oidc callback 303: a letter that only becomes an ASCII one in lower case or in another spelling is not that letter", async () => {
+test("oidc callback 303: a letter that becomes ASCII only by lower-casing or normalization does not match that letter", async () => {
   const name = `kate-${randomUUID()}`;
   const { user } = await invite(tenant, "admin", { email: `${name}@shop.example` });
   const kelvin = `\u212Aate${name.slice(4)}@shop.example`;
@@ -146,7 +146,7 @@ test("oidc callback 303: a letter that only becomes an ASCII one in lower case o
   sessionOf(await visit(verified(accented.toUpperCase())));
 });
 
-test("oidc callback 303: claims that cannot be kept are refused, and bind nobody", async () => {
+test("oidc callback 303: claims that cannot be stored are rejected and bind nobody", async () => {
   const { user } = await invite(tenant, "lead");
   const unusable = [`${randomUUID()}\0`, `${randomUUID()}\ud800`, `${randomUUID()}${"x".repeat(3000)}`];
   for (const sub of unusable) expect(problemOf(await visit(verified(user.email, sub)))).toBe("refused");
@@ -156,7 +156,7 @@ test("oidc callback 303: claims that cannot be kept are refused, and bind nobody
   sessionOf(await visit(verified(user.email)));
 });
 
-test("oidc callback 303: only the browser that set out comes back, and once", async () => {
+test("oidc callback 303: only the browser that started can come back, and only once", async () => {
   const { user } = await invite(tenant, "investigator");
   issuer.at = verified(user.email);
   const [mine, theirs] = [await issuer.travel(service), await issuer.travel(service)];
@@ -176,7 +176,7 @@ test("oidc callback 303: only the browser that set out comes back, and once", as
   expect(problemOf(await comeBack(last))).toBe("refused");
 });
 
-test("oidc callback 303: who cancels over there is told so, and a made-up answer is refused", async () => {
+test("oidc callback 303: cancelling at the issuer is reported, and a made-up response is rejected", async () => {
   expect(problemOf(await visit("cancels"))).toBe("cancelled");
   const { cookie } = await issuer.travel(service);
   const state = (cookie.split("=")[1] ?? "").split(".")[0] ?? "";
@@ -187,7 +187,7 @@ test("oidc callback 303: who cancels over there is told so, and a made-up answer
   expect(problemOf(await comeBack({ callback: path(""), cookie }))).toBe("refused");
 });
 
-test("oidc 303: an issuer that is away is told as that, and found once it is back", async () => {
+test("oidc 303: an unreachable issuer is reported as such, and works once it is back", async () => {
   const other = await PeopleIssuer.start();
   const at = await startWith(other, { isEmailInIdToken: false });
   const away = async () => {
@@ -211,7 +211,7 @@ test("oidc 303: an issuer that is away is told as that, and found once it is bac
   }
 });
 
-test("oidc 404: without another issuer there is no such way, and the page is told so", async () => {
+test("oidc 404: without an external issuer the routes do not exist, and the options say so", async () => {
   const { port } = plain.current;
   expect((await send(port, "GET", "/auth/options")).json).toEqual({ oidc: null });
   for (const path of ["/auth/oidc", "/auth/oidc/callback?code=x&state=y"]) {

@@ -21,7 +21,7 @@ function useLink({ url }: UserLink, body: Record<string, unknown>): Promise<Answ
   return send(service.current.port, "POST", "/auth/link/use", { body: { token: tokenOf(url), ...body } });
 }
 
-// Passwords are checked two at a time: whoever asks after these has read what is stored long before it is their turn.
+// Passwords are checked two at a time. A request behind these has read the stored state long before its turn.
 function fillQueue(): Promise<Answer[]> {
   return Promise.all(Array.from({ length: 8 }, () => signIn(service.current, { email: newEmail(), password: goodPassword })));
 }
@@ -30,7 +30,7 @@ function signInOften(email: string): Promise<Answer[]> {
   return Promise.all(Array.from({ length: 8 }, () => signIn(service.current, { email, password: goodPassword })));
 }
 
-// As long as requests that were sent before need to arrive.
+// Waits long enough for earlier requests to arrive.
 async function roundTrip(): Promise<void> {
   for (let count = 0; count < 5; count++) await send(service.current.port, "GET", "/auth/options");
 }
@@ -45,7 +45,7 @@ async function livingSessions(answers: Answer[]): Promise<number> {
   return living;
 }
 
-test("password reset: sign-ins with the old password that are under way open nothing that outlives it", async () => {
+test("password reset: sign-ins in progress with the old password open no session that survives it", async () => {
   const { tenant, email, id } = await joined();
   const link = await resetLink(tenant, id);
   const queue = fillQueue();
@@ -60,7 +60,7 @@ test("password reset: sign-ins with the old password that are under way open not
   expect((await browser.call("GET", "/cases")).status).toBe(200);
 });
 
-test("password reset: a change of the password that is under way from an older session writes nothing", async () => {
+test("password reset: a password change in progress from an older session writes nothing", async () => {
   const { tenant, browser, email, id } = await joined();
   const link = await resetLink(tenant, id);
   const queue = fillQueue();
@@ -76,7 +76,7 @@ test("password reset: a change of the password that is under way from an older s
   await Browser.signIn(service.current, email, fresh);
 });
 
-test("POST password: of two changes at once from one session, one counts and the other finds another password", async () => {
+test("POST password: of two concurrent changes from one session, one succeeds and the other is rejected, because the current password has changed", async () => {
   const { browser, email } = await joined();
   const wanted = [fresh, "yet another good password"];
   const change = (password: string) => browser.ask("POST", "/auth/password", { body: { current: goodPassword, new: password } });
@@ -88,7 +88,7 @@ test("POST password: of two changes at once from one session, one counts and the
   await Browser.signIn(service.current, email, wanted[answers.findIndex(({ status }) => status === 204)]);
 });
 
-test("PUT user: sign-ins that are under way while the user is disabled open nothing that lives again later", async () => {
+test("PUT user: sign-ins in progress while the user is disabled open no session that is valid later", async () => {
   const { tenant, email, id } = await joined();
   const queue = fillQueue();
   await roundTrip();
@@ -103,7 +103,7 @@ test("PUT user: sign-ins that are under way while the user is disabled open noth
   await Browser.signIn(service.current, email);
 });
 
-test("invitation: a demotion while it is being used is not lost by the name that it sets", async () => {
+test("invitation: a demotion during its use is not overwritten when it sets the name", async () => {
   const tenant = await TestTenant.create(service.current);
   const { user, link } = await invite(tenant, "admin");
   const admin = await service.current.database.connect();

@@ -20,7 +20,7 @@ function without(scope: string): string[] {
   return scopes.filter((each) => each !== scope);
 }
 
-test("clients 403: nobody rotates or revokes a client that may do more than they may, and nothing changes", async () => {
+test("clients 403: nobody can rotate or revoke a client that has more scopes than they have, and nothing changes", async () => {
   const tenant = await TestTenant.create(service.current);
   const client = await makeClient(tenant, ["read:cases", "manage:clients"]);
   const before = await all(tenant);
@@ -43,7 +43,7 @@ test("clients 403: nobody rotates or revokes a client that may do more than they
   expect((await tenant.call("POST", `/clients/${tenant.clientId}/rotate-secret`)).status).toBe(200);
 });
 
-// Whatever can be done to a person with manage:users.
+// Everything that can be done to a user with manage:users.
 function deeds(tenant: TestTenant, token: string, userId: string): Promise<Answer>[] {
   const path = `/users/${userId}`;
   return [
@@ -56,7 +56,7 @@ function deeds(tenant: TestTenant, token: string, userId: string): Promise<Answe
 }
 
 test.for(roles)(
-  "users 403: who lacks a scope of the role %s hands it out to nobody, and does nothing to who has it",
+  "users 403: a caller that lacks a scope of the role %s can neither grant it nor change users who have it",
   async (role) => {
     const tenant = await TestTenant.create(service.current);
     const someone = await Browser.join(tenant, role);
@@ -78,7 +78,7 @@ test.for(roles)(
 );
 
 test.for(["investigator", "lead"] satisfies Role[])(
-  "users 200: the scopes of the role %s and manage:users are enough for it",
+  "users 200: the scopes of the role %s and manage:users are enough to manage it",
   async (role) => {
     const tenant = await TestTenant.create(service.current);
     const token = await tenant.mint([...roleScopes[role], "manage:users"]);

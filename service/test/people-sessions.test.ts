@@ -14,7 +14,7 @@ async function withOther<T>(work: (other: Service) => Promise<T>): Promise<T> {
   return work(other).finally(() => other.stop());
 }
 
-test("cookie 200: reads need nothing but the cookie, and GET session tells the same as the sign-in", async () => {
+test("cookie 200: reads need only the cookie, and GET session returns the same as the sign-in", async () => {
   const browser = await Browser.join(await TestTenant.create(service.current), "investigator");
   for (const path of ["/cases", "/enduseraccounts", "/rules", "/metrics", "/tenants"]) {
     expect((await browser.call("GET", path)).status, path).toBe(200);
@@ -23,7 +23,7 @@ test("cookie 200: reads need nothing but the cookie, and GET session tells the s
   expect(session.json).toEqual(browser.signedIn);
 });
 
-test("GET session 401: nobody without a cookie, or with one that is no session's", async () => {
+test("GET session 401: a missing cookie and one without a session are rejected", async () => {
   const browser = await Browser.join(await TestTenant.create(service.current), "admin");
   const { tenant } = browser.signedIn;
   const values = [
@@ -42,7 +42,7 @@ test("GET session 401: nobody without a cookie, or with one that is no session's
   }
 });
 
-test("PUT case 200: changed_by and the event name the person, and so does the account's history", async () => {
+test("PUT case 200: changed_by, the event and the account's history name the person", async () => {
   const tenant = await TestTenant.create(service.current);
   const email = newEmail();
   const browser = await Browser.join(tenant, "investigator", { email, name: "Grace Hopper" });
@@ -62,7 +62,7 @@ test("PUT case 200: changed_by and the event name the person, and so does the ac
   expect(rows).toEqual([{ actor }]);
 });
 
-test("unsafe 403: without the session's token, or from a page of another origin, nothing changes", async () => {
+test("unsafe 403: without the session's CSRF token, or from another origin, nothing changes", async () => {
   const tenant = await TestTenant.create(service.current);
   const [browser, other] = [await Browser.join(tenant, "admin"), await Browser.join(tenant, "admin")];
   const opened = await tenant.openCase("user-1");
@@ -101,16 +101,16 @@ test("unsafe 403: without the session's token, or from a page of another origin,
   }
 });
 
-test("GET 200: a read needs no token of the session's, whatever page sends it", async () => {
+test("GET 200: a read needs no CSRF token, whatever page sends it", async () => {
   const browser = await Browser.join(await TestTenant.create(service.current), "investigator");
   const headers = { origin: "https://evil.example" };
   const answer = await browser.call("GET", "/cases", { headers });
   expect(answer.status).toBe(200);
-  // And no other page may read it.
+  // No other page may read the response.
   expect(answer.headers.get("access-control-allow-origin")).toBeNull();
 });
 
-test("cookie 403: a session of one tenant has the bytes of a foreign token on another, and nothing changes", async () => {
+test("cookie 403: on another tenant, a session gets the same response as a foreign token, and nothing changes", async () => {
   const [own, foreign] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   const browser = await Browser.join(own, "admin");
   await foreign.call("POST", "/enduseraccounts", { body: { website_account_id: "user-1" } });
@@ -129,7 +129,7 @@ function bearer(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}`, "x-csrf-token": "" };
 }
 
-test("bearer and cookie together: the token counts, good or bad", async () => {
+test("bearer and cookie together: the token counts, valid or not", async () => {
   const tenant = await TestTenant.create(service.current);
   const browser = await Browser.join(tenant, "investigator");
   const rights = await tenant.mint([...roleScopes.lead, "manage:users"]);
@@ -139,13 +139,13 @@ test("bearer and cookie together: the token counts, good or bad", async () => {
   expectProblem(await browser.call("GET", "/cases", { headers: bearer("x") }), 401, "unauthorized");
 });
 
-test.for(roles)("the role %s opens what its scopes open, and nothing else", async (role) => {
+test.for(roles)("roles: %s may do what its scopes allow, and nothing else", async (role) => {
   const tenant = await TestTenant.create(service.current);
   const browser = await Browser.join(tenant, role);
   expect(browser.signedIn.scopes).toEqual(roleScopes[role]);
   for (const operation of operations.filter(({ method }) => method === "GET")) {
     const path = operation.path.replaceAll(/\{\w+\}/g, () => randomUUID());
-    // A stream would else go on for as long as somebody reads it.
+    // Otherwise a stream would continue as long as somebody reads it.
     const answer = await browser.call("GET", operation.isStream === true ? `${path}?wait=0` : path);
     const isAllowed = roleScopes[role].includes(operation.scope);
     const isRefused = answer.status === 403 && answer.json.detail === `The role ${role} lacks the scope ${operation.scope}.`;
@@ -160,7 +160,7 @@ test.for(roles)("the role %s opens what its scopes open, and nothing else", asyn
   });
 });
 
-test("roles: each may do what the one before it may, and an admin everything", () => {
+test("roles: each includes the previous one, and an admin may do everything", () => {
   const [investigator, lead, admin] = roles.map((role) => new Set(roleScopes[role]));
   expect(investigator?.isSubsetOf(lead ?? new Set())).toBe(true);
   expect(lead?.isSubsetOf(admin ?? new Set())).toBe(true);
@@ -168,7 +168,7 @@ test("roles: each may do what the one before it may, and an admin everything", (
   expect(roleScopes.investigator.filter((scope) => /^(manage|delete|create)|update:tenant/.test(scope))).toEqual([]);
 });
 
-test("sign-out 204: this session ends, the person's others go on; without one there is nothing to end", async () => {
+test("sign-out 204: this session ends and the person's others continue; without a session it does nothing", async () => {
   const tenant = await TestTenant.create(service.current);
   const one = await Browser.join(tenant, "investigator");
   const two = await Browser.signIn(service.current, one.signedIn.user.email);
@@ -180,7 +180,7 @@ test("sign-out 204: this session ends, the person's others go on; without one th
   expect((await one.ask("POST", "/auth/sign-out")).status).toBe(204);
 });
 
-test("sign-out-everywhere 204: all of the person's sessions end at once, on every process, and nobody else's", async () => {
+test("sign-out-everywhere 204: all of the person's sessions end at once in every process, and nobody else's", async () => {
   const tenant = await TestTenant.create(service.current);
   const [one, colleague] = [await Browser.join(tenant, "lead"), await Browser.join(tenant, "lead")];
   const two = await Browser.signIn(service.current, one.signedIn.user.email);
@@ -192,7 +192,7 @@ test("sign-out-everywhere 204: all of the person's sessions end at once, on ever
   });
 });
 
-test("PUT user 200: a disabled user's sessions end at once, also in another process, and stay ended", async () => {
+test("PUT user 200: a disabled user's sessions end at once in every process, and stay ended", async () => {
   const tenant = await TestTenant.create(service.current);
   const browser = await Browser.join(tenant, "lead");
   const path = `/users/${browser.signedIn.user.user_id}`;
@@ -207,7 +207,7 @@ test("PUT user 200: a disabled user's sessions end at once, also in another proc
   await Browser.signIn(service.current, browser.signedIn.user.email);
 });
 
-test("PUT user 200: another role counts from the next request on, in every process", async () => {
+test("PUT user 200: a new role applies from the next request on, in every process", async () => {
   const tenant = await TestTenant.create(service.current);
   const browser = await Browser.join(tenant, "admin");
   await Browser.join(tenant, "admin");
@@ -220,13 +220,13 @@ test("PUT user 200: another role counts from the next request on, in every proce
   });
 });
 
-test("sessions: twelve idle hours end one, and seven days whatever happens", async () => {
+test("sessions: a session ends after twelve idle hours, and after seven days in any case", async () => {
   let aheadMs = 0;
   const now = () => new Date(Date.now() + aheadMs).toISOString();
   const later = await startService(testConfig({ roles: new Set(["api"]) }), undefined, { clock: { ...realClock, now } });
   try {
     const tenant = await TestTenant.create(later);
-    // Its token is of the real time, so people are asked alone from here on.
+    // The API token follows the real time, so only people are used from here on.
     const [busy, idle] = [await Browser.join(tenant, "lead"), await Browser.join(tenant, "lead")];
     const hourMs = 60 * 60 * 1000;
     for (aheadMs = 11 * hourMs; aheadMs < 7 * 24 * hourMs; aheadMs += 11 * hourMs) {
@@ -240,7 +240,7 @@ test("sessions: twelve idle hours end one, and seven days whatever happens", asy
   }
 });
 
-test("sessions: of a person's many the latest twenty go on", async () => {
+test("sessions: a person keeps the latest twenty", async () => {
   const tenant = await TestTenant.create(service.current);
   const first = await Browser.join(tenant, "lead");
   const browsers: Browser[] = [];
@@ -249,7 +249,7 @@ test("sessions: of a person's many the latest twenty go on", async () => {
   for (const each of browsers) expect((await each.call("GET", "/cases")).status).toBe(200);
 });
 
-test("POST password 204: the new one opens, the old one does not, and the other sessions have ended", async () => {
+test("POST password 204: the new password works, the old one does not, and the other sessions have ended", async () => {
   const tenant = await TestTenant.create(service.current);
   const one = await Browser.join(tenant, "investigator");
   const { email } = one.signedIn.user;

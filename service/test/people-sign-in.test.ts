@@ -15,7 +15,7 @@ function bytesOf({ status, headers, text }: Answer): string {
   return JSON.stringify([status, [...headers].filter(([name]) => name !== "x-request-id" && name !== "date"), text]);
 }
 
-test("POST sign-in 200: who it is, which tenant, what they may do, and a cookie that no page can read", async () => {
+test("POST sign-in 200: returns the user, the tenant and the scopes, and sets a cookie that no page can read", async () => {
   const { email, tenant } = await joined();
   const answer = await signIn(service.current, { email: email.toUpperCase(), password: goodPassword });
   expect(answer.status, answer.text).toBe(200);
@@ -43,7 +43,7 @@ test("POST sign-in 200: behind https the cookie is Secure and bound to the host 
     expect(line).not.toMatch(/domain/i);
     const browser = new Browser(secure, answer);
     expect((await browser.call("GET", "/cases")).status).toBe(200);
-    // The plain name counts for nothing there: a page without https could have set it.
+    // The plain name is ignored there, because a page without https could have set it.
     const cookie = browser.cookie.replace("__Host-", "");
     expectProblem(await browser.call("GET", "/cases", { headers: { cookie } }), 401, "unauthorized");
   } finally {
@@ -51,7 +51,7 @@ test("POST sign-in 200: behind https the cookie is Secure and bound to the host 
   }
 });
 
-test("POST sign-in 401: one answer for a wrong password, an unknown e-mail, an unused invitation, a disabled user", async () => {
+test("POST sign-in 401: a wrong password, an unknown e-mail, an unused invitation and a disabled user get the same response", async () => {
   const { email, tenant, browser } = await joined();
   const invited = await invite(tenant, "admin");
   const disabled = await joined(tenant);
@@ -75,7 +75,7 @@ test("POST sign-in 401: one answer for a wrong password, an unknown e-mail, an u
   expect((await browser.call("GET", "/cases")).status).toBe(200);
 });
 
-test("POST sign-in 422: a password of two tenants is told which, and either opens its own", async () => {
+test("POST sign-in 422: a password valid for two tenants returns their slugs, and works with either", async () => {
   const email = newEmail();
   const tenants = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   for (const tenant of tenants) await Browser.join(tenant, "investigator", { email });
@@ -88,12 +88,12 @@ test("POST sign-in 422: a password of two tenants is told which, and either open
     const answer = await signIn(service.current, { email, password: goodPassword, tenant: slug });
     expect(answer.json).toMatchObject({ tenant: { slug } });
   }
-  // Who does not know the password learns of no tenant.
+  // Without the password, no tenant is revealed.
   const wrong = await signIn(service.current, { email, password: "no password of either" });
   expect(wrong.text).not.toContain(slugs[0]);
 });
 
-test("POST sign-in 200: of two tenants with two passwords, the password tells which", async () => {
+test("POST sign-in 200: with two tenants and two passwords, the password decides the tenant", async () => {
   const email = newEmail();
   const [one, two] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   await Browser.join(one, "investigator", { email });
@@ -117,7 +117,7 @@ test("POST sign-in 200: an unused invitation in another tenant uses up no attemp
   expect((await signIn(service.current, { email, password, tenant: two.slug })).status).toBe(200);
 });
 
-test("POST sign-in 400, 415, 422, 403: what is wrong with a request is told as everywhere, and signs nobody in", async () => {
+test("POST sign-in 400, 415, 422, 403: an invalid request gets the usual response and signs nobody in", async () => {
   const { email } = await joined();
   const good = { email, password: goodPassword };
   const ask = (options: Parameters<typeof send>[3]) => send(service.current.port, "POST", "/auth/sign-in", options);

@@ -6,14 +6,14 @@ import { type ServiceProcess } from "./launch.ts";
 import { useProcesses } from "./process.ts";
 
 const processes = useProcesses();
-// Many processes, one after the other.
+// These tests start many processes, one after the other.
 vi.setConfig({ testTimeout: 120_000 });
 
 function setUpLinkOf({ stdout }: ServiceProcess): string | undefined {
   return /^ {2}(http\S+\/link#\S+)$/m.exec(stdout)?.[1];
 }
 
-// What a browser needs of a service in another process.
+// The part of a service that a browser needs, for another process.
 function at(service: ServiceProcess) {
   return { port: service.port } as never;
 }
@@ -28,7 +28,7 @@ async function json(dataDir: string, args: string[]): Promise<Record<string, str
   return JSON.parse(out) as Record<string, string>;
 }
 
-test("start: while nobody has signed up each start prints a fresh link that makes the admin of demo; then none; no secret is logged", async () => {
+test("start: until somebody signs up, each start prints a new set-up link for the admin of demo; no secret is logged", async () => {
   const dataDir = processes.folder();
   const first = await processes.start({ DATA_DIR: dataDir });
   const older = setUpLinkOf(first) ?? "";
@@ -57,7 +57,7 @@ test("start: while nobody has signed up each start prints a fresh link that make
   await third.stop();
 });
 
-test("cli: user create prints a link that works once, user list shows who is in, user disable ends the session at once", async () => {
+test("cli: user create prints a one-time link, user list shows the users, and user disable ends the session at once", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir });
   expect((await run(dataDir, ["user", "list"])).out).toBe("no users\n");

@@ -10,7 +10,7 @@ async function list(tenant: TestTenant): Promise<User[]> {
   return ((await tenant.call("GET", "/users")).json.data as { users: User[] }).users;
 }
 
-test("POST users 201: the person, without any secret but the link, and the list has them in order of their e-mails", async () => {
+test("POST users 201: returns the user with no secret but the link, and the list is ordered by e-mail", async () => {
   const tenant = await TestTenant.create(service.current);
   const emails = [newEmail(), newEmail(), newEmail()];
   for (const email of emails) await invite(tenant, "investigator", { email: email.toUpperCase() });
@@ -27,7 +27,7 @@ test("POST users 201: the person, without any secret but the link, and the list 
   });
 });
 
-test("POST users 409: an e-mail once in a tenant, in any letter case, and nothing changes; another tenant may have it", async () => {
+test("POST users 409: an e-mail is unique within a tenant in any letter case, and nothing changes; another tenant may use it", async () => {
   const [tenant, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   const { user } = await invite(tenant, "investigator");
   const body = { email: user.email.toUpperCase(), name: "Eve", role: "admin" };
@@ -36,7 +36,7 @@ test("POST users 409: an e-mail once in a tenant, in any letter case, and nothin
   await invite(other, "admin", { email: user.email });
 });
 
-test("POST users 422: what is no e-mail, no name or no role makes nobody", async () => {
+test("POST users 422: an invalid e-mail, name or role creates nobody", async () => {
   const tenant = await TestTenant.create(service.current);
   const good = { email: newEmail(), name: "Ada", role: "lead" };
   const wrong = {
@@ -53,12 +53,12 @@ test("POST users 422: what is no e-mail, no name or no role makes nobody", async
   expect(await list(tenant)).toEqual([]);
 });
 
-// Each of another kind: soft hyphen, Arabic letter mark, Mongolian vowel separator, Hangul fillers, zero width, turned around,
-// line and paragraph, joiners of words, interlinear marks, a variation selector, a tag, a blank of Braille.
+// Each of another kind: soft hyphen, Arabic letter mark, Mongolian vowel separator, Hangul fillers, zero width, direction marks,
+// line and paragraph separators, word joiners, interlinear marks, a variation selector, a tag, a Braille blank.
 const unseen =
   "\u00ad \u034f \u061c \u180e \u3164 \u115f \uffa0 \u200b \u200d \u200f \u202e \u2066 \u2028 \u2029 \u2060 \ufeff \ufff9 \ufe0f \u{e0041} \u2800 \u0085";
 
-test("POST users 422, PUT user 422: no character that is not seen, in an e-mail or a name, at any place of it", async () => {
+test("POST users 422, PUT user 422: invisible characters are rejected anywhere in an e-mail or a name", async () => {
   const tenant = await TestTenant.create(service.current);
   const { user } = await invite(tenant, "lead");
   const good = { email: newEmail(), name: "Ada", role: "lead" };
@@ -74,7 +74,7 @@ test("POST users 422, PUT user 422: no character that is not seen, in an e-mail 
     for (const name of [each, `A${each}da`, `${each}Ada`, `Ada${each}`]) await refuse("name", name);
   }
   for (const name of ["\u00a0", "\u3000 \u2003", "\t"]) await refuse("name", name);
-  // 254 characters as they were sent, and more as they would be kept.
+  // 254 characters as sent, and more once normalized.
   await refuse("email", `${"\u0958".repeat(241)}@shop.example`);
   expect(await list(tenant)).toEqual([user]);
   for (const name of ["Zo\u00eb O'Brien-Smith", "\u674e\u5c0f\u9f99", "\u05d3\u05d5\u05d3", "Jos\u0065\u0301"]) {
@@ -82,7 +82,7 @@ test("POST users 422, PUT user 422: no character that is not seen, in an e-mail 
   }
 });
 
-test("PUT user 200: members that are left out stay; each change is in the events with who made it", async () => {
+test("PUT user 200: omitted members stay unchanged, and each change is in the events with its actor", async () => {
   const tenant = await TestTenant.create(service.current);
   const { user } = await invite(tenant, "investigator");
   const path = `/users/${user.user_id}`;
@@ -102,7 +102,7 @@ test("PUT user 200: members that are left out stay; each change is in the events
   ]);
 });
 
-test("PUT user 422: the last active admin stays one; invited and disabled admins do not count", async () => {
+test("PUT user 422: the last active admin must remain one; invited and disabled admins do not count", async () => {
   const tenant = await TestTenant.create(service.current);
   const admin = await Browser.join(tenant, "admin");
   await invite(tenant, "admin");
@@ -128,7 +128,7 @@ function demote(by: Browser, whom: Browser): Promise<Answer> {
   return by.call("PUT", `/users/${whom.signedIn.user.user_id}`, { body: { role: "lead" } });
 }
 
-test("PUT user: two admins who demote each other at once leave one", async () => {
+test("PUT user: if two admins demote each other concurrently, one admin is left", async () => {
   const tenant = await TestTenant.create(service.current);
   for (let round = 0; round < 5; round++) {
     const [one, two] = [await Browser.join(tenant, "admin"), await Browser.join(tenant, "admin")];
@@ -137,7 +137,7 @@ test("PUT user: two admins who demote each other at once leave one", async () =>
     });
     for (const { user_id: id } of others) await tenant.call("PUT", `/users/${id}`, { body: { role: "lead" } });
     const answers = await Promise.all([demote(one, two), demote(two, one)]);
-    // Who was demoted first may come too late with their own.
+    // The admin demoted first may be rejected for lack of the scope.
     const [first, second] = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(first).toBe(200);
     expect([403, 422]).toContain(second);
@@ -145,7 +145,7 @@ test("PUT user: two admins who demote each other at once leave one", async () =>
   }
 });
 
-test("DELETE sessions 204: the person is signed out everywhere, and may sign in again", async () => {
+test("DELETE sessions 204: the person is signed out everywhere and may sign in again", async () => {
   const tenant = await TestTenant.create(service.current);
   const [browser, colleague] = [await Browser.join(tenant, "lead"), await Browser.join(tenant, "lead")];
   const path = `/users/${browser.signedIn.user.user_id}/sessions`;
@@ -155,7 +155,7 @@ test("DELETE sessions 204: the person is signed out everywhere, and may sign in 
   await Browser.signIn(service.current, browser.signedIn.user.email);
 });
 
-test("POST links 403: a disabled user gets none, and keeps none", async () => {
+test("POST links 403: a disabled user gets no link, and existing ones stop working", async () => {
   const tenant = await TestTenant.create(service.current);
   const { user, link } = await invite(tenant, "lead");
   await tenant.call("PUT", `/users/${user.user_id}`, { body: { is_disabled: true } });

@@ -23,12 +23,12 @@ export function tokenOf(link: string): string {
   return link.split("#")[1] ?? "";
 }
 
-// The cookies of an answer by their names, each as it was sent.
+// The Set-Cookie lines of a response, by cookie name.
 export function cookiesOf(answer: { headers: Headers }): Map<string, string> {
   return new Map(answer.headers.getSetCookie().map((line) => [line.split("=")[0] ?? "", line]));
 }
 
-// A client of one of the tenant's clients, and a user, for tests that need their ids alone.
+// Creates a user and an API client, for tests that need only their ids.
 export async function makeOthers(tenant: TestTenant): Promise<{ user_id: string; client_id: string }> {
   const { user } = await invite(tenant, "investigator");
   const made = await tenant.call("POST", "/clients", { body: { scopes: ["read:cases"] } });
@@ -46,7 +46,7 @@ export async function invite(
   return answer.json.data;
 }
 
-// An address of the caller's own, for failures are counted by it.
+// An address of the caller's own, because failures are counted by address.
 export function somewhere(): Record<string, string> {
   const octets =
     randomUUID()
@@ -73,7 +73,7 @@ export function useLink(
   return send(service.port, "POST", "/auth/link/use", { body, headers });
 }
 
-// A browser: it keeps the session's cookie and its token, and sends both.
+// A browser that keeps the session's cookie and CSRF token, and sends both.
 export class Browser {
   readonly service: Service;
   readonly #address = somewhere();
@@ -92,7 +92,7 @@ export class Browser {
     return new Browser(service, await useLink(service, link, body));
   }
 
-  // Somebody of the tenant who has just used the invitation.
+  // Returns the browser of a new user who has just used the invitation.
   static async join(tenant: TestTenant, role: Role, who: { email?: string; name?: string } = {}): Promise<Browser> {
     const { link } = await invite(tenant, role, who);
     return Browser.take(tenant.service, link.url);
@@ -102,7 +102,7 @@ export class Browser {
     return new Browser(service, await signIn(service, { email, password }));
   }
 
-  // Any path of the service, with whatever headers in the place of those that a browser would send.
+  // Calls any path of the service. The given headers replace those that a browser would send.
   ask(method: string, path: string, options: Options = {}, service = this.service): Promise<Answer> {
     const own = { ...this.#address, cookie: this.cookie, ...(method !== "GET" && { "x-csrf-token": this.signedIn.csrf_token }) };
     const headers = Object.fromEntries(Object.entries({ ...own, ...options.headers }).filter(([, value]) => value !== ""));

@@ -5,7 +5,7 @@ import { caseSorts, listCases } from "../src/db/lists.ts";
 import { sql } from "../src/db/postgres/sql.ts";
 import { labels } from "../src/domain/finding.ts";
 
-test("transaction 429: where every connection is busy nothing is tried, and the caller is told to come back", async () => {
+test("transaction 429: if every connection is busy, nothing is tried and the caller gets Retry-After", async () => {
   const database = new Database({ connectionString: inject("databaseUrl") }, { writersMax: 1 });
   const gate = Promise.withResolvers<void>();
   const began = Promise.withResolvers<void>();
@@ -27,7 +27,7 @@ test("transaction 429: where every connection is busy nothing is tried, and the 
   await database.end();
 });
 
-test("transaction: what one that failed would still send is refused, and touches nothing", async () => {
+test("transaction: a statement sent after the transaction failed is rejected and changes nothing", async () => {
   const database = new Database({ connectionString: inject("databaseUrl") }, { writersMax: 1 });
   const late = Promise.withResolvers<unknown>();
   const ended = Promise.withResolvers<void>();
@@ -43,7 +43,7 @@ test("transaction: what one that failed would still send is refused, and touches
   await database.end();
 });
 
-test("list cases: only the first 64 shapes are prepared, whatever callers combine", async () => {
+test("list cases: only the first 64 statement shapes are prepared, whatever callers combine", async () => {
   const named = new Set<string>();
   let sent = 0;
   const recorder: Queryable = {

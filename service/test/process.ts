@@ -21,12 +21,12 @@ import {
 
 export const cleanExit: Exit = { code: 0, signal: null };
 
-// For what another process does in its own time.
+// Waits for what another process does in its own time.
 export function eventually<T>(check: () => T | Promise<T>, timeout = 60_000): Promise<T> {
   return vi.waitFor(check, { timeout, interval: 20 });
 }
 
-// Folders and processes of a test file. Nothing of them outlives it, whatever fails.
+// Folders and processes of a test file. None of them outlives the file, whatever fails.
 export function useProcesses() {
   const launched: ServiceProcess[] = [];
   const folders: string[] = [];
@@ -53,7 +53,7 @@ export function useProcesses() {
   };
 }
 
-// A PostgreSQL of the file's own, for what must not disturb other files.
+// A PostgreSQL of the file's own, for tests that must not disturb other files.
 export function useServer(folder: () => string): { newDatabase: (options?: string) => Promise<string> } {
   let server: EmbeddedPostgres | null = null;
   beforeAll(async () => {
@@ -64,7 +64,7 @@ export function useServer(folder: () => string): { newDatabase: (options?: strin
   return { newDatabase: (options) => createDatabase(url(), options) };
 }
 
-// A running service for the tests of a file, on a database of its own: no engine of another file scores what lies there.
+// Starts a service for the tests of a file on its own database, where no engine of another file scores.
 export function useOwnService(overrides: Partial<Config>): { current: Service } {
   const holder: { current: Service } = { current: undefined as never };
   beforeAll(async () => {
@@ -74,7 +74,7 @@ export function useOwnService(overrides: Partial<Config>): { current: Service } 
   return holder;
 }
 
-// What a file's tests open, and nobody closes before its end.
+// Closes what the tests of a file open when the file ends.
 export function useOpened() {
   const opened: { end: () => Promise<void> }[] = [];
   afterAll(() => Promise.all(opened.map((each) => each.end())));
@@ -85,7 +85,7 @@ export function useOpened() {
   return { keep, database: (connectionString: string): Database => keep(new Database({ connectionString })) };
 }
 
-// A client of a running service, with a token that it got as customers do.
+// A client of a running service, with a token obtained as customers do.
 export class Caller {
   readonly #port: number;
   readonly #tenant: string;

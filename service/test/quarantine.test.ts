@@ -19,7 +19,7 @@ function shown(reason: keyof typeof quarantineMeanings, excerpt: string) {
   };
 }
 
-test("GET quarantine 200: what came, when and why, newest first, with the day's counts", async () => {
+test("GET quarantine 200: shows what arrived, when and why, newest first, with counts per day", async () => {
   const site = await Site.create(service.current);
   await site.post([{ event_id: "e-1", event_type: "x" }]);
   await site.collect("no JSON");
@@ -37,7 +37,7 @@ test("GET quarantine 200: what came, when and why, newest first, with the day's 
   });
 });
 
-test("GET quarantine 200: nothing is an empty list, and another tenant's is none of ours", async () => {
+test("GET quarantine 200: without entries the list is empty, and another tenant's entries are not shown", async () => {
   const [site, other] = [await Site.create(service.current), await Site.create(service.current)];
   await other.collect("no JSON");
   expect(await site.quarantined()).toEqual({ quarantine: [], counts: [], next_cursor: null });
@@ -57,7 +57,7 @@ async function pages(site: Site, query: string): Promise<Quarantined["quarantine
   return all;
 }
 
-test("GET quarantine 200: page by page it is the same list, whole or of one reason", async () => {
+test("GET quarantine 200: paging returns the same list, complete or for one reason", async () => {
   const site = await Site.create(service.current);
   await fill(site, 7);
   const { quarantine: all } = await site.quarantined();
@@ -70,7 +70,7 @@ test("GET quarantine 200: page by page it is the same list, whole or of one reas
   expect(answer.headers.get("link")).toMatch(/^<.*\/quarantine\?limit=3&cursor=.*>; rel="next"$/);
 });
 
-test("GET quarantine 400: a reason that there is not, a bad limit, and a cursor of another list", async () => {
+test("GET quarantine 400: an unknown reason, an invalid limit and a cursor of another list are rejected", async () => {
   const site = await Site.create(service.current);
   await fill(site, 2);
   const { next_cursor: cursor } = await site.quarantined("limit=1");
@@ -80,7 +80,7 @@ test("GET quarantine 400: a reason that there is not, a bad limit, and a cursor 
   }
 });
 
-test("quarantine: of one request and reason ten are shown, the rest is told with the last and counted", async () => {
+test("quarantine: for one request and reason ten are shown; the last one mentions the rest, which are counted", async () => {
   const site = await Site.create(service.current);
   await site.post([...Array.from({ length: 25 }, (_, index) => ({ event_id: `e-${index}` })), null]);
   expect(await site.counts()).toEqual({ "no-event-type": 25, "not-an-object": 1 });
@@ -102,11 +102,11 @@ function entryOf(index: number, receivedAtMs = Date.now()) {
   };
 }
 
-test("quarantine: of one day a thousand are kept, and all are counted; the next day begins anew", async () => {
+test("quarantine: a thousand entries are kept per day and all are counted; the next day starts again", async () => {
   const site = await Site.create(service.current);
   const insert = (entries: ReturnType<typeof entryOf>[]) =>
     service.current.database.transaction((tx) => insertQuarantine(tx, site.tenant.tenantId, entries));
-  // Noon, so that a day does not end in between.
+  // Use noon, so that the day does not end in between.
   const noon = Date.now() - (Date.now() % dayMs) - dayMs / 2;
   await insert(Array.from({ length: 990 }, (_, index) => entryOf(index, noon)));
   await insert(Array.from({ length: 40 }, (_, index) => entryOf(2000 + index, noon + 1)));
@@ -117,7 +117,7 @@ test("quarantine: of one day a thousand are kept, and all are counted; the next 
   expect((await site.quarantined("limit=1")).quarantine).toMatchObject([{ excerpt: "no JSON" }]);
 });
 
-test("quarantine: what is older than 14 days is shown no more, nor its counts, and goes with the next entry", async () => {
+test("quarantine: entries older than 14 days and their counts are not shown, and are deleted with the next entry", async () => {
   const site = await Site.create(service.current);
   const { database } = service.current;
   const { tenantId } = site.tenant;
@@ -137,7 +137,7 @@ test("quarantine: what is older than 14 days is shown no more, nor its counts, a
   expect(await kept()).not.toContain(old[0]?.quarantine_id);
 });
 
-test("quarantine: entries that are written at once lose no count, and block each other not", async () => {
+test("quarantine: concurrent writes lose no count and do not block each other", async () => {
   const site = await Site.create(service.current);
   const { database } = service.current;
   await Promise.all(
@@ -151,7 +151,7 @@ test("quarantine: entries that are written at once lose no count, and block each
   expect(await site.counts()).toEqual({ "not-json": 8, "too-deep": 8 });
 });
 
-test("quarantine: users are in no entry, and an erased account's id in none of an event's", async () => {
+test("quarantine: no entry contains the user of its event", async () => {
   const site = await Site.create(service.current);
   await site.post([browserEvent({ timestamp: 0, user: { _user_id: { value: "someone@example.com" } } })]);
   const rows = await service.current.database.query(sql`

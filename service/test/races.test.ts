@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { BulkCloseResult, Case } from "../src/domain/case.ts";
 import { TestTenant, expectProblem, send, useService, type Answer } from "./harness.ts";
 
-// Two services on one database, as two machines would be: nothing that holds here may hang on one process' memory.
+// Two services on one database, like two machines: nothing tested here may depend on the memory of one process.
 const service = useService();
 const second = useService({ roles: new Set(["api"]) });
 
@@ -12,7 +12,7 @@ const parallel = 50;
 
 type Put = (id: string, body: unknown, key?: string) => Promise<Answer>;
 
-// Puts that go to the two services in turns.
+// Sends PUTs to the two services in turn.
 async function alternating(tenant: TestTenant): Promise<Put> {
   const grant = { clientId: tenant.clientId, tenantId: tenant.tenantId, slug: tenant.slug, expiresInSeconds: 600 };
   const token = await second.current.issuer.mint({ ...grant, scope: "update:case" });
@@ -23,7 +23,7 @@ async function alternating(tenant: TestTenant): Promise<Put> {
   };
 }
 
-// Connections that wait for the first one, or for one that does.
+// Connections that wait for this one, directly or indirectly.
 const waiting = `
   with recursive waiting (pid) as (
     select pg_backend_pid()
@@ -32,7 +32,7 @@ const waiting = `
   )
   select pid from waiting where pid <> pg_backend_pid()`;
 
-// Holds the row of a case, as a change that does not come to its end would.
+// Locks the row of a case, as a change that does not finish would.
 async function holdCase(tenant: TestTenant, id: string) {
   const client = await service.current.database.connect();
   onTestFinished(() => client.end());
@@ -64,7 +64,7 @@ async function closedCases(tenant: TestTenant, account: string, count: number): 
   return cases;
 }
 
-test("PUT case race: of 50 closes with keys of their own one wins, and the others are told the version it made", async () => {
+test("PUT case race: of 50 closes with different keys one wins, and the others get the version it created", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id: id } = await tenant.openCase();
   const put = await alternating(tenant);
@@ -75,7 +75,7 @@ test("PUT case race: of 50 closes with keys of their own one wins, and the other
   expect(await tenant.read(id)).toStrictEqual(won.json.data);
 });
 
-test("PUT case race: 50 requests with one key and one body are one change, and all get its bytes", async () => {
+test("PUT case race: 50 requests with the same key and body are one change, and all get the same bytes", async () => {
   const tenant = await TestTenant.create(service.current);
   const before = await tenant.openCase();
   const put = await alternating(tenant);
@@ -86,7 +86,7 @@ test("PUT case race: 50 requests with one key and one body are one change, and a
   expect(await tenant.read(before.case_id)).toMatchObject({ case_version: 2, state_history: [before.current_state] });
 });
 
-test("PUT case race: of different bodies under one key one is bound, and every other is refused", async () => {
+test("PUT case race: of different bodies with one key, one is bound and all others are rejected", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id: id } = await tenant.openCase();
   const put = await alternating(tenant);
@@ -100,7 +100,7 @@ test("PUT case race: of different bodies under one key one is bound, and every o
   expect(answers.filter((each) => each.status === 200 && !isReplay(each))).toHaveLength(1);
 });
 
-test("PUT case race: one key for two cases at once closes one of them", async () => {
+test("PUT case race: one key used for two cases concurrently closes one of them", async () => {
   const tenant = await TestTenant.create(service.current);
   const cases = await Promise.all([tenant.openCase(), tenant.openCase()]);
   const put = await alternating(tenant);
@@ -118,10 +118,10 @@ test("PUT case 409: a case that stays locked is transaction-contended; nothing i
   const put = await alternating(tenant);
   const keys = [randomUUID(), randomUUID()] as const;
   const held = await holdCase(tenant, id);
-  // The second pair has one key, so that its later half waits for the earlier one first.
+  // The last two share a key, so the later one first waits for the earlier one.
   const refused = await Promise.all([put(id, close, keys[0]), put(id, close, keys[1]), put(id, close, keys[1])]);
   for (const each of refused) expectProblem(each, 409, "transaction-contended");
-  // Reads go on meanwhile.
+  // Reads continue meanwhile.
   expect(await tenant.read(id)).toStrictEqual(before);
   await held.release();
   expect(await tenant.read(id)).toStrictEqual(before);
@@ -150,7 +150,7 @@ test("PUT case: a duplicate in flight waits for the first and gets its result", 
   expect((await tenant.read(id)).case_version).toBe(2);
 });
 
-test("PUT case 200: many that wait for one held case do not hold up the close of another", async () => {
+test("PUT case 200: many requests waiting for a locked case do not delay the close of another", async () => {
   const tenant = await TestTenant.create(service.current);
   const [stuck, other] = await Promise.all([tenant.openCase(), tenant.openCase()]);
   const held = await holdCase(tenant, stuck.case_id);
@@ -162,7 +162,7 @@ test("PUT case 200: many that wait for one held case do not hold up the close of
   expect(answer).toMatchObject({ status: 200, json: { data: { case_version: 2 } } });
 });
 
-test("PUT case race: of five closed cases of one account that are reopened at once one opens, and the others name it", async () => {
+test("PUT case race: of five concurrent reopens for one account one succeeds, and the others' details name that case", async () => {
   const tenant = await TestTenant.create(service.current);
   const cases = await closedCases(tenant, "user-1", 5);
   const put = await alternating(tenant);
@@ -175,11 +175,11 @@ test("PUT case race: of five closed cases of one account that are reopened at on
   expect(after.map((each) => each.case_version)).toEqual(cases.map((each) => (each.case_id === winner ? 3 : 2)));
 });
 
-// What there is in the end, by how the close was answered. There is nothing between the two.
+// The final state for each response to the close. Nothing else is possible.
 const outcomes: Record<string, string[]> = { "200": ["CLOSED 2", "OPEN 1"], "item-version-conflict": ["OPEN 2"] };
 
 test.each(["close", "evidence"])(
-  "PUT case race: close and new evidence, the %s first: closed and a new case, or joined and refused",
+  "PUT case race: with the %s first, the case is closed and a new one opened, or it is joined and the close rejected",
   async (first) => {
     const tenant = await TestTenant.create(service.current);
     const { case_id: id } = await tenant.openCase("user-1");
@@ -201,12 +201,12 @@ test.each(["close", "evidence"])(
   },
 );
 
-test("PUT case race: a reopen and new evidence make one open case: joined, or new and named by the refused reopen", async () => {
+test("PUT case race: a reopen and new evidence leave one open case: it is joined, or a new one that the rejected reopen names", async () => {
   const tenant = await TestTenant.create(service.current);
   const closed = (await Promise.all(Array.from({ length: 8 }, (_, n) => closedCases(tenant, `user-${n}`, 1)))).flat();
   const put = await alternating(tenant);
   const reopen = (each: Case) => put(each.case_id, { status: "OPEN", case_version: 2 });
-  // Half of the reopens come when the engine may be at work, the others at once.
+  // Half of the reopens come when the engine may be working, the others at once.
   const reported = closed.map((each) => tenant.report(each.website_account_id));
   const answers = await Promise.all(closed.map(async (each, n) => (await (n % 2 === 0 && reported[n]), reopen(each))));
   await Promise.all(reported);
@@ -222,7 +222,7 @@ test("PUT case race: a reopen and new evidence make one open case: joined, or ne
   expect(typesOf(answers).filter((each) => each !== "200" && each !== "item-already-exists")).toEqual([]);
 });
 
-test("PUT account race: a flag and a close of the account's case at the same time are both kept", async () => {
+test("PUT account race: a concurrent flag and close of the account's case are both kept", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await Promise.all(Array.from({ length: 12 }, (_, n) => tenant.openCase(`user-${n}`)));
   const put = await alternating(tenant);
@@ -251,7 +251,7 @@ function isHeld(index: number): boolean {
   return index === 1 || index === 3;
 }
 
-test("POST cases/close 200: each case that stays locked is reported as contended, the others are closed, and the key is not used up", async () => {
+test("POST cases/close 200: a case that stays locked is reported as contended, the others are closed, and the key is not used up", async () => {
   const tenant = await TestTenant.create(service.current);
   const cases = await Promise.all(Array.from({ length: 5 }, () => tenant.openCase()));
   const ids = cases.map((each) => each.case_id);
@@ -276,7 +276,7 @@ test("POST cases/close 200: each case that stays locked is reported as contended
   expect(last.map((each) => [each.status, each.case_version])).toEqual(ids.map(() => ["CLOSED", 2]));
 });
 
-test("POST cases/close race: lists in opposite orders and single closes change each case once, and none is lost", async () => {
+test("POST cases/close race: lists in opposite order and single closes change each case once, and none is lost", async () => {
   const tenant = await TestTenant.create(service.current);
   const cases = await Promise.all(Array.from({ length: 20 }, () => tenant.openCase()));
   const ids = cases.map((each) => each.case_id);

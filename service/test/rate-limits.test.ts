@@ -9,12 +9,12 @@ import { TestTenant, expectProblem, send, testConfig, useService, type Answer } 
 import { Browser, somewhere } from "./people.ts";
 import { Site, browserEvent, shop } from "./site.ts";
 
-// Two processes of one service: one for what a test needs, and one whose limits it meets. Both take the same tokens.
+// Two processes of one service: one for preparation, and one whose limits the test reaches. Both accept the same tokens.
 const publicUrl = "http://cases.example";
 const plain = useService({ publicUrl, rateLimits: { client: null, tenant: null, collector: null } });
 let strict: Service;
 const lines: string[] = [];
-// Ten times as many at once.
+// Ten times as many are allowed at once.
 const rateLimits = { client: 2, tenant: 3, collector: 1 };
 beforeAll(async () => {
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
@@ -26,14 +26,14 @@ const times = <T>(count: number, work: () => Promise<T>) => Promise.all(Array.fr
 const get = (tenant: TestTenant, token = tenant.token, path = "/cases") =>
   send(strict.port, "GET", `/v2/${tenant.slug}${path}`, { token });
 
-// Until nothing more is let in for now.
+// Sends until no more requests are accepted for now.
 async function flood(tenant: TestTenant, token = tenant.token): Promise<Answer[]> {
   const answers = await times(60, () => get(tenant, token));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
   return answers;
 }
 
-// A request that comes in when another was let in just now; tried again where time has passed meanwhile.
+// Sends a request right after others used up the limit. Retries if time passed in between.
 async function refused(ask: () => Promise<Answer>): Promise<Answer> {
   return vi.waitFor(
     async () => {
@@ -66,7 +66,7 @@ async function otherToken(tenant: TestTenant): Promise<string> {
   return tenant.service.issuer.mint(grant);
 }
 
-test("429: a client over its limit is told when to come back, in the draft's fields, and is let in again", async () => {
+test("429: a client over its limit gets Retry-After and the draft's RateLimit fields, and is accepted again later", async () => {
   const tenant = await TestTenant.create(plain.current);
   const answers = await flood(tenant);
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(20);
@@ -82,7 +82,7 @@ test("429: a client over its limit is told when to come back, in the draft's fie
   expect(await strict.metrics.text()).toMatch(/^casehound_rate_limited_total\{limit="client"\} [1-9]/m);
 });
 
-test("429: the clients of one tenant share its limit, and neither its people nor another tenant wait for them", async () => {
+test("429: the clients of a tenant share its limit; neither its people nor other tenants are affected", async () => {
   const [tenant, other] = [await TestTenant.create(plain.current), await TestTenant.create(plain.current)];
   const ada = await Browser.join(tenant, "lead");
   const second = await otherToken(tenant);
@@ -105,7 +105,7 @@ test("429: the clients of one tenant share its limit, and neither its people nor
   expect(await strict.metrics.text()).toMatch(/^casehound_rate_limited_total\{limit="tenant"\} [1-9]/m);
 });
 
-test("429: credentials and routes are looked at first, and everything else after", async () => {
+test("429: credentials and routes are checked before the limit, and everything else after it", async () => {
   const tenant = await TestTenant.create(plain.current);
   expect((await refused(() => get(tenant))).headers.get("retry-after")).toBe("1");
   expectProblem(await get(tenant, "no.good.token"), 401, "unauthorized");
@@ -119,14 +119,14 @@ test("429: credentials and routes are looked at first, and everything else after
   expectProblem(await refused(() => get(tenant, tenant.token, "/cases?limit=0")), 429, "rate-limited");
 });
 
-test("429: what a token that is refused sends counts for nobody", async () => {
+test("429: requests with a rejected token count against nobody", async () => {
   const tenant = await TestTenant.create(plain.current);
   const [head = "", claims = ""] = tenant.token.split(".");
   await times(80, () => get(tenant, `${head}.${claims}.AAAA`));
   expect((await get(tenant)).status).toBe(200);
 });
 
-// Where a close was let in after all, time had passed: once more, with another case.
+// If the close was accepted after all, time had passed: try again with another case.
 async function refuseClose(tenant: TestTenant, reason: string): Promise<{ opened: Case; key: string }> {
   for (let attempt = 0; attempt < 20; attempt++) {
     const [opened, key] = [await tenant.openCase(), randomUUID()];
@@ -142,7 +142,7 @@ function close(tenant: TestTenant, { opened, key, reason }: { opened: Case; key:
   return send(strict.port, "PUT", `/v2/${tenant.slug}/cases/${opened.case_id}`, { token: tenant.token, key, body });
 }
 
-test("429: a refused write applies nothing, and its key is free for another", async () => {
+test("429: a rejected write applies nothing, and its key stays free", async () => {
   const tenant = await TestTenant.create(plain.current);
   const { opened, key } = await refuseClose(tenant, "early");
   expect(await tenant.read(opened.case_id)).toEqual(opened);
@@ -165,7 +165,7 @@ function askToken({ clientId, clientSecret }: Client): Promise<Answer> {
   return send(strict.port, "POST", "/v2/oauth/token", { rawBody: new URLSearchParams(fields).toString(), headers });
 }
 
-test("POST token 429: tokens count as requests of their client, once its secret was right", async () => {
+test("POST token 429: token requests count for their client once the secret is right", async () => {
   const tenant = await TestTenant.create(plain.current);
   for (let n = 0; n < 25; n++) expect((await askToken({ clientId: tenant.clientId, clientSecret: "wrong" })).status).toBe(401);
   expect((await askToken(tenant)).status).toBe(200);
@@ -177,14 +177,14 @@ test("POST token 429: tokens count as requests of their client, once its secret 
   await recovered(() => askToken(tenant));
 });
 
-test("POST token: a flood of guesses at one client's secret leaves another client its turn", async () => {
+test("POST token: a flood of guesses at one client's secret does not block another client", async () => {
   const [tenant, other] = [await TestTenant.create(plain.current), await TestTenant.create(plain.current)];
   const guesses = times(80, () => askToken({ clientId: tenant.clientId, clientSecret: "wrong" }));
   expect((await askToken(other)).status).toBe(200);
   expect(new Set((await guesses).map(({ status }) => status))).toEqual(new Set([401, 429]));
 });
 
-test("POST collect 503: pages over the limit keep their events, and nobody else notices", async () => {
+test("POST collect 503: pages over the limit keep their events, and nobody else is affected", async () => {
   const [site, other] = [await Site.create(plain.current), await Site.create(plain.current)];
   const collect = ({ key }: Site) =>
     send(strict.port, "POST", `/collect/${key}`, { body: [browserEvent()], headers: { origin: shop } });
@@ -207,7 +207,7 @@ test("POST collect 503: pages over the limit keep their events, and nobody else 
   expect(await strict.metrics.text()).toMatch(/^casehound_rate_limited_total\{limit="collector"\} [1-9]/m);
 });
 
-test("200: four hundred requests at once of one client wait for their turn, and none is refused", async () => {
+test("200: four hundred concurrent requests of one client wait for their turn, and none is rejected", async () => {
   const service = await startService(testConfig());
   const tenant = await TestTenant.create(service);
   const answers = await times(400, () => tenant.call("GET", "/cases"));

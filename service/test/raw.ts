@@ -5,8 +5,8 @@ export type Talk = { answers: RawAnswer[]; interim: number; isOpen: boolean };
 
 const probe = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-// Sends the very bytes and awaits as many answers as are named; then asks once more on the same connection, to learn whether
-// the server keeps it. With `half-close` the client's side ends after the bytes.
+// Sends exactly these bytes and waits for the given number of responses. Then sends a probe on the same connection, to see if the
+// server keeps it open. With `half-close`, the client's side ends after the bytes.
 export function talk(port: number, request: string | Buffer, wanted = 1, mode: "open" | "half-close" = "open"): Promise<Talk> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
@@ -52,7 +52,7 @@ function readAnswers(bytes: Buffer): RawAnswer[] {
 
 type RawRequest = { method?: string; path: string; headers?: string[]; body?: string | Buffer };
 
-// A request with a token, its length and whatever other header lines, in bytes.
+// Builds a request with a token, its length and the given header lines, as bytes.
 export function rawRequest(tenant: TestTenant, { method = "PUT", path, headers = [], body = "" }: RawRequest): Buffer {
   const lines = [
     `${method} /v2/${tenant.slug}${path} HTTP/1.1`,

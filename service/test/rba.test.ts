@@ -34,7 +34,7 @@ async function benchOf(path: string): Promise<string> {
   return bench.text("rba-dataset.csv");
 }
 
-// Of a row of the table: number, case, at 1 %, at 5 %, and the last two by the ratio alone.
+// The cells of a table row: number, case, at 1 %, at 5 %, and the last two by the ratio alone.
 function cellsOf(text: string, name: string): string[] {
   const row = text.split("\n").find((each) => each.split("|")[1]?.trim() === name);
   return (
@@ -56,12 +56,12 @@ test("rba: a takeover from another country with another system stands out from t
   expect(text).toContain("Genuine log-ins in a case: 0, which is 0.0 per 10,000.");
 });
 
-test("rba: a takeover that looks like the owner in all things is not caught", async () => {
+test("rba: a takeover that looks exactly like the owner is not caught", async () => {
   const text = await benchOf(fileOf([...usual, { hour: 500, user: 3, flags: "True,False,True" }]));
   expect(cellsOf(text, "account takeover")).toEqual(["1", "0 %", "0 %", "0 %", "0 %", "0 %"]);
 });
 
-test("rba: failures from one address on many accounts make a case from the eighth account on", async () => {
+test("rba: failures from one address on many accounts open a case from the eighth account on", async () => {
   const tries = Array.from({ length: 16 }, (_, user): Row => ({
     ...stranger,
     hour: 500 + user / 120,
@@ -73,7 +73,7 @@ test("rba: failures from one address on many accounts make a case from the eight
   expect(cellsOf(text, "attack address, log-in")[0]).toBe("0");
 });
 
-test("rba: a file that lacks a column, or a row that is no log-in, is named", async () => {
+test("rba: a file without a required column, and a row that is not a log-in, are reported", async () => {
   await expect(benchOf(fileOf(usual, head.replace("ASN", "Network")))).rejects.toThrow('the file has no column "ASN"');
   const broken = fileOf([]);
   writeFileSync(broken, `${head}\nx,,,\n`);

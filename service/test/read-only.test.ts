@@ -38,7 +38,7 @@ async function expectReadOnly(service: Service, tenant: TestTenant, caseId: stri
   expect(before).toMatchObject({ status: "OPEN", case_version: 1 });
 }
 
-test("502: while the database is read-only, changes and /readyz answer bad-gateway, reads go on, and nothing is applied", async () => {
+test("502: while the database is read-only, changes and /readyz return bad-gateway, reads work, and nothing is applied", async () => {
   const { service, admin } = await start();
   const tenant = await TestTenant.create(service);
   const { case_id: id } = await tenant.openCase();
@@ -57,12 +57,12 @@ test("502: while the database is read-only, changes and /readyz answer bad-gatew
   expect([closed.status, closed.headers.get("idempotent-replayed")]).toEqual([200, null]);
 });
 
-test("502: a connection that turned out to be read-only is not used again", async () => {
+test("502: a connection found to be read-only is not used again", async () => {
   const { service, admin, name } = await start();
   const tenant = await TestTenant.create(service);
   const { case_id: id } = await tenant.openCase();
   const key = randomUUID();
-  // Applies to connections that are made from now on, as if they reached a standby.
+  // Applies to connections made from now on, as if they reached a standby.
   await admin.query(`alter database ${name} set default_transaction_read_only = on`);
   await admin.query(
     "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()",

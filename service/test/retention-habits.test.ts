@@ -33,7 +33,7 @@ test.each([
   [100, 90],
   [390, 1],
 ])(
-  "expiry: an account that was quiet for %i days is protected by its habits, with a retention of %i days",
+  "expiry: an account that was quiet for %i days is still protected by its habits, with a retention of %i days",
   async (days, kept) => {
     const { tenant, setNow } = await open();
     setNow(daysAgo(days));
@@ -59,7 +59,7 @@ test.each([
   },
 );
 
-test("expiry: with a retention of more than 400 days, habits are kept that long, and states that anybody can create for 30 days", async () => {
+test("expiry: with a retention over 400 days habits are kept that long, and states that anybody can create for 30 days", async () => {
   const { tenant, setNow } = await open();
   const statesAt = async (days: number, id: string) => {
     setNow(daysAgo(days));

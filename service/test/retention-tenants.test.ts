@@ -66,7 +66,7 @@ async function daysOf(tenantId: string): Promise<string[]> {
   return (await run<{ day: string }>(text, [tenantId])).map(({ day }) => day);
 }
 
-test("expiry: each tenant's activity is kept for its own retention, and a day's partition goes with the last tenant that keeps it", async () => {
+test("expiry: each tenant's activity is kept for its own retention, and a day's partition until no tenant needs it", async () => {
   const [short, plain, long] = [await openTenant(7), await openTenant(null), await openTenant(200)];
   const days = [1, 7, 8, 90, 91, 200, 201];
   for (const tenantId of [short, plain, long]) await fillDays(tenantId, days);
@@ -127,7 +127,7 @@ test("expiry: habits of accounts are kept for the tenant's own retention if that
   expect(rows.map(({ length }) => length)).toEqual([1, 3]);
 });
 
-test("expiry: a user agent stays as long as activity refers to it, and its row is written once a day", async () => {
+test("expiry: a user agent is kept as long as activity refers to it, and its row is written once a day", async () => {
   const tenantId = await openTenant(30);
   await fillDays(tenantId, [40], "gone");
   await fillDays(tenantId, [40, 20], "seen again");

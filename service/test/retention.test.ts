@@ -14,7 +14,7 @@ import { createTenant } from "../src/tenancy.ts";
 import { createDatabase } from "./launch.ts";
 import { sweptRows as rows } from "./swept-rows.ts";
 
-// A database of its own: what expires here is of nobody else.
+// Uses its own database, so that nothing of another test expires.
 let database: Database;
 let [url, tenantId] = ["", ""];
 beforeAll(async () => {
@@ -86,7 +86,7 @@ test.each([
   ["user_links", 30],
   ["web_sessions", 1],
   ["webhook_deliveries", 30],
-])("expiry of %s: what is of %i days ago stays, what is older goes", async (name, days) => {
+])("expiry of %s: rows from %i days ago are kept, and older ones are deleted", async (name, days) => {
   const kept = `${dayOf(days)}T00:00:00.000`;
   await insertRow(name, `${kept}Z`);
   await insertRow(name, `${dayOf(days + 1)}T23:59:00.000Z`);
@@ -97,7 +97,7 @@ test.each([
   expect(await timesOf(name)).toEqual([kept]);
 });
 
-test("expiry of sign-in attempts, which have no tenant: those of the day before yesterday go", async () => {
+test("expiry of sign-in attempts, which have no tenant: those from before yesterday are deleted", async () => {
   const ids = [randomUUID(), randomUUID()];
   const text = "insert into sign_in_attempts select id::bytea, '{}', at from unnest($1::text[], $2::timestamptz[]) as _ (id, at)";
   await run(text, [ids, [dayOf(1), dayOf(2)]]);
@@ -106,12 +106,12 @@ test("expiry of sign-in attempts, which have no tenant: those of the day before 
   expect(left).toEqual([{ subject_hash: Buffer.from(ids[0] ?? "") }]);
 });
 
-test("expiry: every table that is swept is tested above", () => {
+test("expiry: every table that expires is tested above", () => {
   const tested = ["sign_in_attempts", ...Object.keys(rows).map(tableOf)];
   expect(tested.toSorted()).toEqual(sweeps.map((sweep) => sweep.table).toSorted());
 });
 
-test("expiry: counts by day, keys of cases, and what has no limit stay", async () => {
+test("expiry: counts by day, keys of cases and rows without a limit are kept", async () => {
   await insertRow("hour", "2001-01-01T00:00:00.000Z");
   await run("update metric_buckets set level = 'day' where tenant_id = $1", [tenantId]);
   await insertRow("idempotency_keys", "2001-01-01T00:00:00.000Z");
@@ -126,13 +126,13 @@ test("expiry: counts by day, keys of cases, and what has no limit stay", async (
   }
 });
 
-// Three or four to a page: the whole fills more pages than are looked at in one go.
+// Three or four rows fit on a page, so the table has more pages than are processed at once.
 async function fillSessions(count: number, at: string): Promise<void> {
   const values = "select $1, gen_random_uuid(), $2, $2, repeat('x', 1800) from generate_series(1, $3)";
   await run(`insert into sessions (tenant_id, session_id, started_at, last_at, facts) ${values}`, [tenantId, at, count]);
 }
 
-test("expiry: of a table of many pages every one is gone through, and no row is missed", async () => {
+test("expiry: every page of a large table is processed, and no row is missed", async () => {
   await fillSessions(3000, dayOf(91));
   await fillSessions(10, dayOf(90));
   await fillSessions(3000, dayOf(200));
@@ -141,7 +141,7 @@ test("expiry: of a table of many pages every one is gone through, and no row is 
   expect(await timesOf("sessions")).toHaveLength(10);
 });
 
-test("expiry: what a stop leaves undone is done by the next one, and said in one line", async () => {
+test("expiry: what a stop leaves undone is done by the next run and logged in one line", async () => {
   await fillSessions(100, dayOf(200));
   const stopped = expiryOf();
   stopped.start();
@@ -156,7 +156,7 @@ test("expiry: what a stop leaves undone is done by the next one, and said in one
   expect(lines.slice(before)).toMatchObject([{ level: "info", removed: { sessions: 100 } }]);
 });
 
-test("expiry: a database that cannot be reached is a warning, and no more", async () => {
+test("expiry: an unreachable database is only logged as a warning", async () => {
   const away = new Database({ connectionString: "postgresql://nobody@127.0.0.1:1/nowhere" });
   const before = lines.length;
   const expiry = new Expiry({ database: away, clock, log, retentionDays: 90 });
@@ -170,7 +170,7 @@ test("expiry: a database that cannot be reached is a warning, and no more", asyn
   ]);
 });
 
-test("expiry: a row that is in use is not waited for, and goes the next time", async () => {
+test("expiry: a locked row is skipped and deleted the next time", async () => {
   await insertRow("sessions", "2020-01-01T00:00:00.000Z");
   await insertRow("sessions", "2020-01-02T00:00:00.000Z");
   await database.transaction(async (tx) => {
@@ -182,7 +182,7 @@ test("expiry: a row that is in use is not waited for, and goes the next time", a
   expect(await expiryOf().pass()).toMatchObject({ removed: { sessions: 1 } });
 });
 
-test("expiry: the tables are gone through once a day", async () => {
+test("expiry: the tables are processed once a day", async () => {
   let now = `${today}T10:00:00.000Z`;
   const expiry = new Expiry({ database, clock: { now: () => now }, log, retentionDays: 90 });
   await expiry.pass();
@@ -216,7 +216,7 @@ async function activityDays(): Promise<string[]> {
   return (await run<{ day: string }>(text, [tenantId])).map(({ day }) => day);
 }
 
-// Reads activity, and does not end until it is told to.
+// Reads activity in a transaction that stays open until `end` is called.
 async function startReader(): Promise<{ end: () => Promise<void> }> {
   const client = await database.connect();
   await client.query("begin");
@@ -227,7 +227,7 @@ async function startReader(): Promise<{ end: () => Promise<void> }> {
 }
 
 describe("partitions", () => {
-  test("expiry: those of today and the two days to come are there, those past the retention are gone, with their tables", async () => {
+  test("expiry: partitions of today and the next two days exist, and those past the retention are dropped with their tables", async () => {
     await fillDays(120, 91, 90, 89, 1);
     expect(await expiryOf().pass()).toMatchObject({ removed: { activities: 2 }, isWhole: true });
     const days = await listPartitions(database);
@@ -239,7 +239,7 @@ describe("partitions", () => {
     expect(await expiryOf().pass()).toEqual({ removed: {}, isWhole: true });
   });
 
-  test("expiry: a day goes while activity is read for long, and nobody who inserts has to wait; it is finished later", async () => {
+  test("expiry: a day is removed while activity is being read, without blocking inserts, and finished later", async () => {
     await fillDays(92, 91, 0);
     const reader = await startReader();
     const first = expiryOf().pass();
@@ -254,14 +254,14 @@ describe("partitions", () => {
     expect(await activityDays()).toEqual(Array.from({ length: 11 }, () => today));
   });
 
-  test("expiry: a day's table that was taken out and not dropped is dropped", async () => {
+  test("expiry: a day's table that was detached but not dropped is dropped", async () => {
     await fillDays(95);
     await run(`alter table activities detach partition ${partitionOf(dayOf(95))}`);
     expect(await expiryOf().pass()).toEqual({ removed: { activities: 1 }, isWhole: true });
     expect(await listDayTables(database)).not.toContainEqual(expect.objectContaining({ day: dayOf(95) }));
   });
 
-  test("expiry: of two at once one works, and the other leaves it", async () => {
+  test("expiry: of two concurrent runs one works and the other does nothing", async () => {
     await fillDays(93);
     await insertRow("sessions", "2020-01-01T00:00:00.000Z");
     await holdExpiry(database, async () => expect(await expiryOf().pass()).toBeNull());

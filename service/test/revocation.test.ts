@@ -7,7 +7,7 @@ import { TestTenant, useService } from "./harness.ts";
 
 const service = useService({ roles: new Set(["api"]) });
 
-// The statuses on one connection that stays open, one after the other.
+// Sends requests one after the other on a single open connection, and returns their status.
 function onOneConnection({ slug }: TestTenant) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onTestFinished(() => agent.destroy());
@@ -19,7 +19,7 @@ function onOneConnection({ slug }: TestTenant) {
     });
 }
 
-test("revocation 401: of two tokens that take turns on one connection one is revoked, the other goes on", async () => {
+test("revocation 401: of two tokens used in turn on one connection, the revoked one stops and the other continues", async () => {
   const { database, issuer } = service.current;
   const tenant = await TestTenant.create(service.current);
   const { tenantId, slug } = tenant;
@@ -33,7 +33,7 @@ test("revocation 401: of two tokens that take turns on one connection one is rev
   expect(await use(token)).toBe(401);
 });
 
-test("an expired token is refused on the connection on which it was good", async () => {
+test("expiry 401: an expired token is rejected on the connection where it was valid", async () => {
   const tenant = await TestTenant.create(service.current);
   const token = await tenant.mint(["read:cases"], 4);
   const use = onOneConnection(tenant);

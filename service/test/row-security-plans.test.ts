@@ -10,7 +10,7 @@ const service = useService({ rowSecurity: "on" });
 const shared = useWorld(service);
 const rowCount = 20_000;
 
-// Enough that an index which is asked for less than before is not chosen by chance.
+// Enough rows that a less selective index condition would not be chosen by chance.
 async function fill(tenantId: string): Promise<void> {
   const { database } = service.current;
   const texts = [
@@ -32,7 +32,7 @@ async function fill(tenantId: string): Promise<void> {
   await database.query(statement("analyze accounts, cases, links, sessions", []));
 }
 
-// What is sent for tenants, as it is sent.
+// Records the statements sent for tenants.
 function record(): Set<string> {
   const { database } = service.current;
   const of = database.of.bind(database);
@@ -64,10 +64,10 @@ function flatten(plan: Plan): Plan[] {
 
 const named = "(NULLIF(current_setting('casehound.tenant'::text, true), ''::text))::uuid";
 
-// Of small tables every index is as good as the other, and the planner takes which it likes.
+// In small tables all indexes cost the same, and the planner picks any of them.
 const filled = new Set(["accounts", "cases", "links", "sessions"]);
 
-// By which index each table is read, and what the index is asked for. Whichever of the two equal tenants it is asked for is one.
+// Which index reads each table, and with what condition. Both forms of the tenant condition count as the same.
 async function scansOf(database: TenantDatabase, text: string): Promise<string[]> {
   const plan = await database.transaction(async (tx) => {
     const run = <R extends Row>(each: string) => tx.query<R>({ name: "", text: each, values: [] });
@@ -92,7 +92,7 @@ function tenantAsOne(condition: string): string {
 const isRead = ({ method }: Operation) => method === "GET";
 const isErasure = ({ method }: Operation) => method === "DELETE";
 
-test("lock: whatever an operation asks, it asks the same of the same indexes as without the lock", async () => {
+test("lock: every operation uses the same indexes with the same conditions as without the lock", async () => {
   const { tenant } = shared.current;
   await fill(tenant.tenantId);
   const sent = record();

@@ -11,7 +11,7 @@ import { TestTenant, testConfig, useService } from "./harness.ts";
 import { changeUrl, connectTo, createDatabase } from "./launch.ts";
 import { useOpened } from "./process.ts";
 
-// Operations as a careless hand would write them: their statements know nothing of tenants.
+// Operations as a careless author would write them: their statements have no tenant condition.
 const careless: Operation[] = [
   operation({
     id: "readCarelessly",
@@ -37,7 +37,7 @@ const careless: Operation[] = [
       dataReply(await database.transaction((tx) => tx.query(sql`update accounts set is_blocked = true returning tenant_id`))),
   }),
 ];
-// The router is made of the table when the service starts.
+// The router is built from the table when the service starts.
 (operations as Operation[]).push(...careless);
 
 const service = useService({ rowSecurity: "on" });
@@ -52,25 +52,25 @@ beforeAll(async () => {
 
 const tenantsOf = (rows: unknown) => new Set((rows as { tenant_id: string }[]).map((row) => row.tenant_id));
 
-test("lock: an operation without a tenant clause reads the caller's rows alone", async () => {
+test("lock: an operation without a tenant condition reads only the caller's rows", async () => {
   const answer = await one.call("GET", "/careless");
   expect(tenantsOf(answer.json.data)).toEqual(new Set([one.tenantId]));
 });
 
-test("lock: an operation without a tenant clause changes the caller's rows alone", async () => {
+test("lock: an operation without a tenant condition changes only the caller's rows", async () => {
   const answer = await one.call("DELETE", "/careless");
   expect(tenantsOf(answer.json.data)).toEqual(new Set([one.tenantId]));
   const account = await two.call("GET", "/enduseraccounts/user-1");
   expect(account.json.data).toMatchObject({ is_blocked: false });
 });
 
-test("ROW_SECURITY off: the same operation would read everybody's", async () => {
+test("ROW_SECURITY off: the same operation would read the rows of all tenants", async () => {
   const careful = await TestTenant.create(unlocked.current);
   const answer = await careful.call("GET", "/careless");
   expect(tenantsOf(answer.json.data).size).toBeGreaterThan(1);
 });
 
-// Every table of tenants' data, partitions aside.
+// Every table with tenant data, without partitions.
 async function listTables(database: Queryable): Promise<{ name: string; is_locked: boolean }[]> {
   return database.query(sql`
     select c.relname as name,
@@ -87,7 +87,7 @@ test("migrations: every table with a tenant_id has the lock", async () => {
   expect(tables.filter((table) => !table.is_locked)).toEqual([]);
 });
 
-test("role: it may use the tables with the lock, and no others", async () => {
+test("role: it may use only the tables with the lock", async () => {
   const { database } = service.current;
   const rows = await database.query<{ name: string }>(
     statement(
@@ -102,7 +102,7 @@ test("role: it may use the tables with the lock, and no others", async () => {
   expect(rows.map((row) => row.name)).toEqual((await listTables(database)).map((table) => table.name));
 });
 
-test("lock: in no table does a tenant see another's row", async () => {
+test("lock: a tenant sees no other tenant's row in any table", async () => {
   const { database } = service.current;
   const seen: string[] = [];
   for (const { name } of await listTables(database)) {
@@ -113,7 +113,7 @@ test("lock: in no table does a tenant see another's row", async () => {
   expect(seen).toEqual(expect.arrayContaining(["accounts", "activities", "cases", "clients", "events", "rules", "tenants"]));
 });
 
-test("lock: a row of another tenant cannot be written", async () => {
+test("lock: a row for another tenant cannot be written", async () => {
   const { database } = service.current;
   const foreign = database
     .of(one.tenantId)
@@ -129,7 +129,7 @@ test("lock: a row of another tenant cannot be written", async () => {
   await expect(given).rejects.toMatchObject({ code: "42501" });
 });
 
-test("no tenant named: no row is there, and none can be written", async () => {
+test("no tenant set: no row is visible, and none can be written", async () => {
   const { database } = service.current;
   const tables = await listTables(database);
   const client = await database.connect({ role: tenantRole });
@@ -139,7 +139,7 @@ test("no tenant named: no row is there, and none can be written", async () => {
     expect((await client.query("delete from cases")).rowCount).toBe(0);
     const written = client.query("insert into event_counters (tenant_id) values ($1)", [randomUUID()]);
     await expect(written).rejects.toMatchObject({ code: "42501" });
-    // A name lasts as long as its transaction.
+    // The tenant is set only for its transaction.
     await client.query(`begin; set local casehound.tenant = '${one.tenantId}'`);
     expect((await client.query("select from tenants")).rowCount).toBe(1);
     await client.query("commit");
@@ -149,7 +149,7 @@ test("no tenant named: no row is there, and none can be written", async () => {
   }
 });
 
-test("reads: many tenants at once on the shared connections, each sees its own", async () => {
+test("reads: with many tenants on the shared connections, each sees only its own rows", async () => {
   const { database } = service.current;
   const others = await Promise.all(Array.from({ length: 6 }, () => TestTenant.create(service.current)));
   const ids = [one, two, ...others].map((tenant) => tenant.tenantId);
@@ -158,13 +158,13 @@ test("reads: many tenants at once on the shared connections, each sees its own",
   expect(answers).toEqual(asked.map((tenant_id) => [{ tenant_id }]));
 });
 
-test("a tenant's id that is none is refused before it is part of any statement", () => {
+test("lock: a tenant id that is not a UUID is rejected before it becomes part of a statement", () => {
   expect(() => service.current.database.of("x'; reset role; --")).toThrow("UUID");
 });
 
 const opened = useOpened();
 
-// A database whose owner is no superuser and may not make roles.
+// A database whose owner is not a superuser and may not create roles.
 async function createPlain(): Promise<{ url: string; user: string }> {
   const user = `plain_${randomUUID().replaceAll("-", "")}`;
   const url = await createDatabase(inject("databaseUrl"));
@@ -175,7 +175,7 @@ async function createPlain(): Promise<{ url: string; user: string }> {
   return { url: changeUrl(url, { user }), user };
 }
 
-test("an owner who may not have the role: the reason is told, and ROW_SECURITY=on does not start without the lock", async () => {
+test("lock: if the owner cannot use the role, the reason is reported, and ROW_SECURITY=on does not start without the lock", async () => {
   const { url, user } = await createPlain();
   const database = opened.database(url);
   await migrate(database);
@@ -193,7 +193,7 @@ test("an owner who may not have the role: the reason is told, and ROW_SECURITY=o
   expect(await granted.database.of(tenant.tenantId).query(sql`select slug from tenants`)).toEqual([{ slug: tenant.slug }]);
 });
 
-test("an address that keeps the role from its connections: no lock, and the reason is told", async () => {
+test("lock: if the URL prevents connections from using the role, there is no lock and the reason is reported", async () => {
   const url = inject("databaseUrl");
   const database = opened.database(
     `${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent("-c search_path=public")}`,
@@ -201,7 +201,7 @@ test("an address that keeps the role from its connections: no lock, and the reas
   expect(await openTenantLock(database)).toMatch(/do not get the role/);
 });
 
-test("upgrade: what was stored without the lock is there with it", async () => {
+test("upgrade: rows stored before the lock are still visible with it", async () => {
   const url = await createDatabase(inject("databaseUrl"));
   const database = opened.database(url);
   await migrate(database, readMigrations().slice(0, 4));

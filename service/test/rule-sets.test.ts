@@ -20,7 +20,7 @@ const slow = { ...draftRule, expression: `${slowPatterns.join(" || ")} || event.
 const cheap = { ...draftRule, expression: 'event.attributes.a.matches("^ab")' };
 const hostileText = "ab".repeat(512);
 
-// An engine's rules, in a process in which each run of a rule takes 20 ms. A rule is charged no more than its patterns can take.
+// An engine's rules in a process where each run of a rule takes 20 ms. A rule is charged no more than its patterns can take.
 class Engine {
   nowMs = 0;
   readonly limited: string[][] = [];
@@ -31,7 +31,7 @@ class Engine {
     { onLimited: (_tenant, ids) => void this.limited.push(ids), nowMs: () => (this.nowMs += 20) },
   );
 
-  // The ids of the rules that are true for one event of this text.
+  // The ids of the rules that are true for one event with this text.
   async hits({ tenantId }: TestTenant, text = "ab"): Promise<string[]> {
     const { rules } = await this.sets.current(service.current.database, tenantId);
     const context = contextOf({}, { a: text });
@@ -39,7 +39,7 @@ class Engine {
   }
 }
 
-test("rules: slow patterns are paused, cheap ones go on, and the slow ones resume by themselves", async () => {
+test("rules: slow patterns are paused, cheap ones continue, and the slow ones resume by themselves", async () => {
   const tenant = await TestTenant.create(service.current);
   await makeRule(tenant, "slow", slow);
   await makeRule(tenant, "cheap", cheap);
@@ -52,7 +52,7 @@ test("rules: slow patterns are paused, cheap ones go on, and the slow ones resum
   expect(engine.limited).toEqual([["slow"], ["slow"]]);
 });
 
-test("rules: saving a rule again, or switching it off and on, buys no time", async () => {
+test("rules: saving a rule again, or switching it off and on, gains no extra time", async () => {
   const tenant = await TestTenant.create(service.current);
   let { rule_version } = await makeRule(tenant, "slow", slow);
   const engine = new Engine();
@@ -66,7 +66,7 @@ test("rules: saving a rule again, or switching it off and on, buys no time", asy
   expect(await engine.hits(tenant)).toEqual(["slow"]);
 });
 
-test("rules: a hostile author of many slow rules, who saves them again and again, takes nothing from another tenant", async () => {
+test("rules: a hostile author who keeps saving many slow rules takes nothing from another tenant", async () => {
   const [hostile, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   const { database } = service.current;
   await makeRule(other, "cheap", cheap);
@@ -81,7 +81,7 @@ test("rules: a hostile author of many slow rules, who saves them again and again
     runs += (await engine.hits(hostile, hostileText)).length;
     expect(await engine.hits(other)).toEqual(["cheap"]);
   }
-  // Of 720 runs. The first event was cut short, and from then on all rules were paused.
+  // Of 720 runs. The first event was cut short, and then all rules were paused.
   expect(runs).toBeGreaterThan(0);
   expect(runs).toBeLessThan(20);
   expect(new Set(engine.limited.flat()).size).toBe(180);
@@ -89,7 +89,7 @@ test("rules: a hostile author of many slow rules, who saves them again and again
 
 type Limited = { is_limited: boolean; limited_until?: string };
 
-test("GET rules 200: a limited rule is shown as limited until it resumes, by every process and by a metric", async () => {
+test("GET rules 200: every process and a metric show a limited rule as limited until it resumes", async () => {
   const tenant = await TestTenant.create(service.current);
   const { database, metrics } = service.current;
   await makeRule(tenant, "slow", slow);

@@ -36,7 +36,7 @@ function addSubjects(tenant: TestTenant, hits: Subject[]): Promise<void> {
   return service.current.database.transaction((tx) => addRuleSubjects(tx, tenant.tenantId, rows));
 }
 
-test("GET rule report 200: nothing hit is zeros for every day", async () => {
+test("GET rule report 200: without hits, every day shows zeros", async () => {
   const tenant = await newTenant();
   const none = { confirmed: 0, false_positives: 0, inconclusive: 0, precision: null };
   expect(await report(tenant)).toEqual({
@@ -52,7 +52,7 @@ test("GET rule report 200: nothing hit is zeros for every day", async () => {
   });
 });
 
-test("rule hits: they add up by day, on and in shadow, however often a batch names one, and the list counts seven days", async () => {
+test("rule hits: they add up by day, for on and shadow, even if a batch repeats a rule; the list counts seven days", async () => {
   const tenant = await newTenant();
   await addHits(tenant, [{ hits: 2 }, { hits: 3 }, { is_shadow: true, hits: 7 }, { day: dayBefore(6), hits: 10 }]);
   await addHits(tenant, [{ hits: 4 }, { day: dayBefore(7), hits: 1000 }, { rule_id: "other_rule", hits: 5 }]);
@@ -73,7 +73,7 @@ test("rule hits: they add up by day, on and in shadow, however often a batch nam
 
 const activity = (id: string) => ({ activity_id: id, occurred_at: noonBefore(1), sentence: id });
 
-test("rule subjects: hits add up, first and last are by the hits' times, and the last activity is the latest one's", async () => {
+test("rule subjects: hits add up, first and last follow the times of the hits, and the last activity is the latest one", async () => {
   const tenant = await newTenant();
   await addSubjects(tenant, [
     { subject: "s", at: noonBefore(3), last_activity: activity("middle") },
@@ -93,7 +93,7 @@ test("rule subjects: hits add up, first and last are by the hits' times, and the
 
 const said = (subject: string, disposition: string) => ({ subject, disposition, case_version: 2, decided_at: noonBefore(0) });
 
-test("GET rule report 200: subjects, precision, examples and overlap are of those that were hit in these days", async () => {
+test("GET rule report 200: subjects, precision, examples and overlap cover those hit in these days", async () => {
   const tenant = await newTenant();
   await addSubjects(tenant, [
     { subject: "account:1", at: noonBefore(1), hits: 3 },
@@ -150,7 +150,7 @@ test("GET rule report 200: subjects, precision, examples and overlap are of thos
 
 const secondsAfterNoon = (count: number) => new Date(Date.parse(noonBefore(1)) + count * 1000).toISOString();
 
-test("GET rule report 200: twenty examples, those that were hit last, with the account where there is one", async () => {
+test("GET rule report 200: shows the twenty subjects hit last as examples, with the account if there is one", async () => {
   const tenant = await newTenant();
   await addSubjects(
     tenant,
@@ -171,7 +171,7 @@ test("GET rule report 200: twenty examples, those that were hit last, with the a
   expect(examples.map((each) => each.website_account_id)).toEqual(wanted);
 });
 
-test("GET rule report 400 and 404: days beyond 1 to 90, and rules that are not there", async () => {
+test("GET rule report 400 and 404: days outside 1 to 90 are rejected, and unknown rules are not found", async () => {
   const tenant = await newTenant();
   for (const days of ["0", "91", "-1", "1.5", "x", ""]) {
     expectProblem(await tenant.call("GET", `/rules/own_rule/report?days=${days}`), 400, "bad-request");

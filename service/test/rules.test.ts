@@ -11,7 +11,7 @@ const newTenant = () => TestTenant.create(service.current);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const { rule_version: _version, ...definition } = draftRule;
 
-// All that a change of a rule writes.
+// Everything that a change of a rule writes.
 async function written(tenant: TestTenant): Promise<string> {
   const { database } = service.current;
   const tables = await Promise.all([
@@ -32,7 +32,7 @@ async function revision(tenant: TestTenant): Promise<number> {
   return (await findDetection(service.current.database, tenant.tenantId)).revision;
 }
 
-test("PUT rule 200: version 0 makes a rule, which reads back with its measures, and raises the revision", async () => {
+test("PUT rule 200: version 0 creates a rule, which reads back with its measures, and raises the revision", async () => {
   const tenant = await newTenant();
   const before = await revision(tenant);
   const made = await makeRule(tenant, "own_rule");
@@ -57,7 +57,7 @@ test("PUT rule 200: version 0 makes a rule, which reads back with its measures, 
   ]);
 });
 
-test("PUT rule 200: a change is the next version, and the history keeps all, newest first", async () => {
+test("PUT rule 200: a change creates the next version, and the history keeps all, newest first", async () => {
   const tenant = await newTenant();
   const first = await makeRule(tenant, "own_rule");
   const second = await makeRule(tenant, "own_rule", { rule_version: 1, state: "shadow", weight: 4.5 });
@@ -72,7 +72,7 @@ test("PUT rule 200: a change is the next version, and the history keeps all, new
   expect(current.filter((rule) => rule.rule_id === "own_rule")).toEqual([second]);
 });
 
-test("PUT rule 200: what does not differ makes no version, no event and no revision", async () => {
+test("PUT rule 200: an unchanged definition creates no version, no event and no revision", async () => {
   const tenant = await newTenant();
   const made = await makeRule(tenant, "own_rule");
   const before = await written(tenant);
@@ -80,7 +80,7 @@ test("PUT rule 200: what does not differ makes no version, no event and no revis
   expect(await written(tenant)).toBe(before);
 });
 
-test("PUT rule 409: another version than the current one applies nothing and names the current one", async () => {
+test("PUT rule 409: any version but the current one applies nothing and returns the current one", async () => {
   const tenant = await newTenant();
   await makeRule(tenant, "own_rule");
   await makeRule(tenant, "own_rule", { rule_version: 1, weight: 5 });
@@ -93,7 +93,7 @@ test("PUT rule 409: another version than the current one applies nothing and nam
   expect(await written(tenant)).toBe(before);
 });
 
-test("PUT rule 404: a version of a rule that is not there makes none", async () => {
+test("PUT rule 404: a version of a rule that does not exist creates nothing", async () => {
   const tenant = await newTenant();
   const before = await written(tenant);
   for (const id of ["absent", randomUUID(), "x".repeat(600)]) {
@@ -103,7 +103,7 @@ test("PUT rule 404: a version of a rule that is not there makes none", async () 
   expect(await written(tenant)).toBe(before);
 });
 
-test("PUT rule race: of ten that change one version, one wins, and nine are told the new one", async () => {
+test("PUT rule race: of ten changes to one version one wins, and nine get the new version", async () => {
   const tenant = await newTenant();
   await makeRule(tenant, "own_rule");
   const before = await revision(tenant);
@@ -122,7 +122,7 @@ test("PUT rule race: of ten that change one version, one wins, and nine are told
   expect(await events(tenant)).toHaveLength(2);
 });
 
-test("PUT rule race: of ten that make one rule, one does", async () => {
+test("PUT rule race: of ten concurrent requests that create one rule, one succeeds", async () => {
   const tenant = await newTenant();
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, index) => putRule(tenant, "own_rule", { weight: index + 0.5 })),
@@ -155,7 +155,7 @@ const faults: [name: string, change: Record<string, unknown>, field: string, mes
 ];
 
 test.each(faults)(
-  "PUT rule 422: %s, with its place and a hint, and nothing is applied",
+  "PUT rule 422: %s is reported with its position and a hint, and nothing is applied",
   async (_name, change, field, message) => {
     const tenant = await newTenant();
     await makeRule(tenant, "own_rule");
@@ -167,14 +167,14 @@ test.each(faults)(
   },
 );
 
-test("PUT rule 422: expression, sentence and plain members are named together, in the order of the body", async () => {
+test("PUT rule 422: expression, sentence and plain members are reported together, in body order", async () => {
   const tenant = await newTenant();
   const answer = await putRule(tenant, "own_rule", { name: "", expression: "x.y", sentence: "{", weight: 11 });
   const { errors } = expectProblem(answer, 422, "validation-error");
   expect(errors?.map((each) => each.field)).toEqual(["name", "expression", "sentence", "weight"]);
 });
 
-test("PUT rule 400: no rule is made under an id of another form", async () => {
+test("PUT rule 400: an id of another form creates no rule", async () => {
   const tenant = await newTenant();
   const before = await written(tenant);
   for (const id of ["Own", "1rule", "_rule", "own-rule", "r\u00e9gle", "x".repeat(65), "own rule", "own_rule%0A"]) {
@@ -186,7 +186,7 @@ test("PUT rule 400: no rule is made under an id of another form", async () => {
   for (const id of ["a", "x".repeat(64), "a_1"]) await makeRule(tenant, id);
 });
 
-test(`PUT rule 422: a tenant has ${rulesMax} rules and no more, while those it has can be changed`, async () => {
+test(`PUT rule 422: a tenant has at most ${rulesMax} rules, and existing ones can still be changed`, async () => {
   const tenant = await newTenant();
   const rules = Array.from({ length: rulesMax }, (_, index) => ({ rule_id: `filler_${index}`, ...definition }));
   const { database } = service.current;
@@ -205,7 +205,7 @@ test(`PUT rule 422: a tenant has ${rulesMax} rules and no more, while those it h
   await makeRule(tenant, made?.rule_id ?? "", { rule_version: 1, state: "off" });
 });
 
-test("defaults: seeded once, by system, and a rule that was changed since stays as it is", async () => {
+test("defaults: seeded once, by system, and a rule changed since then is left unchanged", async () => {
   const tenant = await newTenant();
   const { database } = service.current;
   const seed = [{ rule_id: "seeded", ...definition }];
@@ -219,7 +219,7 @@ test("defaults: seeded once, by system, and a rule that was changed since stays 
   expect((await tenant.call("GET", "/rules/seeded")).json.data).toMatchObject(changed);
 });
 
-test("GET features 200: every field of the catalogue, those counted in a ring with their maximum", async () => {
+test("GET features 200: lists every field of the catalogue, with the maximum of those counted in a ring", async () => {
   const tenant = await newTenant();
   const { features } = (await tenant.call("GET", "/features")).json.data as { features: Record<string, unknown>[] };
   expect(features.map((each) => each["name"])).toEqual(fields.map((field) => field.name));
@@ -233,7 +233,7 @@ test("GET features 200: every field of the catalogue, those counted in a ring wi
   expect(features.find((each) => each["name"] === "account.logins")).not.toHaveProperty("maximum");
 });
 
-test("PUT thresholds 200: the next version, seen by the engine at the next look, once", async () => {
+test("PUT thresholds 200: creates the next version, which the engine sees at its next check", async () => {
   const tenant = await newTenant();
   const { database } = service.current;
   expect((await tenant.call("GET", "/thresholds")).json.data).toMatchObject({ ...defaultThresholds, thresholds_version: 1 });
@@ -251,7 +251,7 @@ test("PUT thresholds 200: the next version, seen by the engine at the next look,
   expect(await revision(tenant)).toBe(before + 1);
 });
 
-test("PUT thresholds 422: those that do not rise are named, and nothing is applied", async () => {
+test("PUT thresholds 422: thresholds that do not rise are reported, and nothing is applied", async () => {
   const tenant = await newTenant();
   const before = await written(tenant);
   for (const [change, ...named] of [

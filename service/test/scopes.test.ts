@@ -38,7 +38,7 @@ function lookalikes(scope: string): string[] {
   ].filter((text) => text !== scope && !text.split(" ").includes(scope));
 }
 
-test.each(table)("%s 403: nothing but %s opens it", async (_at, scope, operation) => {
+test.each(table)("%s 403: no other scope than %s gives access", async (_at, scope, operation) => {
   const { tenant } = world.current;
   const before = await snapshot(world.current);
   const others = scopes.filter((each) => each !== scope);
@@ -52,7 +52,7 @@ test.each(table)("%s 403: nothing but %s opens it", async (_at, scope, operation
   expect(await snapshot(world.current)).toBe(before);
 });
 
-// Of the client or the person that a draft is about.
+// The scopes of the client or person that a draft is about.
 function reached(id: string): readonly string[] {
   // The tenant's first client has every scope.
   if (id === "rotateAuthSecret") return scopes;
@@ -61,7 +61,7 @@ function reached(id: string): readonly string[] {
   return ["createUser", "updateUser", "createUserLink", "endUserSessions"].includes(id) ? roleScopes.lead : [];
 }
 
-test("every operation of the table is open with its scope, and those of whom it reaches", async () => {
+test("scopes: every operation works with its scope and those of the client or person it affects", async () => {
   const own = await createWorld(service.current);
   for (const operation of operations) {
     const token = await own.tenant.mint([operation.scope, ...reached(operation.id)]);
@@ -70,11 +70,11 @@ test("every operation of the table is open with its scope, and those of whom it 
   }
 });
 
-test("scopes: the table asks for no scope that the issuer cannot grant", () => {
+test("scopes: the table requires no scope that the issuer cannot grant", () => {
   expect(operations.map((operation) => operation.scope).filter((scope) => !scopes.includes(scope))).toEqual([]);
 });
 
-test("scopes: of several, each counts, wherever it stands", async () => {
+test("scopes: each of several scopes counts, at any position", async () => {
   const tenant = await TestTenant.create(service.current);
   for (const granted of [
     ["read:cases", "read:case"],
@@ -90,7 +90,7 @@ const challenge = 'Bearer realm="casehound"';
 const invalid = `${challenge}, error="invalid_token"`;
 
 test.each(table)(
-  "%s 401: the challenge names the realm, and the fault only where a token was sent",
+  "%s 401: the challenge contains the realm, and the error only if a token was sent",
   async (_at, _scope, operation) => {
     const { expiredToken } = world.current;
     const { token } = world.current.tenant;
@@ -107,14 +107,14 @@ test.each(table)(
     for (const each of [...spoiled, "Bearer", token, `Basic ${token}`, `Token ${token}`, `Bearer: ${token}`, `Bearer=${token}`]) {
       expect(await ask(each), each).toBe(invalid);
     }
-    // A token anywhere but in the header is none.
+    // A token anywhere but in the header is ignored.
     const elsewhere = { ...good, token: null, query: `?access_token=${token}` };
     expectProblem(await sendDraft(service.current, elsewhere), 401, "unauthorized");
     expect(await snapshot(world.current)).toBe(before);
   },
 );
 
-test("GET cases 200: Bearer in any letter case", async () => {
+test("GET cases 200: Bearer is accepted in any letter case", async () => {
   const tenant = await TestTenant.create(service.current);
   for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR"]) {
     const headers = { authorization: `${scheme} ${tenant.token}` };

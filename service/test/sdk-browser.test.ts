@@ -6,7 +6,7 @@ import { LossyProxy } from "./lossy-proxy.ts";
 import { Customer, Visit, browserPace, likePeople, patience } from "./shop.ts";
 
 vi.setConfig(browserPace);
-// What a first visit to the log-in page and one log-in make.
+// The events of a first visit to the log-in page with one log-in.
 const newcomer = ["_first_open", "_session_start", "_page_view", "_profile_set", "login"];
 
 // The SDK as npm delivers it, in a real Chromium, on a shop of another origin.
@@ -23,7 +23,7 @@ async function openShop(config: Record<string, unknown> = {}): Promise<{ custome
   return { customer, visit: await Visit.begin(browser) };
 }
 
-test("clickstream: a visit over four pages arrives whole, each event once, with account, session and device", async () => {
+test("clickstream: a visit over four pages arrives completely, each event once, with account, session and device", async () => {
   const { customer, visit } = await openShop();
   const { page } = visit;
   await page.goto(`${customer.shop.origin}/?token=secret#part`);
@@ -60,14 +60,14 @@ test("clickstream: a visit over four pages arrives whole, each event once, with 
   expect(JSON.stringify(stored)).not.toContain("secret");
 });
 
-test("clickstream: an event whose answer is lost is sent again by the SDK, and counted once", async () => {
+test("clickstream: an event whose response is lost is sent again by the SDK and counted once", async () => {
   const { customer, visit } = await openShop();
   const proxy = await LossyProxy.open(service.current.port);
   customer.useClickstream({ endpoint: `${proxy.url}/collect/${customer.appKey}` });
   proxy.isLosing = true;
   await visit.page.goto(`${customer.shop.origin}/login`);
   await visit.signIn("ann");
-  // Three tries each, and then it is kept for later.
+  // The SDK tries each event three times and then keeps it for later.
   await visit.expectKept(newcomer);
   expect(visit.posts.length).toBeGreaterThanOrEqual(3 * visit.sent.size);
   expect(new Set(proxy.lost)).toEqual(new Set([200]));
@@ -80,7 +80,7 @@ test("clickstream: an event whose answer is lost is sent again by the SDK, and c
   expect(after.filter((each) => each.type === "login_succeeded")).toHaveLength(2);
 });
 
-test("clickstream: in batch mode, what a closing page sends arrives", async () => {
+test("clickstream: in batch mode, the events that a closing page sends arrive", async () => {
   const { customer, visit } = await openShop({ sendMode: "Batch", sendEventsInterval: 600_000 });
   await visit.page.goto(`${customer.shop.origin}/login`);
   await visit.signIn("ann");
@@ -92,7 +92,7 @@ test("clickstream: in batch mode, what a closing page sends arrives", async () =
   }, patience);
 });
 
-test("clickstream: from an origin that the tenant did not allow, the browser sends nothing", async () => {
+test("clickstream: from an origin that the tenant does not allow, the browser sends nothing", async () => {
   const { customer, visit } = await openShop();
   const stranger = await Customer.create(service.current);
   stranger.shop.head = customer.shop.head;
@@ -104,7 +104,7 @@ test("clickstream: from an origin that the tenant did not allow, the browser sen
   expect(await stranger.activities()).toEqual([]);
 });
 
-test("clickstream: one device that tries passwords on twelve users becomes an open case that says why; a shopper becomes none", async () => {
+test("clickstream: a device that tries passwords on twelve users gets an open case with the reason; a shopper gets none", async () => {
   const { customer, visit } = await openShop();
   const shopper = await Visit.begin(browser);
   await shopper.page.goto(`${customer.shop.origin}/login`);

@@ -10,7 +10,7 @@ import { send, testConfig } from "./harness.ts";
 import { Customer, Visit, browserPace, likePeople, patience } from "./shop.ts";
 
 vi.setConfig(browserPace);
-// A database of this file's own, for here it is stopped and started.
+// This file has its own database, because its tests stop and start it.
 const folder = mkdtempSync(join(tmpdir(), "casehound-sdk-outage-"));
 let postgres: EmbeddedPostgres;
 let service: Service;
@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("clickstream: what a page sent while the database was away arrives when it is back, nothing lost and each once", async () => {
+test("clickstream: events sent while the database is down arrive once it is back, each exactly once", async () => {
   const customer = await Customer.create(service);
   customer.useClickstream();
   const visit = await Visit.begin(browser);
@@ -43,12 +43,12 @@ test("clickstream: what a page sent while the database was away arrives when it 
   await postgres.stop();
   await visit.signIn("ann");
   await visit.expectKept(["_profile_set", "login"]);
-  // Refused, or not even asked, where the preflight was: never taken for stored.
+  // The post was rejected, or not sent because the preflight was. It was never reported as stored.
   expect(await visit.statuses(seen)).not.toContain(200);
 
   postgres = await EmbeddedPostgres.forService(folder);
   await vi.waitFor(async () => expect((await send(service.port, "GET", "/readyz")).status).toBe(200), patience);
-  // The SDK tries again once something else got through.
+  // The SDK retries once another request has succeeded.
   await visit.signIn("ann");
   await visit.expectKept([]);
   const stored = await customer.expectAll(visit);

@@ -85,7 +85,7 @@ test("POST token 200: guesses at a client lock out neither its other addresses, 
   expect((await ask({ clientId: tenant.clientId, secret: "wrong", headers: attacker })).status).toBe(429);
 });
 
-test("POST token 200: many right secrets at once do not count as guesses", async () => {
+test("POST token 200: many concurrent requests with the right secret do not count as guesses", async () => {
   const tenant = await TestTenant.create(service.current);
   const headers = somewhere();
   const all = Array.from({ length: 20 }, () => ask({ clientId: tenant.clientId, secret: tenant.clientSecret, headers }));

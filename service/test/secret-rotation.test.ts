@@ -19,7 +19,7 @@ afterAll(() => other.stop());
 const dayMs = 24 * 60 * 60 * 1000;
 
 type Rotated = { client_id: string; client_secret: string; previous_secret_expires_at?: string };
-// The two operations that rotate a secret: of the tenant's first client, and of any client.
+// The two operations that rotate a secret: that of the tenant's first client, and that of any client.
 type Subject = { tenant: TestTenant; clientId: string; secret: string; path: string };
 
 async function firstClient(): Promise<Subject> {
@@ -148,7 +148,7 @@ test.for(both)("%s 200: revoke_now ends the tokens of every revoked secret, in e
   const token = await adminToken(subject);
   const second = await rotate(subject, {}, token);
   const fetched = [await tokenOf(subject, subject.secret), await tokenOf(subject, second.client_secret, other)];
-  // Both processes remember them.
+  // Both processes cache them.
   for (const each of fetched) for (const at of [service.current, other]) expect(await use(subject, each, at)).toBe(200);
   const third = await rotate(subject, { revoke_now: true }, token);
   const fresh = await tokenOf(subject, third.client_secret);
@@ -158,11 +158,11 @@ test.for(both)("%s 200: revoke_now ends the tokens of every revoked secret, in e
     });
     expect(await use(subject, fresh, at)).toBe(200);
   }
-  // Nobody else's tokens end.
+  // Tokens of other clients continue to work.
   expect(await use(subject, token)).toBe(200);
 });
 
-test("POST rotate-auth-secret 200: tokens of the new secret work in the very second of each revocation", async () => {
+test("POST rotate-auth-secret 200: tokens of the new secret work even in the second of the revocation", async () => {
   const subject = await firstClient();
   const token = await adminToken(subject);
   const ended: string[] = [];
@@ -201,7 +201,7 @@ test("POST rotate-auth-secret 200: parallel rotations end no earlier secret befo
     expect((await ask(subject, secret)).status).toBe(200);
 });
 
-test("rotations are in the audit log, with the actor and the client, and without a secret", async () => {
+test("audit: rotations are logged with the actor and the client, and without a secret", async () => {
   const lines: string[] = [];
   const log = pino({ level: "info", base: null }, { write: (line: string) => void lines.push(line) });
   const logging = await startService(testConfig({ roles: new Set(["api"]) }), log);

@@ -32,7 +32,7 @@ export async function send(port: number, method: string, path: string, options: 
   };
 }
 
-// A stream goes on for ever: its beginning is all of an answer that a call can wait for.
+// A stream does not end, so a call returns only its first chunk.
 async function firstText(response: Response): Promise<string> {
   const reader = response.body?.getReader();
   const { value } = (await reader?.read()) ?? {};
@@ -42,7 +42,7 @@ async function firstText(response: Response): Promise<string> {
 
 export type RawAnswer = { status: number; headers: Record<string, string>; text: string };
 
-// The very bytes, for what no HTTP client would send. The connection is closed by us only when the answer is complete.
+// Sends exactly these bytes, which no HTTP client would send. We close the connection only when the response is complete.
 export function sendRaw(port: number, request: string | Buffer): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");

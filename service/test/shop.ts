@@ -10,7 +10,7 @@ import type { Service } from "../src/service.ts";
 import { clickstreamScript } from "./clickstream-sdk.ts";
 import { TestTenant } from "./harness.ts";
 
-// A small shop on an origin of its own. Its pages know nothing of who listens: they tell `window.shop`, which `head` sets up.
+// A small shop on its own origin. Its pages do not know who listens: they call `window.shop`, which `head` sets up.
 const pages: Record<string, string> = {
   "/": `<h1>Shop</h1><p><a href="/product">A teapot</a> <a href="/login">Sign in</a></p><div style="height: 3000px"></div>`,
   "/product": `<h1>A teapot</h1><button onclick="shop.tell('add_to_cart', { product: 'teapot', price: 24.5 })">Add to cart</button>
@@ -27,7 +27,7 @@ const pages: Record<string, string> = {
     <button onclick="shop.tell('purchase', { amount: 24.5 }); outcome.textContent = 'Thank you'">Pay</button><p id="outcome"></p>`,
 };
 
-// A browser takes its time on a machine that runs other tests beside it.
+// A browser is slow on a machine that runs other tests at the same time.
 export const browserPace = { testTimeout: 90_000, hookTimeout: 90_000 };
 export const patience = { timeout: 30_000, interval: 50 };
 
@@ -39,7 +39,7 @@ export class Shop {
     this.#server = server;
   }
 
-  // `localhost`, where the service is 127.0.0.1: another site to a browser, not just another port.
+  // `localhost`, while the service is on 127.0.0.1: for a browser that is another site, not just another port.
   get origin(): string {
     return `http://localhost:${(this.#server.address() as AddressInfo).port}`;
   }
@@ -69,7 +69,7 @@ export class Shop {
 
 export type Sent = { event_id: string; event_type: string; device_id: string; attributes: Record<string, unknown> };
 
-// A tenant whose only allowed origin is its own shop's.
+// A tenant that allows only the origin of its own shop.
 export class Customer {
   readonly tenant: TestTenant;
   readonly shop: Shop;
@@ -89,7 +89,7 @@ export class Customer {
     return new Customer(tenant, shop, (answer.json.data as { clickstream_app_id: string }).clickstream_app_id);
   }
 
-  // The SDK by its documentation, but for what the test wants otherwise.
+  // Sets up the SDK as its documentation says, with the test's changes.
   useClickstream(config: Record<string, unknown> = {}): void {
     const { url } = this.tenant.service;
     const all = { appId: this.appKey, endpoint: `${url}/collect/${this.appKey}`, pageType: "multiPageApp", ...config };
@@ -118,8 +118,8 @@ export class Customer {
       };</script>`;
   }
 
-  // Waits until all that was sent is stored; nothing may be stored twice. There may be more than was seen to be sent: the
-  // browser does not show the last request of a page that has gone.
+  // Waits until everything sent is stored. Nothing may be stored twice. There may be more than was seen, because the browser does
+  // not report the last request of a page that was left.
   async expectAll(...visits: Visit[]): Promise<RecordedActivity[]> {
     return vi.waitFor(async () => {
       const sent = visits.flatMap((visit) => [...visit.sent.keys()]);
@@ -132,7 +132,7 @@ export class Customer {
     }, patience);
   }
 
-  // Waits for an open case that says this.
+  // Waits for an open case whose summary matches.
   async expectCase(summary: RegExp): Promise<Case> {
     return vi.waitFor(async () => {
       const listed = await this.tenant.list("status=OPEN");
@@ -143,7 +143,7 @@ export class Customer {
     }, patience);
   }
 
-  // Everything that was accepted of the tenant, scored or not yet. One statement, so that nothing is seen in between.
+  // Everything accepted for the tenant, scored or not. It is one statement, so that no intermediate state is seen.
   async activities(): Promise<RecordedActivity[]> {
     const { database } = this.tenant.service;
     const rows = await database.query<{ parcel: Buffer | null; activity: RecordedActivity }>(sql`
@@ -169,12 +169,12 @@ export class Customer {
   }
 }
 
-// A head-less or driven Chromium says so to every page, which is a reason for suspicion of its own. Our shoppers are people.
-// By flags, since what is set for a page alone does not reach the requests that outlive it.
+// A headless or automated Chromium says so to every page, which is suspicious by itself. Our shoppers are people. This uses
+// flags, because settings of a page do not apply to requests that outlive it.
 const agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36";
 export const likePeople = [`--user-agent=${agent}`, "--disable-blink-features=AutomationControlled"];
 
-// A browser profile of its own: no cookies, an empty local storage. All that its pages send and complain of is kept.
+// A separate browser profile: no cookies, an empty local storage. Records all that its pages send and all errors.
 export class Visit {
   readonly context: BrowserContext;
   readonly page: Page;
@@ -205,19 +205,19 @@ export class Visit {
     return visit;
   }
 
-  // What the browser sent until now, by event id: an event that was sent again is here once.
+  // The events sent so far, by event id: an event that was sent again is here once.
   get sent(): Map<string, Sent> {
     return new Map(this.posts.flatMap(({ events }) => events).map((event) => [event.event_id, event]));
   }
 
-  // How the posts were answered, each way once. Null is a post that the browser did not send, or whose answer came when its
-  // page had gone.
+  // The distinct statuses of the posts. Null is a post that the browser did not send, or whose response arrived after its page
+  // was left.
   async statuses(from = 0): Promise<(number | null)[]> {
     return [...new Set(await Promise.all(this.posts.slice(from).map((post) => post.status)))];
   }
 
-  // What the SDK could not deliver and keeps for later. It keeps an event only after three tries, so until then a page that
-  // goes away takes it along.
+  // Expects the events that the SDK could not deliver and keeps for later. It keeps an event only after three tries, so a page
+  // that is left before then loses it.
   async expectKept(types: string[]): Promise<void> {
     const kept = `JSON.parse((localStorage.getItem("aws-solution/clickstream-web/failedEventsKey") ?? "[") + "]")`;
     const read = () => this.page.evaluate<Sent[]>(kept);
@@ -225,7 +225,7 @@ export class Visit {
     await vi.waitFor(async () => expect((await read()).map((event) => event.event_type).toSorted()).toEqual(sorted), patience);
   }
 
-  // To the end of the load, so that whoever listens on the next page is there before anything is done on it.
+  // Waits for the load to end, so that listeners on the next page are ready before anything happens on it.
   async follow(link: string): Promise<void> {
     const found = this.page.getByRole("link", { name: link });
     const path = (await found.getAttribute("href")) ?? "";

@@ -4,7 +4,7 @@ import { startService, type Service } from "../src/service.ts";
 import { TestTenant, expectProblem, send, testConfig, type Answer } from "./harness.ts";
 import { Browser, cookiesOf, goodPassword, invite, newEmail, signIn, somewhere, useLink } from "./people.ts";
 
-// Two processes on one clock, which stands still until a test moves it.
+// Two processes with one clock, which stands still until a test moves it.
 const startMs = Date.now();
 let aheadMs = 0;
 const still = { ...clock, now: () => new Date(startMs + aheadMs).toISOString() };
@@ -113,7 +113,7 @@ test("sign-in 429: parallel attempts from many addresses get no more checks than
   expect(statuses.toSorted((a, b) => a - b)).toEqual([...times(5, 401), ...times(7, 429)]);
 });
 
-test("sign-in 429: one address that tries many accounts is slowed down, but browsers that are known there are not", async () => {
+test("sign-in 429: one address that tries many accounts is slowed down, but browsers known there are not", async () => {
   const [{ email }, stranger] = [await joined(), await joined()];
   const own = await knownBrowser(email);
   const headers = somewhere();
@@ -144,7 +144,7 @@ test("sign-in: an unknown e-mail gets the same responses, whichever tenants are 
   expect(known.map((each) => (each as [number])[0])).toEqual([...times(5, 401), ...times(2, 429)]);
 });
 
-test("sign-in 200: successes use up nothing, and take back nothing that failed before", async () => {
+test("sign-in 200: successes use up no attempts and do not erase earlier failures", async () => {
   const { email } = await joined();
   const headers = somewhere();
   expect(await guesses(40, () => ({ email, password: goodPassword, headers }))).toEqual(times(40, 200));
@@ -212,7 +212,7 @@ test("device cookie: a browser that used an invitation or a reset is known, and 
   }
 });
 
-// The same e-mail in the tenant of somebody who wants to know its password in another.
+// The same e-mail in the tenant of somebody who wants to find out its password in another tenant.
 async function namesakes() {
   const { email, tenant: victim } = await joined();
   const evil = await TestTenant.create(service);
@@ -232,7 +232,7 @@ test("device cookie: a cookie for an e-mail in one tenant gives no extra tries f
   expect(answer.json).toMatchObject({ tenant: { slug: evil.slug } });
 });
 
-test("sign-in 429: a success in one tenant takes back no failure in another, and a password that is right in only one counts as a failure in the other", async () => {
+test("sign-in 429: a success in one tenant erases no failure in another, and a password right in only one is a failure in the other", async () => {
   const { email, victim, evil, own } = await namesakes();
   const headers = somewhere();
   expect(await guesses(4, () => ({ email, tenant: victim.slug, headers }))).toEqual(times(4, 401));

@@ -13,11 +13,11 @@ import { SilentProxy } from "./silent-proxy.ts";
 const close = { status: "CLOSED", case_version: 1 };
 const backMs = 60_000;
 
-// Of tests that run side by side each has its own.
+// Each concurrent test has its own.
 type Finishing = Pick<TestContext, "onTestFinished">;
 
-// A database behind a proxy that can fall silent. Each service has its own database: when its proxy falls silent, its engine may
-// be in the middle of a batch, and keeps the batch's tenant locked. On a shared database that would be any other test's tenant.
+// A database behind a proxy that can fall silent. Each service has its own database, because a silent proxy may leave its engine
+// within a batch with the tenant locked. On a shared database that could be the tenant of another test.
 async function openProxy({ onTestFinished }: Finishing): Promise<{ proxy: SilentProxy; databaseUrl: string }> {
   const { host, port, user = "", database = "" } = new Client({ connectionString: await createDatabase(inject("databaseUrl")) });
   const proxy = await SilentProxy.open(host.startsWith("/") ? { path: join(host, `.s.PGSQL.${port}`) } : { host, port });
@@ -32,7 +32,7 @@ async function startBehind(finishing: Finishing): Promise<{ proxy: SilentProxy; 
   return { proxy, tenant: await TestTenant.create(service) };
 }
 
-test.concurrent("502: a database that is silent keeps no request waiting for ever, and all is well once it speaks", async ({
+test.concurrent("502: a silent database keeps no request waiting forever, and everything works once it responds again", async ({
   onTestFinished,
 }) => {
   const { proxy, tenant } = await startBehind({ onTestFinished });
@@ -48,7 +48,7 @@ test.concurrent("502: a database that is silent keeps no request waiting for eve
     send(tenant.service.port, "GET", "/readyz"),
   ]);
   for (const answer of answers) expectProblem(answer, 502, "bad-gateway");
-  // By now there is no connection left, and none to be had.
+  // By now all connections are lost, and no new one can be made.
   expectProblem(await tenant.call("GET", `/cases/${before.case_id}`), 502, "bad-gateway");
   expectProblem(await tenant.put(before.case_id, close, key), 502, "bad-gateway");
   proxy.speak();
@@ -62,7 +62,7 @@ test.concurrent("502: a database that is silent keeps no request waiting for eve
   expect(closed.headers.get("idempotent-replayed")).toBeNull();
 });
 
-test.concurrent("500: a database that falls silent while COMMIT runs, and the key tells the outcome", async ({
+test.concurrent("500: if the database falls silent during COMMIT, the Idempotency-Key shows whether the change was applied", async ({
   onTestFinished,
 }) => {
   const { proxy, tenant } = await startBehind({ onTestFinished });
@@ -80,7 +80,7 @@ test.concurrent("500: a database that falls silent while COMMIT runs, and the ke
   expect(await tenant.read(case_id)).toMatchObject({ status: "CLOSED", case_version: 2 });
 });
 
-test.concurrent("listener: one that hears nothing because of the network learns so, and listens again", async ({
+test.concurrent("listener: a listener that the network has cut off notices it and starts listening again", async ({
   onTestFinished,
 }) => {
   const { proxy, databaseUrl } = await openProxy({ onTestFinished });

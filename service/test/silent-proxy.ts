@@ -2,13 +2,13 @@ import { connect, createServer, type AddressInfo, type NetConnectOpts, type Serv
 
 const commit = Buffer.from("commit\0");
 
-// A message begins with its type and its length.
+// A message starts with its type and its length.
 function isBegin(sent: Buffer): boolean {
   return sent.toString("latin1", 0, 1) === "Q" && sent.toString("latin1", 5, 10) === "begin";
 }
 
-// Between a service and its database. Silent, it passes nothing on and closes nothing, as a network does that has come apart; when
-// it speaks again, what was sent meanwhile arrives.
+// A proxy between a service and its database. While silent, it forwards and closes nothing, like a broken network. When it speaks
+// again, what was sent in between arrives.
 export class SilentProxy {
   readonly #target: NetConnectOpts;
   readonly #server: Server;
@@ -28,11 +28,11 @@ export class SilentProxy {
   }
 
   get port(): number {
-    // Listening on TCP, its address is never text.
+    // It listens on TCP, so its address is never a string.
     return (this.#server.address() as AddressInfo).port;
   }
 
-  // Of the service's, each of which has one to the database.
+  // Each of the service's connections has one to the database.
   get connections(): number {
     return this.#open.size / 2;
   }
@@ -43,7 +43,8 @@ export class SilentProxy {
     for (const socket of this.#open) socket.pause();
   }
 
-  // From the next COMMIT on, of any transaction or of one in which the text was sent. That one is passed on, its answer is not.
+  // Falls silent at the next COMMIT, of any transaction or of one that contains the text. The COMMIT is forwarded, its reply is
+  // not.
   silenceAtCommit(text = ""): void {
     this.#armedFor = text;
   }

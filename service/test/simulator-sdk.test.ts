@@ -34,11 +34,11 @@ type PageEvent = {
   };
 };
 
-// What a simulated browser sends is ours to know.
+// We know the format of what a simulated browser sends.
 const eventsOf = ({ body }: BrowserRequest): PageEvent[] => JSON.parse(body) as PageEvent[];
 const queryOf = ({ path }: BrowserRequest): URLSearchParams => new URL(path, origin).searchParams;
 
-test("sdk: every request goes to the key's path, with the query and the hash of the real SDK", () => {
+test("sdk: every request goes to the key's path, with the real SDK's query and hash", () => {
   const form =
     /^\/collect\/key\?platform=Web&appId=app&event_bundle_sequence_id=\d+&upload_timestamp=\d{13}&hashCode=([0-9a-f]{8})$/;
   const hashes = requests.map(({ body }) => createHash("sha256").update(body).digest("hex").slice(0, 8));
@@ -66,14 +66,14 @@ test("sdk: events have the SDK's members, in its order", () => {
   expect(events.filter((event) => !Object.keys(event.attributes).join(" ").endsWith(attributes))).toEqual([]);
 });
 
-test("sdk: presets and the shop's own events are there, log-ins and payments are the servers'", () => {
+test("sdk: presets and the shop's own events come from browsers, and log-ins and payments from servers", () => {
   const types = new Set(requests.flatMap(eventsOf).map((event) => event.event_type));
   const presets = ["_first_open", "_session_start", "_page_view", "_user_engagement", "_scroll", "_search", "_profile_set"];
   expect([...types]).toEqual(expect.arrayContaining([...presets, "view_item", "add_to_cart"]));
   expect([...types].filter((type) => /login|purchase|payment/.test(type) && type !== "choose_payment")).toEqual([]);
 });
 
-test("sdk: a session's id is made of the browser's and of its start", () => {
+test("sdk: a session's id consists of the browser's id and the start time", () => {
   const events = requests.flatMap(eventsOf).map(({ attributes }) => attributes);
   const wrong = events.filter(({ _session_id: id, _session_start_timestamp: started }) => id.slice(8) !== `-${stamp(started)}`);
   expect(wrong).toEqual([]);
@@ -81,7 +81,7 @@ test("sdk: a session's id is made of the browser's and of its start", () => {
   expect(stamp(Date.UTC(2026, 10, 15, 0, 45, 42, 978))).toBe("20261115-004542978");
 });
 
-test("sdk: some clocks are hours off, some events come days late, some requests twice", () => {
+test("sdk: some clocks are hours off, some events are days late, and some requests are sent twice", () => {
   const skew = requests.map((request) => Math.abs(Number(queryOf(request).get("upload_timestamp")) - request.at_ms));
   expect(skew.filter((ms) => ms > 1_800_000).length / skew.length).toBeGreaterThan(0.002);
   expect(skew.filter((ms) => ms < 10_000).length / skew.length).toBeGreaterThan(0.9);
@@ -96,7 +96,7 @@ test("sdk: some clocks are hours off, some events come days late, some requests 
   expect(repeated / ids.length).toBeLessThan(0.02);
 });
 
-test("sdk: the collector keeps every event, and finds nothing odd but clocks", () => {
+test("sdk: the collector keeps every event and flags nothing but clocks", () => {
   const tenant = { tenant_id: "t", slug: "shop", app_key: "key", url_parameters: [] };
   const signs = new Map<string, number>();
   let count = 0;

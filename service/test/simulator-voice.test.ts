@@ -73,7 +73,7 @@ test.each([
   },
 );
 
-test("voice: a signed visit's events verify for the account that is logged in, and a failed log-in is never signed", () => {
+test("voice: events of a signed visit verify for the logged-in account, and a failed log-in is never signed", () => {
   const failed = signedActivities.filter(({ type }) => type === "login_failed");
   expect(failed.some((each) => each.website_account_id !== undefined)).toBe(true);
   expect(failed.filter(({ identity }) => identity !== undefined)).toEqual([]);

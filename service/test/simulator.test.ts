@@ -31,7 +31,7 @@ function* upTo(deliveries: Iterable<Delivery>, untilMs: number): Generator<Deliv
   }
 }
 
-test("simulator: the demo goes through the real collector and API whole, and its attacks become cases of every label", async () => {
+test("simulator: the whole demo passes through the real collector and API, and its attacks become cases of every label", async () => {
   const { port, database } = service.current;
   const tenant = await createTenant(database, { slug: `t-${randomUUID()}`, allowedOrigins: [origin] }, clock);
   const baseUrl = `http://127.0.0.1:${port}`;

@@ -9,7 +9,7 @@ import { TestTenant, send, testConfig, type Answer } from "./harness.ts";
 import { listWaiting } from "./inbox.ts";
 import { createDatabase } from "./launch.ts";
 
-// A collector on a database of its own: elsewhere an engine would take what is stored out of the inbox.
+// A collector on its own database: otherwise an engine would take the stored events out of the inbox.
 export function useCollector(overrides: Partial<Config> = {}): { current: Service } {
   const holder: { current: Service } = { current: undefined as never };
   beforeAll(async () => {
@@ -22,7 +22,7 @@ export function useCollector(overrides: Partial<Config> = {}): { current: Servic
 
 export const shop = "https://shop.example";
 
-// An event as the SDK makes it, with what the test wants otherwise.
+// An event as the SDK creates it, with the test's changes.
 export function browserEvent(changed: Record<string, unknown> = {}, attributes: Record<string, unknown> = {}) {
   const timestamp = Date.now();
   return {
@@ -49,7 +49,7 @@ export function browserEvent(changed: Record<string, unknown> = {}, attributes: 
 export type Quarantined = { quarantine: QuarantineEntry[]; counts: QuarantineCount[]; next_cursor: string | null };
 type Sending = { query?: Record<string, string>; headers?: Record<string, string>; key?: string };
 
-// A tenant's web site, and what came of its pages' events.
+// A tenant's web site, and what became of its pages' events.
 export class Site {
   readonly tenant: TestTenant;
   readonly key: string;
@@ -66,7 +66,7 @@ export class Site {
     return new Site(tenant, (answer.json.data as { clickstream_app_id: string }).clickstream_app_id);
   }
 
-  // As the SDK does, from an allowed page, with the right hash.
+  // Sends as the SDK does, from an allowed page and with the right hash.
   collect(body: string | Uint8Array<ArrayBuffer>, { query = {}, headers = {}, key = this.key }: Sending = {}): Promise<Answer> {
     const hashCode = createHash("sha256").update(body).digest("hex").slice(0, 8);
     const all = new URLSearchParams({ platform: "Web", appId: key, upload_timestamp: String(Date.now()), hashCode, ...query });
@@ -74,7 +74,7 @@ export class Site {
     return send(this.tenant.service.port, "POST", `/collect/${key}?${all.toString()}`, options);
   }
 
-  // Must be taken, whatever is in it.
+  // The request must be accepted, whatever it contains.
   async post(events: unknown, sending: Sending = {}): Promise<void> {
     const answer = await this.collect(JSON.stringify(events), sending);
     expect(answer).toMatchObject({ status: 200, text: "{}" });
@@ -98,7 +98,7 @@ export class Site {
     return answer.json.data;
   }
 
-  // By reason, over all days.
+  // Counts by reason, over all days.
   async counts(): Promise<Record<string, number>> {
     const { counts } = await this.quarantined();
     const sums: Record<string, number> = {};

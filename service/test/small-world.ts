@@ -13,10 +13,10 @@ import { sparse } from "../src/detection/vector.ts";
 import type { BrowserFacts, RecordedActivity } from "../src/domain/activity.ts";
 
 type Enriched = Omit<EnrichedActivity, "activity" | "at" | "network">;
-// An activity at so many minutes after the world began, with what its address and user agent say. `facts`: the browser's.
+// An activity at the given minute of the world, with what its address and user agent say. `facts` are those of the browser.
 export type Deed = Partial<Omit<RecordedActivity, "type" | "browser">> &
   Partial<Enriched> & { type: string; minute: number; facts?: BrowserFacts; known?: Known };
-// What is known from outside of the event.
+// What is known apart from the event.
 type Known = Partial<AccountFlags> & {
   confirmed?: number;
   falsePositives?: number;
@@ -26,13 +26,13 @@ type Known = Partial<AccountFlags> & {
 
 const worldBegan = Date.UTC(2026, 4, 1);
 
-// What the engine's memory does, without a database: features are pure, and so are their tests.
+// The engine's memory without a database: features are pure, and so are their tests.
 export class SmallWorld {
   readonly #known = new Map<string, unknown>();
   readonly #logins = new Map<string, number>();
   #serverTells = 0;
 
-  // Everything that is known of the account and of the others changes by it.
+  // Updates everything known about the account and the other entities.
   see({ known = {}, ...deed }: Deed): Observed {
     const event = enrich(deed);
     if (event.source === "server") this.#serverTells |= kindOf(deed.type);
@@ -41,7 +41,7 @@ export class SmallWorld {
     return observed;
   }
 
-  // What differs from its zero after the last of them.
+  // Returns the features that differ from zero after the last of them.
   seeAll(deeds: Deed[]): ReturnType<typeof sparse> {
     const last = deeds.map((deed) => this.see(deed)).at(-1);
     if (!last) throw new Error("nothing happened");
@@ -50,7 +50,7 @@ export class SmallWorld {
 
   #once<T>(name: string, make: () => T): T {
     if (!this.#known.has(name)) this.#known.set(name, make());
-    // Made under this name, and by this call's maker.
+    // It was created under this name by the same kind of call.
     return this.#known.get(name) as T;
   }
 
@@ -115,7 +115,7 @@ function enrich({ minute, facts, ...deed }: Omit<Deed, "known">): EnrichedActivi
   const told = { activity_id: "any", origin: "server" as const, occurred_at: time, received_at: time, ...sent };
   const activity: RecordedActivity = facts ? { ...told, browser: facts } : told;
   const network = asn !== 0 ? `AS${asn}` : activity.ip === undefined ? "" : `${activity.ip}/24`;
-  // By default a browser's user is confirmed here.
+  // By default a browser's user is confirmed.
   const source = deed.source ?? (activity.origin === "server" ? "server" : "verified_session");
   return {
     activity,

@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { Stage, type Step } from "./stage.ts";
 
 // A forger who knows how crowds are counted, in a shop that uses only the snippet. Up to eight accounts per address and day are
-// no crowd.
+// not a crowd.
 const explained = 8;
 const bot = { browser: { is_webdriver: true } };
 
-// All on one day.
+// All are received on one day.
 const received_at = new Date(Date.now() - 60_000).toISOString();
 
 type Forged = { name: number; event: number; ip?: string };
@@ -31,7 +31,7 @@ async function subjectsOf(stage: Stage): Promise<{ accounts: number; sources: st
   return { accounts: subjects.filter(isAccount).length, sources: subjects.filter((each) => !isAccount(each)) };
 }
 
-test("crowd: many events for each name do not push the other names out of sight", async () => {
+test("crowd: many events for each name do not hide the other names", async () => {
   const stage = await Stage.open();
   for (let name = 0; name < 20; name++) {
     await stage.play(Array.from({ length: 30 }, (_, event) => forge({ name, event })));

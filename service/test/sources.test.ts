@@ -108,7 +108,7 @@ test.each(["login_failed", "fraud_report", "custom:reset_asked"])(
   },
 );
 
-test("tie: a session that is tied to one account vouches for no other", async () => {
+test("tie: a session tied to one account does not verify another", async () => {
   const stage = await Stage.open();
   await stage.play([server(0, "login_succeeded", { website_account_id: "mallory", ...thief, session_id: "s1" })]);
   const said = await stage.playLast([page(1, "payment", { ...owner, ...thief, session_id: "s1", ...bot })]);
@@ -141,7 +141,7 @@ test("signature: a signed event verifies itself and its session, and a bad token
   expect(await accountsOf(stage)).toEqual(["owner", "somebody"]);
 });
 
-test("signature: only one log-in per session is learned from a page, so that a thief cannot turn their device into a usual one", async () => {
+test("signature: only one log-in per session is learned from a page, so that a thief's device does not become a usual one", async () => {
   const stage = await Stage.open();
   const session = { ...owner, ...thief, session_id: "s1", identity: "signed" as const };
   await stage.play(Array.from({ length: 30 }, (_, index) => page(index / 10, "login_succeeded", session)));
@@ -149,7 +149,7 @@ test("signature: only one log-in per session is learned from a page, so that a t
   expect(next.features).toMatchObject({ "account.logins": 1, "ip.logins_1h": 1 });
 });
 
-// Two weeks of the owner's activity, then a thief. Returns the log-odds of what the thief does.
+// Two weeks of the owner's activity, then a thief. Returns the log-odds of the thief's actions.
 async function takeOver(forged: (minute: number) => Step[]): Promise<number[]> {
   const stage = await Stage.open();
   const day = 24 * 60;
@@ -177,7 +177,7 @@ async function takeOver(forged: (minute: number) => Step[]): Promise<number[]> {
   return played;
 }
 
-test("hide: forged log-ins and amounts do not change a take-over's log-odds", async () => {
+test("hide: forged log-ins and amounts do not change a takeover's log-odds", async () => {
   const honest = await takeOver(() => []);
   const forged = await takeOver((minute) =>
     Array.from({ length: 40 }, (_, index) => [

@@ -7,14 +7,14 @@ import { networkDatabases } from "@casehound/simulator/mmdb";
 import { addressV4, Network } from "@casehound/simulator/network";
 import { DetectionTenant, type Sent } from "./detection.ts";
 
-// An activity at so many minutes after the stage's beginning, which is longer ago than anything played on it takes.
+// An activity at the given minute of the stage, which begins longer ago than anything played on it takes.
 export type Step = Sent & { minute: number };
 export type Played = { activity_id: string; rules: string[]; features: Features; score: number };
 export type StagedCase = CaseDocument & { subject: string };
 
 const stageDays = 20;
 
-// A fresh tenant with the default rules, on which activity is played through the real engine.
+// A new tenant with the default rules, on which activity is played through the real engine.
 export class Stage {
   readonly tenant: DetectionTenant;
   readonly #beginMs: number;
@@ -35,7 +35,7 @@ export class Stage {
     return new Date(this.#beginMs + Math.round(minute * 60_000)).toISOString();
   }
 
-  // Sends and scores; what was decided of each, in the order of the steps.
+  // Sends and scores the steps. Returns the decision on each, in order.
   async play(steps: Step[]): Promise<Played[]> {
     const sent = steps.map(({ minute, ...activity }): Sent & { activity_id: string } => ({
       activity_id: `step-${++this.#played}`,
@@ -52,7 +52,7 @@ export class Stage {
     });
   }
 
-  // What was decided of the last one.
+  // Returns the decision on the last one.
   async playLast(steps: Step[]): Promise<Played> {
     const last = (await this.play(steps)).at(-1);
     if (!last) throw new Error("nothing was played");
@@ -70,7 +70,7 @@ export class Stage {
   }
 }
 
-// What the latest occurrence shows of a rule: each field that it read, with its value.
+// What the latest occurrence shows for a rule: each field that it read, with its value.
 export function shownValues({ fraud_occurrences: occurrences }: StagedCase, ruleId: string): Record<string, unknown> {
   const latest = Object.values(occurrences).at(-1);
   const model = latest?.explanation.model_behaviour?.find(({ model_name: name }) => name === ruleId);
@@ -81,7 +81,7 @@ export function shownValues({ fraud_occurrences: occurrences }: StagedCase, rule
 const network = new Network();
 const databases = networkDatabases(network, Date.UTC(2026, 10, 1));
 
-// An address of the simulated internet.
+// An address in the simulated internet.
 export function addressIn(city: string, host = 1): string {
   const site = network.sites.find((each) => each.city.name === city && each.carrier.kind === "home");
   if (!site) throw new Error(`nobody lives in ${city}`);

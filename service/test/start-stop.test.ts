@@ -44,7 +44,7 @@ async function countRows(databaseUrl: string, table: string): Promise<number> {
   return rows[0]?.count ?? -1;
 }
 
-test("SIGTERM, exit 0: the request under way is answered, kept connections are closed, PostgreSQL is shut down cleanly", async () => {
+test("SIGTERM, exit 0: the request in progress is answered, idle connections are closed, and PostgreSQL shuts down cleanly", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir });
   const caller = await Caller.signIn(service.port, readDemo(dataDir));
@@ -81,18 +81,18 @@ test("SIGTERM, exit 0: the request under way is answered, kept connections are c
   expect(await next.stop()).toEqual(cleanExit);
 });
 
-test("SIGTERM, exit 0: connections that have sent nothing, half of a head or half of a body do not hold it up for good", async () => {
+test("SIGTERM, exit 0: connections that have sent nothing, half a head or half a body do not block the stop", async () => {
   const service = await processes.start({ DATABASE_URL: await server.newDatabase() });
   const head = "POST /v2/oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n";
   const sent = ["", head.slice(0, 40), `${head}Content-Length: 100\r\n\r\ngrant_type=`];
   const sockets = await Promise.all(sent.map((bytes) => connectPlain(service.port, bytes)));
-  // Whoever is answered now was accepted after them.
+  // This request is answered only after those connections were accepted.
   expect((await send(service.port, "GET", "/livez")).status).toBe(200);
   expect(await service.stop()).toEqual(cleanExit);
   sockets.forEach((socket) => socket.destroy());
 }, 40_000);
 
-test("SIGTERM, exit 0: while PostgreSQL is being started again, none of it is left", async () => {
+test("SIGTERM, exit 0: during a restart of PostgreSQL, nothing of it is left", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir });
   killHard(readPostmaster(dataDir).pid);
@@ -100,7 +100,7 @@ test("SIGTERM, exit 0: while PostgreSQL is being started again, none of it is le
   await eventually(() => expect(processesOf(dataDir)).toEqual([]));
 });
 
-test("SIGTERM: during a start, neither service nor PostgreSQL is left", async () => {
+test("SIGTERM: during a start, neither the service nor PostgreSQL is left", async () => {
   const dataDir = processes.folder();
   const service = processes.launch({ DATA_DIR: dataDir });
   await eventually(() => expect(readPostmaster(dataDir).pid).toBeGreaterThan(0));
@@ -108,7 +108,7 @@ test("SIGTERM: during a start, neither service nor PostgreSQL is left", async ()
   await eventually(() => expect(processesOf(dataDir)).toEqual([]), 10_000);
 });
 
-test("SIGTERM: to npm alone, neither service nor PostgreSQL is left", async () => {
+test("SIGTERM: sent to npm alone, neither the service nor PostgreSQL is left", async () => {
   const dataDir = processes.folder();
   const npm = await processes.start({ DATA_DIR: dataDir }, ["npm", "start"]);
   expect(processesOf(dataDir)).toEqual(expect.arrayContaining([npm.pid, readPostmaster(dataDir).pid]));
@@ -117,7 +117,7 @@ test("SIGTERM: to npm alone, neither service nor PostgreSQL is left", async () =
   expect(readFileSync(join(dataDir, "postgres.log"), "utf8")).toContain("database system is shut down");
 });
 
-test("SIGINT, exit 0: Ctrl+C comes twice, from the terminal and from npm, and stops everything in good order all the same", async () => {
+test("SIGINT, exit 0: Ctrl+C arrives twice, from the terminal and from npm, and everything still stops cleanly", async () => {
   const folder = processes.folder();
   const service = await processes.start({ DATA_DIR: folder });
   service.signal("SIGINT");
@@ -140,7 +140,7 @@ test("start: a demo secret that was rotated is no longer printed", async () => {
   await again.stop();
 });
 
-test("start: the demo tenant's credentials are printed each time, with a curl that works as pasted", async () => {
+test("start: the demo tenant's credentials are printed each time, with a curl command that works as pasted", async () => {
   const dataDir = processes.folder();
   const shown: string[] = [];
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
@@ -162,7 +162,7 @@ test("start: the demo tenant's credentials are printed each time, with a curl th
   expect(shown[1]).toBe(shown[0]);
 });
 
-test("start: credentials are printed also where a kill came before or while they were written down", async () => {
+test("start: credentials are printed even if a kill came before or while they were saved", async () => {
   const dataDir = processes.folder();
   const file = join(dataDir, "demo-credentials.json");
   await (await processes.start({ DATA_DIR: dataDir })).stop();
@@ -177,7 +177,7 @@ test("start: credentials are printed also where a kill came before or while they
   }
 });
 
-test("start: with a tenant of one's own there is no demo, and the link that is printed makes that tenant's first admin", async () => {
+test("start: with a configured tenant there is no demo, and the printed link creates that tenant's first admin", async () => {
   const dataDir = processes.folder();
   for (let start = 1; start <= 2; start++) {
     const service = await processes.start({ DATA_DIR: dataDir, ...bootstrap("acme") });
@@ -190,11 +190,11 @@ test("start: with a tenant of one's own there is no demo, and the link that is p
   expect(existsSync(join(dataDir, "demo-credentials.json"))).toBe(false);
 });
 
-test("start, exit 2: a PORT or METRICS_PORT that is taken is named, and no PostgreSQL is left", async () => {
+test("start, exit 2: a PORT or METRICS_PORT that is taken is reported, and no PostgreSQL is left", async () => {
   const dataDir = processes.folder();
   const taken = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => taken.once("listening", resolve));
-  // A TCP server's address is never text.
+  // A TCP server's address is never a string.
   const port = String((taken.address() as { port: number }).port);
   for (const name of ["PORT", "METRICS_PORT"]) {
     const line = await processes.launch({ DATA_DIR: dataDir, LOG_LEVEL: "error", [name]: port }).refusal();
@@ -205,7 +205,7 @@ test("start, exit 2: a PORT or METRICS_PORT that is taken is named, and no Postg
   taken.close();
 });
 
-test("start with DATABASE_URL: BOOTSTRAP_* are made once with every scope, and stopping leaves the server alone", async () => {
+test("start with DATABASE_URL: BOOTSTRAP_* creates the tenant once with every scope, and stopping leaves the server alone", async () => {
   const databaseUrl = await server.newDatabase();
   const environment = { DATABASE_URL: databaseUrl, ...bootstrap("acme") };
   for (let start = 1; start <= 2; start++) {
@@ -221,7 +221,7 @@ test("start with DATABASE_URL: BOOTSTRAP_* are made once with every scope, and s
   }
 });
 
-test("start: /readyz is 200 only once the bootstrap client can get a token", async () => {
+test("start: /readyz returns 200 only once the bootstrap client can get a token", async () => {
   const port = await freePort();
   const service = processes.launch({ DATABASE_URL: await server.newDatabase(), PORT: String(port), ...bootstrap("early") });
   const ask = () => send(port, "GET", "/readyz").catch(() => null);
@@ -230,12 +230,12 @@ test("start: /readyz is 200 only once the bootstrap client can get a token", asy
   expect(await (await service.up()).stop()).toEqual(cleanExit);
 });
 
-test("start, exit 2: a BOOTSTRAP_CLIENT_ID of another tenant is refused, and nothing is made", async () => {
+test("start, exit 2: a BOOTSTRAP_CLIENT_ID of another tenant is rejected, and nothing is created", async () => {
   const databaseUrl = await server.newDatabase();
   await (await processes.start({ DATABASE_URL: databaseUrl, ...bootstrap("first") })).stop();
   const environment = { DATABASE_URL: databaseUrl, ...bootstrap("first"), BOOTSTRAP_TENANT: "second", LOG_LEVEL: "error" };
   const service = processes.launch(environment);
-  // Where it comes up all the same, the refusal below says so.
+  // If it starts anyway, the check below reports it.
   await service.up().then(
     () => service.stop(),
     () => {},
@@ -244,7 +244,7 @@ test("start, exit 2: a BOOTSTRAP_CLIENT_ID of another tenant is refused, and not
   expect(await countRows(databaseUrl, "tenants")).toBe(1);
 });
 
-test("start: of ten at once on one empty database all come up, and share one schema, key and tenant", async () => {
+test("start: ten concurrent starts on one empty database all come up and share one schema, key and tenant", async () => {
   const databaseUrl = await server.newDatabase();
   const ports = await Promise.all(Array.from({ length: 10 }, () => freePort()));
   const environment = { DATABASE_URL: databaseUrl, PUBLIC_URL: "http://cases.example", ...bootstrap("many") };
@@ -265,7 +265,7 @@ async function countScored(metricsPort: number): Promise<number> {
   return Number(/^casehound_activities_scored_total (\d+)$/m.exec(text)?.[1]);
 }
 
-test("ROLES: api alone takes activity and does not score it, engine alone serves no HTTP and does", async () => {
+test("ROLES: api alone accepts activity without scoring it; engine alone scores it and serves no HTTP", async () => {
   const shared = { DATABASE_URL: await server.newDatabase(), ...bootstrap("split") };
   const [apiMetrics, engineMetrics, enginePort] = await Promise.all([freePort(), freePort(), freePort()]);
   const api = await processes.start({ ...shared, ROLES: "api", METRICS_PORT: String(apiMetrics) });

@@ -5,14 +5,14 @@ import { sql } from "../src/db/postgres/sql.ts";
 import { startService, type Service } from "../src/service.ts";
 import { TestTenant, testConfig, useOwnDatabase, useService } from "./harness.ts";
 
-// Of their own, for these are figures of a whole database.
+// Use an own database, because these metrics cover a whole database.
 const databaseUrl = useOwnDatabase("store_gauges");
 const service = useService({ databaseUrl, roles: new Set(["api"]) });
 
 async function gaugesOf({ metrics }: Service): Promise<Record<string, number>> {
   const text = await metrics.text();
   const lines = [...text.matchAll(/^(casehound_(?:database|unscored|webhook|rules)\S*) (\S+)$/gm)];
-  // Prometheus reads it in any case, and JavaScript does not.
+  // Prometheus accepts any letter case of NaN, JavaScript does not.
   return Object.fromEntries(lines.map(([, name = "", value = ""]) => [name, value === "Nan" ? Number.NaN : Number(value)]));
 }
 
@@ -27,7 +27,7 @@ const quiet = {
   casehound_rules_limited: 0,
 };
 
-test("metrics: what waits to be scored is counted with its age, and is gone when an engine has been there", async () => {
+test("metrics: activity waiting to be scored is counted with its age, and reaches zero after an engine has run", async () => {
   const tenant = await TestTenant.create(service.current);
   expect(await gaugesOf(service.current)).toEqual(quiet);
   await tenant.report("someone");
@@ -46,7 +46,7 @@ test("metrics: what waits to be scored is counted with its age, and is gone when
   }
 });
 
-test("metrics: webhook messages are counted by what became of them, and those of a webhook that is off do not wait", async () => {
+test("metrics: webhook messages are counted by state, and those of a disabled webhook do not count as waiting", async () => {
   const { database } = service.current;
   const tenant = await TestTenant.create(service.current);
   const made = await tenant.call("POST", "/webhooks", { body: { url: "https://crm.example/hook", types: [] } });
@@ -73,7 +73,7 @@ test("metrics: webhook messages are counted by what became of them, and those of
   });
 });
 
-test("metrics: without its database a process says so, and does not make up what waits", async () => {
+test("metrics: without its database a process says so and reports no counts", async () => {
   const name = `gone_${randomUUID().replaceAll("-", "")}`;
   const shared = new Database({ connectionString: inject("databaseUrl") });
   const connection = await shared.connect();

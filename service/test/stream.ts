@@ -2,7 +2,7 @@ import type { LoggedEvent } from "../src/domain/event.ts";
 
 export type Message = { id?: string; event?: string; data?: string; comment?: string; retry?: string };
 
-// A reader of server-sent events that knows nothing of our client: the format's own fields, one message after the other.
+// Reads server-sent events without our client: the fields of the format, one message after the other.
 export class StreamReader {
   readonly response: Response;
   readonly #reader: ReadableStreamDefaultReader<string>;
@@ -18,7 +18,7 @@ export class StreamReader {
     return new StreamReader(await fetch(url, { headers }));
   }
 
-  // Null at the stream's end.
+  // Returns null at the end of the stream.
   async next(): Promise<Message | null> {
     for (;;) {
       const end = this.#text.indexOf("\n\n");
@@ -33,7 +33,7 @@ export class StreamReader {
     }
   }
 
-  // The next message that has data.
+  // Returns the next message with data.
   async event(): Promise<LoggedEvent> {
     for (;;) {
       const message = await this.next();

@@ -1,6 +1,6 @@
 const buckets = "level, total_events, session_starts, sessions, identified, ids";
 
-// Every table that is swept, with its column of time and a row: $1 is the tenant, $2 an id, $3 the time.
+// Every table that expires, with its time column and a row: $1 is the tenant, $2 an id, $3 the time.
 export const sweptRows: Record<string, { column: string; into: string; values: string }> = {
   activity_ids: { column: "received_on", into: "id_key, content", values: "$2, 0" },
   unscorable: { column: "received_at", into: "id_key, activity, fault, failed_at", values: "$2, '{}', 'x', '2020-01-01'" },

@@ -5,7 +5,7 @@ import { useService } from "./harness.ts";
 import { Customer, Visit, browserPace, likePeople, patience } from "./shop.ts";
 
 vi.setConfig(browserPace);
-// Our own tag in a real Chromium: the snippet as the API gives it, on a shop of another origin.
+// Our own tag in a real Chromium: the snippet as the API returns it, on a shop of another origin.
 const service = useService();
 let browser: Browser;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ async function countOf(customer: Customer): Promise<Record<string, number>> {
   return Object.fromEntries(Object.entries(counts).map(([name, found = []]) => [name, found.length]));
 }
 
-test("tag: what a page that closes at once has seen arrives, each event once, with account, session and device", async () => {
+test("tag: events of a page that closes at once arrive, each exactly once, with account, session and device", async () => {
   const { customer, visit } = await openShop();
   await visit.page.goto(`${customer.shop.origin}/product?token=secret#part`);
   await visit.press("Add to cart");
@@ -51,7 +51,7 @@ test("tag: what a page that closes at once has seen arrives, each event once, wi
   expect(JSON.stringify(stored)).not.toContain("secret");
 });
 
-test("tag: one device that tries passwords on twelve users becomes an open case that says why; a shopper becomes none", async () => {
+test("tag: a device that tries passwords on twelve users gets an open case with the reason; a shopper gets none", async () => {
   const { customer, visit } = await openShop();
   const shopper = await Visit.begin(browser);
   await shopper.page.goto(`${customer.shop.origin}/login`);
@@ -72,7 +72,7 @@ test("tag: one device that tries passwords on twelve users becomes an open case 
   expect(await customer.tenant.list("website_account_id=honest-ann")).toEqual([]);
 });
 
-test("tag: an account that a driven browser signs in to becomes an open case of that account", async () => {
+test("tag: a log-in by an automated browser opens a case for that account", async () => {
   const customer = await Customer.create(service.current);
   await customer.useTag();
   const driven = await launchBrowser(likePeople.filter((flag) => flag.startsWith("--user-agent")));

@@ -8,7 +8,7 @@ import type { Answer, TestTenant } from "./harness.ts";
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
-// When all events of a file are received, unless they say otherwise.
+// The default time of receipt for all events of a file.
 export const now = Date.now();
 export const today = now - (now % dayMs);
 export const iso = (at: number) => new Date(at).toISOString();
@@ -22,7 +22,7 @@ function activityOf({ at, ...more }: Event): RecordedActivity {
   return { ...made, occurred_at: iso(at), ...more };
 }
 
-// As the engine counts one batch.
+// Counts as the engine does for one batch.
 export async function count(tenant: TestTenant, events: Event[], started = new Map<string, string>()): Promise<void> {
   await tenant.service.database.transaction((tx) => tallyBatch(tx, tenant.tenantId, events.map(activityOf), started));
 }

@@ -17,7 +17,7 @@ test.each([
   ["hour", 90 * dayMs, 90 * 24],
   ["day", 1830 * dayMs, 1830],
 ] as const)(
-  "GET metrics by %s: every bucket is there to the longest range, and 400 beyond",
+  "GET metrics by %s: every bucket is returned up to the longest range, and a longer one is rejected with 400",
   async (aggregation, length, points) => {
     const from = today - length;
     const found = await read(empty, { ...between(from, from + length), aggregation });
@@ -37,7 +37,7 @@ test.each([
   },
 );
 
-test.each(["week", "month", "year", undefined])("GET metrics by %s 400: more than 5 years", async (aggregation) => {
+test.each(["week", "month", "year", undefined])("GET metrics by %s 400: more than 5 years are rejected", async (aggregation) => {
   const more = aggregation === undefined ? {} : { aggregation };
   expect((await ask(empty, { start_date: "2020-01-01", end_date: "2025-01-01", ...more })).status).toBe(200);
   const answer = await ask(empty, { start_date: "2020-01-01", end_date: "2025-01-06", ...more });
@@ -48,12 +48,12 @@ test.each([
   ["2026-01-02", "2026-01-01"],
   ["2026-01-01", "2026-01-01"],
   ["2026-01-01T00:00:00.001Z", "2026-01-01"],
-])("GET metrics 400: %s to %s is no range", async (start, end) => {
+])("GET metrics 400: %s to %s is not a valid range", async (start, end) => {
   const answer = await ask(empty, { start_date: start, end_date: end, aggregation: "day" });
   expect(expectProblem(answer, 400, "bad-request").detail).toBe("The parameter start_date must lie before end_date.");
 });
 
-test("GET metrics 400: a start in the future without an end", async () => {
+test("GET metrics 400: a start in the future without an end is rejected", async () => {
   const answer = await ask(empty, { start_date: iso(Date.now() + dayMs) });
   expect(expectProblem(answer, 400, "bad-request").detail).toBe("The parameter start_date must lie before end_date.");
 });
@@ -72,7 +72,7 @@ const wrongDates = [
 const wrongTimes = ["2026-01-01T00:00:00+01:00", "1767225600000", "1999-12-31", "2101-01-02", "0001-01-01", " 2026-01-01"];
 
 test.each([...wrongDates, ...wrongTimes].flatMap((text) => [["start_date", text] as const, ["end_date", text] as const]))(
-  "GET metrics 400: %s=%s",
+  "GET metrics 400: rejects %s=%s",
   async (name, text) => {
     const good = name === "start_date" ? { end_date: "2026-01-05" } : { start_date: "2026-01-01" };
     expect((await ask(empty, { ...good, [name]: "2026-01-04" })).status).toBe(200);
@@ -89,12 +89,12 @@ test.each([
   "metric=",
   "metric=timestamp",
   "metric=ids&metric=ids",
-])("GET metrics 400: %s", async (query) => {
+])("GET metrics 400: rejects %s", async (query) => {
   const answer = await empty.call("GET", `/metrics?${query}`);
   expect(expectProblem(answer, 400, "bad-request").detail).toMatch(/^The parameter (aggregation|metric) /);
 });
 
-test("GET metrics 200: the first and the last time that there is", async () => {
+test("GET metrics 200: accepts the earliest and the latest time", async () => {
   const years = await read(empty, { start_date: "2000-01-01", end_date: "2001-01-01", aggregation: "week" });
   expect(years[0]?.timestamp).toBe("1999-12-27T00:00:00.000Z");
   const last = await read(empty, { start_date: "2100-12-31T23:59:59.999Z", end_date: "2101-01-01", aggregation: "year" });
@@ -117,7 +117,7 @@ test.each([
   ["10 minutes ahead", 10 * minuteMs, [1, 1, 1]],
   ["8 days ahead", 8 * dayMs, [0, 1, 1]],
   ["91 days ahead", 91 * dayMs, [0, 0, 1]],
-])("GET metrics 200: an event that is %s when it is received counts where it should", async (_age, offset, totals) => {
+])("GET metrics 200: an event that is %s on receipt counts at the right levels", async (_age, offset, totals) => {
   const tenant = await newTenant();
   await count(tenant, [{ at: now + offset }]);
   const isKept = offset >= -8 * dayMs;
@@ -125,14 +125,14 @@ test.each([
   expect(found).toEqual(totals);
 });
 
-// By minute, hour and day, as they are kept.
+// The stored totals by minute, hour and day.
 async function storedTotals(tenant: TestTenant): Promise<number[]> {
   const text = "select level, sum(total_events)::int as total from metric_buckets where tenant_id = $1 group by level";
   const rows = await service.current.database.query<{ level: string; total: number }>(statement(text, [tenant.tenantId]));
   return ["minute", "hour", "day"].map((level) => rows.find((row) => row.level === level)?.total ?? 0);
 }
 
-test("tally: older than 90 days counts by day alone, and outside of the years 2000 to 2100 not at all", async () => {
+test("tally: events older than 90 days count only by day, and events outside the years 2000 to 2100 not at all", async () => {
   const tenant = await newTenant();
   const outside = [Date.UTC(1999, 11, 31, 23, 59, 59, 999), Date.UTC(2101, 0, 1), -1, Date.UTC(9999, 11, 31)];
   await count(
@@ -146,7 +146,7 @@ test("tally: older than 90 days counts by day alone, and outside of the years 20
     inside.map((at) => ({ at })),
   );
   expect(await storedTotals(tenant)).toEqual([0, 0, 3]);
-  // Each by its own receipt, not by the clock of whoever counts.
+  // Each is judged by its own time of receipt, not by the current clock.
   const then = today - 8 * dayMs;
   await count(tenant, [{ at: then, received_at: iso(then + hourMs) }]);
   expect(await storedTotals(tenant)).toEqual([1, 1, 4]);
@@ -156,7 +156,7 @@ test.each([
   ["minute", 9 * dayMs, hourMs],
   ["hour", 92 * dayMs, dayMs],
 ] as const)(
-  "GET metrics by %s 400: where there were events and these counts are gone; 200 where there was nothing",
+  "GET metrics by %s 400: rejected if there were events whose counts are deleted; 200 if there were none",
   async (aggregation, age, length) => {
     const tenant = await newTenant();
     const from = today - age;
@@ -169,7 +169,7 @@ test.each([
   },
 );
 
-// 3,000 sessions of one day, two thirds of them with one of 2,000 accounts.
+// 3,000 sessions on one day, two thirds of them with one of 2,000 accounts.
 function manySessions(day: number): Event[] {
   return Array.from({ length: 3000 }, (_, index) => ({
     at: today - day * dayMs,
@@ -180,7 +180,7 @@ function manySessions(day: number): Event[] {
 
 const isAbout = (wanted: number) => (found: number | undefined) => Math.abs((found ?? NaN) / wanted - 1) < 0.05;
 
-test("GET metrics 200: beyond 1,024 within 5 %, in one bucket and over several, and the parts add up to the whole", async () => {
+test("GET metrics 200: counts above 1,024 are within 5 %, in one bucket and over several, and the parts add up", async () => {
   const tenant = await newTenant();
   await count(tenant, manySessions(1));
   await count(tenant, manySessions(2));
@@ -216,7 +216,7 @@ test("tally: a transaction that is rolled back counts nothing", async () => {
   expect(await read(tenant, {})).toEqual(before);
 });
 
-test("GET metrics 200: what another tenant has does not count", async () => {
+test("GET metrics 200: another tenant's events do not count", async () => {
   const [one, two] = [await newTenant(), await newTenant()];
   await count(one, [{ at: now, session_id: "s1" }]);
   expect(await read(one, {})).toMatchObject([{ total_events: 1 }]);

@@ -8,7 +8,7 @@ const service = useService({ roles: new Set(["api"]) });
 const whole = useService();
 const newTenant = () => TestTenant.create(service.current);
 
-test("GET metrics 200: every measure is what it is said to be", async () => {
+test("GET metrics 200: every measure counts what its definition says", async () => {
   const own = await newTenant();
   const at = today - dayMs;
   await count(own, [
@@ -28,7 +28,7 @@ test("GET metrics 200: every measure is what it is said to be", async () => {
   ]);
 });
 
-test("GET metrics 200: a session starts once, where its start event says, else at its first event", async () => {
+test("GET metrics 200: a session starts once, at its start event or else at its first event", async () => {
   const own = await newTenant();
   const at = today - dayMs;
   const start = "custom:_session_start";
@@ -48,7 +48,7 @@ test("GET metrics 200: a session starts once, where its start event says, else a
   expect(points.map((point) => point.session_starts)).toEqual([1, 1, 1, 0, 1, 0]);
 });
 
-// The oracle: cuts the text of the time, and counts with sets.
+// The oracle truncates the text of the time and counts with sets.
 const cuts = { minute: 16, hour: 13, day: 10, month: 7, year: 4 };
 const tails = {
   minute: ":00.000Z",
@@ -116,7 +116,7 @@ const events = (spanMs: number) =>
     })),
   );
 
-// By what the range may reach back, so that the finer levels are asked for what they have.
+// The ranges reach back only as far as each level is kept.
 test.each([
   ["minute", 2 * hourMs],
   ["minute", 7 * dayMs],
@@ -127,7 +127,7 @@ test.each([
   ["quarter", 1000 * dayMs],
   ["year", 1800 * dayMs],
 ] as const)(
-  "GET metrics 200 by %s over %i ms: equal to counting by hand, whatever the batches and the range",
+  "GET metrics 200 by %s over %i ms: equals a brute-force count, whatever the batches and the range",
   async (unit, span) => {
     const property = asyncProperty(
       events(span),
@@ -151,7 +151,7 @@ test.each([
   ["minutes", 7 * dayMs, minuteMs],
   ["hours", 80 * dayMs, hourMs],
   ["days", 1000 * dayMs, dayMs],
-])("GET metrics 200 without aggregation: one point for the range, in whole %s", async (_unit, span, step) => {
+])("GET metrics 200 without aggregation: returns one point for the range, in whole %s", async (_unit, span, step) => {
   const property = asyncProperty(events(span), integer({ min: 1, max: span }), async (all, length) => {
     const own = await newTenant();
     await count(own, all);
@@ -163,7 +163,7 @@ test.each([
   await assert(property, { numRuns: 8 });
 });
 
-test("GET metrics 200: the range is half open, and is widened to whole buckets", async () => {
+test("GET metrics 200: the range is half-open and is widened to whole buckets", async () => {
   const own = await newTenant();
   const noon = today - dayMs + 12 * hourMs;
   await count(
@@ -182,7 +182,7 @@ test("GET metrics 200: the range is half open, and is widened to whole buckets",
   expect(await totals(day, iso(today).slice(0, 10))).toHaveLength(24);
 });
 
-test("GET metrics 200 without parameters: the last 7 days, as one point", async () => {
+test("GET metrics 200 without parameters: returns the last 7 days as one point", async () => {
   const own = await newTenant();
   const times = [now, now - 7 * dayMs + hourMs, now - 7 * dayMs - hourMs];
   await count(
@@ -193,7 +193,7 @@ test("GET metrics 200 without parameters: the last 7 days, as one point", async 
   expect(await read(own, { start_date: iso(now - 8 * dayMs) })).toMatchObject([{ total_events: 3 }]);
   expect(await read(own, { end_date: iso(now - dayMs) })).toMatchObject([{ total_events: 2 }]);
   const daily = await read(own, { aggregation: "day" });
-  // By whole days, the first one too.
+  // By whole days, including the first.
   const days = times.map((time) => iso(time).slice(0, 10)).filter((day) => day >= iso(now - 7 * dayMs).slice(0, 10));
   const counted = daily
     .filter((point) => point.total_events > 0)
@@ -202,21 +202,24 @@ test("GET metrics 200 without parameters: the last 7 days, as one point", async 
   expect(counted).toEqual(wanted.toReversed());
 });
 
-test.each(metricNames)("GET metrics 200 with metric=%s: the timestamp and that one, as among all", async (metric) => {
-  const own = await newTenant();
-  const sessions = Array.from({ length: 9 }, (_, index) => ({ at: now - index * dayMs, session_id: `${index % 4}` }));
-  await count(own, [...sessions, { at: now, session_id: "a", website_account_id: "a" }], new Map([["a", iso(now)]]));
-  for (const aggregation of ["hour", "month"]) {
-    const range = { ...between(now - 6 * dayMs, now + 1), aggregation };
-    const all = await read(own, range);
-    expect(all.some((point) => point[metric] > 0)).toBe(true);
-    expect(await read(own, { ...range, metric })).toEqual(
-      all.map((point) => ({ timestamp: point.timestamp, [metric]: point[metric] })),
-    );
-  }
-});
+test.each(metricNames)(
+  "GET metrics 200 with metric=%s: returns the timestamp and that metric, with the same values as among all",
+  async (metric) => {
+    const own = await newTenant();
+    const sessions = Array.from({ length: 9 }, (_, index) => ({ at: now - index * dayMs, session_id: `${index % 4}` }));
+    await count(own, [...sessions, { at: now, session_id: "a", website_account_id: "a" }], new Map([["a", iso(now)]]));
+    for (const aggregation of ["hour", "month"]) {
+      const range = { ...between(now - 6 * dayMs, now + 1), aggregation };
+      const all = await read(own, range);
+      expect(all.some((point) => point[metric] > 0)).toBe(true);
+      expect(await read(own, { ...range, metric })).toEqual(
+        all.map((point) => ({ timestamp: point.timestamp, [metric]: point[metric] })),
+      );
+    }
+  },
+);
 
-test("GET metrics 200: days and hours are UTC's, also where clocks change in between", async () => {
+test("GET metrics 200: days and hours are in UTC, even across a clock change", async () => {
   vi.stubEnv("TZ", "Europe/Berlin");
   onTestFinished(() => void vi.unstubAllEnvs());
   expect(new Date("2026-03-29T00:30:00Z").getTimezoneOffset()).not.toBe(new Date("2026-03-29T01:30:00Z").getTimezoneOffset());
@@ -257,7 +260,7 @@ test("GET metrics 200: a late event changes its old bucket, at every level", asy
   }
 });
 
-test("POST activities, then GET metrics: what was scored is counted, and a resend is not", async () => {
+test("POST activities, then GET metrics: scored activity is counted, and a resend is not", async () => {
   const own = await TestTenant.create(whole.current);
   const from = Date.now();
   const activities = ["s1", "s1", "s2"].map((session_id, index) => ({
@@ -273,7 +276,7 @@ test("POST activities, then GET metrics: what was scored is counted, and a resen
   };
   await send(activities);
   await send(activities);
-  // The last to be scored: when it is counted, all before it are.
+  // This one is scored last: once it is counted, all before it are.
   await send([{ activity_id: "last", type: "page_view", occurred_at: iso(from + 3), session_id: "s3" }]);
   const range = between(from - dayMs, from + dayMs);
   const counted = { total_events: 4, unique_sessions: 3, non_guest_sessions: 1, session_starts: 3, unique_ids: 4 };

@@ -24,7 +24,7 @@ function updatesOf(tenant: TestTenant) {
 
 const defaults = { allowed_origins: [], ip_policy: "full", url_parameters: [], retention_days: null };
 
-test("PUT tenants 200: any of the settings changes, the others stay, and the answer is what GET gives", async () => {
+test("PUT tenants 200: any setting can be changed, the others stay, and the response equals GET", async () => {
   const tenant = await TestTenant.create(service.current);
   const changes: Partial<Settings>[] = [
     { allowed_origins: ["https://shop.example", "http://localhost:3000", "http://[::1]:8080", "https://xn--bcher-kva.example"] },
@@ -47,7 +47,7 @@ test("PUT tenants 200: any of the settings changes, the others stay, and the ans
   expect(await updatesOf(tenant)).toEqual(changes.map((data) => ({ ...resource, data })));
 });
 
-test("PUT tenants 200: nothing, or what is there already, changes nothing and is no event", async () => {
+test("PUT tenants 200: an empty change and current values change nothing and add no event", async () => {
   const tenant = await TestTenant.create(service.current);
   for (const body of [{}, { ...defaults, retention_days: 0 }, { ip_policy: "full" }]) {
     expect((await tenant.call("PUT", "/tenants", { body })).status).toBe(200);
@@ -55,7 +55,7 @@ test("PUT tenants 200: nothing, or what is there already, changes nothing and is
   expect(await updatesOf(tenant)).toEqual([]);
 });
 
-test("PUT tenants 200: a hundred origins, fifty parameters, and two changes at once that both stay", async () => {
+test("PUT tenants 200: accepts 100 origins and 50 parameters, and keeps two concurrent changes", async () => {
   const tenant = await TestTenant.create(service.current);
   const allowed_origins = Array.from({ length: 100 }, (_, index) => `https://shop-${index}.example`);
   const url_parameters = Array.from({ length: 50 }, (_, index) => `p${index}`);
@@ -114,7 +114,7 @@ const refusals: [string, Options, string[]][] = [
   ["null", { body: { allowed_origins: null, ip_policy: null } }, ["allowed_origins", "ip_policy"]],
 ];
 
-// One for all of them, for they change nothing.
+// One tenant for all rejections, because they change nothing.
 let refused: TestTenant | undefined;
 
 test.for(refusals)("PUT tenants 422: %s, and nothing changes", async ([, options, fields]) => {
@@ -125,7 +125,7 @@ test.for(refusals)("PUT tenants 422: %s, and nothing changes", async ([, options
   expect(await updatesOf(tenant)).toEqual([]);
 });
 
-test("GET snippet 200: the tag for a page, and the SDK's settings, with the tenant's own key and address", async () => {
+test("GET snippet 200: returns the tag for a page and the SDK's settings, with the tenant's own key and URL", async () => {
   const tenant = await TestTenant.create(service.current);
   const { url } = service.current;
   const { clickstream_app_id: key } = (await tenant.call("GET", "/tenants")).json.data as { clickstream_app_id: string };
@@ -147,7 +147,7 @@ function runTenantCli(args: string[]): Promise<Ended> {
   return runCli(args, { DATABASE_URL: inject("databaseUrl") });
 }
 
-test("cli: tenant update changes what is given, prints the tenant, and is in its events", { timeout: 60_000 }, async () => {
+test("cli: tenant update changes what is given, prints the tenant, and adds an event", { timeout: 60_000 }, async () => {
   const tenant = await TestTenant.create(service.current);
   const update = ["tenant", "update", tenant.slug, "--json"];
   const origins = ["--origin", "https://shop.example", "--origin", "https://www.shop.example"];
@@ -201,7 +201,7 @@ test(
   },
 );
 
-test("cli: tenant update refuses with one line what PUT refuses, and changes nothing", { timeout: 60_000 }, async () => {
+test("cli: tenant update rejects what PUT rejects with one line, and changes nothing", { timeout: 60_000 }, async () => {
   const tenant = await TestTenant.create(service.current);
   const bad: [string[], number, string][] = [
     [[tenant.slug], 2, "nothing to change"],

@@ -28,7 +28,7 @@ function storedClient(tenant: TestTenant) {
   return findClient(service.current.database, tenant.clientId);
 }
 
-test("GET tenants 200: the fields of one's own tenant, and no others", async () => {
+test("GET tenants 200: returns exactly the fields of the caller's tenant", async () => {
   const tenant = await TestTenant.create(service.current);
   const answer = await tenant.call("GET", "/tenants");
   expect(answer.status).toBe(200);
@@ -48,7 +48,7 @@ test("GET tenants 200: the fields of one's own tenant, and no others", async () 
   expect(answer.text).not.toContain(tenant.clientSecret);
 });
 
-test("GET tenants 200: the origins that the tenant was made with, in their order", async () => {
+test("GET tenants 200: returns the origins that the tenant was created with, in order", async () => {
   const { database, issuer, port } = service.current;
   const allowedOrigins = ["https://shop.example", "http://localhost:3000"];
   const made = await createTenant(database, { slug: `t-${randomUUID()}`, allowedOrigins }, clock);
@@ -58,7 +58,7 @@ test("GET tenants 200: the origins that the tenant was made with, in their order
   expect(answer.json.data).toMatchObject({ allowed_origins: allowedOrigins, clickstream_app_id: made.app_key });
 });
 
-test("GET tenants 200: the client is the one made with the tenant, whoever asks", async () => {
+test("GET tenants 200: the client is the one created with the tenant, whoever asks", async () => {
   const tenant = await TestTenant.create(service.current);
   const { database, issuer } = service.current;
   const made = await createClient(database, { slug: tenant.slug, scopes: ["read:tenant"] }, clock);
@@ -67,7 +67,7 @@ test("GET tenants 200: the client is the one made with the tenant, whoever asks"
   expect((await tenant.call("GET", "/tenants", { token })).json.data).toMatchObject({ client_id: tenant.clientId });
 });
 
-test("POST rotate-auth-secret 200: the old secret works on for a day, the new one at once", async () => {
+test("POST rotate-auth-secret 200: the old secret works for another day, and the new one at once", async () => {
   const tenant = await TestTenant.create(service.current);
   const before = Date.now();
   const rotated = await rotate(tenant);
@@ -83,7 +83,7 @@ test("POST rotate-auth-secret 200: the old secret works on for a day, the new on
   expect((await tenant.call("GET", "/tenants")).status).toBe(200);
 });
 
-test("POST rotate-auth-secret: the old secret stops when its day is over", async () => {
+test("POST rotate-auth-secret: the old secret stops working after a day", async () => {
   const tenant = await TestTenant.create(service.current);
   const { client_secret: secret } = await rotate(tenant);
   await service.current.database.transaction((tx) =>
@@ -106,7 +106,7 @@ test("POST rotate-auth-secret 200: revoke_now ends every earlier secret at once"
   expect(await login(tenant, third.client_secret)).toBe(200);
 });
 
-test("POST rotate-auth-secret 200: the body may be absent, empty of members, or say false", async () => {
+test("POST rotate-auth-secret 200: the body may be absent, have no members, or contain false", async () => {
   const tenant = await TestTenant.create(service.current);
   const bodies: Options[] = [{}, { rawBody: "" }, { body: {} }, { body: { revoke_now: false } }];
   const secrets = new Set<string>();
@@ -135,7 +135,7 @@ test.for<[string, Options, string[]]>([
   expect(await storedClient(tenant)).toEqual(before);
 });
 
-test("POST rotate-auth-secret 400, 415, 403: a refused request leaves the secret as it was", async () => {
+test("POST rotate-auth-secret 400, 415, 403: a rejected request leaves the secret unchanged", async () => {
   const tenant = await TestTenant.create(service.current);
   const before = await storedClient(tenant);
   const path = "/tenants/rotate-auth-secret";
@@ -157,7 +157,7 @@ test("POST rotate-auth-secret 200: no other tenant's secret changes", async () =
   expect(await storedClient(other)).toEqual(before);
 });
 
-test("POST rotate-auth-secret 404: the tenant's client was revoked, so it has no secret to rotate", async () => {
+test("POST rotate-auth-secret 404: if the tenant's client was revoked, there is no secret to rotate", async () => {
   const tenant = await TestTenant.create(service.current);
   const { database, issuer } = service.current;
   const scope = "update:tenant_auth_secret";
@@ -170,7 +170,7 @@ test("POST rotate-auth-secret 404: the tenant's client was revoked, so it has no
   expect(await storedClient(tenant)).toEqual(before);
 });
 
-test("POST rotate-auth-secret 200: it is in the tenant's events, with its actor and without the secret", async () => {
+test("POST rotate-auth-secret 200: the tenant's events show it with its actor and without the secret", async () => {
   const tenant = await TestTenant.create(service.current);
   await rotate(tenant);
   const events = await service.current.database.query(sql`
@@ -181,7 +181,7 @@ test("POST rotate-auth-secret 200: it is in the tenant's events, with its actor 
   expect(events).toEqual([event]);
 });
 
-// The tables whose rows, as text, hold this; binary columns are shown in hexadecimal.
+// Returns the tables with a row whose text contains this. Binary columns are shown in hexadecimal.
 async function tablesHolding(text: string): Promise<string[]> {
   const { database } = service.current;
   const tables = await database.query<{ name: string }>(sql`
@@ -202,7 +202,7 @@ async function tablesHolding(text: string): Promise<string[]> {
   return holding;
 }
 
-test("secrets: shown once, then in no answer and in no table, while a client's id is found where it should be", async () => {
+test("secrets: shown once and then in no response and no table, while a client's id is found where it should be", async () => {
   const tenant = await TestTenant.create(service.current);
   const { client_secret: secret } = await rotate(tenant);
   expect([await login(tenant, secret), await login(tenant, tenant.clientSecret)]).toEqual([200, 200]);

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { advisoryLocks } from "../src/db/postgres/advisory-locks.ts";
 
-// Holds what design says of the code: which way imports go, where SQL may stand, how long a file may be.
+// Enforces the design rules for the code: import direction, where SQL may be, and file length.
 const root = resolve(import.meta.dirname, "../..");
 const source = join(root, "service/src");
 const linesMax = 300;
@@ -46,7 +46,7 @@ test("tidy: imports go one way", () => {
   expect(wrong).toEqual([]);
 });
 
-test("tidy: below main, only the types of the configuration are imported from above", () => {
+test("tidy: layers below main import only types from the configuration", () => {
   const lower = sources.filter((file) => ["api", "engine", "db", "domain", "detection"].includes(layerOf(file)));
   const wrong = lower.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/import (?!type)[^;]* from "(\.[^"]+)"/g)]
@@ -56,15 +56,15 @@ test("tidy: below main, only the types of the configuration are imported from ab
   expect(wrong).toEqual([]);
 });
 
-test("tidy: the simulator and the site import nothing of the service", () => {
+test("tidy: the simulator and the site import nothing from the service", () => {
   const files = ["simulator/src", "site/src"].flatMap((folder) => filesBelow(join(root, folder)));
   expect(files.length).toBeGreaterThan(30);
   const wrong = files.filter((file) => importsOf(file).some((imported) => imported.startsWith(join(root, "service"))));
   expect(wrong.map((file) => relative(root, file))).toEqual([]);
 });
 
-// Types count too: two files that need each other's types are hard to understand apart.
-test("tidy: no import circles", () => {
+// Types count too: two files that need each other's types are hard to understand separately.
+test("tidy: there are no import cycles", () => {
   const files = folders.flatMap((folder) => filesBelow(join(root, folder)));
   const imports = new Map(files.map((file) => [file, importsOf(file)]));
   const circles: string[] = [];
@@ -80,7 +80,7 @@ test("tidy: no import circles", () => {
   expect(circles).toEqual([]);
 });
 
-test("tidy: SQL stands in db/ alone", () => {
+test("tidy: SQL is only in db/", () => {
   const sql = /\b(select\s.+\sfrom|insert into|update\s\w+\sset|delete from|create table)\b/i;
   const outside = sources.filter((file) => layerOf(file) !== "db" && sql.test(readFileSync(file, "utf8")));
   expect(outside.map((file) => relative(source, file))).toEqual([]);

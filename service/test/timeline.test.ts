@@ -19,7 +19,7 @@ async function read<T>(tenant: TestTenant, path: string): Promise<T> {
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 const hostile = `<img src=x onerror=alert(1)>"'\u2028`;
 
-// A session as the engine keeps it.
+// A session as the engine stores it.
 async function makeSession(
   tenant: TestTenant,
   id: string,
@@ -48,7 +48,7 @@ beforeAll(async () => {
   tenant = await TestTenant.create(service.current);
 });
 
-test("GET session 200: state, times, device, addresses and what the browser says of itself", async () => {
+test("GET session 200: returns the state, times, device, addresses and what the browser says about itself", async () => {
   const id = `s/${randomUUID()} ${hostile}`;
   await makeSession(tenant, id, { account: "user-s", startedMinutes: 50, lastMinutes: 10 });
   const at = minutesAgo(40);
@@ -76,7 +76,7 @@ test("GET session 200: state, times, device, addresses and what the browser says
   });
 });
 
-test("GET session 200: after half an hour without an event it has finished, at its last", async () => {
+test("GET session 200: after half an hour without an event it is finished, as of its last event", async () => {
   const id = randomUUID();
   await makeSession(tenant, id, { startedMinutes: 90, lastMinutes: 31 });
   const session = await read<Session>(tenant, `/sessions/${id}`);
@@ -84,7 +84,7 @@ test("GET session 200: after half an hour without an event it has finished, at i
   expect(session).not.toHaveProperty("website_account_id");
 });
 
-test("GET session activities 200: in order of their own time, though received together, with score, page and decision", async () => {
+test("GET session activities 200: ordered by their own time, though received together, with score, page and decision", async () => {
   const [id, case_id, prediction_id] = [randomUUID(), randomUUID(), randomUUID()];
   await makeSession(tenant, id, { startedMinutes: 20, lastMinutes: 5 });
   const received_at = minutesAgo(5);
@@ -160,7 +160,7 @@ test("GET account activities 200: newest first, over several days, each once, pa
   expect(paged).toEqual(whole.activities);
 });
 
-test("GET case sessions and activities 200: those of its occurrences; after erasure there are none", async () => {
+test("GET case sessions and activities 200: returns those of its occurrences, and none after an erasure", async () => {
   const account = `victim-${randomUUID()}`;
   const session_id = `session-${randomUUID()}`;
   await tenant.report(account, { session_id, device_id: "device-9", ip: "198.51.100.7" });
@@ -187,7 +187,7 @@ test("GET case sessions and activities 200: those of its occurrences; after eras
   }
 });
 
-test("GET case activities 200: of a case without an account, those that made its occurrences", async () => {
+test("GET case activities 200: for a case without an account, returns those that made its occurrences", async () => {
   const own = await TestTenant.create(service.current);
   const device_id = randomUUID();
   const id = await own.report(undefined, { device_id });
@@ -201,7 +201,7 @@ test("GET case activities 200: of a case without an account, those that made its
   expect((await read<Sessions>(own, `/cases/${listed?.case_id}/sessions`)).sessions).toEqual([]);
 });
 
-test("GET session 404: another tenant's session is not there, nor are its events", async () => {
+test("GET session 404: another tenant's session and its events are not found", async () => {
   const other = await TestTenant.create(service.current);
   const id = randomUUID();
   await makeSession(tenant, id, { startedMinutes: 2, lastMinutes: 1 });
@@ -211,7 +211,7 @@ test("GET session 404: another tenant's session is not there, nor are its events
   }
 });
 
-test("GET activities 200: what came in last, of servers and browsers, newest first, page by page, of no other tenant", async () => {
+test("GET activities 200: the latest of servers and browsers, newest first, page by page, and of no other tenant", async () => {
   const [own, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   await insertDecided(other, [{ activity_id: "foreign" }]);
   await insertDecided(

@@ -12,7 +12,7 @@ test.each([
   "1999-12-31T23:59:59.999Z",
   "0001-01-01T00:00:00.001Z",
   "9999-12-31T23:59:59.999Z",
-])("times: %s comes back from the database as it is", async (time) => {
+])("times: %s is returned unchanged by the database", async (time) => {
   const [row] = await service.current.database.query<{ at: string }>(statement("select $1::timestamptz(3) as at", [time]));
   expect(row?.at).toBe(time);
 });

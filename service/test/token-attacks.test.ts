@@ -11,13 +11,13 @@ const tokenChallenge = 'Bearer realm="casehound", error="invalid_token"';
 
 type Part = Record<string, unknown>;
 type Sign = (input: string) => Buffer;
-// All that is needed to make the token that the issuer would make, and so every token that it would not.
+// Everything needed to make the token that the issuer would make, and so every token that it would not.
 type Recipe = { header: Part; claims: Part; sign: Sign; publicKey: KeyObject };
 
 const foreign = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const foreignJwk = { ...foreign.publicKey.export({ format: "jwk" }), kid: "foreign", alg: "ES256", use: "sig" };
 
-// The attacker's own key set, and how often anybody asked for it.
+// The attacker's own key set, and how often it was requested.
 const attacker = { url: "", visits: 0 };
 const attackerServer = createServer((_request, response) => {
   attacker.visits++;
@@ -73,14 +73,14 @@ function expectUnauthorized(answer: Answer, token: string): void {
   for (const piece of [...pieces, "an-id-of-its-own", "client_id"]) expect(answer.text).not.toContain(piece);
 }
 
-test("bearer 200: the recipe that the attacks change is that of a good token", async () => {
+test("bearer 200: the recipe that the attacks modify makes a valid token", async () => {
   const tenant = await TestTenant.create(service.current);
   const recipe = await recipeOf(tenant);
   const variants = [make(recipe), make(recipe, { typ: "application/at+jwt" }), make(recipe, {}, { aud: ["else", "casehound"] })];
   for (const token of variants) expect((await tenant.call("GET", "/cases", { token })).status).toBe(200);
 });
 
-// Forgeries leave nothing behind, so those of the table aim at one tenant.
+// Forgeries leave nothing behind, so all those in the table target one tenant.
 let bystander: TestTenant;
 beforeAll(async () => {
   bystander = await TestTenant.create(service.current);
@@ -158,14 +158,14 @@ function replaceClaims(recipe: Recipe, claims: unknown): string {
   return `${input}.${recipe.sign(input).toString("base64url")}`;
 }
 
-test.for(Object.entries(forgeries))("bearer 401: %s", async ([, forge]) => {
+test.for(Object.entries(forgeries))("bearer 401: rejects %s", async ([, forge]) => {
   const token = forge(await recipeOf(bystander));
   const answer = await bystander.call("GET", "/cases", { token });
   expectUnauthorized(answer, token);
   expect(attacker.visits).toBe(0);
 });
 
-test("bearer 401: a claim changed after signing, for more scopes, another tenant or a longer life", async () => {
+test("bearer 401: a claim changed after signing, for more scopes, another tenant or a longer life, is rejected", async () => {
   const [tenant, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   const recipe = await recipeOf(tenant);
   const [header, , signature] = make(recipe).split(".");
@@ -178,7 +178,7 @@ test("bearer 401: a claim changed after signing, for more scopes, another tenant
   expect((await tenant.call("GET", "/cases", { token: wrongForm })).status).toBe(401);
 });
 
-test("bearer 401: a client's token for another tenant is refused, though signed by us", async () => {
+test("bearer 401: a client's token for another tenant is rejected, even if we signed it", async () => {
   const [tenant, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   const token = make(await recipeOf(tenant), {}, { tenant_id: other.tenantId, tenant_slug: other.slug });
   expectUnauthorized(await other.call("GET", "/cases", { token }), token);
@@ -194,7 +194,7 @@ test("bearer 401: a write with a forged token changes nothing", async () => {
   expect((await tenant.call("GET", "/enduseraccounts/a")).text).toBe(before.text);
 });
 
-test("bearer 401: a token elsewhere never counts, and without one in its place the challenge names no error", async () => {
+test("bearer 401: a token outside the header is ignored, and without one in the header the challenge contains no error", async () => {
   const tenant = await TestTenant.create(service.current);
   const form = { "content-type": "application/x-www-form-urlencoded" };
   const { port } = service.current;
@@ -214,7 +214,7 @@ test("bearer 401: a token elsewhere never counts, and without one in its place t
   expectProblem(await tenant.call("GET", `/cases?access_token=${tenant.token}`), 401, "unauthorized");
 });
 
-test("bearer 200: the scheme is known in any letter case", async () => {
+test("bearer 200: the scheme is accepted in any letter case", async () => {
   const tenant = await TestTenant.create(service.current);
   for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR"]) {
     const headers = { authorization: `${scheme} ${tenant.token}` };
@@ -222,7 +222,7 @@ test("bearer 200: the scheme is known in any letter case", async () => {
   }
 });
 
-test("bearer 401: a header that is no single Bearer token", async () => {
+test("bearer 401: a header that is not a single Bearer token is rejected", async () => {
   const tenant = await TestTenant.create(service.current);
   const { token } = tenant;
   const pair = Buffer.from(`${tenant.clientId}:${tenant.clientSecret}`).toString("base64");
@@ -246,13 +246,13 @@ test("bearer 401: a header that is no single Bearer token", async () => {
   }
 });
 
-test("bearer 431: a token longer than all headers may be", async () => {
+test("bearer 431: a token longer than the header limit is rejected", async () => {
   const tenant = await TestTenant.create(service.current);
   const answer = await tenant.call("GET", "/cases", { token: "a".repeat(20_000) });
   expect(expectProblem(answer, 431, "headers-too-large").detail).not.toContain("aaaa");
 });
 
-test("bearer 401: two Authorization lines, whichever of them is good", async () => {
+test("bearer 401: two Authorization lines are rejected, even if one of them is valid", async () => {
   const tenant = await TestTenant.create(service.current);
   const good = `Authorization: Bearer ${tenant.token}`;
   const pairs = [
@@ -277,7 +277,7 @@ test.for([
   ["PUT", "/cases/0", "update:case"],
   ["GET", "/enduseraccounts/a", "read:enduseraccount"],
   ["PUT", "/enduseraccounts/a", "update:enduseraccount"],
-] as const)("%s %s 403: only the scope %s, letter by letter, opens it", async ([method, path, scope]) => {
+] as const)("%s %s 403: only the exact scope %s gives access", async ([method, path, scope]) => {
   const tenant = await TestTenant.create(service.current);
   const near = [
     scope.toUpperCase(),

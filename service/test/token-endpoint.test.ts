@@ -10,7 +10,7 @@ import { TestTenant, expectProblem, send, useService, type Answer, type Problem 
 const service = useService();
 const path = "/v2/oauth/token";
 const formType = "application/x-www-form-urlencoded";
-// Written out, for a scope that is lost or renamed breaks the clients that ask for it.
+// Listed in full, because a lost or renamed scope breaks the clients that request it.
 const everyScope =
   "read:cases read:case update:case read:enduseraccount update:enduseraccount read:enduseraccounts create:enduseraccount " +
   "delete:enduseraccount create:activities read:metrics read:snippet read:tenant update:tenant update:tenant_auth_secret " +
@@ -48,7 +48,7 @@ function scopeOf(answer: Answer): unknown {
   return decodeJwt(granted(answer).access_token)["scope"];
 }
 
-// Returns the status, the problem's type and the OAuth error. Every error has the members of an OAuth error and of a problem, and no others.
+// Returns the status, problem type and OAuth error. Every error has exactly the members of an OAuth error and of a problem.
 function refusal(answer: Answer): string {
   expect(Object.keys(answer.json).toSorted().join(" ")).toBe("detail error error_description errors status title type");
   const { status, type, error } = answer.json as Problem & { error?: string };
@@ -58,7 +58,7 @@ function refusal(answer: Answer): string {
   return `${status} ${type} ${error}`;
 }
 
-test("POST token 200: credentials in the body and in Basic give a token that works", async () => {
+test("POST token 200: credentials in the body and in Basic return a token that works", async () => {
   const tenant = await TestTenant.create(service.current);
   const answers = [
     await ask([...grant, ...inBody(tenant)]),
@@ -75,14 +75,14 @@ test("POST token 200: credentials in the body and in Basic give a token that wor
   }
 });
 
-test("POST token 200: credentials of reserved characters work in the body and, form-encoded, in Basic", async () => {
+test("POST token 200: credentials with reserved characters work in the body and, form-encoded, in Basic", async () => {
   const client = { clientId: `a:b+c%2F/${randomUUID()}&=`, clientSecret: "p:a s+s%41&=?#w" };
   await createTenant(service.current.database, { slug: `t-${randomUUID()}`, ...client }, clock);
   expect(decodeJwt(granted(await ask([...grant, ...inBody(client)])).access_token).sub).toBe(client.clientId);
   expect(decodeJwt(granted(await ask(grant, inBasic(client))).access_token).sub).toBe(client.clientId);
 });
 
-test("POST token 200: the token has the shape of RFC 9068 and verifies against the published keys", async () => {
+test("POST token 200: the token has the form of RFC 9068 and verifies against the published keys", async () => {
   const tenant = await TestTenant.create(service.current);
   const { access_token: token, expires_in: seconds } = granted(await ask([...grant, ...inBody(tenant)]));
   const keys = createRemoteJWKSet(new URL(`http://127.0.0.1:${service.current.port}/.well-known/jwks.json`));
@@ -108,7 +108,7 @@ test("POST token 200: the token has the shape of RFC 9068 and verifies against t
   });
 });
 
-test("GET jwks 200: the public half of each key and nothing of the private one", async () => {
+test("GET jwks 200: returns the public part of each key and nothing of the private one", async () => {
   const answer = await send(service.current.port, "GET", "/.well-known/jwks.json");
   expect(answer.status).toBe(200);
   expect(answer.headers.get("content-type")).toBe("application/json");
@@ -121,7 +121,7 @@ test("GET jwks 200: the public half of each key and nothing of the private one",
   expectProblem(await send(service.current.port, "POST", "/.well-known/jwks.json"), 405, "method-not-allowed");
 });
 
-test("POST token 200: without a scope the token has all that the client has, and no more", async () => {
+test("POST token 200: without a scope the token has exactly the client's scopes", async () => {
   const tenant = await TestTenant.create(service.current);
   const wanted = { slug: tenant.slug, scopes: ["read:case", "update:case"] };
   const made = await createClient(service.current.database, wanted, clock);
@@ -131,7 +131,7 @@ test("POST token 200: without a scope the token has all that the client has, and
   expect(scopeOf(await ask([...grant, ...inBody(tenant)]))).toBe(everyScope);
 });
 
-test("POST token 200: with a scope the token has just that, and the answer says so", async () => {
+test("POST token 200: with a scope the token has just that one, and the response says so", async () => {
   const tenant = await TestTenant.create(service.current);
   for (const wanted of ["read:case", "update:case read:case", everyScope]) {
     const answer = await ask([...grant, ...inBody(tenant), ["scope", wanted]]);
@@ -144,13 +144,13 @@ test("POST token 200: with a scope the token has just that, and the answer says 
 });
 
 test.for(["fly:moon", "READ:CASE", "read:cases:all", "read", "*", "offline_access"])(
-  "POST token 400: the scope %s, which does not exist, gives no token",
+  "POST token 400: the unknown scope %s returns no token",
   async (scope) => {
     expect(refusal(await ask([...grant, ...inBody(bystander), ["scope", scope]]))).toBe("400 bad-request invalid_scope");
   },
 );
 
-test("POST token 400: a scope that the client lacks gives no token, alone or beside one that it has", async () => {
+test("POST token 400: a scope that the client lacks returns no token, alone or with one that it has", async () => {
   const tenant = await TestTenant.create(service.current);
   const made = await createClient(service.current.database, { slug: tenant.slug, scopes: ["read:case"] }, clock);
   const client = inBody({ clientId: made.client_id, clientSecret: made.client_secret });
@@ -158,7 +158,7 @@ test("POST token 400: a scope that the client lacks gives no token, alone or bes
     expect(refusal(await ask([...grant, ...client, ["scope", scope]]))).toBe("400 bad-request invalid_scope");
 });
 
-test("POST token 401: wrong secret, unknown client and revoked client give the same bytes", async () => {
+test("POST token 401: a wrong secret, an unknown client and a revoked client get the same response", async () => {
   const tenant = await TestTenant.create(service.current);
   const revoked = await TestTenant.create(service.current);
   const { database } = service.current;
@@ -224,13 +224,13 @@ const refusals: Refused[] = [
   ["a scope outside of ASCII", invalidScope, (c) => [...grant, ...inBody(c), ["scope", "lésen"]]],
 ];
 
-// Refusals leave nothing behind, so those of a table are of one tenant.
+// Rejections leave nothing behind, so those in a table share one tenant.
 let bystander: TestTenant;
 beforeAll(async () => {
   bystander = await TestTenant.create(service.current);
 });
 
-test.for(refusals)("POST token: %s is refused as %s", async ([, expected, form, headers]) => {
+test.for(refusals)("POST token: %s is rejected as %s", async ([, expected, form, headers]) => {
   const { clientId, clientSecret } = bystander;
   const client = { clientId, clientSecret };
   const answer = await ask(form(client), headers?.(client));
@@ -238,7 +238,7 @@ test.for(refusals)("POST token: %s is refused as %s", async ([, expected, form, 
   expect(answer.text).not.toContain(clientSecret);
 });
 
-test("POST token 400: credentials in the query are not read", async () => {
+test("POST token 400: credentials in the query are ignored", async () => {
   const query = new URLSearchParams([...grant, ...inBody(bystander)]).toString();
   const options = { rawBody: "", headers: { "content-type": formType } };
   expect(refusal(await send(service.current.port, "POST", `${path}?${query}`, options))).toBe(invalidRequest);
@@ -257,19 +257,19 @@ test.for([
     expect(refusal(await ask(body, headers))).toBe("415 unsupported-media-type invalid_request");
 });
 
-test("POST token 413: a body beyond the limit is refused, though its credentials are good", async () => {
+test("POST token 413: a body over the limit is rejected, even with valid credentials", async () => {
   const answer = await ask([...grant, ...inBody(bystander), ["padding", "x".repeat(65_536)]]);
   expect(refusal(answer)).toBe("413 payload-too-large invalid_request");
 });
 
-test.for(["GET", "PUT", "DELETE", "PATCH", "OPTIONS"])("%s token 405: the endpoint takes POST", async (method) => {
+test.for(["GET", "PUT", "DELETE", "PATCH", "OPTIONS"])("%s token 405: the endpoint accepts only POST", async (method) => {
   const answer = await send(service.current.port, method, path);
   expectProblem(answer, 405, "method-not-allowed");
   expect(answer.headers.get("allow")).toBe("POST");
   expect(answer.headers.get("cache-control")).toBe("no-store");
 });
 
-test("POST token 200: twenty at once give twenty tokens, each with an id of its own", async () => {
+test("POST token 200: twenty concurrent requests return twenty tokens, each with its own id", async () => {
   const tenant = await TestTenant.create(service.current);
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask([...grant, ...inBody(tenant)])));
   const tokens = answers.map((answer) => granted(answer).access_token);
@@ -278,7 +278,7 @@ test("POST token 200: twenty at once give twenty tokens, each with an id of its 
   expect(new Set(used.map((answer) => answer.status))).toEqual(new Set([200]));
 });
 
-test("POST token: whatever the form holds, the answer is an OAuth problem and no fault of ours", async () => {
+test("POST token: any form gets an OAuth error, and never a server error", async () => {
   const tenant = await TestTenant.create(service.current);
   const known = ["grant_type", "client_id", "client_secret", "scope", "resource", "client_assertion", "__proto__", "code"];
   const name = fc.oneof(fc.constantFrom(...known), fc.string({ unit: "binary", maxLength: 8 }));

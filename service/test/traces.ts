@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { sql, statement } from "../src/db/postgres/sql.ts";
 import type { TestTenant } from "./harness.ts";
 
-// Every row of the tenant, in any table, that has the text in any of its columns.
+// Every row of the tenant, in any table, that contains the text in any column.
 export async function findTraces({ service, tenantId }: TestTenant, text: string): Promise<string[]> {
   const { database } = service;
   const tables = await database.query<{ name: string }>(sql`

@@ -13,7 +13,7 @@ const processes = useProcesses();
 
 type Outcome = { code: number | null; outputs: string[]; err: string };
 
-// All blocks in one shell, as somebody pastes them one after the other; stops at the first command that fails.
+// Runs all blocks in one shell, as if pasted one after the other. Stops at the first command that fails.
 function paste(blocks: string[], env: Record<string, string>): Promise<Outcome> {
   const mark = "== the next block ==";
   const script = ["set -eu", ...blocks.map((block) => `${block}\nprintf '\\n${mark}\\n'`)].join("\n");
@@ -27,7 +27,7 @@ function paste(blocks: string[], env: Record<string, string>): Promise<Outcome> 
   });
 }
 
-// What a visitor's browser does with the tutorial's page, at the address that it is allowed to send from.
+// Does what a visitor's browser does with the tutorial's page, at the origin that is allowed to send.
 async function visit(html: string, port: number): Promise<void> {
   const server = createServer((_request, response) => void response.setHeader("content-type", "text/html").end(html));
   await new Promise<void>((done) => server.listen(port, "127.0.0.1", () => done()));
@@ -43,7 +43,7 @@ async function visit(html: string, port: number): Promise<void> {
   }
 }
 
-test("tutorial: its commands, as they stand and in order, open two cases and close them; its page sends what it says", async () => {
+test("tutorial: its commands, unchanged and in order, open and close two cases; its page sends what it says", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir });
   const blocks = blocksOf("tutorial", "sh");

@@ -33,7 +33,7 @@ function occurrencesOf(account: string) {
   return { [`a-${account}`]: { ...one, ...rest }, [`b-${account}`]: { ...two, session_id: "s", ...rest } };
 }
 
-// As the first version wrote it.
+// Inserts a case as the first version wrote it.
 async function insertCase(database: Database, account: string, { status, states, by }: Made): Promise<string> {
   const caseId = clock.newId(at);
   const state = {
@@ -167,7 +167,7 @@ test("upgrade: what the first version stored is listed, counted and scored by th
   expect((await tenant.put(reopened, { status: "CLOSED", case_version: 3 })).status).toBe(200);
 });
 
-test("upgrade: a secret that an earlier version rotated works for the rest of its day, even after a further rotation", async () => {
+test("upgrade: a secret rotated by an earlier version works for the rest of its day, even after another rotation", async () => {
   const url = await createDatabase(inject("databaseUrl"));
   const database = opened.database(url);
   const seventh = readMigrations().slice(0, 7);

@@ -3,7 +3,7 @@ import type { ActiveRule, RuleSet } from "../src/detection/score.ts";
 import { compileSentence } from "../src/detection/sentence.ts";
 import { defaultThresholds, type RuleDefinition } from "../src/domain/rule.ts";
 
-// A rule that is in force, with what a test does not care about left to it.
+// An active rule with default values for what a test does not care about.
 export function active(given: Partial<RuleDefinition> & { rule_id: string }): ActiveRule {
   const rule = {
     name: `Rule ${given.rule_id}`,

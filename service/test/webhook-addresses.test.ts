@@ -37,8 +37,8 @@ test.each([
   "not an address",
 ])("webhooks: %s is private", (address) => expect(isPrivate(address)).toBe(true));
 
-// The first and the last address of each block in IANA's registries of special-purpose addresses, and the metadata addresses of
-// clouds, which serve secrets to their machines.
+// The first and last address of each block in IANA's special-purpose registries, and the metadata addresses of clouds, which
+// serve secrets to their machines.
 test.each([
   ["Azure's wire server", "168.63.129.16", "::ffff:168.63.129.16"],
   ["Oracle's metadata", "192.0.0.192"],
@@ -71,7 +71,7 @@ test.each([
   ["link-local", "fe80::1", "febf::1", "fe80::1%eth0"],
   ["site-local, deprecated", "fec0::1", "feff::1"],
   ["multicast, IPv6", "ff00::1", "ffff::1"],
-])("webhooks: private: %s", (_name, ...addresses) => {
+])("webhooks: %s is private", (_name, ...addresses) => {
   expect(addresses.filter((address) => !isPrivate(address))).toEqual([]);
 });
 
@@ -109,7 +109,7 @@ test.each([
   expect(posted).toEqual({ delivered: false, error: expect.stringContaining("is a private address") });
 });
 
-test("webhooks: a name is looked up once, and what it means then is what is connected to", async () => {
+test("webhooks: a name is resolved once, and the connection goes to that address", async () => {
   const receiver = await Receiver.start();
   try {
     const url = receiver.url.replace("127.0.0.1", "localhost");
@@ -123,7 +123,7 @@ test("webhooks: a name is looked up once, and what it means then is what is conn
   expect(found).toMatchObject({ name: "PrivateAddress" });
 });
 
-test("webhooks: who takes too long is given up, also who answers a byte at a time", async () => {
+test("webhooks: a receiver that never responds is given up, and a response counts once its status has arrived", async () => {
   const receiver = await Receiver.start();
   receiver.answer = () => {};
   try {
@@ -138,7 +138,7 @@ test("webhooks: who takes too long is given up, also who answers a byte at a tim
   }
 });
 
-// A name server, as a tenant may have one: it answers with the address, or never.
+// A name server such as a tenant may have: it returns the address, or never responds.
 async function nameServer(address?: number[]): Promise<{ servers: string[]; stop: () => void }> {
   const socket = createSocket("udp4");
   socket.on("message", (asked, { port }) => {
@@ -161,7 +161,7 @@ function seek(hostname: string, servers: string[]): Promise<Sought> {
   );
 }
 
-test("webhooks: a name of a private address is refused, and one of a public address is not", async () => {
+test("webhooks: a name with a private address is rejected, and one with a public address is not", async () => {
   const [inside, outside] = [await nameServer([10, 0, 0, 7]), await nameServer([1, 1, 1, 1])];
   expect((await seek("crm.example", inside.servers)).error).toMatchObject({ name: "PrivateAddress" });
   expect(await seek("crm.example", outside.servers)).toEqual({ error: null, addresses: [{ address: "1.1.1.1", family: 4 }] });
@@ -169,7 +169,7 @@ test("webhooks: a name of a private address is refused, and one of a public addr
   outside.stop();
 });
 
-test("webhooks: names that nobody answers for hold up no other name", async () => {
+test("webhooks: names that nobody resolves delay no other name", async () => {
   const [silent, prompt] = [await nameServer(), await nameServer([1, 1, 1, 1])];
   const waiting = Array.from({ length: 20 }, (_, place) => seek(`crm${place}.example`, silent.servers));
   let over = 0;
@@ -182,12 +182,12 @@ test("webhooks: names that nobody answers for hold up no other name", async () =
   prompt.stop();
 });
 
-// Node tells of the first neither an answer nor an error, unless it is asked.
+// For the first, Node reports neither a response nor an error unless asked.
 test.each([
   ["HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", "the receiver answered 101"],
   ["HTTP/1.1 100 Continue\r\n\r\n", "no answer within 0.2 s"],
   ["HTTP/1.1 20", "no answer within 0.2 s"],
-])("webhooks: who answers %j is done with in time", async (bytes, error) => {
+])("webhooks: a receiver that responds with %j is finished in time", async (bytes, error) => {
   const server = createServer((socket) => socket.on("error", () => {}).once("data", () => socket.write(bytes)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
@@ -202,7 +202,7 @@ test.each([
   "https://crm.example/\u001b[31m",
   "https:crm.example",
   "https:///crm",
-])("POST webhooks 422: %j is not where messages would go", async (url) => {
+])("POST webhooks 422: %j would not be the URL that messages are sent to", async (url) => {
   const tenant = await TestTenant.create(service.current);
   const answer = await tenant.call("POST", "/webhooks", { body: { url } });
   expect(answer.json).toMatchObject({ type: "validation-error", errors: [{ field: "url" }] });
@@ -223,7 +223,7 @@ test.each([
   });
 });
 
-test("webhooks: pauses grow, and end after three days", () => {
+test("webhooks: the pauses grow, and end after three days", () => {
   const hourMs = 3_600_000;
   let [atMs, attempts] = [0, 0];
   for (;;) {

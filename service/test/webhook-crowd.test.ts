@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 import { Receiver } from "./webhook-receiver.ts";
 
-// Of its own: other services would take part in the sending, and not to this machine.
+// Use an own database: services of other tests would also send, and not to this machine.
 const databaseUrl = useOwnDatabase("webhook_crowd");
 const service = useService({ databaseUrl, hasPrivateWebhooks: true });
 const receivers: Receiver[] = [];
@@ -21,7 +21,7 @@ async function receive(tenant: TestTenant, webhooks: number): Promise<Receiver> 
   return receiver;
 }
 
-test("webhooks: a tenant with many receivers that never answer holds up no other tenant", async () => {
+test("webhooks: a tenant with many receivers that never respond delays no other tenant", async () => {
   const [slow, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   const silent = await receive(slow, 20);
   silent.answer = () => {};

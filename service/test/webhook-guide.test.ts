@@ -12,7 +12,7 @@ import { Caller, eventually, useProcesses } from "./process.ts";
 
 const processes = useProcesses();
 
-// In an empty folder, with an npm that takes what it is told to install from the repository instead of the network.
+// An empty folder, with an npm that installs from the repository instead of the network.
 function emptyFolder(): { folder: string; PATH: string } {
   const folder = processes.folder();
   const bin = join(folder, "bin");
@@ -22,7 +22,7 @@ function emptyFolder(): { folder: string; PATH: string } {
   return { folder, PATH: [bin, dirname(process.execPath), process.env["PATH"]].join(delimiter) };
 }
 
-test("webhooks guide: its receiver, set up as it says, takes a test message and a case that opens, and refuses what is not signed", async () => {
+test("webhooks guide: its receiver accepts a test message and an opened case, and rejects what is not signed", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir, WEBHOOK_ADDRESSES: "any" });
   const caller = await Caller.signIn(service.port, readDemo(dataDir));
@@ -54,7 +54,7 @@ test("webhooks guide: its receiver, set up as it says, takes a test message and 
   }
 });
 
-test("webhooks guide: its test vector is what we sign, and what the Standard Webhooks library signs", () => {
+test("webhooks guide: its test vector matches our signature and that of the Standard Webhooks library", () => {
   const vector = blocksOf("webhooks", "text").find((block) => block.includes("whsec_")) ?? "";
   const read = (name: string) => new RegExp(`^${name} +(.+)$`, "m").exec(vector)?.[1] ?? "";
   const [secret, id, body] = [read("secret"), read("webhook-id"), read("body")];
@@ -63,7 +63,7 @@ test("webhooks guide: its test vector is what we sign, and what the Standard Web
   expect(new Verifier(secret).sign(id, new Date(timestamp * 1000), body)).toBe(read("webhook-signature"));
 });
 
-test("webhooks guide: it has a message of every type, in the shape that is promised", () => {
+test("webhooks guide: it shows a message of every type, in the documented form", () => {
   const messages = blocksOf("webhooks", "json").map((block) => JSON.parse(block) as WebhookMessage);
   for (const message of messages) expect(Value.Errors(WebhookMessage, message)).toEqual([]);
   expect(messages.map(({ type }) => type).toSorted()).toEqual([...webhookTypes, "webhook.test"].toSorted());

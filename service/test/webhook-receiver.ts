@@ -1,4 +1,4 @@
-// A receiver of webhooks, as an integrator would write it: messages are verified by the Standard Webhooks library.
+// A webhook receiver as an integrator would write it: the Standard Webhooks library verifies the messages.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook as Verifier } from "standardwebhooks";
@@ -10,7 +10,7 @@ type Answering = (received: Received, response: ServerResponse, count: number) =
 export class Receiver {
   readonly url: string;
   readonly received: Received[] = [];
-  // What it does when it was sent something: 204 unless told.
+  // How it responds to a message: 204 by default.
   answer: Answering = (_received, response) => void response.writeHead(204).end();
   readonly #stop: () => void;
 
@@ -45,7 +45,7 @@ export class Receiver {
     return found;
   }
 
-  // Throws where the signature is not that of the secret.
+  // Throws if the signature does not match the secret.
   static verify({ text, headers }: Received, secret: string): void {
     new Verifier(secret).verify(text, headers as Record<string, string>);
   }

@@ -12,7 +12,7 @@ const resend = async ({ tenant, webhook }: Made, body: { event_id?: number } = {
 const change = async ({ tenant, webhook }: Made, body: object) =>
   (await tenant.call("PUT", `/webhooks/${webhook.webhook_id}`, { body })).json.data;
 
-// As after hours of an outage: whatever was tried is tried again long from now.
+// As after hours of an outage: the next attempt is far away.
 async function waitLong({ tenant, webhook }: Made): Promise<void> {
   await service.current.database.query(sql`
     update webhook_deliveries
@@ -20,7 +20,7 @@ async function waitLong({ tenant, webhook }: Made): Promise<void> {
     where tenant_id = ${tenant.tenantId} and webhook_id = ${webhook.webhook_id}::uuid and state = 'WAITING'`);
 }
 
-test("GET deliveries 200: what waits for the message before it names that one, and no time of its own", async () => {
+test("GET deliveries 200: a message that waits for the previous one shows that one, and no time of its own", async () => {
   const made = await make(["case.opened", "case.closed"]);
   const { tenant, receiver } = made;
   receiver.answer = (_received, response) => void response.writeHead(500).end();
@@ -39,7 +39,7 @@ test("GET deliveries 200: what waits for the message before it names that one, a
   for (const each of await deliveriesOf(made)) expect(each).not.toHaveProperty("waits_for");
 });
 
-test("POST resend 200: what waits for hours is sent now, with what was given up", async () => {
+test("POST resend 200: messages due in hours are sent now, together with dead ones", async () => {
   const made = await make(["case.opened"]);
   const { tenant, receiver } = made;
   let status = 503;
@@ -54,7 +54,7 @@ test("POST resend 200: what waits for hours is sent now, with what was given up"
   expect(await resend(made)).toEqual({ resent: 0 });
 });
 
-test("webhooks: while one is off nothing is sent, also what is sent again, and nothing has a time", async () => {
+test("webhooks: while a webhook is disabled, nothing is sent, not even resends, and nothing has a time", async () => {
   const made = await make(["case.opened"]);
   const { tenant, receiver } = made;
   await tenant.openCase();
@@ -84,7 +84,7 @@ test("webhooks: a second rotation ends the first secret at once", async () => {
   expect(() => Receiver.verify(receiver.at(0), secret)).toThrow(/signature/i);
 });
 
-test("webhooks: an erased account is told by its pseudonym alone, by which its cases are found", async () => {
+test("webhooks: an erased account is sent only by its pseudonym, which leads to its cases", async () => {
   const { tenant, receiver } = await make(["account.erased"]);
   const { case_id } = await tenant.openCase("someone");
   expect((await tenant.call("DELETE", "/enduseraccounts/someone")).status).toBe(204);
@@ -96,7 +96,7 @@ test("webhooks: an erased account is told by its pseudonym alone, by which its c
   expect(await tenant.list(`website_account_id=${event.resource.id}`)).toMatchObject([{ case_id }]);
 });
 
-test("webhooks: a type that is named twice counts once, and fewer types drop nothing that waits", async () => {
+test("webhooks: a type listed twice counts once, and removing types drops no waiting message", async () => {
   const made = await make(["case.opened", "case.opened"]);
   const { tenant, receiver } = made;
   expect(made.webhook.types).toEqual(["case.opened"]);
@@ -108,12 +108,12 @@ test("webhooks: a type that is named twice counts once, and fewer types drop not
   await until(async () => expect(await deliveriesOf(made)).toMatchObject([{ type: "case.opened", state: "DELIVERED" }]));
 });
 
-test("webhooks: an attempt that was under way when its message was sent again has no say over the new one", async () => {
+test("webhooks: an attempt in progress when its message is resent does not affect the new one", async () => {
   const made = await make(["case.opened"]);
   const { tenant, webhook } = made;
   await tenant.openCase();
   await until(async () => expect(await deliveriesOf(made)).toMatchObject([{ state: "DELIVERED" }]));
-  // Off, so that nobody but this test takes it up.
+  // Disabled, so that only this test claims the delivery.
   await change(made, { is_enabled: false });
   const { database } = service.current;
   const key = { tenant_id: tenant.tenantId, webhook_id: webhook.webhook_id };

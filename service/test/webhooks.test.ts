@@ -6,7 +6,7 @@ import { close, deliveriesOf, shown, until, useWebhooks, type Kept } from "./web
 
 const { service, make, hurry } = useWebhooks("webhooks");
 
-test("webhooks: changes are sent, signed, in the shape of the feed, with the whole resource", async () => {
+test("webhooks: changes are sent signed, in the form of the feed, with the whole resource", async () => {
   const made = await make();
   const { tenant, receiver, secret } = made;
   const opened = await tenant.openCase("someone");
@@ -26,7 +26,7 @@ test("webhooks: changes are sent, signed, in the shape of the feed, with the who
   await until(async () => expect(await shown(made)).toMatchObject({ waiting: 0, dead: 0 }));
 });
 
-test("webhooks: what happened before is not sent, nor what is not asked for, nor who people and clients are", async () => {
+test("webhooks: earlier events, types not subscribed to, and events about people and clients are not sent", async () => {
   const tenant = await TestTenant.create(service.current);
   const before = await tenant.openCase();
   const { receiver } = await make(["case.closed"], tenant);
@@ -40,7 +40,7 @@ test("webhooks: what happened before is not sent, nor what is not asked for, nor
   expect(all.receiver.received.filter(({ event }) => /^(client|user|webhook)\./.test(event.type))).toEqual([]);
 });
 
-test("webhooks: of one case the next message waits for the one before it, and of another it does not", async () => {
+test("webhooks: a case's next message waits for the previous one, and another case's does not", async () => {
   const made = await make(["case.closed", "case.reopened"]);
   const { tenant, receiver } = made;
   const [first, other] = [await tenant.openCase(), await tenant.openCase()];
@@ -62,7 +62,7 @@ test("webhooks: of one case the next message waits for the one before it, and of
   expect(delivered.map(({ event }) => event.type)).toEqual(["case.closed", "case.reopened", "case.closed"]);
 });
 
-test("webhooks: an attempt that fails is made again with the same id, and noted", async () => {
+test("webhooks: a failed attempt is retried with the same id, and recorded", async () => {
   const made = await make(["case.opened"]);
   const { tenant, receiver, secret } = made;
   receiver.answer = (_received, response, count) => void response.writeHead(count < 3 ? 500 : 200).end();
@@ -76,7 +76,7 @@ test("webhooks: an attempt that fails is made again with the same id, and noted"
   for (const each of receiver.received) Receiver.verify(each, secret);
 });
 
-test("webhooks: after three days a message is given up, is seen, and can be sent again", async () => {
+test("webhooks: after three days a message is dead, is shown as such, and can be sent again", async () => {
   const made = await make(["case.opened"]);
   const { tenant, receiver } = made;
   let status = 500;
@@ -98,7 +98,7 @@ test("webhooks: after three days a message is given up, is seen, and can be sent
   expect((await tenant.call("POST", path, { body: { event_id: 999_999 } })).status).toBe(404);
 });
 
-test("webhooks: one that never answers holds up nobody else", async () => {
+test("webhooks: a receiver that never responds delays nobody else", async () => {
   const tenant = await TestTenant.create(service.current);
   const slow = await make(["case.opened"], tenant);
   slow.receiver.answer = () => {};
@@ -109,7 +109,7 @@ test("webhooks: one that never answers holds up nobody else", async () => {
   expect(await shown(slow)).toMatchObject({ waiting: 6 });
 });
 
-test("webhooks: a redirect is not followed, and does not count", async () => {
+test("webhooks: a redirect is not followed and does not count as delivered", async () => {
   const made = await make(["case.opened"]);
   const { tenant, receiver } = made;
   const target = await make(["case.closed"], tenant);
@@ -119,7 +119,7 @@ test("webhooks: a redirect is not followed, and does not count", async () => {
   expect(target.receiver.received).toEqual([]);
 });
 
-test("webhooks: a receiver that is gone is switched off, and goes on where it was when it is switched on again", async () => {
+test("webhooks: a receiver that returns 410 is disabled, and continues where it stopped when it is enabled again", async () => {
   const made = await make(["case.opened"]);
   const { tenant, receiver, webhook } = made;
   let status = 410;
@@ -137,7 +137,7 @@ test("webhooks: a receiver that is gone is switched off, and goes on where it wa
   await until(() => expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(2));
 });
 
-test("webhooks: while a secret is replaced, messages are signed with both", async () => {
+test("webhooks: while a secret is being replaced, messages are signed with both", async () => {
   const made = await make(["case.opened"]);
   const { tenant, receiver, webhook, secret } = made;
   const rotated: Kept = (await tenant.call("POST", `/webhooks/${webhook.webhook_id}/rotate-secret`)).json.data;
@@ -154,7 +154,7 @@ test("webhooks: while a secret is replaced, messages are signed with both", asyn
   expect(() => Receiver.verify(receiver.at(1), secret)).toThrow(/signature/i);
 });
 
-test("webhooks: a test message is sent at once, and tells what became of it", async () => {
+test("webhooks: a test message is sent at once, and its result is returned", async () => {
   const { tenant, receiver, webhook, secret } = await make();
   const path = `/webhooks/${webhook.webhook_id}/test`;
   expect((await tenant.call("POST", path)).json.data).toMatchObject({ delivered: true, status: 204 });
@@ -171,7 +171,7 @@ test("webhooks: a test message is sent at once, and tells what became of it", as
   expect(refused).not.toHaveProperty("status");
 });
 
-test("webhooks: list, change and delete", async () => {
+test("webhooks: they can be listed, changed and deleted", async () => {
   const made = await make(["case.opened"]);
   const { tenant, webhook, receiver } = made;
   expect((await tenant.call("GET", "/webhooks")).json).toEqual({ data: { webhooks: [webhook] } });
@@ -195,7 +195,7 @@ test("webhooks: list, change and delete", async () => {
   expect(JSON.stringify((await tenant.call("GET", "/events")).json)).not.toContain("whsec_");
 });
 
-test("webhooks: no more than twenty, also when asked for at once", async () => {
+test("webhooks: a tenant has at most twenty, even with concurrent requests", async () => {
   const tenant = await TestTenant.create(service.current);
   const url = "https://crm.example/hook";
   const answers = await Promise.all(Array.from({ length: 24 }, () => tenant.call("POST", "/webhooks", { body: { url } })));
@@ -222,14 +222,14 @@ test.each([
   expect((await tenant.call("GET", "/webhooks")).json).toEqual({ data: { webhooks: [] } });
 });
 
-test("POST webhooks 403: who may not read what would be sent may not have it sent", async () => {
+test("POST webhooks 403: a caller needs the scopes to read what would be sent", async () => {
   const tenant = await TestTenant.create(service.current);
   const token = await tenant.mint(["manage:webhooks", "read:events"]);
   const answer = await tenant.call("POST", "/webhooks", { token, body: { url: "https://crm.example/hook" } });
   expect(answer.json).toMatchObject({ type: "access-denied" });
 });
 
-test("webhooks: another tenant neither sees nor changes them", async () => {
+test("webhooks: another tenant can neither see nor change them", async () => {
   const { webhook } = await make();
   const stranger = await TestTenant.create(service.current);
   expect((await stranger.call("GET", "/webhooks")).json).toEqual({ data: { webhooks: [] } });

@@ -6,7 +6,7 @@ import { send } from "../src/db/postgres/wire.ts";
 const open = () => new Database({ connectionString: inject("databaseUrl") });
 const asked = (value: number) => sql`select ${value}::int as value`;
 
-test.concurrent("wire: a statement is prepared once on a connection, and asked for by its name from then on", async ({
+test.concurrent("wire: a statement is prepared once per connection, and from then on it is executed by its name", async ({
   onTestFinished,
 }) => {
   const client = await open().connect();
@@ -20,7 +20,7 @@ test.concurrent("wire: a statement is prepared once on a connection, and asked f
   expect(rows).toEqual([{ name: asked(0).name, times: 3 }]);
 });
 
-test.concurrent("wire: a statement that fails is told to its own caller, and the others of its turn are answered", async ({
+test.concurrent("wire: a failed statement is reported only to its own caller, and the others of the same turn are answered", async ({
   onTestFinished,
 }) => {
   const client = await open().connect();
@@ -33,12 +33,12 @@ test.concurrent("wire: a statement that fails is told to its own caller, and the
   ]);
 });
 
-test.concurrent("wire: what waits behind others on its connection is not given up for the time that they take", async ({
+test.concurrent("wire: a statement that waits behind others on its connection does not time out because of the time they take", async ({
   onTestFinished,
 }) => {
   const database = open();
   onTestFinished(() => database.end());
-  // Two on each of the two connections for reads: the second of them is answered later than a silent one is given up.
+  // Two on each of the two read connections: the second is answered later than the timeout of a silent connection.
   const slow = [1, 2, 3, 4].map((each) => database.query<{ each: number }>(sql`select ${each}::int as each from pg_sleep(7)`));
   expect((await Promise.all(slow)).flat()).toEqual([{ each: 1 }, { each: 2 }, { each: 3 }, { each: 4 }]);
 });

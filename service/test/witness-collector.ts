@@ -7,7 +7,7 @@ async function collectorPath(tenant: TestTenant): Promise<string> {
   return `/collect/${(answer.json.data as { clickstream_app_id: string }).clickstream_app_id}?hashCode=00000000`;
 }
 
-// What the witnesses see of the collector, and of a tenant's settings and secrets.
+// The requests for the collector and for a tenant's settings and secrets.
 export const collectorTraffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   collectEvents: async (tenant) => {
     const path = await collectorPath(tenant);

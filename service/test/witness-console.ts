@@ -3,7 +3,7 @@ import { insertDecided, makeTraces } from "./decided.ts";
 import type { TestTenant } from "./harness.ts";
 import type { Sample } from "./witness.ts";
 
-// Also what is refused below an id, which the common refusals leave out.
+// Includes the rejections for paths below an id, which the common rejections leave out.
 function below(folder: string, id: string, last: string): Sample[] {
   const path = `${folder}/${encodeURIComponent(id)}/${last}`;
   return [
@@ -13,7 +13,7 @@ function below(folder: string, id: string, last: string): Sample[] {
   ];
 }
 
-// A case whose account has a session with events, a device and an address, which another account was seen with.
+// A case whose account has a session with events, a device and an address that another account was seen with.
 async function makeScene(tenant: TestTenant): Promise<{ case_id: string; session_id: string; account: string }> {
   const [session_id, account] = [randomUUID(), "user-1"];
   const own = {
@@ -38,7 +38,7 @@ const onCase = (last: string) => async (tenant: TestTenant) => below("/cases", (
 const onAccount = (last: string) => async (tenant: TestTenant) =>
   below("/enduseraccounts", (await makeScene(tenant)).account, last);
 
-// What the witnesses see of timelines, links, histories, figures and the feed.
+// The requests for timelines, links, histories, figures and the feed.
 export const consoleTraffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   listEvents: async (tenant) => {
     await makeScene(tenant);

@@ -10,7 +10,7 @@ async function rulePath(tenant: TestTenant): Promise<string> {
   return "/rules/own_rule";
 }
 
-// Also what is refused below an id, which the common refusals leave out.
+// Includes the rejections for paths below an id, which the common rejections leave out.
 function below(path: string, valid: Sample): Sample[] {
   const [, folder, , last] = path.split("/");
   return [
@@ -37,7 +37,7 @@ async function backtestPath(tenant: TestTenant): Promise<string> {
   return `/backtests/${(made.json.data as { backtest_id: string }).backtest_id}`;
 }
 
-// What the witnesses see of rules, thresholds, backtests and decisions.
+// The requests for rules, thresholds, backtests and decisions.
 export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   listRules: async (tenant) => {
     await rulePath(tenant);

@@ -3,7 +3,7 @@ import type { TestTenant } from "./harness.ts";
 import { Browser, makeOthers, newEmail } from "./people.ts";
 import type { Sample } from "./witness.ts";
 
-// Also what is refused below an id, which the common refusals leave out.
+// Includes the rejections for paths below an id, which the common rejections leave out.
 export function below(path: string, valid: Omit<Sample, "path">): Sample[] {
   const [, folder, , last] = path.split("/");
   return [
@@ -21,7 +21,7 @@ async function clientPath(tenant: TestTenant): Promise<string> {
   return `/clients/${(await makeOthers(tenant)).client_id}`;
 }
 
-// What the witnesses see of people and clients.
+// The requests for people and clients.
 export const peopleTraffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   listUsers: async (tenant) => {
     await userPath(tenant);

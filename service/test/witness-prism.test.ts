@@ -98,7 +98,7 @@ function tokenRequests(tenant: TestTenant): Sample[] {
   ];
 }
 
-// An operation that is not here fails the first test. What every operation refuses alike is added by `refusals`.
+// An operation that is missing here fails the first test. `refusals` adds what every operation rejects alike.
 const traffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   listCases: async (tenant) => {
     await tenant.openCase("user-1");
@@ -163,8 +163,8 @@ const traffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   getReadiness: page("/readyz"),
 };
 
-// What no well-formed request brings about: faults of ours, of the network or of HTTP's framing, and held locks, which
-// the case update shows for all.
+// What no well-formed request can cause: faults of the service, the network or HTTP framing, and held locks, which the case
+// update covers for all.
 const unprovokable = new Set<FailureCode>([
   "rate-limited",
   "internal-error",
@@ -173,8 +173,8 @@ const unprovokable = new Set<FailureCode>([
   "headers-too-large",
   "transaction-contended",
 ]);
-// A bad request without a parameter or a body that must be there is one of framing too; and a tenant without a client is
-// not there to ask.
+// Without parameters or a required body, a bad request can only be a framing fault. A tenant that is not found has no client that
+// could ask.
 const alsoUnprovokable: Record<string, FailureCode[]> = {
   getTenant: ["bad-request", "item-not-found"],
   updateTenant: ["item-not-found"],
@@ -203,7 +203,7 @@ const alsoUnprovokable: Record<string, FailureCode[]> = {
 type Violation = { location: string[]; message: string };
 type Seen = { sample: Sample; answer: Answer; request: Violation[]; response: Violation[] };
 
-// All of an operation's traffic through Prism, refusals first, for they change nothing.
+// Sends all requests of an operation through Prism. Rejections come first, because they change nothing.
 async function sendTraffic(id: string, prismPort: number): Promise<Seen[]> {
   const tenant = await TestTenant.create(service.current);
   const operation = operations.find((each) => each.id === id);
@@ -217,7 +217,7 @@ async function sendTraffic(id: string, prismPort: number): Promise<Seen[]> {
     const options = { ...(operation && { token: tenant.token }), ...sample.options };
     const ask = () => (pages.has(id) ? askPage(prismPort, path) : send(prismPort, method, path, options));
     const answer = await (sample.around ? sample.around(ask) : ask());
-    // Prism says of each violation on which side it is. A header that it had to cut does not parse, and fails the test.
+    // Prism reports on which side each violation is. A header that it had to truncate does not parse and fails the test.
     const violations = JSON.parse(answer.headers.get("sl-violations") ?? "[]") as Violation[];
     const on = (side: string) => violations.filter(({ location }) => location[0] === side);
     seen.push({ sample, answer, request: on("request"), response: on("response") });
@@ -225,16 +225,16 @@ async function sendTraffic(id: string, prismPort: number): Promise<Seen[]> {
   return seen;
 }
 
-// The answers that are no JSON.
+// The responses that are not JSON.
 const pages = new Set(["getDocs", "getDocsPage", "getTag"]);
 
 async function askPage(port: number, path: string): Promise<Answer> {
-  // Not packed, for what stands between reads text.
+  // Not compressed, because the proxy reads text.
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { "accept-encoding": "identity" } });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-test("the traffic has an entry for every operation of the table and of the document", () => {
+test("witness: the traffic has an entry for every operation of the table and of the document", () => {
   const ids = [...readOperations(document.current.file).keys()];
   expect(Object.keys(traffic).toSorted()).toEqual(ids.toSorted());
   expect(ids).toEqual(expect.arrayContaining(operations.map((operation) => operation.id)));
@@ -244,13 +244,13 @@ describe("through Prism", () => {
   const prism = usePrism(document, () => service.current.port);
 
   test.each(Object.keys(traffic))(
-    "%s: success and refusals are as the document says, and all that it names occur",
+    "%s: successes and rejections match the document, and every documented response occurs",
     async (id) => {
       const seen = await sendTraffic(id, prism.current.port);
       for (const { sample, answer, request, response } of seen) {
         const isSuccess = sample.type === undefined;
         const { type } = isSuccess ? {} : (JSON.parse(answer.text) as { type?: string });
-        // What the service takes, the document must allow. A request that is wrong on purpose may be called so.
+        // The document must allow what the service accepts. Prism may report a request that is wrong on purpose.
         const violations = isSuccess ? [...request, ...response] : response;
         expect({ status: answer.status, type, violations }, `${sample.path} ${answer.text}`).toEqual({
           status: sample.status,
@@ -267,7 +267,7 @@ describe("through Prism", () => {
   );
 });
 
-// One thing wrong in every answer: a number as text, a member too many, a problem's type, a body, a status, a media type.
+// Puts one error into every response: a number as text, an extra member, a problem type, a body, a status or a media type.
 function plant({ status, headers, body }: Exchange): Partial<Exchange> {
   if (status === 204) return { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
   if (/event-stream/.test(String(headers["content-type"])))
@@ -289,7 +289,7 @@ describe("planted bug", () => {
   const prism = usePrism(document, () => tampering.port);
   afterAll(() => tampering.stop());
 
-  test.each(Object.keys(traffic))("%s: Prism sees what is wrong in each answer", async (id) => {
+  test.each(Object.keys(traffic))("%s: Prism detects the error in each response", async (id) => {
     for (const { sample, response } of await sendTraffic(id, prism.current.port)) {
       expect(response.length, `${sample.path} ${sample.status} ${sample.type}`).toBeGreaterThan(0);
     }

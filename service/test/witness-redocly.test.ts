@@ -10,13 +10,13 @@ type Report = { totals: Record<"errors" | "warnings" | "ignored", number>; probl
 
 async function lint(port: number): Promise<{ code: number | null; report: Report }> {
   const address = `http://127.0.0.1:${port}/openapi.json`;
-  // A mistake in redocly.yaml would switch rules off without a word.
+  // A mistake in redocly.yaml would silently disable rules.
   const { code, stdout, stderr } = await runRedocly(["lint", address, "--format", "json", "--lint-config", "error"]);
   expect(stdout, stderr).toContain('"totals"');
   return { code, report: JSON.parse(stdout) as Report };
 }
 
-test("GET openapi 200: Redocly's strict rules find no error and no warning in the document", async () => {
+test("GET openapi 200: Redocly's strict rules find no errors or warnings in the document", async () => {
   const { code, report } = await lint(service.current.port);
   expect(report.problems).toEqual([]);
   expect(report.totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
@@ -47,7 +47,7 @@ const bugs: { bug: string; rule: string; plant: (operation: Operation) => void }
   },
 ];
 
-test.each(bugs)("planted bug: Redocly's lint sees $bug", async ({ rule, plant }) => {
+test.each(bugs)("planted bug: Redocly's lint detects $bug", async ({ rule, plant }) => {
   const tampering = await startTampering(service.current.port, ({ body }) => {
     const document = JSON.parse(body) as Document;
     plant(document.paths["/v2/{tenant_slug}/cases/{case_id}"]?.["get"] ?? {});

@@ -12,7 +12,7 @@ type Check = { name: string; condition?: string; status: string };
 type Step = { stepId: string; checks: Check[]; status: string };
 type Log = { files: Record<string, { executedWorkflows: { executedSteps: Step[] }[] }> };
 
-// Beside the document, where the flow looks for it.
+// Copied beside the document, where the flow looks for it.
 function placeFlow(): string {
   const file = join(document.current.folder, "flow.arazzo.yaml");
   copyFileSync(join(root, "docs/flow.arazzo.yaml"), file);
@@ -44,7 +44,7 @@ test("flow: the description is valid Arazzo", async () => {
   expect(code).toBe(0);
 });
 
-test("flow: Respect gets a token, reports fraud, finds, reads and closes the case, repeats the close, and is refused with a stale version", async () => {
+test("flow: Respect gets a token, reports fraud, finds, reads and closes the case, repeats the close, and is rejected with a stale version", async () => {
   const { code, steps, output } = await runFlow(service.current.port);
   expect(code, output).toBe(0);
   const passed = steps.filter((step) => step.status === "success").map((step) => step.stepId);
@@ -99,7 +99,7 @@ const bugs: { bug: string; step: string; check: string; tamper: (exchange: Excha
   },
 ];
 
-test.each(bugs)("planted bug: Respect sees $bug", async ({ step, check, tamper }) => {
+test.each(bugs)("planted bug: Respect detects $bug", async ({ step, check, tamper }) => {
   const tampering = await startTampering(service.current.port, tamper);
   onTestFinished(tampering.stop);
   const { code, steps } = await runFlow(tampering.port);

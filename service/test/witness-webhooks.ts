@@ -5,7 +5,7 @@ import type { Sample } from "./witness.ts";
 
 const body = { url: "https://crm.example/hook", types: ["case.opened"] };
 
-// Off, so that nothing is sent anywhere.
+// Disabled, so that nothing is sent.
 async function webhookPath(tenant: TestTenant): Promise<string> {
   const made = await tenant.call("POST", "/webhooks", { body });
   const { webhook }: { webhook: { webhook_id: string } } = made.json.data;
@@ -14,7 +14,7 @@ async function webhookPath(tenant: TestTenant): Promise<string> {
   return path;
 }
 
-// What the witnesses see of webhooks.
+// The requests for webhooks.
 export const webhookTraffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   listWebhooks: async (tenant) => {
     await webhookPath(tenant);

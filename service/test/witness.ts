@@ -15,18 +15,18 @@ import type { FailureCode } from "../src/domain/failure.ts";
 import type { Service } from "../src/service.ts";
 import type { Options, TestTenant } from "./harness.ts";
 
-// Tools that other people wrote, run against our service: they share none of our mistakes.
+// Runs third-party tools against our service: they share none of our mistakes.
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 const require = createRequire(import.meta.url);
 const redoclyBin = require.resolve("@redocly/cli/bin/cli.js");
 const prismBin = require.resolve("@stoplight/prism-cli/dist/index.js");
 const toolTimeoutMs = 60_000;
-// A tool needs a second to start, and many on a machine that is busy with other tests.
+// A tool needs a second to start, and much longer while other tests keep the machine busy.
 vi.setConfig({ testTimeout: toolTimeoutMs + 10_000 });
 
-// Nothing of the caller's environment, for a proxy named there would send what is meant for this machine elsewhere.
-// Nothing is reported or looked up on the network.
+// The caller's environment is not passed on, because a proxy set there would redirect local requests. Nothing is reported to or
+// looked up on the network.
 const quiet = { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", NO_COLOR: "1" };
 
 type Holder<T> = { current: T };
@@ -34,7 +34,7 @@ type Started = { port: number; stop: () => Promise<void> };
 
 type Outcome = { code: number | null; stdout: string; stderr: string };
 
-// At the root, where redocly.yaml is found.
+// Runs at the root, where redocly.yaml is.
 export async function runRedocly(args: string[], environment: Record<string, string> = {}): Promise<Outcome> {
   const child = spawn(process.execPath, [redoclyBin, ...args], {
     cwd: root,
@@ -48,7 +48,7 @@ export async function runRedocly(args: string[], environment: Record<string, str
   return { code, stdout, stderr };
 }
 
-// A folder of the file's own that holds the document, as the running service gives it.
+// Creates a folder with the document that the running service returns.
 export function useDocument(service: Holder<Service>): Holder<{ folder: string; file: string }> {
   const holder = { current: { folder: "", file: "" } };
   beforeAll(async () => {
@@ -64,7 +64,7 @@ export function useDocument(service: Holder<Service>): Holder<{ folder: string; 
 type Document = { paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>> };
 type Described = { id: string; method: string; answers: string[] };
 
-// The document's operations by their ids, with every answer that it names: "200", "409 item-version-conflict".
+// The document's operations by id, with every response that it lists, as in "200" or "409 item-version-conflict".
 export function readOperations(file: string): Map<string, Described> {
   const { paths } = JSON.parse(readFileSync(file, "utf8")) as Document;
   const all = Object.values(paths).flatMap((path) =>
@@ -84,8 +84,8 @@ function namedAnswers(status: number, response: unknown): string[] {
   return types.map(([type]) => `${status} ${type}`);
 }
 
-// Prism between a client and the upstream. Without its flag --errors, with which it answers for the upstream where a
-// request is wrong: here the upstream's refusals of just such requests are what is looked at.
+// Prism between a client and the upstream. Its flag --errors is off: with it, Prism would respond to invalid requests itself, but
+// the upstream's rejections are what is tested here.
 export function usePrism(document: Holder<{ file: string }>, upstream: () => number): Holder<Started> {
   const holder: Holder<Started> = { current: undefined as never };
   beforeAll(async () => {
@@ -109,7 +109,7 @@ async function startPrism(file: string, upstreamPort: number): Promise<Started> 
   return new Promise((resolve, reject) => {
     let said = "";
     const read = (chunk: Buffer) => {
-      // Only the beginning matters; the rest is read so that Prism never waits for us.
+      // Only the beginning matters. The rest is read so that Prism never blocks on its output.
       if (said.length > 100_000) return;
       said += chunk.toString();
       const port = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1];
@@ -130,7 +130,7 @@ export type Exchange = {
   body: string;
 };
 
-// Stands before the service and changes its answers: the planted bug that a witness must see.
+// A proxy in front of the service that changes its responses: the planted bug that a tool must detect.
 export async function startTampering(servicePort: number, tamper: (exchange: Exchange) => Partial<Exchange>): Promise<Started> {
   const server = createServer((incoming, outgoing) => {
     const { method = "", url: path = "", headers } = incoming;
@@ -144,7 +144,7 @@ export async function startTampering(servicePort: number, tamper: (exchange: Exc
     incoming.pipe(upstream);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-  // A TCP server's address is never text.
+  // A TCP server's address is never a string.
   const { port } = server.address() as AddressInfo;
   const stop = async () => {
     server.closeAllConnections();
@@ -154,7 +154,7 @@ export async function startTampering(servicePort: number, tamper: (exchange: Exc
 }
 
 export type Answer = { status: number; headers: Headers; text: string };
-// One request and the answer it must get: `type` is the problem's, absent on success.
+// One request and the response it must get. `type` is the problem's type and is absent on success.
 export type Sample = {
   path: string;
   slug?: string;
@@ -164,7 +164,7 @@ export type Sample = {
   around?: (ask: () => Promise<Answer>) => Promise<Answer>;
 };
 
-// What the contract refuses alike wherever it applies, made from the operation and one request that succeeds.
+// The rejections that the contract has in common, made from the operation and one request that succeeds.
 export async function refusals(operation: Operation, valid: Sample, tenant: TestTenant): Promise<Sample[]> {
   const { options = {} } = valid;
   const { key: _key, ...keyless } = options;
@@ -189,7 +189,7 @@ export async function refusals(operation: Operation, valid: Sample, tenant: Test
     const { [operation.precondition]: _missing, ...rest } = body;
     made.push(withBody("precondition-required", { body: rest }));
   }
-  // A change that wants no body is told apart from one whose body does not end.
+  // A change that needs no body rejects one that is too large.
   if (!operation.body && operation.method !== "GET")
     made.push(withBody("payload-too-large", { body: { padding: "x".repeat(64 * 1024) } }));
   if (!operation.body) return made;
