@@ -1,21 +1,12 @@
 import { Type, type Static } from "typebox";
-import { LoggedEvent } from "./event.ts";
+import { LoggedEvent, eventFacts, type WebhookType } from "./event.ts";
 import { Time, Uuid } from "./field.ts";
 
 export const webhooksMax = 20;
 const urlCharactersMax = 2_000;
 
-// What may be sent. Who people and clients are stays in the feed, which asks for the scopes to read them.
-export const webhookTypes = [
-  "case.opened",
-  "case.evidence_added",
-  "case.closed",
-  "case.reopened",
-  "account.created",
-  "account.updated",
-  "account.erased",
-  "rule.changed",
-] as const;
+// Who people and clients are stays in the feed, which asks for the scopes to read them.
+export const webhookTypes = eventFacts.flatMap(([type, { webhook }]) => (webhook === undefined ? [] : [type as WebhookType]));
 
 // Whoever makes one gets to see what it is sent.
 export const webhookReach = ["read:events", "read:case", "read:enduseraccount", "read:rules"] as const;

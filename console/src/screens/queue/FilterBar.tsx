@@ -1,6 +1,7 @@
+import { unknownAccount } from "@casehound/client";
 import { ListFilter, ArrowDownWideNarrow, X } from "lucide-react";
 import type { RefObject } from "react";
-import { accountName, unknownAccount } from "../../parts/account-name.ts";
+import { accountName } from "../../parts/account-name.ts";
 import { AccountSearch } from "../../parts/AccountSearch.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { Menu } from "../../parts/Menu.tsx";

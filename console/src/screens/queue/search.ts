@@ -1,9 +1,7 @@
-import type { Case, CaseListItem } from "@casehound/client";
-import { unknownAccount } from "../../parts/account-name.ts";
+import { caseListMembers, hasNewEvidence, labels, unknownAccount, type Case, type CaseListItem } from "@casehound/client";
 import type { CaseQuery } from "../../data/queries.ts";
 import { isWithin, readRange, toRangeQuery, type QueueRange } from "./range.ts";
 
-const labels = ["Account Takeover", "Bot", "Synthetic", "Organic"] as const;
 const sorts = ["risk", "newest", "oldest", "changed"] as const;
 const statuses = ["open", "closed", "all"] as const;
 const periods = ["1h", "24h", "7d"] as const;
@@ -91,16 +89,9 @@ export function isWanted(filter: QueueFilter, found: Case): boolean {
   );
 }
 
-// As the service sees it: detection made the last change, and it was not the opening.
-function hasNewEvidence({ status, current_state, state_history }: Case): boolean {
-  return status === "OPEN" && current_state.changed_by === "system" && state_history.length > 0;
-}
-
 export function toRow(found: Case): CaseListItem {
-  const { case_id, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at, details } = found;
-  const { overall_risk_score, primary_fraud_label, recommended_action } = details;
-  const rated = { overall_risk_score, primary_fraud_label, recommended_action };
-  return { case_id, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at, ...rated };
+  const members = { ...found, ...found.details };
+  return Object.fromEntries(caseListMembers.map((name) => [name, members[name]])) as CaseListItem;
 }
 
 export const evidenceMeaning = "New evidence since a person last changed the case, or since it was opened";
