@@ -183,13 +183,8 @@ export const writeFaults: Fault[] = [
       "service/test/events.test.ts",
     ],
   ]),
-  ...faultsIn("service/src/db/lists.ts", [
-    [
-      "created_after includes its moment",
-      "filter.created_after_ms + 1",
-      "filter.created_after_ms",
-      "service/test/case-list.test.ts",
-    ],
+  ...faultsIn("service/src/db/case-filters.ts", [
+    ["created_after includes its moment", "uuidV7Floor(ms + 1)", "uuidV7Floor(ms)", "service/test/case-list.test.ts"],
   ]),
   ...faultsIn("service/src/db/postgres/database.ts", [
     ["the loser of a race is not run again", "const attemptsMax = 3;", "const attemptsMax = 1;", "service/test/races.test.ts"],

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { insertCase, type LockedCase } from "../src/db/cases.ts";
-import { caseSorts, type CaseSort } from "../src/db/lists.ts";
+import { caseSorts, type CaseSort } from "../src/db/case-filters.ts";
 import { changeStatus, joinCase, openCase, type CaseListItem } from "../src/domain/case.ts";
 import { actions, labels, type Finding } from "../src/domain/finding.ts";
 import { scopes } from "../src/domain/scope.ts";
