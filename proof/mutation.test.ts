@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
 import { expect, test } from "vitest";
+import { faultsIn, plant } from "./mutation/fault.ts";
 import { faults, mutation } from "./mutation.ts";
 import { proveShort } from "./prove.ts";
 
@@ -8,11 +10,21 @@ test("proof of the tests: there are faults enough, each planted once", () => {
   expect(faults.length).toBeGreaterThanOrEqual(40);
 });
 
-test("proof of the tests: the text of each fault stands in its file once", () => {
-  for (const { name, file, text } of faults) {
-    const source = readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
-    expect(source.split(text).length, name).toBe(2);
-  }
+test.each(faults)("proof of the tests: $name: its function is there, and the change fits it once", (fault) => {
+  const source = readFileSync(new URL(`../${fault.file}`, import.meta.url), "utf8");
+  const planted = plant(source, fault);
+  expect(planted).not.toBe(source);
+  expect(stripTypeScriptTypes(planted)).not.toBe("");
+});
+
+test("proof of the tests: a fault stays in its function, and one that does not fit is refused", () => {
+  const source =
+    "const max = 3;\n\nfunction one(\n  max: number,\n): number {\n  return max;\n}\n\nfunction two() {\n  return max;\n}\n";
+  const [fault] = faultsIn("a.ts", [["", "one", /return \w+/, "return 0", ""]]);
+  if (!fault) throw new Error("no fault");
+  expect(plant(source, fault)).toBe(source.replace("return max", "return 0"));
+  expect(() => plant(source, { ...fault, function: "three" })).toThrow("a.ts declares three 0 times");
+  expect(() => plant(source, { ...fault, change: { pattern: /max/, instead: "" } })).toThrow("fits one of a.ts 2 times");
 });
 
 // Whole runs of tests inside of a test, beside all the others.

@@ -3,6 +3,7 @@ import { operations as all } from "../service/src/api/operations.ts";
 import { problems } from "../service/src/api/http/problem.ts";
 import type { Schema } from "../service/src/api/http/validate.ts";
 import { scopes } from "../service/src/domain/scope.ts";
+import { factsSource } from "./client-facts.ts";
 
 // A stream is no call with an answer: the client has a way of its own for it.
 const operations = all.filter((operation) => operation.isStream !== true);
@@ -11,7 +12,7 @@ type Named = Schema & { $id?: string; patternProperties?: Record<string, Schema>
 
 // By their names in client/src.
 export function clientSources(): Record<string, string> {
-  return { "operations.ts": operationsSource(), "methods.ts": methodsSource() };
+  return { "operations.ts": operationsSource(), "methods.ts": methodsSource(), "facts.ts": factsSource() };
 }
 
 function operationsSource(): string {

@@ -1,7 +1,8 @@
 // The lists that are measured: each filter, some together, each in every order, from the top and from the middle.
 import { CursorSeal } from "../../service/src/api/http/cursor.ts";
 import { canonicalJson } from "../../service/src/api/http/json.ts";
-import { caseSorts, listCases, type CaseFilter, type CasePosition, type CaseSort } from "../../service/src/db/lists.ts";
+import { caseSorts, type CaseFilter, type CasePosition, type CaseSort } from "../../service/src/db/case-filters.ts";
+import { listCases } from "../../service/src/db/lists.ts";
 import { findOrMakeSecret } from "../../service/src/db/settings.ts";
 import type { Queryable, Row } from "../../service/src/db/postgres/database.ts";
 import type { Statement } from "../../service/src/db/postgres/sql.ts";

@@ -7,4 +7,5 @@ export { Aborted, ProblemError, TimedOut, WrongBaseAddress, type Problem } from 
 export { isPassing } from "./retries.ts";
 export type { FollowedEvent } from "./stream.ts";
 export type { Credentials, Hooks } from "./transport.ts";
+export * from "./facts.ts";
 export type * from "./operations.ts";

@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { insertCase, type LockedCase } from "../src/db/cases.ts";
-import { caseSorts, type CaseSort } from "../src/db/lists.ts";
-import { changeStatus, joinCase, openCase, type CaseListItem } from "../src/domain/case.ts";
+import { caseSorts, type CaseSort } from "../src/db/case-filters.ts";
+import { CaseListItem, changeStatus, joinCase, openCase } from "../src/domain/case.ts";
 import { actions, labels, type Finding } from "../src/domain/finding.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { uuidV7 } from "../src/domain/uuid.ts";
@@ -48,10 +48,8 @@ function seededCase(tenantId: string, { account, createdMs, touchedMs, index, is
 }
 
 function toItem({ document, end_user_is_blocked }: LockedCase): CaseListItem {
-  const { case_id, website_account_id, status, case_version, created_at, updated_at } = document;
-  const { overall_risk_score, primary_fraud_label, recommended_action } = document.details;
-  const ofCase = { case_id, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at };
-  return { ...ofCase, overall_risk_score, primary_fraud_label, recommended_action };
+  const members: Record<string, unknown> = { ...document, ...document.details, end_user_is_blocked };
+  return Object.fromEntries(Object.keys(CaseListItem.properties).map((name) => [name, members[name] ?? null])) as CaseListItem;
 }
 
 // Several cases share each creation and change time, so that ties are common.

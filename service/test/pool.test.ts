@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect, inject, test } from "vitest";
 import { Database, type Queryable } from "../src/db/postgres/database.ts";
-import { caseSorts, listCases } from "../src/db/lists.ts";
+import { caseSorts } from "../src/db/case-filters.ts";
+import { listCases } from "../src/db/lists.ts";
 import { sql } from "../src/db/postgres/sql.ts";
 import { labels } from "../src/domain/finding.ts";
 

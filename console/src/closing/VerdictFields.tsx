@@ -1,11 +1,8 @@
+import { dispositions, reasonCharactersMax } from "@casehound/client";
 import { useId, useRef, type KeyboardEvent, type RefObject } from "react";
 import { dispositionWords } from "../parts/Badges.tsx";
 import { Kbd } from "../parts/Button.tsx";
-import type { Disposition } from "../changes/desk.ts";
 import type { Draft } from "./draft.ts";
-
-export const dispositions: Disposition[] = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"];
-const reasonLengthMax = 1000;
 
 type Props = { draft: Draft; onDraft: (next: Draft) => void; onSubmit: () => void; isDisabled: boolean };
 
@@ -46,7 +43,7 @@ export function VerdictFields({ draft, onDraft, onSubmit, isDisabled }: Props) {
         <textarea
           ref={reason}
           rows={3}
-          maxLength={reasonLengthMax}
+          maxLength={reasonCharactersMax}
           className="w-full resize-y rounded-md border border-edge bg-surface px-2.5 py-2 text-sm"
           value={draft.reason}
           onChange={(event) => onDraft({ ...draft, reason: event.target.value })}

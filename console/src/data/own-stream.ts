@@ -1,4 +1,4 @@
-import type { Event as LoggedEvent } from "@casehound/client";
+import { eventTypes, type Event as LoggedEvent } from "@casehound/client";
 
 export type LiveEvent = LoggedEvent;
 export type LiveState = "connecting" | "live" | "lost" | "not-allowed";
@@ -12,28 +12,11 @@ export type Hearer = {
 };
 
 const againMs = 10_000;
-const types = [
-  "case.opened",
-  "case.evidence_added",
-  "case.closed",
-  "case.reopened",
-  "case.pseudonymised",
-  "account.created",
-  "account.updated",
-  "account.erased",
-  "rule.changed",
-  "thresholds.updated",
-];
+const typesOf = (nouns: string[]) => eventTypes.filter((type) => nouns.some((noun) => type.startsWith(`${noun}.`)));
+const types = typesOf(["case", "account", "rule", "thresholds"]);
 
 // Asked for by those alone who may list people.
-const peopleTypes = [
-  "user.invited",
-  "user.joined",
-  "user.updated",
-  "user.link_made",
-  "user.password_changed",
-  "user.sessions_ended",
-];
+const peopleTypes = typesOf(["user"]);
 
 export function streamPath(tenant: string, hasPeople: boolean): string {
   const wanted = hasPeople ? [...types, ...peopleTypes] : types;

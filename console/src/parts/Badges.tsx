@@ -1,4 +1,4 @@
-import type { CaseListItem } from "@casehound/client";
+import { defaultReasons, type CaseChange, type CaseListItem } from "@casehound/client";
 import { Ban, Bot, Flag as FlagIcon, KeyRound, Leaf, Lock, UserRoundX } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Flag, Flags } from "../changes/flags.ts";
@@ -74,15 +74,12 @@ export function StatusBadge({ status }: { status: "OPEN" | "CLOSED" }) {
   return <span className={`rounded px-1.5 py-px text-xs font-semibold ${look}`}>{status === "OPEN" ? "Open" : "Closed"}</span>;
 }
 
-export const dispositionWords = {
+export const dispositionWords: Record<NonNullable<CaseChange["disposition"]>, string> = {
   CONFIRMED_FRAUD: "Confirmed fraud",
   FALSE_POSITIVE: "False positive",
   INCONCLUSIVE: "Inconclusive",
-} as const;
-
-// What the service writes where nobody gave a reason for a close.
-const noReason = "The case was closed.";
+};
 
 export function hasOwnReason({ reason }: { reason: string }): boolean {
-  return reason !== noReason;
+  return reason !== defaultReasons.CLOSED;
 }

@@ -1,6 +1,5 @@
-// What the service writes where no account could be made out. It is nobody's name, so it is never shown as one.
-export const unknownAccount = "UNKNOWN";
-
+import { unknownAccount } from "@casehound/client";
+// `unknownAccount` is nobody's name, so it is never shown as one.
 export function accountName(id: string): string {
   return id === unknownAccount ? "No account" : id;
 }

@@ -1,6 +1,4 @@
-import { ProblemError, type Problem } from "@casehound/client";
-
-export type Role = "investigator" | "lead" | "admin";
+import { ProblemError, type Problem, type Role } from "@casehound/client";
 
 export type Session = {
   user: { user_id: string; email: string; name: string; role: Role };

@@ -1,4 +1,4 @@
-import type { Event } from "@casehound/client";
+import { eventDeeds, type Event } from "@casehound/client";
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Actor } from "../parts/Actor.tsx";
@@ -12,6 +12,11 @@ type Props = {
   wordsOf: (event: Event) => ReactNode;
   hasVersion?: boolean;
 };
+
+// A type that is newer than the console has no words here.
+export function deedOf(type: string): string {
+  return (eventDeeds as Record<string, string | undefined>)[type] ?? type;
+}
 
 // A part of the log: when, who, what. The latest first.
 export function EventTable({ list, name, wordsOf, hasVersion = false }: Props) {

@@ -3,14 +3,12 @@ import { lockCases, saveCases, type LockedCase } from "../db/cases.ts";
 import type { Transaction } from "../db/postgres/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { claimKey, deleteKey, saveReply } from "../db/keys.ts";
-import { caseSorts, listCases, type CaseFilter, type CasePosition, type CaseSort } from "../db/lists.ts";
+import { caseSorts, filterParameters, toFilter, type CasePosition, type CaseSort } from "../db/case-filters.ts";
+import { listCases } from "../db/lists.ts";
 import { saveOutcomes } from "../db/outcomes.ts";
 import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, changeStatus, dispositionFaults } from "../domain/case.ts";
-import { newEvidenceMeaning } from "../domain/case-digest.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { notFound } from "../domain/failure.ts";
-import { Time, isFinerThanMs, parseTime } from "../domain/field.ts";
-import { labels } from "../domain/finding.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { caseReply, fingerprint, replayed, updateCase } from "./case-update.ts";
 import { jsonMediaType, operation, type Call, type Operation, type Services } from "./operation.ts";
@@ -18,19 +16,7 @@ import { Cursor, Limit, listReply, listSignature, pageOf } from "./http/page.ts"
 import type { Reply } from "./http/problem.ts";
 
 const CaseQuery = Type.Object({
-  status: Type.Optional(Type.Enum(["OPEN", "CLOSED"])),
-  website_account_id: Type.Optional(Type.String({ description: "Only cases of that account; `UNKNOWN` for those without one." })),
-  user_is_blocked: Type.Optional(Type.Boolean({ description: "Whether the linked account is blocked now." })),
-  label: Type.Optional(Type.Enum([...labels])),
-  min_score: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
-  max_score: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
-  new_evidence: Type.Optional(Type.Boolean({ description: newEvidenceMeaning })),
-  created_after: Type.Optional(Time),
-  created_before: Type.Optional(Time),
-  updated_since: Type.Optional(
-    Type.String({ ...Time, description: "Changed at or after this time; a case that never changed counts by its creation." }),
-  ),
-  updated_before: Type.Optional(Time),
+  ...filterParameters,
   sort: Type.Optional(Type.Enum([...caseSorts], { default: "-created_at" })),
   limit: Limit,
   cursor: Cursor,
@@ -47,22 +33,6 @@ async function list(services: Services, { caller, query }: Call): Promise<Reply>
   const found = await listCases(services.database, caller.tenant_id, { filter, sort, after, limit: limit + 1 });
   const cursor = found.length > limit ? services.cursors.seal(nextPosition(found[limit - 1]), signature) : null;
   return listReply(services, { path: `/v2/${caller.slug}/cases`, query, name: "cases", items: found.slice(0, limit), cursor });
-}
-
-function toFilter(given: Record<string, unknown>): CaseFilter {
-  const { created_after, created_before, updated_before, sort: _sort, limit: _limit, cursor: _cursor, ...plain } = given;
-  const filter: CaseFilter = { ...plain };
-  if (typeof created_after === "string") filter.created_after_ms = parseTime(created_after) ?? 0;
-  if (typeof created_before === "string")
-    filter.created_before_ms = (parseTime(created_before) ?? 0) + (isFinerThanMs(created_before) ? 1 : 0);
-  if (typeof updated_before === "string")
-    filter.updated_before = isFinerThanMs(updated_before) ? nextMs(updated_before) : updated_before;
-  return filter;
-}
-
-// Times are kept in milliseconds: an exclusive bound that is finer includes its own.
-function nextMs(time: string): string {
-  return new Date((parseTime(time) ?? 0) + 1).toISOString();
 }
 
 function nextPosition(last: CaseListItem | undefined): CasePosition | null {

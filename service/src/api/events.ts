@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { findLastEventIds, listEventsOf } from "../db/events.ts";
 import { readFullEvents } from "../db/full-events.ts";
-import { LoggedEvent } from "../domain/event.ts";
+import { LoggedEvent, scopeOfEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { accountId, accountNoun } from "./accounts.ts";
 import { openStream, readPosition } from "./event-stream.ts";
@@ -16,9 +16,8 @@ const After = Type.Optional(
 // Who people and clients are is for those who may read them.
 function mayRead({ scopes }: Caller): (type: string) => boolean {
   return (type) => {
-    if (type.startsWith("user.")) return scopes.has("read:users");
-    if (type.startsWith("webhook.")) return scopes.has("manage:webhooks");
-    return !type.startsWith("client.") || scopes.has("read:clients");
+    const scope = scopeOfEvent(type);
+    return scope === undefined || scopes.has(scope);
   };
 }
 

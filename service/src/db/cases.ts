@@ -2,7 +2,7 @@ import type { CaseDocument } from "../domain/case.ts";
 import { hasNewEvidence } from "../domain/case-digest.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { codeOf, lockTimeoutCode, type Queryable, type Row, type Transaction } from "./postgres/database.ts";
-import { joinJson, plainArray, sql } from "./postgres/sql.ts";
+import { joinJson, plainArray, sql, statement } from "./postgres/sql.ts";
 
 // The text is the stored document, ready to be sent; the flag is the account's, and kept beside it.
 export type StoredCase = { case_id: string; text: string; end_user_is_blocked: boolean };
@@ -131,60 +131,55 @@ export async function findOpenCaseId(tx: Queryable, tenantId: string, subject: s
   return row?.case_id;
 }
 
+type Column = { name: string; type: string; of: (saved: LockedCase) => unknown; isFixed?: true };
+
+// The columns of a case beside its key and its document. Inserts and updates are made from this list. `isFixed`: set when the case is
+// opened, and never updated.
+const columns: Column[] = [
+  { name: "subject", type: "text", of: ({ subject }) => subject },
+  { name: "website_account_id", type: "text", of: ({ document }) => document.website_account_id },
+  { name: "end_user_is_blocked", type: "boolean", of: (saved) => saved.end_user_is_blocked },
+  { name: "status", type: "text", of: ({ document }) => document.status },
+  { name: "case_version", type: "int", of: ({ document }) => document.case_version },
+  { name: "created_at", type: "timestamptz", of: ({ document }) => document.created_at, isFixed: true },
+  { name: "updated_at", type: "timestamptz", of: ({ document }) => document.updated_at },
+  { name: "overall_risk_score", type: "smallint", of: ({ document }) => document.details.overall_risk_score },
+  { name: "primary_fraud_label", type: "text", of: ({ document }) => document.details.primary_fraud_label },
+  { name: "recommended_action", type: "text", of: ({ document }) => document.details.recommended_action },
+  { name: "has_new_evidence", type: "boolean", of: ({ document }) => hasNewEvidence(document) },
+];
+const changing = columns.filter(({ isFixed }) => isFixed === undefined);
+
+const namesOf = (some: Column[]) => some.map(({ name }) => name).join(", ");
+// Behind the tenant, the id and the document.
+const parametersOf = (some: Column[], suffix = "") => some.map(({ type }, index) => `$${index + 4}::${type}${suffix}`).join(", ");
+
+const insertText = `
+    insert into cases (tenant_id, case_id, document, ${namesOf(columns)})
+    values ($1, $2, $3, ${parametersOf(columns)})
+    on conflict (tenant_id, subject) where status = 'OPEN' do nothing
+    returning 1 as inserted`;
+
+const saveText = `
+    update cases as c
+    set document = s.document, ${changing.map(({ name }) => `${name} = s.${name}`).join(", ")}
+    from unnest($2::uuid[], string_to_array($3, chr(1)), ${parametersOf(changing, "[]")})
+      as s (case_id, document, ${namesOf(changing)})
+    where c.tenant_id = $1 and c.case_id = s.case_id`;
+
 // False where the subject has an OPEN case already: then there is one to join.
 export async function insertCase(tx: Queryable, added: LockedCase): Promise<boolean> {
-  const { document } = added;
-  const rows = await tx.query(sql`
-    insert into cases (
-      tenant_id, case_id, subject, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at,
-      overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence, document
-    )
-    values (
-      ${document.tenant_id}, ${document.case_id}, ${added.subject}, ${document.website_account_id}, ${added.end_user_is_blocked},
-      ${document.status}, ${document.case_version}, ${document.created_at}, ${document.updated_at},
-      ${document.details.overall_risk_score}, ${document.details.primary_fraud_label}, ${document.details.recommended_action},
-      ${hasNewEvidence(document)}, ${JSON.stringify(document)}
-    )
-    on conflict (tenant_id, subject) where status = 'OPEN' do nothing
-    returning 1 as inserted`);
-  return rows.length === 1;
+  const { tenant_id: tenantId, case_id: id } = added.document;
+  const values = [tenantId, id, JSON.stringify(added.document), ...columns.map(({ of }) => of(added))];
+  return (await tx.query(statement(insertText, values))).length === 1;
 }
 
 // Columns and document in one statement, so that they can never disagree. The rows are locked by the caller.
 export async function saveCases(tx: Queryable, tenantId: string, saved: LockedCase[]): Promise<void> {
   if (saved.length === 0) return;
-  const documents = saved.map((each) => each.document);
-  await tx.query(sql`
-    update cases as c
-    set subject = s.subject,
-      website_account_id = s.website_account_id,
-      end_user_is_blocked = s.end_user_is_blocked,
-      status = s.status,
-      case_version = s.case_version,
-      updated_at = s.updated_at,
-      overall_risk_score = s.overall_risk_score,
-      primary_fraud_label = s.primary_fraud_label,
-      recommended_action = s.recommended_action,
-      has_new_evidence = s.has_new_evidence,
-      document = s.document
-    from unnest(
-      ${documents.map((each) => each.case_id)}::uuid[],
-      ${saved.map((each) => each.subject)}::text[],
-      ${documents.map((each) => each.website_account_id)}::text[],
-      ${saved.map((each) => each.end_user_is_blocked)}::boolean[],
-      ${documents.map((each) => each.status)}::text[],
-      ${documents.map((each) => each.case_version)}::int[],
-      ${documents.map((each) => each.updated_at)}::timestamptz[],
-      ${documents.map((each) => each.details.overall_risk_score)}::smallint[],
-      ${documents.map((each) => each.details.primary_fraud_label)}::text[],
-      ${documents.map((each) => each.details.recommended_action)}::text[],
-      ${documents.map(hasNewEvidence)}::boolean[],
-      string_to_array(${joinJson(documents.map((each) => JSON.stringify(each)))}, chr(1))
-    ) as s (
-      case_id, subject, website_account_id, end_user_is_blocked, status, case_version, updated_at,
-      overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence, document
-    )
-    where c.tenant_id = ${tenantId} and c.case_id = s.case_id`);
+  const ids = saved.map(({ document }) => document.case_id);
+  const documents = joinJson(saved.map(({ document }) => JSON.stringify(document)));
+  await tx.query(statement(saveText, [tenantId, ids, documents, ...changing.map(({ of }) => saved.map(of))]));
 }
 
 export async function saveBlockedFlag(

@@ -11,6 +11,13 @@ export function facetOf({ status, isBlocked, label, score }: Facets): number {
   return (status === "OPEN" ? 0 : closed) + (isBlocked ? blocked : 0) + scores * labels.indexOf(label) + score - 1;
 }
 
+// Every combination, the highest score first.
+export const allFacets: Facets[] = (["OPEN", "CLOSED"] as const).flatMap((status) =>
+  [false, true].flatMap((isBlocked) =>
+    labels.flatMap((label) => [5, 4, 3, 2, 1].map((score) => ({ status, isBlocked, label, score }))),
+  ),
+);
+
 // Open cases are those below it; those of blocked accounts are the upper half of them.
 export const openFacets = { end: closed, blockedFrom: blocked };
 

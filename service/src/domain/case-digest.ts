@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import type { CaseDocument } from "./case.ts";
+import type { Case } from "./case.ts";
 import { Time } from "./field.ts";
 import { labels } from "./finding.ts";
 import { Score } from "./finding.ts";
@@ -10,9 +10,10 @@ export const linkedCasesShownMax = 10;
 export const newEvidenceMeaning =
   "Whether an open case got an occurrence after a person or a system of yours last changed it; or, where nobody has, more than its first. A closed case has none.";
 
-// Each change adds a state. There is new evidence if detection made the last change and it is not the opening.
-export function hasNewEvidence({ status, current_state, state_history }: CaseDocument): boolean {
-  return status === "OPEN" && current_state.changed_by === "system" && state_history.length > 0;
+// Each change adds a state. There is new evidence if detection made the last change and it is not the opening. `npm run generate`
+// copies this function into the client.
+export function hasNewEvidence(found: Pick<Case, "status" | "current_state" | "state_history">): boolean {
+  return found.status === "OPEN" && found.current_state.changed_by === "system" && found.state_history.length > 0;
 }
 
 // What a row of the queue shows in addition to the fields of the case list.

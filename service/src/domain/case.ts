@@ -13,7 +13,8 @@ const CaseStatus = Type.Enum(["OPEN", "CLOSED"]);
 export const dispositions = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as const;
 const Disposition = Type.Enum([...dispositions]);
 const Version = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
-const Reason = Type.String({ minLength: 1, maxLength: 1000 });
+export const reasonCharactersMax = 1000;
+const Reason = Type.String({ minLength: 1, maxLength: reasonCharactersMax });
 
 const CaseState = Type.Object(
   {
@@ -135,6 +136,9 @@ export type CaseDocument = Omit<Case, "end_user_is_blocked">;
 
 export type Changed = { document: CaseDocument; events: DomainEvent[] };
 
+// The reason of a change that came without one.
+export const defaultReasons = { CLOSED: "The case was closed.", OPEN: "The case was reopened." } as const;
+
 type Actor = { name: string; now: string; state_id: string };
 
 export function changeStatus(found: CaseDocument, change: CaseChange, actor: Actor): Changed {
@@ -148,7 +152,7 @@ export function changeStatus(found: CaseDocument, change: CaseChange, actor: Act
     score: found.details.overall_risk_score,
     changed_at: timeOfChange(found, actor.now),
     changed_by: actor.name,
-    reason: change.reason ?? `The case was ${isClose ? "closed" : "reopened"}.`,
+    reason: change.reason ?? defaultReasons[change.status],
     ...(change.disposition && { disposition: change.disposition }),
   };
   const document = { ...withState(found, state), status: change.status };

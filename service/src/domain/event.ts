@@ -1,34 +1,51 @@
 import { Type, type Static } from "typebox";
 import { Time } from "./field.ts";
+import type { Scope } from "./scope.ts";
 
-// The types of events in the single log that serves as audit trail, timeline and feed. `data` contains no secrets.
-export type EventType =
-  | "case.opened"
-  | "case.evidence_added"
-  | "case.closed"
-  | "case.reopened"
-  | "case.pseudonymised"
-  | "account.created"
-  | "account.updated"
-  | "account.erased"
-  | "tenant.secret_rotated"
-  | "tenant.identity_secret_rotated"
-  | "tenant.updated"
-  | "rule.changed"
-  | "thresholds.updated"
-  | "user.invited"
-  | "user.joined"
-  | "user.updated"
-  | "user.link_made"
-  | "user.password_changed"
-  | "user.sessions_ended"
-  | "client.created"
-  | "client.secret_rotated"
-  | "client.revoked"
-  | "webhook.created"
-  | "webhook.updated"
-  | "webhook.secret_rotated"
-  | "webhook.deleted";
+// Every type of event in the single log that serves as audit trail, timeline, feed and source of webhooks. `data` contains no secrets.
+// `webhook`: webhooks can send this type, and the console lists it under these words. `deed`: what the audit trail says that the actor did.
+const eventTypes = {
+  "case.opened": { webhook: "A case is opened", deed: "Opened the case" },
+  "case.evidence_added": { webhook: "A case gets more evidence", deed: "Added evidence" },
+  "case.closed": { webhook: "A case is closed", deed: "Closed the case" },
+  "case.reopened": { webhook: "A case is reopened", deed: "Opened the case again" },
+  "case.pseudonymised": { deed: "Erased the account: the case has a pseudonym" },
+  "account.created": { webhook: "An account is made", deed: "Created the account" },
+  "account.updated": { webhook: "An account's flags change" },
+  "account.erased": { webhook: "An account is erased", deed: "Erased the account" },
+  "tenant.secret_rotated": {},
+  "tenant.identity_secret_rotated": {},
+  "tenant.updated": {},
+  "rule.changed": { webhook: "A rule changes" },
+  "thresholds.updated": {},
+  "user.invited": {},
+  "user.joined": {},
+  "user.updated": {},
+  "user.link_made": {},
+  "user.password_changed": {},
+  "user.sessions_ended": {},
+  "client.created": {},
+  "client.secret_rotated": {},
+  "client.revoked": {},
+  "webhook.created": {},
+  "webhook.updated": {},
+  "webhook.secret_rotated": {},
+  "webhook.deleted": {},
+} as const satisfies Record<string, EventFacts>;
+
+type EventFacts = { webhook?: string; deed?: string };
+export type EventType = keyof typeof eventTypes;
+export type WebhookType = { [T in EventType]: (typeof eventTypes)[T] extends { webhook: string } ? T : never }[EventType];
+
+export const eventFacts: [EventType, EventFacts][] = Object.entries(eventTypes) as [EventType, EventFacts][];
+
+// The scope `read:events` is enough for all others.
+const scopesByNoun: Record<string, Scope> = { user: "read:users", client: "read:clients", webhook: "manage:webhooks" };
+
+// The scope that a reader of the log needs to be shown events of this type.
+export function scopeOfEvent(type: string): Scope | undefined {
+  return scopesByNoun[type.slice(0, type.indexOf("."))];
+}
 
 export type DomainEvent = {
   type: EventType;

@@ -6,7 +6,7 @@ import { Time } from "./field.ts";
 import { labels } from "./finding.ts";
 
 export const ruleIdPattern = "^[a-z][a-z0-9_]{0,63}$";
-const ruleStates = ["on", "shadow", "off"] as const;
+export const ruleStates = ["on", "shadow", "off"] as const;
 export const rulesMax = 200;
 
 const definition = {

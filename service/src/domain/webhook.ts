@@ -1,21 +1,12 @@
 import { Type, type Static } from "typebox";
-import { LoggedEvent } from "./event.ts";
+import { LoggedEvent, eventFacts, type WebhookType } from "./event.ts";
 import { Time, Uuid } from "./field.ts";
 
 export const webhooksMax = 20;
 const urlCharactersMax = 2_000;
 
 // The types of events that may be sent. Events about people and clients stay in the feed, which requires the scopes to read them.
-export const webhookTypes = [
-  "case.opened",
-  "case.evidence_added",
-  "case.closed",
-  "case.reopened",
-  "account.created",
-  "account.updated",
-  "account.erased",
-  "rule.changed",
-] as const;
+export const webhookTypes = eventFacts.flatMap(([type, { webhook }]) => (webhook === undefined ? [] : [type as WebhookType]));
 
 // The scopes that are required to manage webhooks, because their receiver can read everything that is sent.
 export const webhookReach = ["read:events", "read:case", "read:enduseraccount", "read:rules"] as const;

@@ -1,7 +1,7 @@
+import { unknownAccount } from "@casehound/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { UserRoundX } from "lucide-react";
-import { unknownAccount } from "../../parts/account-name.ts";
 import { Actor } from "../../parts/Actor.tsx";
 import { Empty, Loading } from "../../parts/States.tsx";
 import { Moment } from "../../parts/Time.tsx";

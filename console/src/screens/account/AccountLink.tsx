@@ -1,5 +1,6 @@
+import { unknownAccount } from "@casehound/client";
 import { Link } from "@tanstack/react-router";
-import { accountName, unknownAccount } from "../../parts/account-name.ts";
+import { accountName } from "../../parts/account-name.ts";
 
 // `isSkipped`: in a row that the keys go through as one, and that a click chooses.
 type Props = { id: string; look?: string; isSkipped?: boolean };

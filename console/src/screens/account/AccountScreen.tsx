@@ -1,4 +1,4 @@
-import { ProblemError, type EndUserAccount } from "@casehound/client";
+import { ProblemError, unknownAccount, type EndUserAccount } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { ArrowLeft, Link2, UserRound } from "lucide-react";
@@ -12,7 +12,7 @@ import { Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { Age, Moment } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
-import { accountName, unknownAccount } from "../../parts/account-name.ts";
+import { accountName } from "../../parts/account-name.ts";
 import { Absent, NoAccount } from "./Absent.tsx";
 import { Activity, Sessions } from "./Activity.tsx";
 import { Cases } from "./Cases.tsx";

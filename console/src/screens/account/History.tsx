@@ -1,14 +1,12 @@
 import type { Event } from "@casehound/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { flagFacts, flagNames } from "../../parts/Badges.tsx";
-import { EventTable } from "../../timeline/EventTable.tsx";
+import { EventTable, deedOf } from "../../timeline/EventTable.tsx";
 import { useHistories } from "../../timeline/histories.ts";
 import { Section } from "../case/Section.tsx";
 
 function wordsOfEvent({ type, data = {} }: Event): string {
-  if (type === "account.created") return "Created the account";
-  if (type === "account.erased") return "Erased the account";
-  if (type !== "account.updated") return type;
+  if (type !== "account.updated") return deedOf(type);
   const set = flagNames.flatMap((flag) => {
     const value = data[flag];
     return typeof value === "boolean" ? [`${flagFacts[flag].name} ${value ? "on" : "off"}`] : [];

@@ -1,21 +1,13 @@
 import type { Event } from "@casehound/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { EventTable } from "../../timeline/EventTable.tsx";
+import { EventTable, deedOf } from "../../timeline/EventTable.tsx";
 import { useHistories } from "../../timeline/histories.ts";
 import { dispositionWords } from "../../parts/Badges.tsx";
 import { Section } from "./Section.tsx";
 
-const words: Record<string, string> = {
-  "case.opened": "Opened the case",
-  "case.evidence_added": "Added evidence",
-  "case.closed": "Closed the case",
-  "case.reopened": "Opened the case again",
-  "case.pseudonymised": "Erased the account: the case has a pseudonym",
-};
-
 function wordsOfEvent({ type, data }: Event): string {
   const outcome = Object.entries(dispositionWords).find(([name]) => name === data?.["disposition"])?.[1];
-  const said = words[type] ?? type;
+  const said = deedOf(type);
   return outcome === undefined ? said : `${said}: ${outcome.toLowerCase()}`;
 }
 

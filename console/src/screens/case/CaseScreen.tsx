@@ -1,4 +1,4 @@
-import { ProblemError, type Case } from "@casehound/client";
+import { ProblemError, unknownAccount, type Case } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { ArrowLeft, Link2, Printer, RotateCcw } from "lucide-react";
@@ -6,7 +6,6 @@ import { useCallback, useRef, type ReactNode } from "react";
 import { useClosing } from "../../closing/useClosing.tsx";
 import { useBack } from "../../keys/back.ts";
 import { useKeys } from "../../keys/keys.ts";
-import { unknownAccount } from "../../parts/account-name.ts";
 import { FlagMarks, StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
 import { Button, IconButton, Kbd } from "../../parts/Button.tsx";
 import { copyAddress } from "../../parts/Copy.tsx";

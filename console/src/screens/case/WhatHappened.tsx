@@ -1,4 +1,4 @@
-import type { Case, ScoredActivity } from "@casehound/client";
+import { unknownAccount, type Case, type ScoredActivity } from "@casehound/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChevronDown, ChevronUp } from "lucide-react";
@@ -10,7 +10,6 @@ import { ScoreLine } from "../../timeline/ScoreLine.tsx";
 import { Timeline } from "../../timeline/Timeline.tsx";
 import { groupsOf, inOrder, isOccurrence } from "../../timeline/grouping.ts";
 import { useHistories, type Whose } from "../../timeline/histories.ts";
-import { unknownAccount } from "../../parts/account-name.ts";
 import { Section } from "./Section.tsx";
 
 // The sessions behind a case, event by event, under the line of their scores.

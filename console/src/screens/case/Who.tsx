@@ -1,4 +1,4 @@
-import { ProblemError } from "@casehound/client";
+import { ProblemError, unknownAccount } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { flagFacts, flagNames } from "../../parts/Badges.tsx";
@@ -8,7 +8,6 @@ import { Age, Moment } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { Flags } from "../../changes/flags.ts";
 import { AccountLink } from "../account/AccountLink.tsx";
-import { unknownAccount } from "../../parts/account-name.ts";
 
 // The account behind a case, with its flags as switches. Without the section's frame: the peek pane shows it too.
 export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) {

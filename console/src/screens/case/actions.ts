@@ -1,14 +1,12 @@
-import type { Case } from "@casehound/client";
+import { dispositions, unknownAccount, type Case } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { dispositions } from "../../closing/VerdictFields.tsx";
 import { soon } from "../../data/soon.ts";
 import type { Binding } from "../../keys/keys.ts";
 import { dispositionWords, flagFacts, flagNames } from "../../parts/Badges.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { Disposition } from "../../changes/desk.ts";
-import { unknownAccount } from "../../parts/account-name.ts";
 
 type Acts = {
   // A row of the queue is enough.

@@ -1,7 +1,6 @@
-import type { Rule, RuleReport } from "@casehound/client";
+import { unknownAccount, type Rule, type RuleReport } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { unknownAccount } from "../../parts/account-name.ts";
 import { ColumnNames } from "../../parts/ColumnNames.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";

@@ -1,9 +1,9 @@
-import type { Rule } from "@casehound/client";
+import { labels, ruleStates, type Rule } from "@casehound/client";
 import { X } from "lucide-react";
 import type { Ref } from "react";
 import { Kbd } from "../../parts/Button.tsx";
 import { stateFacts } from "./StateMark.tsx";
-import { labels, states, type DetectionSearch, type RuleState } from "./address.ts";
+import type { DetectionSearch, RuleState } from "./address.ts";
 
 type Props = {
   ref: Ref<HTMLInputElement>;
@@ -26,7 +26,7 @@ export function RuleFilters({ ref, rules, search, onSearch }: Props) {
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-canvas px-5 py-2">
       <div role="group" aria-label="State" className="flex gap-1">
         <Chip isOn={state === undefined} onPress={() => next({ state: undefined })} name="All" count={rules.length} />
-        {states.map((each) => (
+        {ruleStates.map((each) => (
           <Chip
             key={each}
             isOn={state === each}

@@ -1,3 +1,4 @@
+import { labels, ruleStates } from "@casehound/client";
 import { useId, type ReactNode, type RefObject } from "react";
 import { Alert, Field, inputLook } from "../../parts/Field.tsx";
 import { Section } from "../case/Section.tsx";
@@ -5,7 +6,6 @@ import { WeightMeaning, aboutWords } from "./Definition.tsx";
 import { MarkedText } from "./MarkedText.tsx";
 import { NumberField } from "./NumberField.tsx";
 import { stateFacts } from "./StateMark.tsx";
-import { labels, states } from "./address.ts";
 import { faultOf } from "./fault.ts";
 import type { Drafting } from "./useRuleDraft.ts";
 
@@ -160,7 +160,7 @@ function StateChoice({ drafting: { draft, change } }: { drafting: Drafting }) {
     <fieldset>
       <legend className="mb-1 text-sm font-medium">State</legend>
       <div className="grid grid-cols-3 gap-3">
-        {states.map((state) => (
+        {ruleStates.map((state) => (
           <label
             key={state}
             className="flex gap-2.5 rounded-md border border-edge/50 p-2.5 has-[:checked]:border-accent has-[:checked]:bg-accent-soft"

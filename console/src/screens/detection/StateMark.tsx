@@ -1,7 +1,8 @@
+import { ruleStates } from "@casehound/client";
 import { ChevronDown, CircleDot, CircleSlash, Ghost, Hourglass } from "lucide-react";
 import type { ReactNode } from "react";
 import { Menu } from "../../parts/Menu.tsx";
-import { states, type RuleState } from "./address.ts";
+import type { RuleState } from "./address.ts";
 
 export const stateFacts: Record<RuleState, { name: string; meaning: string; look: string; icon: ReactNode }> = {
   on: {
@@ -66,7 +67,7 @@ export function StateMenu({ rule, onSwitch, isBusy = false }: Props) {
       <ChevronDown size={12} aria-hidden />
     </button>
   );
-  const items = states.map((state) => ({
+  const items = ruleStates.map((state) => ({
     name: `${stateFacts[state].name}: ${stateFacts[state].meaning}`,
     icon: stateFacts[state].icon,
     isChosen: state === rule.state,

@@ -1,13 +1,12 @@
+import { labels, ruleStates } from "@casehound/client";
 import type { Reason } from "./queries.ts";
 import { reasonNames } from "./reasons.ts";
 
 const tabs = ["thresholds", "not-accepted"] as const;
-export const states = ["on", "shadow", "off"] as const;
-export const labels = ["Account Takeover", "Bot", "Synthetic", "Organic"] as const;
 const sorts = ["hits", "precision", "weight"] as const;
 export const reportDays = [7, 30, 90] as const;
 
-export type RuleState = (typeof states)[number];
+export type RuleState = (typeof ruleStates)[number];
 export type Tab = (typeof tabs)[number];
 
 // What is absent is the standard: the tab of the rules, all of them, by name.
@@ -29,7 +28,7 @@ export type RuleSearch = {
 
 export function readDetectionSearch(raw: Record<string, unknown>): DetectionSearch {
   const tab = oneOf(tabs, raw["tab"]);
-  const state = oneOf(states, raw["state"]);
+  const state = oneOf(ruleStates, raw["state"]);
   const label = oneOf(labels, raw["label"]);
   const sort = oneOf(sorts, raw["sort"]);
   const reason = oneOf(Object.keys(reasonNames) as Reason[], raw["reason"]);

@@ -1,23 +1,12 @@
-import type { NewWebhook, Webhook } from "@casehound/client";
+import { webhookTypes, type Webhook } from "@casehound/client";
 import { useState } from "react";
 import { Field } from "../../parts/Field.tsx";
 import { FormDialog } from "../../parts/FormDialog.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 
-type Type = NonNullable<NewWebhook["types"]>[number];
+type Type = keyof typeof webhookTypes;
 
-const words: Record<Type, string> = {
-  "case.opened": "A case is opened",
-  "case.evidence_added": "A case gets more evidence",
-  "case.closed": "A case is closed",
-  "case.reopened": "A case is reopened",
-  "account.created": "An account is made",
-  "account.updated": "An account's flags change",
-  "account.erased": "An account is erased",
-  "rule.changed": "A rule changes",
-};
-
-const allTypes = Object.keys(words) as Type[];
+const allTypes = Object.keys(webhookTypes) as Type[];
 
 // `of`: the one to change, or null for a new one, whose secret is told.
 type Props = { of: Webhook | null; onClose: () => void; onMade: (secret: string) => void; onChanged: () => void };
@@ -56,7 +45,7 @@ export function WebhookDialog({ of, onClose, onMade, onChanged }: Props) {
         {allTypes.map((type) => (
           <label key={type} className="flex items-center gap-2 rounded px-1 py-0.5 hover:bg-hover">
             <input type="checkbox" className="size-4 accent-accent" checked={chosen.has(type)} onChange={() => toggle(type)} />
-            <span className="text-sm">{words[type]}</span>
+            <span className="text-sm">{webhookTypes[type]}</span>
             <span className="ml-auto font-mono text-xs text-faint">{type}</span>
           </label>
         ))}

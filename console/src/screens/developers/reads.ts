@@ -1,7 +1,6 @@
-import { ProblemError, type ScoredActivity } from "@casehound/client";
+import { ProblemError, unknownAccount, type ScoredActivity } from "@casehound/client";
 import { queryOptions } from "@tanstack/react-query";
 import type { ConsoleClient } from "../../data/client.ts";
-import { unknownAccount } from "../../parts/account-name.ts";
 
 const dayMs = 24 * 3_600_000;
 const oftenMs = 5_000;

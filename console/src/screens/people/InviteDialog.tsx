@@ -1,9 +1,9 @@
-import type { User, UserLink } from "@casehound/client";
+import { roles, type User, type UserLink } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { Field } from "../../parts/Field.tsx";
 import { FormDialog } from "../../parts/FormDialog.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import { roleWords, roles } from "./roles.ts";
+import { roleWords } from "./roles.ts";
 
 type Props = { onClose: () => void; onInvited: (user: User, link: UserLink) => void };
 

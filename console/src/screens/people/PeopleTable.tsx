@@ -1,4 +1,4 @@
-import type { User } from "@casehound/client";
+import { roles, type User, type Role } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { Ellipsis } from "lucide-react";
 import { useId } from "react";
@@ -8,8 +8,7 @@ import { wordsOf } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import type { Role } from "../../session/session.ts";
-import { roleWords, roles } from "./roles.ts";
+import { roleWords } from "./roles.ts";
 
 export type Ask = "link" | "sessions" | "disable" | "rename";
 type Props = { users: User[]; onAsk: (kind: Ask, user: User) => void };

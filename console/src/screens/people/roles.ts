@@ -1,6 +1,4 @@
-import type { Role } from "../../session/session.ts";
-
-export const roles: Role[] = ["investigator", "lead", "admin"];
+import type { Role } from "@casehound/client";
 
 export const roleWords: Record<Role, { name: string; may: string }> = {
   investigator: { name: "Investigator", may: "Works on cases and accounts, and reads the rest." },

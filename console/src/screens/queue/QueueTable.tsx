@@ -1,10 +1,10 @@
-import type { CaseListItem } from "@casehound/client";
+import { unknownAccount, type CaseListItem } from "@casehound/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { FilePlus2 } from "lucide-react";
 import { memo, useEffect, useRef, type RefObject } from "react";
-import { accountName, caseName, unknownAccount } from "../../parts/account-name.ts";
+import { accountName, caseName } from "../../parts/account-name.ts";
 import { FlagMarks, FraudLabel, StatusBadge, actionWords } from "../../parts/Badges.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Age } from "../../parts/Time.tsx";

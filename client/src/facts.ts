@@ -1,0 +1,20 @@
+// Generated from the service's domain by `npm run generate`. Do not edit.
+import type { Case } from "./operations.ts";
+
+export const labels = ["Account Takeover","Bot","Synthetic","Organic"] as const;
+export const dispositions = ["CONFIRMED_FRAUD","FALSE_POSITIVE","INCONCLUSIVE"] as const;
+export const roles = ["investigator","lead","admin"] as const;
+export const ruleStates = ["on","shadow","off"] as const;
+export const unknownAccount = "UNKNOWN" as const;
+export const reasonCharactersMax = 1000 as const;
+export const defaultReasons = {"CLOSED":"The case was closed.","OPEN":"The case was reopened."} as const;
+export const eventTypes = ["case.opened","case.evidence_added","case.closed","case.reopened","case.pseudonymised","account.created","account.updated","account.erased","tenant.secret_rotated","tenant.identity_secret_rotated","tenant.updated","rule.changed","thresholds.updated","user.invited","user.joined","user.updated","user.link_made","user.password_changed","user.sessions_ended","client.created","client.secret_rotated","client.revoked","webhook.created","webhook.updated","webhook.secret_rotated","webhook.deleted"] as const;
+export const webhookTypes = {"case.opened":"A case is opened","case.evidence_added":"A case gets more evidence","case.closed":"A case is closed","case.reopened":"A case is reopened","account.created":"An account is made","account.updated":"An account's flags change","account.erased":"An account is erased","rule.changed":"A rule changes"} as const;
+export const eventDeeds = {"case.opened":"Opened the case","case.evidence_added":"Added evidence","case.closed":"Closed the case","case.reopened":"Opened the case again","case.pseudonymised":"Erased the account: the case has a pseudonym","account.created":"Created the account","account.erased":"Erased the account"} as const;
+export const caseListMembers = ["case_id","website_account_id","end_user_is_blocked","status","case_version","created_at","updated_at","overall_risk_score","primary_fraud_label","recommended_action"] as const;
+
+export type Role = (typeof roles)[number];
+
+export function hasNewEvidence(found: Pick<Case, "status" | "current_state" | "state_history">): boolean {
+  return found.status === "OPEN" && found.current_state.changed_by === "system" && found.state_history.length > 0;
+}

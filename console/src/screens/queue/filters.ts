@@ -1,0 +1,182 @@
+import { hasNewEvidence, labels, unknownAccount, type Case } from "@casehound/client";
+import type { CaseQuery } from "../../data/queries.ts";
+import { accountName } from "../../parts/account-name.ts";
+
+const statuses = ["open", "closed", "all"] as const;
+const periods = ["1h", "24h", "7d"] as const;
+
+// What narrows the queue, as it stands in the address. What is absent is the standard: open cases, whatever else they are.
+export type Narrowing = {
+  status?: (typeof statuses)[number];
+  label?: (typeof labels)[number];
+  score?: number;
+  score_max?: number;
+  account?: string;
+  blocked?: boolean;
+  evidence?: boolean;
+  changed?: (typeof periods)[number];
+};
+
+// A change of it: undefined takes the filter away.
+export type NarrowingChange = { [name in keyof Narrowing]?: Narrowing[name] | undefined };
+export type Chip = { name: string; drop: NarrowingChange };
+
+type Filter<V> = {
+  read: (raw: unknown) => V | undefined;
+  toQuery: (value: V, nowMs: number) => CaseQuery;
+  // Whether a case that the stream told of would stand in the list.
+  isMet: (found: Case, value: V) => boolean;
+  // Null where nothing is narrowed, or where the chip of another filter says it.
+  chip: (narrowing: Narrowing) => Chip | null;
+  // What the menu offers.
+  choices?: { title: string; items: { name: string; put: NarrowingChange }[] };
+};
+
+const statusNames = { open: "Open", closed: "Closed", all: "Open and closed" };
+const periodWords = {
+  "1h": "Changed in the last hour",
+  "24h": "Changed in the last 24 h",
+  "7d": "Changed in the last 7 days",
+};
+const periodMs = { "1h": 3_600_000, "24h": 24 * 3_600_000, "7d": 7 * 24 * 3_600_000 };
+
+// Every filter of the queue. Addresses, requests, live rows, chips and the menu follow from it.
+const filters: { [name in keyof Narrowing]-?: Filter<NonNullable<Narrowing[name]>> } = {
+  status: {
+    read: (raw) => {
+      const status = oneOf(statuses, raw);
+      return status === "open" ? undefined : status;
+    },
+    toQuery: (status) => (status === "all" ? {} : { status: status === "open" ? "OPEN" : "CLOSED" }),
+    isMet: ({ status }, wanted) => wanted === "all" || status === wanted.toUpperCase(),
+    // It cannot be removed but to see closed ones too.
+    chip: ({ status = "open" }) => (status === "all" ? null : { name: statusNames[status], drop: { status: "all" } }),
+    choices: {
+      title: "Status",
+      items: statuses.map((status) => ({ name: statusNames[status], put: { status: status === "open" ? undefined : status } })),
+    },
+  },
+  label: {
+    read: (raw) => oneOf(labels, raw),
+    toQuery: (label) => ({ label }),
+    isMet: ({ details }, label) => details.primary_fraud_label === label,
+    chip: ({ label }) => (label === undefined ? null : { name: label, drop: { label: undefined } }),
+    choices: { title: "Label", items: labels.map((label) => ({ name: label, put: { label } })) },
+  },
+  score: {
+    read: (raw) => wholeBetween(raw, 2, 5),
+    toQuery: (score) => ({ min_score: score }),
+    isMet: ({ details }, score) => details.overall_risk_score >= score,
+    chip: (narrowing) => {
+      const name = riskWords(narrowing);
+      return name === null ? null : { name, drop: { score: undefined, score_max: undefined } };
+    },
+    choices: {
+      title: "Risk",
+      items: [5, 4, 3].map((score) => ({
+        name: score === 5 ? "5" : `${score} and more`,
+        put: { score, score_max: undefined },
+      })),
+    },
+  },
+  score_max: {
+    read: (raw) => wholeBetween(raw, 1, 4),
+    toQuery: (score) => ({ max_score: score }),
+    isMet: ({ details }, score) => details.overall_risk_score <= score,
+    chip: () => null,
+  },
+  account: {
+    read: (raw) => ((typeof raw === "string" || typeof raw === "number") && raw !== "" ? String(raw) : undefined),
+    toQuery: (account) => ({ website_account_id: account }),
+    isMet: ({ website_account_id: id }, account) => id === account,
+    chip: ({ account }) => {
+      if (account === undefined) return null;
+      return { name: account === unknownAccount ? accountName(account) : `Account ${account}`, drop: { account: undefined } };
+    },
+  },
+  blocked: {
+    read: readFlag,
+    toQuery: (blocked) => ({ user_is_blocked: blocked }),
+    isMet: ({ end_user_is_blocked: isBlocked }, blocked) => isBlocked === blocked,
+    chip: ({ blocked }) =>
+      blocked === undefined ? null : { name: blocked ? "Account blocked" : "Account not blocked", drop: { blocked: undefined } },
+    choices: {
+      title: "Account",
+      items: [
+        { name: "Blocked", put: { blocked: true } },
+        { name: "Not blocked", put: { blocked: false } },
+      ],
+    },
+  },
+  evidence: {
+    read: readFlag,
+    toQuery: (evidence) => ({ new_evidence: evidence }),
+    isMet: (found, evidence) => hasNewEvidence(found) === evidence,
+    chip: ({ evidence }) =>
+      evidence === undefined ? null : { name: evidence ? "New evidence" : "No new evidence", drop: { evidence: undefined } },
+    choices: {
+      title: "Evidence",
+      items: [{ name: "New since a person's last change or the opening", put: { evidence: true } }],
+    },
+  },
+  changed: {
+    read: (raw) => oneOf(periods, raw),
+    toQuery: (changed, nowMs) => ({ updated_since: new Date(nowMs - periodMs[changed]).toISOString() }),
+    // What the stream tells of has changed in this moment.
+    isMet: () => true,
+    chip: ({ changed }) => (changed === undefined ? null : { name: periodWords[changed], drop: { changed: undefined } }),
+    choices: { title: "Time", items: periods.map((changed) => ({ name: periodWords[changed], put: { changed } })) },
+  },
+};
+
+function oneOf<T extends string>(allowed: readonly T[], value: unknown): T | undefined {
+  return allowed.find((each) => each === value);
+}
+
+function wholeBetween(raw: unknown, least: number, most: number): number | undefined {
+  const value = Number(raw);
+  return Number.isInteger(value) && value >= least && value <= most ? value : undefined;
+}
+
+function readFlag(raw: unknown): boolean | undefined {
+  return typeof raw === "boolean" ? raw : undefined;
+}
+
+function riskWords({ score = 1, score_max = 5 }: Narrowing): string | null {
+  if (score === 1 && score_max === 5) return null;
+  if (score === score_max) return `Risk ${score}`;
+  if (score_max === 5) return `Risk ${score} and more`;
+  return score === 1 ? `Risk ${score_max} and less` : `Risk ${score} to ${score_max}`;
+}
+
+const entries = Object.entries(filters) as [keyof Narrowing, Filter<unknown>][];
+
+export function readNarrowing(raw: Record<string, unknown>): Narrowing {
+  return Object.fromEntries(
+    entries.map(([name, { read }]) => [name, read(raw[name])]).filter(([, value]) => value !== undefined),
+  );
+}
+
+// With the standard of the status, which is a filter too.
+function valuesOf(narrowing: Narrowing): { filter: Filter<unknown>; value: unknown }[] {
+  const whole: Narrowing = { status: "open", ...narrowing };
+  return entries.map(([name, filter]) => ({ filter, value: whole[name] })).filter(({ value }) => value !== undefined);
+}
+
+export function toNarrowingQuery(narrowing: Narrowing, nowMs: number): CaseQuery {
+  return Object.assign({}, ...valuesOf(narrowing).map(({ filter, value }) => filter.toQuery(value, nowMs))) as CaseQuery;
+}
+
+export function isMet(narrowing: Narrowing, found: Case): boolean {
+  return valuesOf(narrowing).every(({ filter, value }) => filter.isMet(found, value));
+}
+
+export function chipsOf(narrowing: Narrowing): Chip[] {
+  return entries.flatMap(([, { chip }]) => chip(narrowing) ?? []);
+}
+
+export const filterChoices = entries.flatMap(([, { choices }]) => choices ?? []);
+
+export function isChosen(narrowing: Narrowing, put: NarrowingChange): boolean {
+  return (Object.keys(put) as (keyof Narrowing)[]).every((name) => narrowing[name] === put[name]);
+}

@@ -1,0 +1,50 @@
+// What a program needs to know beside the operations, written into the client so that nobody keeps a copy by hand.
+import { readFileSync } from "node:fs";
+import { CaseListItem, dispositions, reasonCharactersMax, defaultReasons } from "../service/src/domain/case.ts";
+import { eventFacts } from "../service/src/domain/event.ts";
+import { unknownAccount } from "../service/src/domain/account.ts";
+import { labels } from "../service/src/domain/finding.ts";
+import { roles } from "../service/src/domain/role.ts";
+import { ruleStates } from "../service/src/domain/rule.ts";
+
+export function factsSource(): string {
+  const webhookTypes = wordsOf("webhook");
+  const eventDeeds = wordsOf("deed");
+  const eventTypes = eventFacts.map(([type]) => type);
+  const caseListMembers = Object.keys(CaseListItem.properties);
+  const facts = {
+    labels,
+    dispositions,
+    roles,
+    ruleStates,
+    unknownAccount,
+    reasonCharactersMax,
+    defaultReasons,
+    eventTypes,
+    webhookTypes,
+    eventDeeds,
+    caseListMembers,
+  };
+  const lines = Object.entries(facts).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const;`);
+  return `// Generated from the service's domain by \`npm run generate\`. Do not edit.
+import type { Case } from "./operations.ts";
+
+${lines.join("\n")}
+
+export type Role = (typeof roles)[number];
+
+${copied("case-digest.ts", "hasNewEvidence")}
+`;
+}
+
+function wordsOf(name: "webhook" | "deed"): Record<string, string> {
+  return Object.fromEntries(eventFacts.flatMap(([type, { [name]: words }]) => (words === undefined ? [] : [[type, words]])));
+}
+
+// A pure function of the domain as it is written there; the types that it names are the client's too.
+function copied(file: string, name: string): string {
+  const source = readFileSync(new URL(`../service/src/domain/${file}`, import.meta.url), "utf8");
+  const text = new RegExp(`^export function ${name}\\b.*?^}$`, "ms").exec(source)?.[0];
+  if (text === undefined) throw new Error(`${file} has no function ${name}`);
+  return text;
+}
