@@ -69,9 +69,9 @@ test("bulk: one that stays held fails alone, and can be tried again", async () =
   const closing = new BulkClosing(deskOf(tenant), rows, verdict);
   const { promise: isOver, resolve: letGo } = Promise.withResolvers<void>();
   const { promise: isHeld, resolve: holds } = Promise.withResolvers<void>();
-  const { lockCase } = await import("../../service/src/db/cases.ts");
+  const { lockCasesById } = await import("../../service/src/db/cases.ts");
   const holding = service.current.database.transaction(async (tx) => {
-    await lockCase(tx, tenant.tenantId, held.case_id);
+    await lockCasesById(tx, tenant.tenantId, [held.case_id]);
     holds();
     await isOver;
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operations } from "../src/api/operations.ts";
-import { lockCase } from "../src/db/cases.ts";
+import { lockCasesById } from "../src/db/cases.ts";
 import type { FailureCode } from "../src/domain/failure.ts";
 import { TestTenant, send, useService } from "./harness.ts";
 import { collectorTraffic } from "./witness-collector.ts";
@@ -51,7 +51,7 @@ async function caseUpdates(tenant: TestTenant): Promise<Sample[]> {
   const reopen = { body: { status: "OPEN", case_version: 2 }, key: randomUUID() };
   const holdLock = (ask: () => Promise<Answer>) =>
     service.current.database.transaction(async (tx) => {
-      await lockCase(tx, tenant.tenantId, open.case_id);
+      await lockCasesById(tx, tenant.tenantId, [open.case_id]);
       return ask();
     });
   return [

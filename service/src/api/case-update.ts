@@ -1,8 +1,16 @@
 import { createHash } from "node:crypto";
-import { caseText, findOpenCaseId, lockCase, lockFreshCases, saveCases, type LockedCase } from "../db/cases.ts";
-import type { TenantDatabase } from "../db/postgres/database.ts";
+import {
+  caseText,
+  findOpenCaseId,
+  lockCases,
+  lockFreshCases,
+  saveCases,
+  type LockedCase,
+  type LockedCases,
+} from "../db/cases.ts";
+import { contended as lostRace, type TenantDatabase, type Transaction } from "../db/postgres/database.ts";
 import { appendEvents } from "../db/events.ts";
-import { claimKey, insertReplies, saveReply, type StoredReply } from "../db/keys.ts";
+import { claimKey, deleteKey, insertReplies, saveReply, type StoredReply } from "../db/keys.ts";
 import { saveOutcomes } from "../db/outcomes.ts";
 import { changeStatus, type CaseChange } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
@@ -27,12 +35,20 @@ function withAccount(body: string, websiteAccountId: string): string {
   return body.replace('{"data":{', () => `{"data":{"website_account_id":${JSON.stringify(websiteAccountId)},`);
 }
 
-export function replayed(stored: StoredReply): Reply {
+function replayed(stored: StoredReply): Reply {
   const isCase = stored.status === 200 && stored.website_account_id !== null;
   const body = isCase ? withAccount(stored.body, stored.website_account_id ?? "") : stored.body;
   const type = stored.status === 200 ? jsonMediaType : problemMediaType;
   return { status: stored.status, body, headers: { "content-type": type, "idempotent-replayed": "true" } };
 }
+
+// The case as it is after the update, with what to log, or why it was not changed.
+type Result = { after: LockedCase; events: DomainEvent[] } | Failure;
+export type Outcome = { update: CaseUpdate; result: Result };
+type Decided = { outcomes: Outcome[]; changed: LockedCase[] };
+// What is stored of a case's reply lacks the account's id.
+type Replies = { stored: Reply; sent: Reply };
+type KeyedRequest = Pick<CaseUpdate, "caller" | "claim"> & { wanted: Pick<CaseUpdate, "id" | "change">[] };
 
 export async function updateCase(services: Services, { caller, params, body, key }: Call<CaseChange>): Promise<Reply> {
   const id = params["case_id"] ?? "";
@@ -42,34 +58,42 @@ export async function updateCase(services: Services, { caller, params, body, key
     caseId: isCanonicalUuid(id) ? id : null,
     now: services.now(),
   };
-  const update = { caller, id, change: body, claim };
+  const wanted = { id, change: body };
   const mayShare = body.status === "CLOSED" && claim.caseId !== null;
-  const shared = mayShare ? await services.closeTogether(caller.tenant_id, update) : null;
-  return shared ?? updateAlone(services, update);
+  const shared = mayShare ? await services.closeTogether(caller.tenant_id, { ...wanted, caller, claim }) : null;
+  if (shared) return shared;
+  return updateUnderKey(services, { caller, claim, wanted: [wanted] }, ([only]) =>
+    caseReplies(only?.result ?? notFound("Case", id)),
+  );
 }
 
-async function updateAlone(services: Services, { caller, id, change, claim }: CaseUpdate): Promise<Reply> {
-  return services.database.transaction(async (tx) => {
-    const known = await claimKey(tx, caller.tenant_id, claim);
+// All updates of one request, in one transaction under the request's key. It may wait for locks.
+export function updateUnderKey(
+  { database, newId }: Services,
+  { caller, claim, wanted }: KeyedRequest,
+  repliesTo: (outcomes: Outcome[]) => Replies,
+): Promise<Reply> {
+  const tenantId = caller.tenant_id;
+  return database.transaction(async (tx) => {
+    const known = await claimKey(tx, tenantId, claim);
     if (known) return replayed(known);
-    const found = await lockCase(tx, caller.tenant_id, id);
-    if (!found) throw notFound("Case", id);
-    const wanted = decide(found, { caller, id, change, claim }, services.newId());
-    // Two that reopen at once both see none; the unique index then stops one of them, which is run again and sees the other.
-    const isOpened = wanted.saved?.document.status === "OPEN";
-    const other = isOpened ? await findOpenCaseId(tx, caller.tenant_id, found.subject) : undefined;
-    const { reply, saved, events } = other === undefined ? wanted : refused(secondOpen(other));
-    const changed = saved ? [saved] : [];
-    await saveCases(tx, caller.tenant_id, changed);
-    await saveOutcomes(tx, caller.tenant_id, changed);
-    await saveReply(tx, caller.tenant_id, claim.key, reply);
-    await appendEvents(tx, caller.tenant_id, events);
-    return answer(reply, found);
+    const ids = wanted.map(({ id }) => id);
+    const locked = await lockCases(tx, tenantId, ids);
+    const updates = wanted.map((each) => ({ ...each, caller, claim }));
+    const decided = await decideAll(tx, updates, { ...locked, newId });
+    const { stored, sent } = repliesTo(decided.outcomes);
+    // A stored reply would call a case contended for as long as the key is kept.
+    const isFinal = locked.contended.size === 0;
+    await Promise.all([
+      isFinal ? saveReply(tx, tenantId, claim.key, stored) : deleteKey(tx, tenantId, claim.key),
+      save(tx, tenantId, decided),
+    ]);
+    return sent;
   });
 }
 
-// Closes of one tenant that come in together, in one transaction, an outcome each. It waits for nobody: null for who has to be
-// tried alone, because the case is not there or somebody holds it, or because the key is known.
+// Closes of one tenant that arrive together, each under its own key, in one transaction. It waits for no lock. Null means that the
+// close must be tried alone: the case is absent, somebody holds it, or the key is known.
 export async function closeTogether(
   database: TenantDatabase,
   tenantId: string,
@@ -78,43 +102,25 @@ export async function closeTogether(
   const apart = distinct(updates);
   try {
     const replies = await database.tryOnce(async (tx) => {
-      const locked = await lockFreshCases(
-        tx,
-        tenantId,
-        apart.map(({ id, claim }) => ({ case_id: id, key: claim.key })),
-      );
-      const decided = apart.flatMap((update) => {
-        const found = locked.get(update.id);
-        return found ? [{ update, found, ...decide(found, update, newId()) }] : [];
-      });
-      const changed = decided.flatMap(({ saved }) => saved ?? []);
-      // One behind the other in the pipeline, the log last.
-      await Promise.all([
-        insertReplies(
-          tx,
-          tenantId,
-          decided.map(({ update, reply }) => ({ ...update.claim, ...reply })),
-        ),
-        saveCases(tx, tenantId, changed),
-        saveOutcomes(tx, tenantId, changed),
-        appendEvents(
-          tx,
-          tenantId,
-          decided.flatMap(({ events }) => events),
-        ),
-      ]);
-      return new Map(decided.map(({ update, reply, found }) => [update, answer(reply, found)]));
+      const wanted = apart.map(({ id, claim }) => ({ case_id: id, key: claim.key }));
+      const cases = await lockFreshCases(tx, tenantId, wanted);
+      const free = apart.filter(({ id }) => cases.has(id));
+      const decided = await decideAll(tx, free, { cases, contended: new Set(), newId });
+      const replied = decided.outcomes.map(({ update, result }) => ({ update, ...caseReplies(result) }));
+      const kept = replied.map(({ update, stored }) => ({ ...update.claim, ...stored }));
+      await Promise.all([insertReplies(tx, tenantId, kept), save(tx, tenantId, decided)]);
+      return new Map(replied.map(({ update, sent }) => [update, sent]));
     });
     return updates.map((update) => replies.get(update) ?? null);
   } catch (error) {
-    // Nothing of it was applied, and one of them may be the cause: each is tried alone.
+    // Nothing was applied, and one of them may be the cause: each is tried alone.
     const isCertain = !(error instanceof Failure) || error.code === "transaction-contended";
     if (isCertain) return updates.map(() => null);
     throw error;
   }
 }
 
-// The first for each case and for each key: what comes behind it has to see what became of it.
+// The first for each case and for each key: a later one has to see what became of the first.
 function distinct(updates: CaseUpdate[]): CaseUpdate[] {
   const seen = new Set<string>();
   return updates.filter(({ id, claim }) => {
@@ -125,32 +131,59 @@ function distinct(updates: CaseUpdate[]): CaseUpdate[] {
   });
 }
 
-// The reply is what is stored, so without the account's id.
-type Decided = { reply: Reply; saved: LockedCase | null; events: DomainEvent[] };
-
-function decide(found: LockedCase, { change, caller, claim }: CaseUpdate, stateId: string): Decided {
-  try {
-    const actor = { name: caller.actor, now: claim.now, state_id: stateId };
-    const { document, events } = changeStatus(found.document, change, actor);
-    const { website_account_id: _account, ...rest } = document;
-    const reply = caseReply({ text: JSON.stringify(rest), end_user_is_blocked: found.end_user_is_blocked });
-    return { reply, saved: document === found.document ? null : { ...found, document }, events };
-  } catch (error) {
-    return refused(error);
+// A request may name a case twice: the second update finds the case as the first left it.
+async function decideAll(
+  tx: Transaction,
+  updates: CaseUpdate[],
+  { cases, contended, newId }: LockedCases & { newId: () => string },
+): Promise<Decided> {
+  const latest = new Map(cases);
+  const outcomes: Outcome[] = [];
+  for (const update of updates) {
+    const found = latest.get(update.id);
+    const missing = () => (contended.has(update.id) ? lostRace() : notFound("Case", update.id));
+    const result = found ? await decide(tx, found, update, newId()) : missing();
+    if (!(result instanceof Failure)) latest.set(update.id, result.after);
+    outcomes.push({ update, result });
   }
+  return { outcomes, changed: [...latest.values()].filter((each) => each !== cases.get(each.document.case_id)) };
 }
 
-// Bound to the key as a success is.
-function refused(error: unknown): Decided {
-  const isBound = error instanceof Failure && (error.code === "item-version-conflict" || error.code === "item-already-exists");
-  if (!isBound) throw error;
-  return { reply: problemReply(error), saved: null, events: [] };
+async function decide(tx: Transaction, found: LockedCase, update: CaseUpdate, stateId: string): Promise<Result> {
+  const { caller, change, claim } = update;
+  try {
+    const { document, events } = changeStatus(found.document, change, { name: caller.actor, now: claim.now, state_id: stateId });
+    if (document === found.document) return { after: found, events };
+    // Two that reopen at once both see none. The unique index then stops one of them, which is run again and sees the other.
+    const other = document.status === "OPEN" ? await findOpenCaseId(tx, caller.tenant_id, found.subject) : undefined;
+    return other === undefined ? { after: { ...found, document }, events } : secondOpen(other);
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
 }
 
 function secondOpen(other: string): Failure {
   return new Failure("item-already-exists", `The same account has another open case: ${other}. Close it first, or work there.`);
 }
 
-function answer(reply: Reply, { document }: LockedCase): Reply {
-  return reply.status === 200 ? { ...reply, body: withAccount(reply.body, document.website_account_id) } : reply;
+// The statements go out one behind the other, the log last.
+function save(tx: Transaction, tenantId: string, { outcomes, changed }: Decided): Promise<unknown> {
+  const events = outcomes.flatMap(({ result }) => (result instanceof Failure ? [] : result.events));
+  return Promise.all([saveCases(tx, tenantId, changed), saveOutcomes(tx, tenantId, changed), appendEvents(tx, tenantId, events)]);
+}
+
+// These refusals are bound to the key, as a success is. Any other leaves the key free.
+const boundCodes = new Set<string>(["item-version-conflict", "item-already-exists"]);
+
+function caseReplies(result: Result): Replies {
+  if (result instanceof Failure) {
+    if (!boundCodes.has(result.code)) throw result;
+    const refusal = problemReply(result);
+    return { stored: refusal, sent: refusal };
+  }
+  const { document, end_user_is_blocked } = result.after;
+  const { website_account_id: account, ...rest } = document;
+  const stored = caseReply({ text: JSON.stringify(rest), end_user_is_blocked });
+  return { stored, sent: { ...stored, body: withAccount(stored.body, account) } };
 }

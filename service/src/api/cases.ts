@@ -1,19 +1,12 @@
 import { Type } from "typebox";
-import { lockCases, saveCases, type LockedCase } from "../db/cases.ts";
-import type { Transaction } from "../db/postgres/database.ts";
-import { appendEvents } from "../db/events.ts";
-import { claimKey, deleteKey, saveReply } from "../db/keys.ts";
 import { caseSorts, filterParameters, toFilter, type CasePosition, type CaseSort } from "../db/case-filters.ts";
 import { listCases } from "../db/lists.ts";
-import { saveOutcomes } from "../db/outcomes.ts";
-import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, changeStatus, dispositionFaults } from "../domain/case.ts";
-import type { DomainEvent } from "../domain/event.ts";
-import { notFound } from "../domain/failure.ts";
-import { isCanonicalUuid } from "../domain/uuid.ts";
-import { caseReply, fingerprint, replayed, updateCase } from "./case-update.ts";
-import { jsonMediaType, operation, type Call, type Operation, type Services } from "./operation.ts";
+import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, dispositionFaults } from "../domain/case.ts";
+import { Failure, notFound } from "../domain/failure.ts";
+import { caseReply, fingerprint, updateCase, updateUnderKey, type Outcome } from "./case-update.ts";
+import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import { Cursor, Limit, listReply, listSignature, pageOf } from "./http/page.ts";
-import type { Reply } from "./http/problem.ts";
+import { problemMembers, type Reply } from "./http/problem.ts";
 
 const CaseQuery = Type.Object({
   ...filterParameters,
@@ -46,59 +39,24 @@ async function read(services: Services, { caller, params }: Call): Promise<Reply
   return caseReply(stored);
 }
 
-async function closeMany(services: Services, { caller, body, key }: Call<BulkClose>): Promise<Reply> {
-  const now = services.now();
-  const claim = { key, fingerprint: fingerprint({ method: "POST", path: "/cases/close", body }), caseId: null, now };
-  return services.database.transaction(async (tx) => {
-    const known = await claimKey(tx, caller.tenant_id, claim);
-    if (known) return replayed(known);
-    const { locked, contended } = await lockAll(
-      tx,
-      caller.tenant_id,
-      body.cases.map((each) => each.case_id),
-    );
-    const changed = new Map<string, LockedCase>();
-    const events: DomainEvent[] = [];
-    const results = body.cases.map((wanted): BulkCloseResult => {
-      const found = locked.get(wanted.case_id);
-      if (contended.has(wanted.case_id)) return { case_id: wanted.case_id, status: 409, type: "transaction-contended" };
-      if (!found) return { case_id: wanted.case_id, status: 404, type: "item-not-found" };
-      const { case_version: current } = found.document;
-      if (current !== wanted.case_version)
-        return { case_id: wanted.case_id, status: 409, type: "item-version-conflict", current_version: current };
-      const { reason, disposition } = body;
-      const change = {
-        status: "CLOSED" as const,
-        case_version: current,
-        ...(reason !== undefined && { reason }),
-        ...(disposition && { disposition }),
-      };
-      const done = changeStatus(found.document, change, { name: caller.actor, now, state_id: services.newId() });
-      if (done.document !== found.document) changed.set(wanted.case_id, { ...found, document: done.document });
-      locked.set(wanted.case_id, { ...found, document: done.document });
-      events.push(...done.events);
-      return { case_id: wanted.case_id, status: 200, case_version: done.document.case_version };
-    });
-    await saveCases(tx, caller.tenant_id, [...changed.values()]);
-    await saveOutcomes(tx, caller.tenant_id, [...changed.values()]);
-    const reply = { status: 200, body: JSON.stringify({ data: { results } }), headers: { "content-type": jsonMediaType } };
-    // If this reply were stored, it would report the case as contended for as long as the key is kept.
-    if (contended.size > 0) await deleteKey(tx, caller.tenant_id, key);
-    else await saveReply(tx, caller.tenant_id, key, reply);
-    await appendEvents(tx, caller.tenant_id, events);
-    return reply;
+function closeMany(services: Services, { caller, body, key }: Call<BulkClose>): Promise<Reply> {
+  const request = fingerprint({ method: "POST", path: "/cases/close", body });
+  const claim = { key, fingerprint: request, caseId: null, now: services.now() };
+  const { cases, ...closing } = body;
+  const wanted = cases.map(({ case_id, case_version }) => ({
+    id: case_id,
+    change: { ...closing, status: "CLOSED" as const, case_version },
+  }));
+  return updateUnderKey(services, { caller, claim, wanted }, (outcomes) => {
+    const reply = dataReply({ results: outcomes.map(bulkResult) });
+    return { stored: reply, sent: reply };
   });
 }
 
-// In key order, so that lists that overlap wait for each other instead of in a circle. What stays locked too long is
-// reported as contended on its own and holds up none of the others.
-async function lockAll(
-  tx: Transaction,
-  tenantId: string,
-  ids: string[],
-): Promise<{ locked: Map<string, LockedCase>; contended: Set<string> }> {
-  const { cases, contended } = await lockCases(tx, tenantId, ids.filter(isCanonicalUuid));
-  return { locked: new Map(cases.map((each) => [each.document.case_id, each])), contended: new Set(contended) };
+function bulkResult({ update: { id: case_id }, result }: Outcome) {
+  if (!(result instanceof Failure)) return { case_id, status: 200, case_version: result.after.document.case_version };
+  const { type, status, current_version } = problemMembers(result);
+  return { case_id, status, type, current_version };
 }
 
 const exampleId = "019a8b1c-0000-7000-8000-000000000000";

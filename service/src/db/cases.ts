@@ -7,6 +7,8 @@ import { joinJson, plainArray, sql, statement } from "./postgres/sql.ts";
 // The text is the stored document, ready to be sent; the flag is the account's, and kept beside it.
 export type StoredCase = { case_id: string; text: string; end_user_is_blocked: boolean };
 export type LockedCase = { document: CaseDocument; subject: string; end_user_is_blocked: boolean };
+// `contended`: those that exist, and that somebody else still holds.
+export type LockedCases = { cases: Map<string, LockedCase>; contended: ReadonlySet<string> };
 
 export async function findCases(database: Queryable, tenantId: string, ids: string[]): Promise<Map<string, StoredCase>> {
   const possible = ids.filter(isCanonicalUuid);
@@ -36,22 +38,12 @@ export function caseText(stored: { text: string; end_user_is_blocked: boolean })
 
 type LockRow = { text: string; subject: string; end_user_is_blocked: boolean };
 
-export async function lockCase(tx: Queryable, tenantId: string, caseId: string): Promise<LockedCase | undefined> {
-  if (!isCanonicalUuid(caseId)) return undefined;
-  const [row] = await tx.query<LockRow>(sql`
-    select document as text, subject, end_user_is_blocked
-    from cases
-    where tenant_id = ${tenantId} and case_id = ${caseId}
-    for update`);
-  return row && locked(row);
-}
-
 // Those that nobody holds now, in key order. Which of the others exist is for `findCases` to say.
 async function lockFreeCases(tx: Queryable, tenantId: string, ids: string[]): Promise<LockedCase[]> {
   const rows = await tx.query<LockRow>(sql`
     select document as text, subject, end_user_is_blocked
     from cases
-    where tenant_id = ${tenantId} and case_id = any(${ids.filter(isCanonicalUuid)}::uuid[])
+    where tenant_id = ${tenantId} and case_id = any(${ids}::uuid[])
     order by case_id
     for update skip locked`);
   return rows.map(locked);
@@ -82,28 +74,27 @@ export async function lockFreshCases(
       limit 1
     ) as k on true
     where k.known is null`);
-  return new Map(rows.map((row) => locked(row)).map((each) => [each.document.case_id, each]));
+  return byId(rows.map(locked));
 }
 
 // Waits for those that somebody holds. What is still held when the wait ends is named, and the transaction goes on.
-export async function lockCases(
-  tx: Transaction,
-  tenantId: string,
-  ids: string[],
-): Promise<{ cases: LockedCase[]; contended: string[] }> {
-  await tx.query(sql`savepoint waiting`);
+export async function lockCases(tx: Transaction, tenantId: string, ids: string[]): Promise<LockedCases> {
+  const possible = ids.filter(isCanonicalUuid);
+  if (possible.length === 0) return { cases: new Map(), contended: new Set() };
+  // One that is not patient ends with the lock timeout, and is run again.
+  if (tx.isPatient) await tx.query(sql`savepoint waiting`);
   try {
-    return { cases: await lockCasesById(tx, tenantId, ids), contended: [] };
+    return { cases: byId(await lockCasesById(tx, tenantId, possible)), contended: new Set() };
   } catch (error) {
     if (codeOf(error) !== lockTimeoutCode || !tx.isPatient) throw error;
     await tx.query(sql`rollback to savepoint waiting`);
   }
-  const cases = await lockFreeCases(tx, tenantId, ids);
-  const free = new Set(cases.map((each) => each.document.case_id));
-  const existing = await findCases(tx, tenantId, ids);
-  return { cases, contended: [...existing.keys()].filter((id) => !free.has(id)) };
+  const cases = byId(await lockFreeCases(tx, tenantId, possible));
+  const existing = await findCases(tx, tenantId, possible);
+  return { cases, contended: new Set([...existing.keys()].filter((id) => !cases.has(id))) };
 }
 
+// In key order, so lists that overlap wait for each other instead of in a circle.
 export async function lockCasesById(tx: Queryable, tenantId: string, ids: string[]): Promise<LockedCase[]> {
   const rows = await tx.query<LockRow>(sql`
     select document as text, subject, end_user_is_blocked
@@ -194,6 +185,10 @@ export async function saveBlockedFlag(
       and website_account_id = ${account.website_account_id}
       and website_account_id <> 'UNKNOWN'
       and end_user_is_blocked <> ${account.is_blocked}`);
+}
+
+function byId(cases: LockedCase[]): Map<string, LockedCase> {
+  return new Map(cases.map((each) => [each.document.case_id, each]));
 }
 
 function locked(row: LockRow): LockedCase {

@@ -41,10 +41,13 @@ export async function saveOutcomes(tx: Queryable, tenantId: string, changed: Loc
     const { disposition, changed_at: decided_at, changed_by: decided_by } = state;
     return [{ case_id, case_version, subject, website_account_id, disposition, decided_at, decided_by }];
   });
-  await insertOutcomes(tx, tenantId, outcomes);
   const opened = changed.flatMap(({ document }) => (document.status === "OPEN" ? [document.case_id] : []));
-  if (opened.length === 0) return;
-  await tx.query(sql`delete from outcomes where tenant_id = ${tenantId} and case_id = any(${opened}::uuid[])`);
+  await Promise.all([insertOutcomes(tx, tenantId, outcomes), deleteOutcomes(tx, tenantId, opened)]);
+}
+
+async function deleteOutcomes(tx: Queryable, tenantId: string, caseIds: string[]): Promise<void> {
+  if (caseIds.length === 0) return;
+  await tx.query(sql`delete from outcomes where tenant_id = ${tenantId} and case_id = any(${caseIds}::uuid[])`);
 }
 
 type CountRow = Row & Outcomes & { rule_id: string; is_shadow: boolean };

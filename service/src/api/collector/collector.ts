@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
+import { Semaphore } from "../../concurrency/semaphore.ts";
 import { insertActivities } from "../../db/inbox.ts";
 import type { Database } from "../../db/postgres/database.ts";
 import { insertQuarantine } from "../../db/quarantine.ts";
@@ -41,10 +42,9 @@ export class Collector {
   readonly #parts: Parts;
   readonly #intake: Intake;
   readonly #large = { bytes: 0 };
-  // One at a time: what is packed small may be large once it is unpacked. Each tenant has a line of its own before it, so that
-  // a flood under one key, which anybody can read in a page, holds up no other.
-  #unpacking: Promise<unknown> = Promise.resolve();
-  readonly #lines = new Map<string, Promise<unknown>>();
+  // One at a time: a small packed body may be large once it is unpacked. Tenants take turns, so a flood under one key, which
+  // anybody can read in a page, does not hold up the others.
+  readonly #unpacking = new Semaphore({ atOnceMax: 1, atOnceOfOneMax: 1 });
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -89,21 +89,9 @@ export class Collector {
     return tenant;
   }
 
-  async #unpack(tenantId: string, body: Buffer, query: URLSearchParams): Promise<Unpacked> {
-    if (query.get("compression") !== "gzip") return readEvents(body, query);
-    const before = this.#lines.get(tenantId) ?? Promise.resolve();
-    const unpacked = before.then(() => {
-      const own = this.#unpacking.then(() => readEvents(body, query));
-      this.#unpacking = own.catch(() => {});
-      return own;
-    });
-    const line = unpacked.catch(() => {});
-    this.#lines.set(tenantId, line);
-    try {
-      return await unpacked;
-    } finally {
-      if (this.#lines.get(tenantId) === line) this.#lines.delete(tenantId);
-    }
+  #unpack(tenantId: string, body: Buffer, query: URLSearchParams): Promise<Unpacked> {
+    const isPacked = query.get("compression") === "gzip";
+    return isPacked ? this.#unpacking.run(tenantId, () => readEvents(body, query)) : readEvents(body, query);
   }
 
   #parcelOf(unpacked: Unpacked, from: { request: IncomingMessage; tenant: KeyedTenant; query: URLSearchParams }): Parcel {

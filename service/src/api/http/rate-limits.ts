@@ -133,23 +133,10 @@ export class RateLimiter {
     return isNear ? fieldsOf([own, shared], nowMs) : null;
   }
 
-  // A rate says nothing of what a request costs. So of one caller, and of one tenant, only so many are worked on at once.
-  async inTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
-    const key = keyOf(caller);
+  // A rate says nothing about what a request costs. So only so many of one caller, and of one tenant, are worked on at once.
+  inTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
     const tenantId = caller.tenant?.tenant_id ?? "";
-    const ownTurn = this.#turnsOfCaller.enter(key);
-    if (ownTurn) await ownTurn;
-    try {
-      const tenantTurn = this.#turnsOfTenant.enter(tenantId);
-      if (tenantTurn) await tenantTurn;
-      try {
-        return await work();
-      } finally {
-        this.#turnsOfTenant.leave(tenantId);
-      }
-    } finally {
-      this.#turnsOfCaller.leave(key);
-    }
+    return this.#turnsOfCaller.run(keyOf(caller), () => this.#turnsOfTenant.run(tenantId, work));
   }
 
   // Counted apart: the key stands in every page, so whoever likes can send under it.

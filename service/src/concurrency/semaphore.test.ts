@@ -1,0 +1,85 @@
+import { setImmediate } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { Semaphore, type SemaphoreLimits } from "./semaphore.ts";
+
+// Tasks that end when the test says so.
+function stage(limits: SemaphoreLimits) {
+  const semaphore = new Semaphore(limits);
+  const began: string[] = [];
+  const ends: (() => void)[] = [];
+  const tasks: Promise<void>[] = [];
+  const come = (...names: string[]) => {
+    for (const name of names)
+      tasks.push(
+        semaphore.run(name.slice(0, 1), () => {
+          began.push(name);
+          return new Promise((end) => ends.push(end));
+        }),
+      );
+  };
+  const endOne = async () => {
+    ends.shift()?.();
+    await setImmediate();
+  };
+  const endAll = async () => {
+    const outcomes = Promise.allSettled(tasks);
+    while (ends.length > 0) await endOne();
+    return outcomes;
+  };
+  return { semaphore, began, come, endOne, endAll };
+}
+
+test("semaphore: keys take turns, and the tasks of a key keep their order", async () => {
+  const { semaphore, began, come, endAll } = stage({ atOnceMax: 1 });
+  come("a1", "a2", "a3", "b1", "b2", "c1");
+  await endAll();
+  expect(began).toEqual(["a1", "a2", "b1", "c1", "a3", "b2"]);
+  expect(semaphore.size).toBe(0);
+});
+
+test("semaphore: a key that may run one at a time goes behind all that waited meanwhile", async () => {
+  const { began, come, endAll } = stage({ atOnceMax: 1, atOnceOfOneMax: 1 });
+  come("a1", "a2", "b1", "c1");
+  await endAll();
+  expect(began).toEqual(["a1", "b1", "c1", "a2"]);
+});
+
+test("semaphore: a key at its own limit leaves the free places to the others", async () => {
+  const { began, come, endOne, endAll } = stage({ atOnceMax: 3, atOnceOfOneMax: 2 });
+  come("a1", "a2", "a3", "b1", "b2");
+  expect(began).toEqual(["a1", "a2", "b1"]);
+  await endOne();
+  expect(began.slice(3)).toEqual(["b2"]);
+  await endOne();
+  expect(began.slice(4)).toEqual(["a3"]);
+  await endAll();
+});
+
+test("semaphore: a full queue refuses, and a refused caller leaves nothing behind", async () => {
+  const full = new Error("full");
+  const { semaphore, began, come, endAll } = stage({ atOnceMax: 1, waitingMax: 2, waitingOfOneMax: 1, refusal: () => full });
+  come("a1", "a2");
+  expect(() => semaphore.enter("a")).toThrow(full);
+  come("b1");
+  expect(() => semaphore.enter("c")).toThrow(full);
+  expect(semaphore.size).toBe(2);
+  await endAll();
+  expect(began).toEqual(["a1", "a2", "b1"]);
+  expect(semaphore.size).toBe(0);
+});
+
+test("semaphore: a caller that waited too long is refused, and its place goes to the next key", async () => {
+  const late = new Error("late");
+  const { semaphore, come, endAll } = stage({ atOnceMax: 1, waitMsMax: -1, refusal: () => late });
+  come("a1", "b1", "c1");
+  const outcomes = await endAll();
+  expect(outcomes.map((each) => each.status === "rejected" && each.reason)).toEqual([false, late, late]);
+  expect(semaphore.size).toBe(0);
+});
+
+test("semaphore: a task that fails gives its place back, and nobody can leave a place twice", async () => {
+  const semaphore = new Semaphore({ atOnceMax: 1 });
+  await expect(semaphore.run("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await semaphore.run("b", async () => "done")).toBe("done");
+  expect(() => semaphore.leave("a")).toThrow("a place was left that nobody had");
+});

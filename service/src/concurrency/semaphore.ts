@@ -1,0 +1,99 @@
+// The first of each pair counts all keys together, the second one key.
+export type SemaphoreLimits = {
+  atOnceMax?: number;
+  atOnceOfOneMax?: number;
+  waitingMax?: number;
+  waitingOfOneMax?: number;
+  // A caller that waited longer has most likely given up, so it is refused instead of served.
+  waitMsMax?: number;
+  refusal?: () => Error;
+};
+
+type Waiter = { sinceMs: number; go: () => void; refuse: (error: Error) => void };
+type Line = { key: string; running: number; waiting: Waiter[] };
+
+const noLimits = { atOnceMax: Infinity, atOnceOfOneMax: Infinity, waitingMax: Infinity, waitingOfOneMax: Infinity };
+const defaults = { ...noLimits, waitMsMax: Infinity, refusal: () => new Error("too many are waiting") };
+
+// Lets a bounded number of tasks run at once, and a bounded number wait. Keys take turns, so a key that asks for much delays itself
+// and not the others. Tasks of one key run in the order in which they came.
+export class Semaphore {
+  readonly #limits: Required<SemaphoreLimits>;
+  readonly #lines = new Map<string, Line>();
+  // Lines that have a waiter, and room for it under the limit of one key, in the order of their turns.
+  readonly #ready = new Set<Line>();
+  #running = 0;
+  #waiting = 0;
+
+  constructor(limits: SemaphoreLimits) {
+    this.#limits = { ...defaults, ...limits };
+  }
+
+  // Keys that run or wait.
+  get size(): number {
+    return this.#lines.size;
+  }
+
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const turn = this.enter(key);
+    if (turn) await turn;
+    try {
+      return await work();
+    } finally {
+      this.leave(key);
+    }
+  }
+
+  // Takes a place, which the caller must leave again. Returns a promise only if the caller has to wait: most need not.
+  enter(key: string): Promise<void> | null {
+    const { atOnceMax, atOnceOfOneMax, waitingMax, waitingOfOneMax, refusal } = this.#limits;
+    const line = this.#lines.get(key) ?? { key, running: 0, waiting: [] };
+    const hasRoom = line.running < atOnceOfOneMax;
+    const mustWait = !hasRoom || this.#running >= atOnceMax;
+    if (mustWait && (this.#waiting >= waitingMax || line.waiting.length >= waitingOfOneMax)) throw refusal();
+    this.#lines.set(key, line);
+    if (!mustWait) return this.#take(line);
+    this.#waiting++;
+    if (hasRoom) this.#ready.add(line);
+    return new Promise((go, refuse) => line.waiting.push({ sinceMs: performance.now(), go, refuse }));
+  }
+
+  // Hands the place to the next waiter at once, so no newcomer can take it in between.
+  leave(key: string): void {
+    const line = this.#lines.get(key);
+    if (!line || line.running === 0) throw new Error("a place was left that nobody had");
+    line.running--;
+    this.#running--;
+    this.#settle(line);
+    for (const next of this.#ready) {
+      if (this.#running >= this.#limits.atOnceMax) return;
+      this.#ready.delete(next);
+      this.#nextOf(next)?.go();
+      // Behind the other keys.
+      this.#settle(next);
+    }
+  }
+
+  #take(line: Line): null {
+    line.running++;
+    this.#running++;
+    return null;
+  }
+
+  #nextOf(line: Line): Waiter | undefined {
+    for (let next = line.waiting.shift(); next; next = line.waiting.shift()) {
+      this.#waiting--;
+      if (performance.now() - next.sinceMs > this.#limits.waitMsMax) next.refuse(this.#limits.refusal());
+      else {
+        this.#take(line);
+        return next;
+      }
+    }
+    return undefined;
+  }
+
+  #settle(line: Line): void {
+    if (line.waiting.length > 0 && line.running < this.#limits.atOnceOfOneMax) this.#ready.add(line);
+    else if (line.waiting.length === 0 && line.running === 0) this.#lines.delete(line.key);
+  }
+}
