@@ -152,48 +152,54 @@ export function toFilter(given: Record<string, unknown>): CaseFilter {
   return Object.fromEntries(values) as CaseFilter;
 }
 
-type Given = Filter<unknown> & { value: unknown };
+type Given = { filter: Filter<unknown>; value: unknown };
 
 function givenIn(filter: CaseFilter): Given[] {
-  return entries.flatMap(([name, each]) => {
-    const value = filter[name];
-    return value === undefined ? [] : [{ ...each, value }];
-  });
+  const given: Given[] = [];
+  for (const [name, each] of entries) if (filter[name] !== undefined) given.push({ filter: each, value: filter[name] });
+  return given;
 }
 
-function facetsOf(filter: CaseFilter): Facets[] {
-  const given = givenIn(filter);
-  return allFacets.filter((facets) => given.every(({ admits, value }) => admits === undefined || admits(facets, value)));
+function facetsOf(given: Given[]): Facets[] {
+  const choosing = given.filter(({ filter }) => filter.admits !== undefined);
+  if (choosing.length === 0) return allFacets;
+  return allFacets.filter((facets) => choosing.every(({ filter, value }) => filter.admits?.(facets, value)));
 }
 
 // Highest first. None where no case can be found.
 export function scoresOf(filter: CaseFilter): number[] {
-  return [...new Set(facetsOf(filter).map(({ score }) => score))];
+  return [...new Set(facetsOf(givenIn(filter)).map(({ score }) => score))];
 }
 
 const orderOf = (sort: CaseSort) => (sort === "-updated_at" ? "change" : "creation");
-const isBound = ({ by }: Given) => by === "creation" || by === "change";
+const isBound = ({ by }: Filter<unknown>) => by === "creation" || by === "change";
 
-// Whether all cases are walked along the primary key, within bounds at the most.
-export function isWhole({ filter, sort }: CasePage): boolean {
-  const isNarrowed = givenIn(filter).some(({ by }) => by === "account" || by === "row");
-  return !isNarrowed && facetsOf(filter).length === allFacets.length && orderOf(sort) === "creation";
-}
+type CasePlan = { given: Given[]; facets: Facets[]; isWhole: boolean; isCrossing: boolean };
 
-// Ordered by one time and bounded by the other, no index serves both. Such a statement is planned for its values each
-// time: along the order where the bound lets much through, along the bound and sorted where it lets little through.
-export function isCrossing({ filter, sort }: CasePage): boolean {
-  return givenIn(filter).some((each) => isBound(each) && each.by !== orderOf(sort));
-}
-
-export function boundsOf({ filter, sort, after }: CasePage, text: Text): string[] {
+export function planOf({ filter, sort }: CasePage): CasePlan {
+  const given = givenIn(filter);
+  const facets = facetsOf(given);
   const order = orderOf(sort);
-  return givenIn(filter).flatMap((each) => {
-    const { by, condition, implied, value } = each;
+  const isNarrowed = given.some(({ filter: { by } }) => by === "account" || by === "row");
+  return {
+    given,
+    facets,
+    // All cases are walked along the primary key, within bounds at the most.
+    isWhole: !isNarrowed && facets.length === allFacets.length && order === "creation",
+    // Ordered by one time and bounded by the other, no index serves both. Such a statement is planned for its values each
+    // time: along the order where the bound lets much through, along the bound and sorted where it lets little through.
+    isCrossing: given.some((each) => isBound(each.filter) && each.filter.by !== order),
+  };
+}
+
+export function boundsOf({ given }: CasePlan, { sort, after }: CasePage, text: Text): string[] {
+  const order = orderOf(sort);
+  return given.flatMap(({ filter, value }) => {
+    const { by, condition, implied } = filter;
     if (by === "row") return [condition(value, text)];
     // Behind a position it says nothing new, and the index would be entered at the bound and walked from there to the position.
-    const isPassed = by === "change" && order === "change" && each.isUpper === true && after !== null;
-    if (!isBound(each) || isPassed) return [];
+    const isPassed = by === "change" && order === "change" && filter.isUpper === true && after !== null;
+    if (!isBound(filter) || isPassed) return [];
     // The last change is never before the creation. So a bound across the order is one along it too, and the list begins there
     // instead of at its end: in millions of cases, all that lies between would be read in vain.
     return [condition(value, text), ...(implied && by !== order ? [implied(value, text)] : [])];
@@ -201,14 +207,12 @@ export function boundsOf({ filter, sort, after }: CasePage, text: Text): string[
 }
 
 // The conditions of each slice. A facet's number is from our own lists, never from the caller's text.
-export function slicesOf(page: CasePage, text: Text): string[][] {
-  const { website_account_id: account } = page.filter;
-  const conditionsBy = (kinds: Given["by"][]) =>
-    givenIn(page.filter)
-      .filter(({ by }) => kinds.includes(by))
-      .map(({ condition, value }) => condition(value, text));
+export function slicesOf({ given, facets, isWhole }: CasePlan, { filter }: CasePage, text: Text): string[][] {
+  if (isWhole) return [[]];
+  const { website_account_id: account } = filter;
+  const conditionsBy = (kinds: Filter<unknown>["by"][]) =>
+    given.filter((each) => kinds.includes(each.filter.by)).map((each) => each.filter.condition(each.value, text));
   if (account !== undefined && account !== unknownAccount) return [conditionsBy(["account", "facet"])];
-  if (isWhole(page)) return [[]];
   const own = conditionsBy(["account"]);
-  return facetsOf(page.filter).map((facets) => [...own, `facet = ${facetOf(facets)}`]);
+  return facets.map((each) => [...own, `facet = ${facetOf(each)}`]);
 }

@@ -1,7 +1,7 @@
 import type { Account } from "../domain/account.ts";
 import { CaseListItem } from "../domain/case.ts";
 import { accountColumns, toAccount, type AccountRow } from "./accounts.ts";
-import { boundsOf, isCrossing, isWhole, scoresOf, slicesOf, type CasePage } from "./case-filters.ts";
+import { boundsOf, planOf, scoresOf, slicesOf, type CasePage } from "./case-filters.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { statement } from "./postgres/sql.ts";
 
@@ -12,12 +12,10 @@ import { statement } from "./postgres/sql.ts";
 const caseColumns = Object.keys(CaseListItem.properties).join(", ");
 
 export async function listCases(database: Queryable, tenantId: string, page: CasePage): Promise<CaseListItem[]> {
-  const scores = scoresOf(page.filter);
-  if (scores.length === 0) return [];
   if (page.sort !== "-overall_risk_score") return listOrdered(database, tenantId, page);
   // Score by score, so that each step is in order of the id alone and can be bounded by creation times.
   const found: CaseListItem[] = [];
-  for (const score of scores) {
+  for (const score of scoresOf(page.filter)) {
     if (page.after && score > page.after.score) continue;
     const after = page.after?.score === score ? page.after : null;
     const filter = { ...page.filter, min_score: score, max_score: score };
@@ -39,16 +37,18 @@ function limitOf({ limit }: { limit: number }): string {
 const pageSizes = [26, 51, 101, 201, 501, 1_001];
 
 async function listOrdered(database: Queryable, tenantId: string, page: CasePage): Promise<CaseListItem[]> {
+  const plan = planOf(page);
+  if (plan.facets.length === 0) return [];
   const values: unknown[] = [tenantId];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const limit = limitOf(page);
   const isByChange = page.sort === "-updated_at";
   const direction = page.sort === "created_at" ? "asc" : "desc";
   // The whole list walks along the primary key; a filtered one may not, see the table.
-  const id = isWhole(page) ? "case_id" : "sorted_id";
+  const id = plan.isWhole ? "case_id" : "sorted_id";
   const order = isByChange ? `touched_at ${direction}, ${id} ${direction}` : `${id} ${direction}`;
-  const bounds = ["tenant_id = $1", ...boundsOf(page, { id, bind }), ...positionCondition(page, id, bind)];
-  const branches = slicesOf(page, { id, bind }).map(
+  const bounds = ["tenant_id = $1", ...boundsOf(plan, page, { id, bind }), ...positionCondition(page, id, bind)];
+  const branches = slicesOf(plan, page, { id, bind }).map(
     (conditions) => `(select ${caseColumns}, touched_at, sorted_id
       from cases
       where ${[...bounds, ...conditions].join(" and ")}
@@ -56,7 +56,7 @@ async function listOrdered(database: Queryable, tenantId: string, page: CasePage
       ${limit})`,
   );
   const text = `select ${caseColumns} from (${branches.join(" union all ")}) as slices order by ${order} ${limit}`;
-  const isPrepared = !isCrossing(page) && isCommon("cases", text);
+  const isPrepared = !plan.isCrossing && isCommon("cases", text);
   const asked = isPrepared ? statement(text, values) : { name: "", text, values };
   return (await database.query<CaseListItem & Row>(asked)).slice(0, page.limit);
 }
