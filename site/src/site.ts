@@ -13,24 +13,22 @@ const siteFolder = new URL("../", import.meta.url);
 const reference = "api";
 
 const groups = [
-  { title: "Start", pages: ["", "tutorial"] },
+  { title: "Start here", pages: ["", "tutorial", "investigators"] },
+  { title: "Concepts", pages: ["how-a-score-comes-about", "versions-and-keys", "tenancy"] },
   {
-    title: "Guides",
+    title: "How-to",
     pages: [
+      "send-from-a-server",
       "send-from-a-browser",
       "signed-identity",
-      "send-from-a-server",
       "review-and-close",
-      "errors-and-retries",
       "webhooks",
       "rules-and-backtests",
       "keycloak",
-      "production",
-      "troubleshooting",
     ],
   },
-  { title: "Concepts", pages: ["tenancy", "versions-and-keys", "how-a-score-comes-about", "compatibility"] },
-  { title: "Reference", pages: ["command-line", reference] },
+  { title: "Reference", pages: [reference, "errors-and-retries", "command-line", "compatibility"] },
+  { title: "Operations", pages: ["production", "troubleshooting"] },
 ];
 
 // How pages find each other. All links are relative, so that a path in front of the site changes nothing.
