@@ -1,11 +1,11 @@
-// What the service writes where no account could be made out. It is nobody's name, so it is never shown as one.
+// The value the service stores if no account could be identified. It is not a name, so it is never shown as one.
 export const unknownAccount = "UNKNOWN";
 
 export function accountName(id: string): string {
   return id === unknownAccount ? "No account" : id;
 }
 
-// Within a sentence.
+// The form used inside a sentence.
 export function caseName(id: string): string {
   return id === unknownAccount ? "the case without an account" : `the case of ${id}`;
 }

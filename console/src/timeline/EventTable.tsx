@@ -13,7 +13,7 @@ type Props = {
   hasVersion?: boolean;
 };
 
-// A part of the log: when, who, what. The latest first.
+// A part of the log, latest first: when, who and what.
 export function EventTable({ list, name, wordsOf, hasVersion = false }: Props) {
   if (list.isPending)
     return <div role="status" aria-label={`Loading: ${name}`} className="m-4 h-16 animate-pulse rounded bg-sunken" />;

@@ -19,7 +19,7 @@ const words: Record<Type, string> = {
 
 const allTypes = Object.keys(words) as Type[];
 
-// `of`: the one to change, or null for a new one, whose secret is told.
+// `of` is the webhook to change, or null for a new one. The secret of a new one is passed to `onMade`.
 type Props = { of: Webhook | null; onClose: () => void; onMade: (secret: string) => void; onChanged: () => void };
 
 export function WebhookDialog({ of, onClose, onMade, onChanged }: Props) {

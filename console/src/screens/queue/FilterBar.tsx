@@ -11,7 +11,7 @@ type Props = { filter: QueueFilter; onFilter: (next: QueueFilter) => void; input
 
 const chipLook = "inline-flex h-7 items-center gap-1 rounded-full border border-line bg-surface pr-1 pl-2.5 text-xs font-medium";
 
-// A chip for everything that narrows the list, the standard included: nothing is filtered silently.
+// Shows a chip for every filter, including the default one, so nothing is filtered silently.
 export function FilterBar({ filter, onFilter, input }: Props) {
   const chips = chipsOf(filter);
   const put = (more: { [name in keyof QueueFilter]?: QueueFilter[name] | undefined }) =>
@@ -142,7 +142,7 @@ function cleaned(filter: Loose): QueueFilter {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
 
-// The first one, of the status, cannot be removed but to see closed ones too.
+// Removing the first chip, the status, shows closed cases too.
 function chipsOf(filter: QueueFilter): { name: string; drop: Loose | null }[] {
   const { status = "open", label, account, blocked, changed, evidence } = filter;
   const chips: { name: string; drop: Loose | null }[] = [];

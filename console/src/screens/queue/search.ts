@@ -8,7 +8,7 @@ const sorts = ["risk", "newest", "oldest", "changed"] as const;
 const statuses = ["open", "closed", "all"] as const;
 const periods = ["1h", "24h", "7d"] as const;
 
-// All that a queue shows stands in its address, so that it can be pasted into a chat. What is absent is the standard: open
+// The address holds everything that the queue shows, so it can be pasted into a chat. An absent parameter means the default: open
 // cases, highest risk first.
 export type QueueSearch = QueueRange & {
   status?: (typeof statuses)[number];
@@ -60,7 +60,7 @@ export function toCaseQuery(filter: QueueFilter, nowMs: number): CaseQuery {
   const { status = "open", label, score, account, blocked, changed, evidence, sort = "risk" } = filter;
   const { updated_since = "", ...range } = toRangeQuery(filter);
   const recent = changed ? new Date(nowMs - periodMs[changed]).toISOString() : "";
-  // Of two bounds the narrower one, as both stand above the list.
+  // Both lower bounds apply, so use the later one.
   const since = recent > updated_since ? recent : updated_since;
   return {
     ...(status !== "all" && { status: status === "open" ? ("OPEN" as const) : ("CLOSED" as const) }),
@@ -76,7 +76,7 @@ export function toCaseQuery(filter: QueueFilter, nowMs: number): CaseQuery {
   };
 }
 
-// Whether a case that the stream told of would stand in the list.
+// Whether a case from the live stream belongs in the list.
 export function isWanted(filter: QueueFilter, found: Case): boolean {
   const { status = "open", label, score = 1, account, blocked, evidence } = filter;
   return (
@@ -91,7 +91,7 @@ export function isWanted(filter: QueueFilter, found: Case): boolean {
   );
 }
 
-// As the service sees it: detection made the last change, and it was not the opening.
+// Mirrors the service: detection made the last change, and that change did not open the case.
 function hasNewEvidence({ status, current_state, state_history }: Case): boolean {
   return status === "OPEN" && current_state.changed_by === "system" && state_history.length > 0;
 }
