@@ -6,7 +6,7 @@ type Listed = { case_id: string; website_account_id: string; case_version: numbe
 type Options = { method?: string; body?: object; headers?: Record<string, string> };
 
 const keptOpen = 40;
-// Flags one in this many accounts of confirmed fraud. The victim of a takeover is not flagged.
+// Flags the account of one in this many closed cases. Few, because the victim of a takeover is not flagged.
 const flaggedEvery = 6;
 const password = "correct horse battery staple";
 const people = [

@@ -27,7 +27,7 @@ function sum(pids: number[]): number {
   return pids.reduce((total, pid) => total + cpuMicros(pid), 0);
 }
 
-// Covers all threads. A process that has just ended counts as zero.
+// Covers all threads. If the process or one of its threads ends meanwhile, it counts as zero.
 function cpuMicros(pid: number): number {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);

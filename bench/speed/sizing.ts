@@ -19,7 +19,8 @@ type Measured = {
 };
 
 const rates = [1_000, 100_000, 1_000_000];
-// Assumed, not measured: how busy a core may be on average, how many cores a machine has, and the share of closes.
+// Assumed, not measured: how busy a core may be on average, the cores of a service machine and of the largest database machine,
+// and the share of closes.
 const assumed = { busy: 0.6, serviceCores: 8, databaseCores: 64, closes: 0.2 };
 
 export async function connectionsOf(store: Store): Promise<number> {

@@ -76,8 +76,8 @@ async function makeStore({ bench, progress }: Pick<Context, "bench" | "progress"
   return { cases, database, url, tenants, untilMs, loadSeconds: (performance.now() - startMs) / 1000 };
 }
 
-// Spreads cases so that the first tenant has as many as the first ten together, the first hundred together, and so on. So each
-// number of tenants can be measured alone.
+// Gives an equal share of the cases to the first tenant alone, to the first ten, to the first hundred, and so on. So each number
+// of tenants can be measured alone.
 function spread(tenantIds: string[]): string[] {
   const found: string[] = [];
   for (let few = 1; few <= tenantIds.length; few *= 10) {

@@ -20,9 +20,9 @@ type Placed = { operation: Operation; floor: number; floorBy: Operation | null }
 const shown = ({ what, begin, end }: Operation) => `${what} [${begin.toFixed(2)}, ${end.toFixed(2)}]`;
 const shownSights = (sights: Sight[]) => sights.map(({ register, value }) => `${register}=${String(value)}`).join(", ");
 
-// Strict serializability of the whole tenant. Every operation gets a position in the log where everything it saw is true, and no
-// operation that ended before it began has a later position. Each takes the earliest possible position, which leaves the most
-// room for later ones, so a valid history is never rejected. Two sorts and one sweep: O(n log n).
+// Strict serializability of the whole tenant. Every operation gets a position in the log where everything it saw is true, and
+// never an earlier one than an operation that ended before it began. Each takes the earliest possible position, which leaves the
+// most room for later ones, so a valid history is never rejected. Two sorts and one sweep: O(n log n).
 export function findDisorder(operations: Operation[], registers: Registers, openings: Openings): string[] {
   const violations: string[] = [];
   const byBegin = operations

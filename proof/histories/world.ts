@@ -64,7 +64,7 @@ export class World {
     this.everyAccount.push(fresh);
   }
 
-  // A report opens a case if none is open, so report only while there are not enough cases.
+  // A report opens a new case only if none is open, so avoid that once there are enough cases.
   mayReport(account: string): boolean {
     const own = this.active.filter((each) => each.account === account);
     return own.length < activePerAccount || this.openCaseOf(account) !== undefined;

@@ -7,7 +7,7 @@ const dayMs = 86_400_000;
 const historyDays = 30;
 const users = 40;
 const visitsPerDay = 1.2;
-// The longest duration of an attack. Slow attacks use all of the given time.
+// How long before now an attack starts. Slow attacks use all of this time.
 const attackMs: Partial<Record<AttackKind, number>> = { stuffing_slow: 2 * dayMs, friendly_fraud: 2 * dayMs };
 const usualMs = 20 * 60_000;
 

@@ -17,7 +17,7 @@ type Tried = { closed: ClosedCase; result: Reopening };
 const atOnceMax = 4;
 const namedMax = 10;
 
-// Tells the current screen, whichever it is, which cases were reopened.
+// Listeners of whichever screen is shown when cases are reopened.
 const watchers = new Set<(found: Case[]) => void>();
 // A second press must not report the first one as a colleague's change.
 const underway = new Set<string>();

@@ -14,7 +14,7 @@ const shownMax = 6;
 
 type Props = { title: string; unit: string; of: number; rows: { rule_id: string; count: number }[]; own?: string };
 
-// `own` is the rule being tried. It is compared with its own state at that time.
+// `own` is the rule being tried. Its row shows what the rule hit as it was then.
 export function OverlapTable({ title, unit, of, rows, own }: Props) {
   const { data: rules = [] } = useQuery(useDetection().rules);
   if (rows.length === 0) return <p className="text-soft">No other rule hit the same.</p>;

@@ -142,7 +142,7 @@ function cleaned(filter: Loose): QueueFilter {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
 
-// Removing the first chip, the status, shows closed cases too.
+// Removing the first chip, the status, shows both open and closed cases.
 function chipsOf(filter: QueueFilter): { name: string; drop: Loose | null }[] {
   const { status = "open", label, account, blocked, changed, evidence } = filter;
   const chips: { name: string; drop: Loose | null }[] = [];

@@ -8,7 +8,7 @@ import { isWanted, toRow, type QueueFilter } from "./search.ts";
 
 type Pages = InfiniteData<{ cases: CaseListItem[]; next_cursor: string | null }, string>;
 
-// Up to this many cases are read at once, to see whether they belong in the list. More are only counted.
+// Up to this many cases are read at once, to see whether they belong in the list. The rest count as new without a check.
 const readMax = 20;
 const gatherMs = 300;
 const none: ReadonlySet<string> = new Set();
