@@ -9,7 +9,7 @@ test.for([
   { browser: "a browser that tells", script: "" },
   { browser: "an older one", script: "delete window.navigation" },
 ])(
-  "pages: in $browser, each path of a single-page shop is one view, with its title; no query and fragment is",
+  "pages: in $browser, each path of a single-page shop is one view with its title, and queries and fragments are not",
   async ({ script }) => {
     await site.visitor.addInitScript(script);
     const page = await site.visit("/home");
