@@ -1,4 +1,4 @@
-// How fast a draft is tried on stored decisions. Run with `node bench/backtest.ts [decisions]`; makes a database of its own.
+// Measures how fast a draft is tried on stored decisions, in its own database. Run with `node bench/backtest.ts [decisions]`.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ const drafts = {
   "one in four hits": "device.accounts_1h >= 48",
 };
 
-// As an active account has them; %s stands for what differs from one activity to the next.
+// The features of an active account. %s stands for what differs from one activity to the next.
 const features: [name: string, value: string][] = [
   ["event.type", "login_failed"],
   ["event.origin", "server"],
@@ -80,7 +80,7 @@ async function fill(database: Database, tenantId: string, request: BacktestReque
   const perDay = Math.ceil(decisions / days);
   for (const [index, { day, from }] of daysOf(request).entries()) {
     await database.transaction((tx) => makePartition(tx, day));
-    // In steps, for a statement has ten seconds.
+    // In steps, because a statement may take at most ten seconds.
     for (let start = 0; start < perDay; start += 50_000) {
       const range = [index * perDay + start, index * perDay + Math.min(start + 50_000, perDay) - 1];
       await database.transaction((tx) => tx.query(statement(insert, [tenantId, from, ...range])));

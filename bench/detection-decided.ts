@@ -4,7 +4,7 @@ import { contextOf, unpack } from "../service/src/detection/vector.ts";
 import { isOfSource } from "../service/src/domain/activity.ts";
 import { defaultThresholds } from "../service/src/domain/rule.ts";
 
-// What was decided of one activity, as far as it is measured.
+// The decision about one activity, as far as it is measured.
 export type Decided = {
   receivedMs: number;
   type: string;
@@ -12,12 +12,12 @@ export type Decided = {
   session: string | null;
   caseId: string | null;
   logOdds: number;
-  // Whether a rule or the likelihood ratio had anything to say of it.
+  // Whether a rule or the likelihood ratio applied to it.
   isJudged: boolean;
   rules: string[];
   // What the unusual log-in added to the log-odds.
   ratioPart: number;
-  // Of the log-in itself: null for any other activity, and where the account's history was too short.
+  // The log-in's own ratio. Null for any other activity, and if the account's history was too short.
   ratio: number | null;
   hasVelocity: boolean;
 };
@@ -33,7 +33,7 @@ export type StoredActivity = {
 
 type Decision = { l: number; r?: Record<string, number>; c?: [string, number][]; f?: string };
 
-// What many a shop begins with: five counts, with numbers that nobody tuned.
+// What many shops start with: five counts with untuned thresholds.
 export const velocityRules: readonly string[] = [
   `event.type == "login_failed" && account.failed_logins_1h >= 5`,
   `event.type == "login_failed" && device.failed_logins_1h >= 10`,
@@ -44,7 +44,7 @@ export const velocityRules: readonly string[] = [
 const velocity = velocityRules.map((expression) => compileRule(expression));
 
 export function readDecided(row: StoredActivity): Decided {
-  // Written by the engine alone.
+  // Only the engine writes this.
   const { l, r = {}, c = [], f = "" } = JSON.parse(row.decision) as Decision;
   const context = contextOf(unpack(f), {});
   const isRatedLogin = row.type === "login_succeeded" && Number(context.login["history"]) >= 4;
@@ -68,7 +68,8 @@ const weightOf = (id: string): number => ruleOf.get(id)?.weight ?? 0;
 const isOfAccount = (id: string): boolean => ruleOf.get(id)?.about === "account";
 const sumOf = (ids: string[]): number => ids.reduce((sum, id) => sum + weightOf(id), 0);
 
-// Whether it opens a case or joins one. A failed log-in and a sign-up are judged separately for the account and for the source.
+// Whether it opens a case or is added to one. A failed log-in and a sign-up are judged separately for the account and for the
+// source.
 export function isFinding({ type, account, logOdds, rules }: Decided): boolean {
   if (type === "fraud_report") return true;
   const from = defaultThresholds.score_3;
@@ -76,7 +77,7 @@ export function isFinding({ type, account, logOdds, rules }: Decided): boolean {
   return sumOf(rules.filter(isOfAccount)) >= from || sumOf(rules.filter((id) => !isOfAccount(id))) >= from;
 }
 
-// The reason that weighs most.
+// The reason with the largest weight.
 export function leadOf({ rules, ratioPart }: Decided): string {
   const [heaviest] = rules.toSorted((a, b) => weightOf(b) - weightOf(a));
   return heaviest !== undefined && weightOf(heaviest) >= ratioPart ? heaviest : "unusual log-in";

@@ -1,24 +1,24 @@
 import type { AttackKind, SessionTruth } from "@casehound/simulator/delivery";
 import { isFinding, leadOf, type Decided } from "./detection-decided.ts";
 
-// What is measured of one session, or of one attack with all of its sessions.
+// What is measured for one session, or for one attack with all of its sessions.
 export type Trace = { logOdds: number; ratio: number; hasVelocity: boolean; hasFinding: boolean };
 
 export type Attack = Trace & {
   kind: AttackKind;
-  // Of its first session.
+  // The account of its first session.
   owner: string | null;
   loginsBefore: number;
   // Whether anything was changed or any money moved.
   hasActed: boolean;
   firstMs: number;
   events: number;
-  // Up to the first finding.
+  // Events up to the first finding.
   eventsToFinding: number | null;
   msToFinding: number | null;
-  // Of the cases that it opened.
+  // The labels of the cases that it opened.
   labels: string[];
-  // Accounts that it got into or made, and those of them with a finding of their own.
+  // Accounts that it entered or created, and those among them with a finding of their own.
   entered: Set<string>;
   found: Set<string>;
 };
@@ -62,7 +62,7 @@ export function measure({ truths, decided, labelOf, measuredMs }: Run): Measured
   return { attacks: [...attacks.values()], genuine: [...genuine.values()], falseCases, aftermath, guests };
 }
 
-// A report names the account that bought, and comes days later.
+// A report names the account that bought, and arrives days later.
 function reportedBy({ account, receivedMs }: Decided, attacks: Map<string, Attack>): Attack | undefined {
   const isMeant = ({ kind, owner, firstMs, msToFinding }: Attack): boolean =>
     kind === "friendly_fraud" && owner === account && firstMs < receivedMs && msToFinding === null;
@@ -93,8 +93,8 @@ function noteAttack(truth: SessionTruth, kind: AttackKind, attacks: Map<string, 
   if (isIn && truth.website_account_id !== undefined) known.entered.add(truth.website_account_id);
 }
 
-// Sessions of members. Those on an account that somebody else was in before are left out: a case of such an account is no false
-// one, whoever's session it was that led to it.
+// Members' sessions, without those on an account that somebody else had entered before. A case on such an account is not a false
+// one, whichever session led to it.
 function genuineSessions(
   wanted: SessionTruth[],
   attackOf: Map<string, Attack>,
@@ -136,7 +136,7 @@ function traceAttack(into: Attack, decided: Decided): void {
   if (decided.account !== null && decided.type !== "login_failed") into.found.add(decided.account);
 }
 
-// The score that this share of genuine sessions is above: whoever is above it is asked again.
+// The score that this share of genuine sessions exceeds. Sessions above it would be challenged.
 export function thresholdAt(scores: number[], share: number): number {
   const sorted = scores.toSorted((a, b) => b - a);
   return sorted[Math.floor(sorted.length * share)] ?? Number.NEGATIVE_INFINITY;

@@ -21,14 +21,14 @@ import { readDecided, type Decided, type StoredActivity } from "./detection-deci
 import { dayMs, shopTimeline, type Period } from "./detection-shop.ts";
 
 export const origin = "https://shop.example";
-// The engine works when so many wait, or when so much simulated time has passed: it decides by the times of the events.
+// The engine runs when this many events wait, or when this much simulated time has passed. It decides by the times of the events.
 const waitingMax = 400;
 const sliceMs = 2 * 3_600_000;
-// Requests of one volley are under way together, and are received at the time of its last.
+// The requests of one volley are in flight together, and are received at the time of its last one.
 const volleyMs = 3_000;
 const volleyMax = 50;
 const batchSize = 500;
-// Reports of fraud come in weeks after the end.
+// Fraud reports arrive weeks after the end.
 const reportDays = 60;
 
 export type Shop = { seed: string; users: number; voice?: Voice };
@@ -39,7 +39,7 @@ type Lived = { truths: SessionTruth[]; requests: number; events: number };
 export type Simulated = Lived & { decided: Decided[]; labelOf: (caseId: string) => string | undefined };
 export type Progress = (line: string) => void;
 
-// Time as the deliveries tell it, until it is let go.
+// Follows the times of the deliveries until it is switched to real time.
 class VirtualClock {
   atMs = 0;
   isReal = false;
@@ -47,7 +47,7 @@ class VirtualClock {
   newId = (at?: string): string => uuidV7(Date.parse(at ?? this.now()), randomBytes(10));
 }
 
-// A service of its own on a PostgreSQL of its own: collector, API and engine are the real ones, only time is not.
+// A separate service on its own PostgreSQL. Collector, API and engine are real; only the time is simulated.
 export class SimulatedService {
   readonly #service: Service;
   readonly #clock: VirtualClock;
@@ -100,7 +100,7 @@ export class SimulatedService {
     return { ...made, target: { baseUrl, tenant: slug, token } };
   }
 
-  // A shop from its first day to its last, as a tenant of its own.
+  // Runs a shop from its first day to its last, as a separate tenant.
   async run(
     { kind, ...shop }: Omit<Shop, "voice"> & { kind: Voice["kind"] },
     period: Period,
@@ -117,12 +117,12 @@ export class SimulatedService {
     const headers = { authorization: `Bearer ${await target.token(false)}` };
     const response = await fetch(`${this.url}/v2/${target.tenant}/tenants/identity/secrets`, { method: "POST", headers });
     if (response.status !== 201) throw new Error(`no identity secret: ${response.status} ${await response.text()}`);
-    // Answered by our own service.
+    // The response comes from our own service.
     const { data } = (await response.json()) as { data: { secret: string } };
     return { kind, secret: data.secret };
   }
 
-  // From here on time is what it is, and drafts of rules are tried.
+  // Switches to real time and starts the runner of backtests.
   letGo(): void {
     this.#clock.isReal = true;
     const { database, clock } = this.#detector;
@@ -203,12 +203,12 @@ export class SimulatedService {
       select document
       from cases
       where tenant_id = ${tenantId}`);
-    // Written by the engine alone.
+    // Only the engine writes this.
     return rows.map(({ document }) => JSON.parse(document) as CaseDocument);
   }
 }
 
-// Deliveries that come within moments of each other. What really went on is put aside.
+// Groups deliveries that arrive within moments of each other. The ground truth is set aside.
 function* volleys(deliveries: Iterable<Delivery>, truths: SessionTruth[]): Generator<Delivery[]> {
   let volley: Delivery[] = [];
   for (const delivery of deliveries) {

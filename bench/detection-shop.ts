@@ -13,8 +13,8 @@ export type BenchShop = { seed: string; users: number; period: Period; appKey: s
 const visitsPerDay = 0.6;
 const guestShare = 0.2;
 const historyBatchMs = 6 * hourMs;
-// Browsers send seldom and servers gather long, for a run's time goes into requests: a case may come this much later than it
-// would by the SDK's own 5 seconds.
+// Browsers and servers send in large batches, because a run's time goes into requests. So a case may come this much later than
+// with the SDK's own 5 seconds.
 const sendIntervalMs = 60_000;
 const batchMs = 20_000;
 // An attack that begins on the last day would be cut off.
@@ -22,7 +22,7 @@ const lastStartMs = 2 * dayMs;
 // Only servers can report a chargeback.
 const serverOnly: ReadonlySet<string> = new Set(["friendly_fraud"]);
 
-// For 100 members and 14 days. Far more than a shop sees, so that shares can be told from few weeks.
+// Per 100 members and 14 days. Far more than a real shop sees, so that few weeks give reliable shares.
 const attacks = {
   takeover_naive: 6,
   takeover_vpn: 6,

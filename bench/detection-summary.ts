@@ -1,7 +1,7 @@
 import { attackKinds, type AttackKind } from "@casehound/simulator/delivery";
 import { thresholdAt, type Attack, type Genuine, type Measured } from "./detection-measure.ts";
 
-// Shares are from 0 to 1, and null where there is nothing to take a share of.
+// A share from 0 to 1, or null if there is nothing to take a share of.
 type Share = number | null;
 
 export type KindSummary = {
@@ -9,7 +9,7 @@ export type KindSummary = {
   attacks: number;
   // Attacks of which the service received any event.
   heard: number;
-  // By what detection makes a case of, and by asking so many of the genuine sessions again.
+  // The share caught by the cases that detection opens, and by challenging 1 % or 5 % of the genuine sessions.
   case: Share;
   at1: Share;
   at5: Share;

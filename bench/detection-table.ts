@@ -12,7 +12,7 @@ const voiceWords: Record<Voice["kind"], string> = {
   snippet: "Shops whose pages report everything, with nothing signed",
 };
 
-// As Markdown, which is readable as it is and can be put into a document.
+// As Markdown, which is readable as it is and can be pasted into a document.
 export function tableText(kind: Voice["kind"], summary: Summary, setting: Setting): string {
   const kinds = summary.kinds.filter(({ attacks }) => attacks > 0);
   return [

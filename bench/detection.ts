@@ -1,6 +1,6 @@
-// How good detection is, on simulated shops that no rule was tuned on: attacks through the real collector, API and engine, on a
-// PostgreSQL of its own in a temporary folder. Run with
-// `node bench/detection.ts [--voice server|signed|snippet|all] [--seeds a,b,c] [--users n] [--days n] [--history n] [--json]`.
+// Measures detection on simulated shops that no rule was tuned on. Attacks pass through the real collector, API and engine, on a
+// separate PostgreSQL in a temporary folder. Run with `node bench/detection.ts [--voice server|signed|snippet|all] [--seeds
+// a,b,c] [--users n] [--days n] [--history n] [--json]`.
 import { parseArgs } from "node:util";
 import { voices, type Voice } from "@casehound/simulator/voice";
 import { measureForgers, type Forged } from "./detection-forger.ts";
@@ -13,7 +13,7 @@ import { forgedText, tableText, type Setting } from "./detection-table.ts";
 const { values } = parseArgs({
   options: {
     voice: { type: "string", default: "all" },
-    // Those that rules were tuned on are tune-1 to tune-4.
+    // Rules were tuned on tune-1 to tune-4.
     seeds: { type: "string", default: "held-out-1,held-out-2,held-out-3" },
     users: { type: "string", default: "300" },
     days: { type: "string", default: "14" },
@@ -44,7 +44,7 @@ const seeds = values.seeds.split(",");
 const setting = { users: wholeOf("users"), days: wholeOf("days"), historyDays: wholeOf("history") };
 const period = periodOf(setting);
 const service = await SimulatedService.start(period);
-// Its PostgreSQL would stay.
+// Otherwise its PostgreSQL would keep running.
 process.once("SIGINT", () => void service.stop().finally(() => process.exit(130)));
 const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
 

@@ -1,6 +1,6 @@
-// What an event costs once there is a history: `node bench/history.ts [events of history] [events measured]`. The same traffic,
-// through the collector and the engine, on an empty store and behind so many events, as CPU and not as time: whatever else the
-// machine does counts less.
+// Measures what an event costs once there is a history: `node bench/history.ts [events of history] [events measured]`. The same
+// traffic goes through the collector and the engine, on an empty store and after that many events. It is measured as CPU and not
+// as elapsed time, so other load on the machine matters less.
 import { setTimeout as sleep } from "node:timers/promises";
 import { clock } from "../service/src/clock.ts";
 import { countUnscored } from "../service/src/db/inbox.ts";
@@ -13,7 +13,7 @@ import { cpuSeconds, openBench, postgresCpuSeconds, startProcess, type Bench } f
 const history = Number(process.argv[2] ?? 3_000_000);
 const measured = Number(process.argv[3] ?? 100_000);
 const origin = "https://shop.example";
-// A slice at a time, scored before the next is sent: the engine's batches are full, and the backlog stays short.
+// Each slice is scored before the next is sent, so the engine's batches are full and the backlog stays short.
 const slice = 20_000;
 const warmUp = 60_000;
 
@@ -66,7 +66,7 @@ function show(name: string, { service, postgres }: Cost): void {
   );
 }
 
-// Without ending the timeline, which goes on where this stops.
+// Does not end the timeline, which continues where this stops.
 function* take(timeline: Iterator<Delivery>, events: number): Generator<Delivery> {
   for (let taken = 0; taken < events;) {
     const { value, done } = timeline.next();

@@ -1,5 +1,5 @@
-// A load that is made before the clock starts and then only sent: to make events, and to speak HTTP through a client, took a fifth
-// of the machine that was to be measured.
+// A load that is generated before the clock starts and then only sent. Generating events and using an HTTP client took a fifth of
+// the machine under test.
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +14,7 @@ export type Load = { path: string; startMs: number; plan: Planned[] };
 export type Replayed = { requests: number; events: number; refused: number };
 type Options = { rate: number; seconds: number; appKey: string; origin: string; target: CourierTarget };
 
-// Every request as the bytes that go over the wire, one after the other in a file.
+// Writes every request to a file, as the bytes that go over the wire.
 export async function makeLoad(path: string, { rate, seconds, appKey, origin, target }: Options): Promise<Load> {
   const startMs = Date.now() + 5_000 + rate * seconds * 0.12;
   const token = await target.token(false);
@@ -44,7 +44,7 @@ function requestText(delivery: BrowserRequest | ServerBatch, { token, tenant }: 
   return `POST ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
-// Each at its time, on a connection that is free; where none is, as soon as one is.
+// Sends each request at its time on a free connection, or as soon as one is free.
 export async function replay({ path, plan }: Load, to: URL, signal: AbortSignal): Promise<Replayed> {
   const file = openSync(path, "r");
   const free: Connection[] = [];
@@ -83,7 +83,7 @@ export async function replay({ path, plan }: Load, to: URL, signal: AbortSignal)
 
 const headEnd = "\r\n\r\n";
 
-// One request at a time, whose answer has a length.
+// One request at a time. Its response must have a content length.
 class Connection {
   readonly #socket: Socket;
   #text = "";

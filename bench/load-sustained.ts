@@ -1,4 +1,4 @@
-// So many events a second through the collector and the API for a while, detection running, and what becomes of them.
+// Sends a fixed rate of events through the collector and the API for a while, with detection running, and measures the results.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,7 +15,7 @@ const patienceMs = 60_000;
 export type Loaded = {
   bench: Bench;
   database: Database;
-  // The collector and the API, and the engine, each a process of its own.
+  // The collector with the API, and the engine, as separate processes.
   api: ServiceUnderTest;
   engine: ServiceUnderTest;
   tenant: { slug: string; appKey: string; origin: string; token: (wasRefused: boolean) => Promise<string> };
@@ -25,7 +25,7 @@ type Watched = { seconds: number; backlog: number; memoryMb: number[]; cpuSecond
 type Options = { rate: number; seconds: number; onWatched?: (watched: Watched) => void };
 type Probe = { delaysMs: number[]; lost: number };
 
-// CPU in microseconds an event; memory the most that each process had.
+// CPU in microseconds per event; memory is the peak of each process.
 export type Sustained = Replayed & {
   seconds: number;
   drainedSeconds: number;
@@ -79,7 +79,7 @@ export async function sustain(loaded: Loaded, { rate, seconds, onWatched }: Opti
   };
 }
 
-// A reported fraud a second, amid the load: how long until its case can be read.
+// Reports one fraud a second during the load, and measures how long until its case can be read.
 async function probeCases({ database, api, tenant }: Loaded, signal: AbortSignal): Promise<Probe> {
   const found: Probe = { delaysMs: [], lost: 0 };
   const post = async (activity: object) => {

@@ -1,5 +1,5 @@
-// Sustained load through the collector and the API, detection running: `node bench/load.ts [events/s] [seconds]`.
-// Everything is on this machine: the generator, the service, PostgreSQL.
+// Sustained load through the collector and the API, with detection running: `node bench/load.ts [events/s] [seconds]`. The
+// generator, the service and PostgreSQL all run on this machine.
 import { clock } from "../service/src/clock.ts";
 import { statement } from "../service/src/db/postgres/sql.ts";
 import { clientTokens } from "@casehound/simulator/courier";

@@ -1,4 +1,4 @@
-// What a benchmark needs to know of the processes that it measures.
+// What a benchmark needs to know about the processes that it measures.
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,12 +9,12 @@ import { EmbeddedPostgres } from "../service/src/db/postgres/embedded.ts";
 
 const main = fileURLToPath(new URL("../service/src/main.ts", import.meta.url));
 const ticksPerSecond = 100;
-// As in package.json's start.
+// The same flags as the start script in package.json.
 const nodeFlags = ["--max-semi-space-size=16", "--heap-growing-percent=80"];
 
 export type Bench = { folder: string; postgres: EmbeddedPostgres; database: Database; stop: () => Promise<void> };
 
-// A PostgreSQL of its own, as the service would run it.
+// A separate PostgreSQL, as the service would run it.
 export async function openBench(name: string): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), `casehound-${name}-`));
   const postgres = await EmbeddedPostgres.forService(folder);
@@ -34,7 +34,7 @@ export function databaseUrl({ postgres }: Bench): string {
   return `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}`;
 }
 
-// The service as a process of its own, on that PostgreSQL.
+// The service as a separate process on that PostgreSQL.
 export function startProcess(bench: Bench, env: Record<string, string> = {}, flags: string[] = []): Promise<ServiceUnderTest> {
   return spawnService({ DATABASE_URL: databaseUrl(bench), ...env }, flags);
 }
@@ -47,7 +47,7 @@ const unlimitedPages = {
   QUOTA_KEY_NAMES: "off",
 };
 
-// As `npm start` does it; there when it says that it is up.
+// Starts the service as `npm start` does, and returns when it reports that it is up.
 export async function spawnService(env: Record<string, string>, flags: string[] = []): Promise<ServiceUnderTest> {
   const { PATH = "" } = process.env;
   const child: ChildProcess = spawn(process.execPath, [...nodeFlags, ...flags, main], {
@@ -82,7 +82,7 @@ export function memoryMb(pid: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 }
 
-// Of every process of that PostgreSQL, those that have ended included.
+// The CPU of every process of that PostgreSQL, including those that have ended.
 export function postgresCpuSeconds(folder: string): number {
   const ofPostmaster = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

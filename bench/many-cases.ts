@@ -1,4 +1,4 @@
-// A store of many cases, made of a few that detection has opened itself.
+// Fills a store with many cases, copied from a few that detection opened itself.
 import { setTimeout as sleep } from "node:timers/promises";
 import { clock } from "../service/src/clock.ts";
 import { countUnscored } from "../service/src/db/inbox.ts";
@@ -14,7 +14,7 @@ const isoFormat = `YYYY-MM-DD"T"HH24:MI:SS.MS"Z"`;
 
 export type Shop = { target: CourierTarget; appKey: string; origin: string };
 
-// What the demo's shop has, a minute on.
+// The cases of the demo's shop after a minute.
 export async function openDemoCases({ database }: Bench, { target, appKey, origin }: Shop): Promise<void> {
   const startMs = Date.parse(clock.now()) - watchedMs;
   const demo = demoTimeline({ seed: "many", startMs, appKey, origin });
@@ -30,8 +30,8 @@ function* upTo(deliveries: Iterable<Delivery>, untilMs: number): Generator<Deliv
   }
 }
 
-// Each of the tenant's cases over and over, as the case of another account, opened at another time of the last `days`. An id is
-// a UUID version 7 made from the time.
+// Copies each of the tenant's cases many times, as cases of other accounts, opened at other times in the last `days`. An id is a
+// UUID version 7 made from the time.
 const insertCases = `
   with templates as (
     select row_number() over (order by case_id) - 1 as place, count(*) over () as templates, *

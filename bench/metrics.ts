@@ -1,5 +1,5 @@
-// What the tenant's metrics cost: CPU and database time of counting a batch, and the time of reading a busy year. On a
-// PostgreSQL of its own in a temporary folder. Run with `node bench/metrics.ts`.
+// Measures what the tenant's metrics cost: CPU and database time to count a batch, and the time to read a busy year. It uses a
+// separate PostgreSQL in a temporary folder. Run with `node bench/metrics.ts`.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const iso = (at: number) => new Date(at).toISOString();
 const median = (all: number[]) => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0;
 
-// Traffic as it comes: about 12 events a session, four sessions of ten with an account, all at the pace of a busy site.
+// Realistic traffic: about 12 events per session, four in ten sessions with an account, at the pace of a busy site.
 function makeBatch(index: number): { activities: RecordedActivity[]; started: Map<string, string> } {
   const started = new Map<string, string>();
   const activities = Array.from({ length: batchSize }, (_, each): RecordedActivity => {
@@ -85,7 +85,7 @@ async function measureRead(database: Database): Promise<void> {
   await fillYear(database, tenantId);
   const [operation] = tenantMetricsOperations;
   if (!operation) throw new Error("there is one");
-  // The handler reads the clock and the database alone.
+  // The handler uses only the clock and the database.
   const reads: Pick<Services, "database" | "now"> = { database, now: () => iso(now) };
   const services = reads as Services;
   const caller = { tenant_id: tenantId, slug: "bench", actor: "bench", scopes: new Set<string>() };

@@ -1,4 +1,4 @@
-// The console's queue before many open cases, in a real Chromium: `node bench/queue.ts [cases]`.
+// Measures the console's queue with many open cases, in a real Chromium: `node bench/queue.ts [cases]`.
 import type { Browser, Page } from "playwright-core";
 import { buildConsole } from "../console/bundle/build.ts";
 import { clock } from "../service/src/clock.ts";
@@ -51,7 +51,7 @@ async function signIn(browser: Browser, url: string, call: Call): Promise<Page> 
 
 const firstRow = '[role=row][aria-rowindex="2"]';
 
-// From the navigation's start until rows are painted, by the page's own clock.
+// From the start of the navigation until rows are painted, by the page's own clock.
 async function measureOpening(page: Page, url: string): Promise<number> {
   await page.goto(url, { waitUntil: "commit" });
   await page.waitForSelector(firstRow);
@@ -60,7 +60,7 @@ async function measureOpening(page: Page, url: string): Promise<number> {
   );
 }
 
-// In a browser that has not been here before but for its session. The first of all has the service's own first requests in it.
+// In a new browser context that has only the session. The very first opening includes the service's own first requests.
 async function openAfresh(known: Page, url: string): Promise<number> {
   const browser = known.context().browser();
   const context = await browser?.newContext({
@@ -75,8 +75,8 @@ async function openAfresh(known: Page, url: string): Promise<number> {
 
 type Keys = { painted: number[]; shown: number[] };
 
-// Painted: until the frame that the key led to is done in the page. Shown: by the browser's own reckoning, until that frame was
-// on the screen, in steps of 8 ms; it tells of none shorter than 16 ms.
+// `painted` is the time until the page has finished the frame that the key caused. `shown` is the browser's own measure of when
+// that frame was on the screen, in steps of 8 ms. The browser reports nothing shorter than 16 ms.
 async function measureKeys(page: Page, keys: string[]): Promise<Keys> {
   await page.evaluate(`
     globalThis.__keys = { painted: [], shown: [] };
@@ -100,7 +100,7 @@ async function measureKeys(page: Page, keys: string[]): Promise<Keys> {
   return { painted: found.painted, shown: [...found.shown, ...quick] };
 }
 
-// Down the list as fast as rows come. Every row that the service lists must have been in sight, in its place.
+// Scrolls down as fast as rows arrive. Every row that the service lists must have been visible, in its place.
 async function measureScrolling(page: Page, call: Call): Promise<string> {
   const wanted: string[] = [];
   let cursor: string | null = null;

@@ -27,7 +27,7 @@ const columns = {
   takeover: "Is Account Takeover",
 } as const;
 
-// Line by line, for the file has tens of millions of them.
+// Reads line by line, because the file has tens of millions of lines.
 export async function* readLogins(path: string): AsyncGenerator<LoginRow> {
   let places: Record<keyof typeof columns, number> | null = null;
   let line = 0;
@@ -81,7 +81,7 @@ function isTrue(text: string): boolean {
   return text.toLowerCase() === "true" || text === "1";
 }
 
-// Cells with a comma in them stand in quotes, and quotes in those are doubled.
+// Cells with a comma are quoted, and quotes inside them are doubled.
 function cellsOf(text: string): string[] {
   const cells: string[] = [];
   for (let from = 0; from <= text.length;) {

@@ -26,10 +26,10 @@ const ruleSet: RuleSet = {
   })),
 };
 
-// Log-ins in the order of the file, each judged by what was known before it.
+// Judges log-ins in the order of the file, each by what was known before it.
 export class LoginBench {
   readonly #memory = new LocalMemory(ruleSet);
-  // Countries and networks are the file's own.
+  // Countries and networks come from the file.
   readonly #enrichment = new Enrichment([]);
   readonly #samples: Record<LoginKind, Sample[]> = {
     genuine: [],
@@ -106,7 +106,7 @@ export class LoginBench {
   }
 }
 
-// A failure from an ordinary address is anybody's.
+// A failure from an ordinary address could be anybody's.
 function kindOf({ isTakeover, isAttackIp, hasSucceeded }: LoginRow): LoginKind | null {
   if (isTakeover) return "account takeover";
   if (isAttackIp) return hasSucceeded ? "attack address, log-in" : "attack address, failure";

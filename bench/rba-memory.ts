@@ -16,10 +16,10 @@ import type { RuleContext } from "../service/src/detection/vector.ts";
 import { hostOf } from "../service/src/domain/address.ts";
 
 const noFlags = { is_blocked: false, is_quarantined: false, is_fraudulent: false };
-// As the engine: a single address or device says little of everybody.
+// As in the engine: a single address or device says little about everybody.
 const sharedKinds: ValueKind[] = ["country", "asn", "os", "browser", "agent"];
 
-// The engine's memory without its database, for log-ins by the million: the same features, ratio and rules, in one process.
+// The engine's memory without its database, for millions of log-ins: the same features, ratio and rules, in one process.
 export class LocalMemory {
   readonly #set: RuleSet;
   readonly #accounts = new Map<string, Entity<AccountFacts>>();
@@ -39,7 +39,7 @@ export class LocalMemory {
   score(event: EnrichedActivity): { verdict: Verdict; context: RuleContext } {
     const { context, ratio } = observe(this.#scene(event));
     const verdict = judge(context, this.#set, ratio);
-    // After it was scored: a log-in must not vouch for itself.
+    // Learn after scoring, because a log-in must not vouch for itself.
     if (event.activity.type === "login_succeeded") this.#learn(event);
     return { verdict, context };
   }

@@ -1,6 +1,6 @@
-// The same detection on log-ins that were synthesised from those of a real service: the public data set of Wiefling et al. (2022),
-// which everybody has to get for themselves.
-// Run with `node bench/rba.ts rba-dataset.csv [--rows n]`. In one process and in memory: about 2 GB for a million rows.
+// Runs the same detection on log-ins that were synthesized from those of a real service: the public data set of Wiefling et al.
+// (2022), which you must download yourself. Run with `node bench/rba.ts rba-dataset.csv [--rows n]`. It runs in one process and
+// in memory: about 2 GB for a million rows.
 import { basename } from "node:path";
 import { parseArgs } from "node:util";
 import { readLogins } from "./rba-file.ts";

@@ -1,4 +1,4 @@
-// What row-level security costs reads: two services on one PostgreSQL, one with the lock and one without, asked by turns:
+// Measures what row-level security costs reads: two services on one PostgreSQL, one with it and one without, measured in turns:
 // `node bench/row-security.ts [rounds]`.
 import { Agent, request } from "node:http";
 import { clock } from "../service/src/clock.ts";
@@ -92,7 +92,7 @@ async function measure(side: Side, bench: Bench, { tenants, path }: Reads, ms: n
 
 const median = (values: number[]) => percentile(values, 0.5);
 
-// Both in each round, one right after the other: the machine's moods are longer than that, so their ratio hardly has them in it.
+// Measures both in each round, one right after the other. The machine's slow phases last longer, so they hardly affect the ratio.
 async function compare(sides: { off: Side; on: Side }, bench: Bench, reads: Reads): Promise<string> {
   const found: { off: Measured; on: Measured }[] = [];
   for (const side of [sides.off, sides.on]) await measure(side, bench, reads, roundMs);

@@ -39,7 +39,7 @@ const expressions = [
   `session.began_on_new_device ? session.sensitive_changes >= 1 : session.sensitive_changes >= 3`,
 ];
 
-// Seeded, so that every run sees the same events.
+// Seeded, so every run sees the same events.
 function* drawFrom(seed: number): Generator<number, never> {
   let state = seed;
   for (;;) {

@@ -1,4 +1,4 @@
-// The people of the pictures: they close most cases within a day, as people do.
+// The people in the screenshots. They close most cases within a day, as real people do.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Opened } from "./detection-service.ts";
 
@@ -6,7 +6,7 @@ type Listed = { case_id: string; website_account_id: string; case_version: numbe
 type Options = { method?: string; body?: object; headers?: Record<string, string> };
 
 const keptOpen = 40;
-// Of those that are found guilty, so many are flagged: a thief's victim is not.
+// Flags the account of one in this many closed cases. Few, because the victim of a takeover is not flagged.
 const flaggedEvery = 6;
 const password = "correct horse battery staple";
 const people = [
@@ -36,7 +36,7 @@ export class Desk {
     this.#opened = opened;
   }
 
-  // Every few hours of the simulation: the older part of the queue, by one of the people.
+  // Every few hours of the simulation, one of the people closes the older part of the queue.
   async work(): Promise<void> {
     await this.#signIn();
     const { cases } = await this.#call<{ cases: Listed[] }>("/cases?status=OPEN&sort=created_at&limit=100");

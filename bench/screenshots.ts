@@ -1,5 +1,5 @@
-// Pictures of the console, full of what a simulated shop's last two weeks have left: `node bench/screenshots.ts [folder]`.
-// Without a folder, the four of the README.
+// Takes screenshots of the console, filled by a simulated shop's last two weeks: `node bench/screenshots.ts [folder]`. Without a
+// folder, it takes the four of the README.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -58,7 +58,7 @@ async function take(page: Page, url: string, shot: Shot, file: string): Promise<
   await page.waitForTimeout(1_200);
   await shot.act?.(page);
   await page.waitForTimeout(600);
-  // What scrolls inside of the page is shown whole in a window as high as it.
+  // To show scrolling content whole, make the window as tall as the content.
   if (shot.isFull) {
     const { width } = page.viewportSize() ?? { width: 1440 };
     const height = await page.evaluate<number>(

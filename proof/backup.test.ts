@@ -6,7 +6,7 @@ import { createDatabase } from "../service/test/launch.ts";
 import { backup, compareMoment } from "./backup.ts";
 import { proveShort } from "./prove.ts";
 
-test("proof: a backup under load is one moment of the database, and comes back whole", async () => {
+test("proof: a backup under load is one moment of the database and restores completely", async () => {
   const figures = await proveShort(backup);
   expect(figures).toMatchObject({ backups: 2, restores: 2, "restores killed": 1, "damaged files refused": 60 });
   expect(figures["closes answered under load"]).toBeGreaterThan(5);
@@ -14,7 +14,7 @@ test("proof: a backup under load is one moment of the database, and comes back w
   expect(figures["tables compared row by row"]).toBeGreaterThan(30);
 });
 
-test("proof: a copy that lacks an event, a version or an answered change is seen", async () => {
+test("proof: detects a copy that lacks an event, a version or an acknowledged change", async () => {
   const url = await createDatabase(inject("databaseUrl"));
   const service = await startService(testConfig({ databaseUrl: url }));
   const tenant = await TestTenant.create(service);

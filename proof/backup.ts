@@ -70,8 +70,8 @@ async function restore(trial: Trial, file: string): Promise<string> {
   return url;
 }
 
-// The copy is one moment of the original: nothing torn, the log a beginning of the original's, and in it all that was answered
-// before the backup began.
+// The copy must be one moment of the original: nothing torn, its log a prefix of the original's, and everything included that was
+// acknowledged before the backup began.
 export async function compareMoment(
   { copy, original }: { copy: string; original: string },
   answered: string[],
@@ -100,7 +100,7 @@ async function tryMoment(trial: Trial, round: number): Promise<void> {
   count(trial, "events compared", compared.events);
 }
 
-// Killed at any moment, a restore has left nothing or, where it was done already, everything.
+// A restore killed at any moment must leave nothing or, if it had already finished, everything.
 async function tryKill(trial: Trial, file: string, whole: Record<string, string>): Promise<void> {
   const url = await createDatabase(trial.stand.databaseUrl);
   const running = launchCli(["restore", file], { DATABASE_URL: url });
@@ -114,7 +114,7 @@ async function tryKill(trial: Trial, file: string, whole: Record<string, string>
   count(trial, "restores killed", 1);
 }
 
-// The database hears of the kill when it next looks at the connection.
+// PostgreSQL notices the kill only when it next uses the connection.
 async function connectionsGone(url: string): Promise<void> {
   const client = await connectTo({ connectionString: url });
   const text = "select 1 from pg_stat_activity where datname = current_database() and application_name = 'casehound'";

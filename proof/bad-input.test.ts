@@ -35,7 +35,7 @@ function answerOf(status: number, body: unknown, type = "application/problem+jso
   return { status, headers: new Map([["content-type", type]]), text };
 }
 
-describe("bad input: the judge sees", () => {
+describe("bad input: the judge detects", () => {
   test.each([
     ["a 500, though it is a problem", answerOf(500, { ...problem, status: 500 })],
     ["a 503", answerOf(503, { ...problem, status: 503 })],
@@ -49,13 +49,13 @@ describe("bad input: the judge sees", () => {
     ["no status at all", answerOf(Number.NaN, problem)],
   ])("%s", (_name, answer) => expect(faultOfAnswer(answer)).not.toBeNull());
 
-  test("nothing wrong in what is right", () => {
+  test("no fault in a correct response", () => {
     expect(faultOfAnswer(answerOf(400, problem))).toBeNull();
     expect(faultOfAnswer(answerOf(200, {}, "application/json"))).toBeNull();
     expect(faultOfAnswer(answerOf(204, ""))).toBeNull();
   });
 
-  test("a refusal of another kind, of another field, of more fields, or none at all", () => {
+  test("a rejection of another kind, of another field, of more fields, or none at all", () => {
     const refusal = { status: 422, type: "validation-error", field: "a" };
     const invalid = (...fields: string[]) =>
       answerOf(422, {
@@ -71,13 +71,13 @@ describe("bad input: the judge sees", () => {
     expect(refusalFault(answerOf(400, problem), { status: 400, type: "bad-request", inDetail: "cursor" })).not.toBeNull();
   });
 
-  test("a row that changed, and a row that came", () => {
+  test("a changed row and an added row", () => {
     expect(changedTables(digest("a"), digest("a"))).toEqual([]);
     expect(changedTables(digest("a"), digest("b"))).toEqual(["cases"]);
   });
 });
 
-test("bad input: every keyword of a schema is a rule, however deep it lies, and one that is not known counts too", () => {
+test("bad input: every keyword of a schema is a rule at any depth, and an unknown keyword counts too", () => {
   const inner = {
     type: "object",
     required: ["b"],
@@ -111,7 +111,7 @@ test("bad input: every keyword of a schema is a rule, however deep it lies, and 
   );
 });
 
-test("bad input: a request is shrunk to what is bad in it", async () => {
+test("bad input: a failing request is shrunk to its bad part", async () => {
   const bytes = Buffer.from(`${"x".repeat(200)}BAD${"y".repeat(100)}`);
   expect((await shrink(bytes, async (less) => less.includes("BAD"))).toString()).toBe("BAD");
 });
@@ -130,7 +130,7 @@ describe("bad input: on the wire", () => {
     return (server.address() as AddressInfo).port;
   }
 
-  test("half an answer is left over, and none is none", async () => {
+  test("an incomplete response is left over, and no response counts as none", async () => {
     const half = "HTTP/1.1 400 Bad Request\r\ncontent-length: 10\r\n\r\n{";
     expect((await sendBytes(await serve(half), Buffer.from("GET"))).left.toString()).toBe(half);
     expect(await sendBytes(await serve(""), Buffer.from("GET"))).toMatchObject({ answers: [], isSilent: false });
@@ -139,7 +139,7 @@ describe("bad input: on the wire", () => {
     lines.close();
   });
 
-  test("answers behind one another are told apart, and an interim one is none", () => {
+  test("pipelined responses are separated, and an interim response does not count", () => {
     const { answers, rest } = readAnswers(
       Buffer.from(`${bytesOfAnswer(200, "{}")}HTTP/1.1 100 Continue\r\n\r\n${bytesOfAnswer(404, '{"a":1}')}HTTP`),
     );

@@ -17,7 +17,7 @@ import { Pool } from "./bad-input/wrong-values.ts";
 import type { Findings, Part, Proof, Scale } from "./part.ts";
 import { Stand } from "./stand.ts";
 
-// What is refused here is refused for what it is, not for how much of it there is.
+// Switch off the limits, so requests are rejected for their content and not for their number.
 const environment: Environment = {
   LOG_LEVEL: "error",
   RATE_LIMIT_CLIENT: "off",
@@ -69,7 +69,7 @@ async function runOn(stand: Stand, { scale, random, progress }: Proof): Promise<
   fuzzParser(context, total);
   fuzzCompiler(context, Math.round(total * 0.4));
   await sendMutated(context, Math.round(total * 0.4));
-  // From here on there are effects that go on after the answer.
+  // From here on, requests have effects that continue after the response.
   await sendValid(context);
   await sendMutatedActivities(context, Math.round(total * 0.05));
   await tryCollector(context, Math.round(total * 0.05));

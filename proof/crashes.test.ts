@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { crashes } from "./crashes.ts";
 import { proveShort } from "./prove.ts";
 
-test("proof of crashes: what was answered is there after a kill, once, and what was not is told by its key", async () => {
+test("proof of crashes: after a kill every acknowledged change exists once, and its key reveals the outcome of any other", async () => {
   const figures = await proveShort(crashes);
   expect(figures["kill -9 under load"]).toBe(4);
   expect(figures["fail points inside writes"]).toBeGreaterThan(5);

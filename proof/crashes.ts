@@ -3,7 +3,7 @@ import { failAtEveryPoint, pointKinds, type PointFindings } from "./crashes/poin
 import type { Findings, Part, Proof } from "./part.ts";
 
 const roundsWanted = { short: 4, full: 210 };
-// Side by side, for a round is mostly waiting for a start.
+// Run lanes in parallel, because a round mostly waits for a start.
 const lanes = { short: 1, full: 2 };
 
 async function run({ scale, random, progress }: Proof): Promise<Findings> {

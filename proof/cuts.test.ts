@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { cuts } from "./cuts.ts";
 import { proveShort } from "./prove.ts";
 
-test("proof of cuts: whatever is cut off at COMMIT has one outcome, which the same key tells", async () => {
+test("proof of cuts: a change cut off at COMMIT has one outcome, which the same key returns", async () => {
   const figures = await proveShort(cuts);
   expect(figures["cuts"]).toBeGreaterThanOrEqual(60);
   expect(figures["told by a replay that they had been applied"]).toBeGreaterThan(0);

@@ -12,7 +12,7 @@ test(
   async () => {
     const figures = await proveShort(forged);
     expect(Number(figures["attacks"])).toBeGreaterThan(45);
-    // A row has the goals of one attack in every world in which it was tried.
+    // A row holds the goals of one attack in every world where it was tried.
     expect(Object.values(figures).filter((row) => String(row).includes("(goal: ")).length).toBeGreaterThan(80);
   },
 );

@@ -3,7 +3,7 @@ import { leaksOf, type Holding } from "./full-and-slow/holding.ts";
 import { fullAndSlow } from "./full-and-slow.ts";
 import { proveShort } from "./prove.ts";
 
-test("proof of full and slow: each has its answer, others go on, and nothing is left of it", async () => {
+test("proof of full and slow: each trouble is answered, others go on, and nothing is left behind", async () => {
   const figures = await proveShort(fullAndSlow);
   expect(figures["trials"]).toBe(3);
   expect(figures["no connection left: answers"]).toMatch(/× 502/);
@@ -12,7 +12,7 @@ test("proof of full and slow: each has its answer, others go on, and nothing is 
   expect(figures["clients that leave"]).toBe(48);
 });
 
-test("proof of full and slow: a socket, a descriptor, timers or memory that are left would be seen", () => {
+test("proof of full and slow: detects a leaked socket, descriptor, timer or memory", () => {
   const before: Holding = {
     heapBytes: 80e6,
     descriptors: 40,
@@ -23,7 +23,7 @@ test("proof of full and slow: a socket, a descriptor, timers or memory that are 
   const { resources } = before;
   const namesOf = (after: Holding) => leaksOf(before, after).map((leak) => leak.split(":")[0]);
   expect(namesOf(before)).toEqual([]);
-  // Pools may grow to their size.
+  // Pools may grow to their limit.
   const grown = { ...before, descriptors: 48, databaseConnections: 18, resources: { ...resources, TCPSocketWrap: 24 } };
   expect(namesOf(grown)).toEqual([]);
   expect(namesOf({ ...before, resources: { ...resources, TCPSocketWrap: 17 } })).toEqual(["handles TCPSocketWrap"]);

@@ -8,12 +8,12 @@ import { UnreadClients } from "./full-and-slow/unread.ts";
 import type { Findings, Part, Proof } from "./part.ts";
 
 const warmUpMs = { short: 1_000, full: 6_000 };
-// Longer than any connection of a client, or of a pool, is kept without need.
+// Longer than an idle connection of a client or a pool is kept.
 const quietMs = 90_000;
 const trials = [...databaseTrials, ...clientTrials];
 
 async function run(proof: Proof): Promise<Findings> {
-  // Apart from the rest, for its PostgreSQL is on a disk of its own.
+  // Runs separately, because its PostgreSQL is on a disk of its own.
   const disk = proof.scale === "full" ? fillDisk(proof.random.fork("disk")) : Promise.resolve({ figures: {}, violations: [] });
   const [house, full] = await Promise.all([runHouse(proof), disk]);
   return { figures: { ...house.figures, ...full.figures }, violations: [...house.violations, ...full.violations] };
@@ -54,7 +54,7 @@ async function runHouse({ scale, random, progress }: Proof): Promise<Findings> {
   }
 }
 
-// What has to time out first is waited for.
+// Waits for what must time out first.
 async function compare(house: House, before: Holding): Promise<Figures> {
   const deadline = Date.now() + quietMs;
   let after = await house.hold();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { histories } from "./histories.ts";
 import { proveShort } from "./prove.ts";
 
-test("proof: what many clients see of few cases is explained by the log, one change after the other", async () => {
+test("proof: the log, one change after another, explains what many clients see of few cases", async () => {
   const figures = await proveShort(histories);
   const atLeast = (name: string, least: number) => expect(Number(figures[name] ?? 0), name).toBeGreaterThanOrEqual(least);
   atLeast("calls", 2_000);

@@ -27,7 +27,7 @@ const scopes = [
 type Tenant = Credentials & { tenant_id: string };
 type Setting = { stand: Stand; tenant: Tenant; base: string };
 
-// One public address for all, so that one token is good for all.
+// All services use one public URL, so one token is valid for all of them.
 async function startService(stand: Stand): Promise<ServiceProcess> {
   return stand.start({ PORT: String(await freePort()), PUBLIC_URL: "http://histories.test" });
 }
@@ -40,7 +40,7 @@ async function takeToken(port: number, { client_id, client_secret }: Omit<Creden
   return token;
 }
 
-// Every one has a client id of its own: the log then says which of them it was.
+// Every client has its own client id, so the log shows who made a change.
 async function makeIdentity({ base }: Setting, [first, second]: [number, number], adminToken: string) {
   const { status, json, text } = await send(first, "POST", `${base}/clients`, { token: adminToken, body: { scopes } });
   if (status !== 201) throw new Error(`no client: ${text}`);
@@ -79,7 +79,7 @@ async function work({ clients, wires }: Crew, recorder: Recorder, progress: Proo
   for (const wire of wires) wire.close();
 }
 
-// After all services were stopped, so that nothing is under way any more, by one that was started anew.
+// Reads the final state after all services have stopped, so nothing is in progress, through a newly started one.
 async function readEnding(setting: Setting, everyAccount: string[], { recorder, random }: Mission) {
   const { stand, tenant, base } = setting;
   const { port } = await startService(stand);

@@ -5,7 +5,7 @@ import { Tally } from "./isolation/tally.ts";
 import type { Twin } from "./isolation/twin.ts";
 import { proveShort } from "./prove.ts";
 
-test("isolation: what one tenant tries on another finds nothing and changes nothing", async () => {
+test("isolation: one tenant's attempts on another find nothing and change nothing", async () => {
   const figures = await proveShort(isolation);
   expect(figures["operations"]).toBeGreaterThan(50);
   expect(figures["attempts"]).toBeGreaterThan(250);
@@ -14,7 +14,7 @@ test("isolation: what one tenant tries on another finds nothing and changes noth
   expect(figures["answered 404"]).toBeGreaterThan(50);
 });
 
-test("isolation: a word of the other tenant, another status and a changed row would be seen", () => {
+test("isolation: detects a word of the other tenant, another status and a changed row", () => {
   const tally = new Tally({ word: "marked", tenantId: "t-1" } as Twin);
   const answer = { status: 200, headers: new Headers(), text: "not so marked", json: undefined as never };
   tally.see("told", answer, { wanted: 404 });

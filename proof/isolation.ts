@@ -12,7 +12,7 @@ import { Stand } from "./stand.ts";
 
 const newWord = () => `w${randomBytes(8).toString("hex")}`;
 const isChange = ({ method }: Operation) => method !== "GET";
-// What ends what others need comes last.
+// Operations that end what others need come last.
 const ends = ({ method, id }: Operation) => Number(method === "DELETE" || id.startsWith("rotate") || id.startsWith("end"));
 
 async function tryAll(pair: Pair, { progress }: Proof): Promise<void> {
@@ -32,7 +32,7 @@ async function tryAll(pair: Pair, { progress }: Proof): Promise<void> {
 
 type Mode = "on" | "off";
 
-// Each lock has to hold without the other, so everything is tried without row-level security too.
+// Each protection must hold without the other, so everything is also tried without row-level security.
 async function tryMode(stand: Stand, mode: Mode, proof: Proof): Promise<{ tally: Tally; rows: number; system: number }> {
   const service = await stand.start({ ROW_SECURITY: mode });
   const on = await Twin.fill(stand, service, newWord());

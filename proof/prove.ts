@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { Random } from "@casehound/simulator/random";
 import type { Findings, Part } from "./part.ts";
 
-// A part's short form, for a test. The seed is a new one every time, and stands in what a failure says.
+// Runs a part's short form in a test. The seed is new every time, and a failure prints it.
 export async function proveShort(part: Part): Promise<Findings["figures"]> {
   const seed = process.env["PROOF_SEED"] ?? String(Date.now());
   const random = new Random(`${seed}/${part.name}`);

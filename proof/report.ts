@@ -13,7 +13,7 @@ function section({ part, findings, seconds }: Outcome): string {
     .trim();
 }
 
-// docs/PROOF.md, whole: nobody writes it by hand.
+// The complete docs/PROOF.md. It is never edited by hand.
 export function report(outcomes: Outcome[], seed: string): string {
   const violations = outcomes.reduce((sum, { findings }) => sum + findings.violations.length, 0);
   const minutes = Math.round(outcomes.reduce((sum, { seconds }) => sum + seconds, 0) / 60);

@@ -1,4 +1,4 @@
-// Everything that the project promises under races, crashes and bad input, tried: `npm run proof`.
+// Tests everything that the project promises under races, crashes and bad input: `npm run proof`.
 import { randomInt } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";

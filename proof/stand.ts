@@ -11,11 +11,11 @@ import { sql } from "../service/src/db/postgres/sql.ts";
 import { createTenant } from "../service/src/tenancy.ts";
 import { ServiceProcess, killHard, processesOf, type Environment } from "../service/test/launch.ts";
 
-// What a part tries its promises on: a PostgreSQL of its own in a folder of its own, and services as processes of their own.
+// The environment of a part: its own PostgreSQL in its own folder, and services as separate processes.
 export class Stand {
   readonly folder: string;
   readonly postgres: EmbeddedPostgres;
-  // Straight to the database, past every service: for looking, and for tenants.
+  // A direct connection to the database, to inspect it and to create tenants.
   readonly database: Database;
   readonly #launched: ServiceProcess[] = [];
 
@@ -37,7 +37,7 @@ export class Stand {
     return `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}`;
   }
 
-  // On this stand's database, unless the environment names another one.
+  // Uses this stand's database, unless the environment names another one.
   start(env: Environment = {}, command?: string[]): Promise<ServiceProcess> {
     const service = new ServiceProcess({ DATABASE_URL: this.databaseUrl, LOG_LEVEL: "warn", ...env }, command);
     this.#launched.push(service);
@@ -48,7 +48,7 @@ export class Stand {
     return createTenant(this.database, { slug: `t-${randomUUID()}` }, clock);
   }
 
-  // Until the engines have scored all that the tenant sent.
+  // Waits until the engines have scored everything that the tenant sent.
   async drained(tenantId: string): Promise<void> {
     const look = sql`select 1 as waiting from inbox where tenant_id = ${tenantId} limit 1`;
     while ((await this.database.query(look)).length > 0) await sleep(50);

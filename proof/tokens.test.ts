@@ -4,7 +4,7 @@ import { tokens } from "./tokens.ts";
 import { tryAttacks, type Attack } from "./tokens/attack.ts";
 import { Scene } from "./tokens/scene.ts";
 
-test("tokens: every attack is refused and changes nothing", async () => {
+test("tokens: every attack is rejected and changes nothing", async () => {
   const figures = await proveShort(tokens);
   expect(Number(figures["attempts"])).toBeGreaterThan(300);
   expect(figures["sections that they are from"]).toMatch(/RFC 8725 2\.1.*RFC 9700 4\.4/);
@@ -14,7 +14,7 @@ function planted(name: string, attempt: Attack["attempt"]): Attack {
   return { name, source: "-", expected: "401 unauthorized", attempt };
 }
 
-test("tokens: an attack that gets in, one that changes something and one that spoils the good token are seen", async () => {
+test("tokens: detects an attack that gets in, one that changes something and one that breaks the valid token", async () => {
   const scene = await Scene.open();
   try {
     const { violations } = await tryAttacks(scene, [

@@ -19,8 +19,8 @@ const kinds = {
 const triesMax = 500;
 const all = Object.values(kinds).flat();
 
-// What the attacks change is good by itself, or they would show nothing. Nor is it an attack to spell the same signature otherwise:
-// ECDSA has two for everything, and the claims are those that were signed.
+// The token that the attacks modify must itself be valid, or they would prove nothing. Encoding the same signature differently is
+// not an attack: every ECDSA signature has two forms, and the claims are those that were signed.
 async function harmless(scene: Scene): Promise<{ figures: Findings["figures"]; violations: string[] }> {
   const { token, recipe } = scene;
   const good = {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { NoBrowser, ensureChromium, findChromium } from "./browser.ts";
 
-// A machine's whole PATH: what is not put here is not installed.
+// The machine's whole PATH: only programs in this folder are installed.
 let bin = "";
 beforeEach(() => {
   bin = mkdtempSync(join(tmpdir(), "casehound-path-"));
@@ -18,7 +18,7 @@ function put(name: string, script = "exit 0", mode = 0o755): string {
   return path;
 }
 
-// An apt-get that writes down what it was told, and a way to root for those who are not.
+// An apt-get that records its arguments, and a sudo for users who are not root.
 function putApt(install: string): string {
   const told = join(bin, "told");
   symlinkSync("/usr/bin/env", join(bin, "env"));
@@ -30,7 +30,7 @@ function putApt(install: string): string {
   return told;
 }
 
-test("chromium: the one named in CHROMIUM goes before any in PATH, and PATH's order of names is fixed", () => {
+test("chromium: the path in CHROMIUM takes precedence over PATH, and the order of names in PATH is fixed", () => {
   put("google-chrome");
   expect(findChromium({ PATH: bin })).toBe(join(bin, "google-chrome"));
   put("chromium");
@@ -40,7 +40,7 @@ test("chromium: the one named in CHROMIUM goes before any in PATH, and PATH's or
   expect(findChromium({ PATH: bin, CHROMIUM: "" })).toBe(join(bin, "chromium"));
 });
 
-test("chromium: what cannot be run is none, and one that is named and is none is refused", () => {
+test("chromium: a file that cannot be run does not count, and an invalid CHROMIUM is rejected", () => {
   const flat = put("chromium", "", 0o644);
   expect(findChromium({ PATH: `relative:${bin}` })).toBeNull();
   expect(findChromium({})).toBeNull();
@@ -49,7 +49,7 @@ test("chromium: what cannot be run is none, and one that is named and is none is
   }
 });
 
-test("chromium: where there is none, Debian's package is installed, once, although a source is out of reach", () => {
+test("chromium: if there is none, Debian's package is installed once, even if a source is unreachable", () => {
   const told = putApt(`printf '#!/bin/sh\\n' > ${join(bin, "chromium")}; /bin/chmod +x ${join(bin, "chromium")}`);
   expect(ensureChromium({ PATH: bin })).toBe(join(bin, "chromium"));
   expect(ensureChromium({ PATH: bin })).toBe(join(bin, "chromium"));
@@ -60,26 +60,26 @@ test("chromium: where there is none, Debian's package is installed, once, althou
   ]);
 });
 
-test("chromium: one that is there is used as it is, without apt-get", () => {
+test("chromium: an installed one is used as it is, without apt-get", () => {
   const told = putApt("exit 0");
   put("chromium");
   expect(ensureChromium({ PATH: bin })).toBe(join(bin, "chromium"));
   expect(existsSync(told)).toBe(false);
 });
 
-// The real script, on a machine where nothing can be had. No check runs: none of them is in this PATH.
+// Runs the real script on a machine without any tools. No check runs, because none of them is in this PATH.
 function runTests(): { status: number | null; stdout: string; stderr: string } {
   const script = join(import.meta.dirname, "test.ts");
   return spawnSync(process.execPath, [script], { env: { PATH: bin }, encoding: "utf8" });
 }
 
-test("npm test: without a browser and without apt-get it stops with one line that says what to do, and exit code 2", () => {
+test("npm test: without a browser and apt-get it prints one line that says what to do, and exits with code 2", () => {
   const { status, stdout, stderr } = runTests();
   expect(stderr).toMatch(/^casehound: [^\n]*no apt-get[^\n]*CHROMIUM\n$/);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
 });
 
-test("npm test: where the package cannot be installed, apt-get's words come before the line, and exit code 2", () => {
+test("npm test: if the package cannot be installed, apt-get's output precedes the line, and the exit code is 2", () => {
   putApt('echo "no such package" >&2; exit 100');
   const { status, stdout, stderr } = runTests();
   expect(stderr).toMatch(/\nno such package\ncasehound: chromium could not be installed [^\n]*CHROMIUM\n$/);

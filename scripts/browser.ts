@@ -1,4 +1,4 @@
-// The Chromium that the tests drive: found where it is, or brought by Debian's package. Only `npm test` comes here.
+// Finds the Chromium that the tests drive, or installs Debian's package. Only `npm test` uses this.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
@@ -13,7 +13,7 @@ const names = [
   "chromium-headless-shell",
   "chrome-headless-shell",
 ];
-// A lock that another apt-get holds is waited for; a mirror that fails is asked again; and nothing takes for ever.
+// Wait for a lock that another apt-get holds, retry a failing mirror, and limit the time of each step.
 const aptGet = ["apt-get", "-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::Retries=3"];
 const stepMsMax = 15 * 60_000;
 const remedy = "install Debian's package chromium, or name a Chromium's path in CHROMIUM";
@@ -34,7 +34,7 @@ function findInPath(name: string, env: Environment): string | null {
   return folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
 }
 
-// Where a Chromium is, or null. One that is named and is not there is an error: another would be tested than was meant.
+// The path of a Chromium, or null. A missing CHROMIUM path is an error, because another browser would be tested than intended.
 export function findChromium(env: Environment = process.env): string | null {
   const named = env["CHROMIUM"];
   if (named !== undefined && named !== "") {
@@ -48,7 +48,7 @@ export function findChromium(env: Environment = process.env): string | null {
   return null;
 }
 
-// What stands before a command so that it runs as root; null where there is no way.
+// The prefix that runs a command as root, or null if that is not possible.
 function rootPrefix(env: Environment): string[] | null {
   if (process.getuid?.() === 0) return [];
   const asked = spawnSync("sudo", ["-n", "true"], { env, stdio: "ignore" });
@@ -56,9 +56,9 @@ function rootPrefix(env: Environment): string[] | null {
 }
 
 function runAsRoot(prefix: string[], command: string[], env: Environment): boolean {
-  // Through env(1), since sudo does not hand on its caller's environment.
+  // Use env(1), because sudo does not pass on its caller's environment.
   const [file = "", ...args] = [...prefix, "env", "DEBIAN_FRONTEND=noninteractive", ...command];
-  // The packages' words are hundreds of lines that nobody reads when it works, and the only clue when it does not.
+  // Show the output only on failure: hundreds of lines that nobody reads on success, but the only clue otherwise.
   const run = spawnSync(file, args, { env, encoding: "utf8", timeout: stepMsMax, maxBuffer: 64 * 1024 * 1024 });
   if (run.status !== 0) process.stderr.write(`${run.stdout ?? ""}${run.stderr ?? ""}`);
   return run.status === 0;
@@ -71,7 +71,7 @@ function install(env: Environment): void {
   if (prefix === null) throw new NoBrowser(`the tests need a Chromium, and installing it takes root: ${remedy}`);
   process.stderr.write("casehound: installing Debian's package chromium for the tests, once (about 100 MB)\n");
   const began = Date.now();
-  // An update that fails, as for a further source out of reach, may still have brought the list that matters.
+  // If the update fails, for example because another source is unreachable, it may still have fetched the list we need.
   runAsRoot(prefix, [...aptGet, "update"], env);
   const isDone = runAsRoot(prefix, [...aptGet, "install", "-y", "--no-install-recommends", "chromium"], env);
   if (!isDone) throw new NoBrowser(`chromium could not be installed (apt-get's words are above): ${remedy}`);

@@ -1,5 +1,5 @@
-// Makes the client's package, as it would be published: JavaScript and types, without a build step for whoever uses it. In the
-// repository the sources themselves are what is imported.
+// Builds the client's package as it would be published: JavaScript and types, with no build step for its users. Inside the
+// repository, the sources are imported directly.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const client = join(root, "client");
 
-// The package as a folder, and beside it the file that npm makes of it, whose path is given back.
+// Builds the package as a folder, and next to it the tarball that npm makes from it. Returns both paths.
 export function packClient(into: string): { folder: string; file: string } {
   const folder = join(into, "package");
   rmSync(into, { recursive: true, force: true });

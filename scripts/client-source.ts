@@ -5,12 +5,12 @@ import type { Schema } from "../service/src/api/http/validate.ts";
 import { scopes } from "../service/src/domain/scope.ts";
 import { factsSource } from "./client-facts.ts";
 
-// A stream is no call with an answer: the client has a way of its own for it.
+// A stream is not a call with one response. The client has a separate method for it.
 const operations = all.filter((operation) => operation.isStream !== true);
 
 type Named = Schema & { $id?: string; patternProperties?: Record<string, Schema> };
 
-// By their names in client/src.
+// Keyed by file name in client/src.
 export function clientSources(): Record<string, string> {
   return { "operations.ts": operationsSource(), "methods.ts": methodsSource(), "facts.ts": factsSource() };
 }
@@ -56,7 +56,7 @@ ${operations.map(methodText).join("\n")}
 
 const union = (values: readonly string[]) => values.map((value) => JSON.stringify(value)).join(" | ");
 
-// First what is in the path, then what is sent or asked for, then how.
+// First the path parameters, then the body or query, then the options.
 function methodText({ id, method, path, scope, summary, query, body }: Operation): string {
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   const typed = [
@@ -77,7 +77,7 @@ function methodText({ id, method, path, scope, summary, query, body }: Operation
   }`;
 }
 
-// A page has one list of what was asked for, and the cursor of the next.
+// A page has one list of items and the cursor of the next page.
 function itemsOf(schema: Named | undefined): string | null {
   const members = Object.entries(schema?.properties ?? {});
   if (!members.some(([name]) => name === "next_cursor")) return null;
@@ -96,7 +96,7 @@ function signature(operation: Operation, named: Map<string, string>): string {
 }
 
 function typeText(given: object, named: Map<string, string>): string {
-  // typebox's schemas are JSON Schemas.
+  // TypeBox schemas are JSON Schemas.
   const schema = given as Named;
   const { $id: name } = schema;
   if (name === undefined) return plainText(schema, named);

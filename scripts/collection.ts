@@ -1,6 +1,6 @@
 import { openapiDocument } from "../service/src/api/documents/openapi.ts";
 
-// The API as collections of requests, for Postman and for Bruno. Both are made from the OpenAPI document and say the same.
+// The API as request collections for Postman and Bruno. Both are generated from the OpenAPI document and hold the same.
 type Parameter = { name: string; in: "path" | "query" | "header"; required?: boolean; description?: string; schema: Schema };
 type Schema = { description?: string; enum?: unknown[]; default?: unknown; examples?: unknown[] };
 type Content = Record<string, { example?: unknown }>;
@@ -21,7 +21,7 @@ export type Request = {
   id: string;
   name: string;
   method: string;
-  // With the client's variables in it.
+  // The path with the client's variables in it.
   path: string;
   docs: string;
   query: Query[];
@@ -34,7 +34,7 @@ export type Variable = { name: string; value: string; isSecret: boolean };
 export type Collection = { description: string; variables: Variable[]; token: Request; folders: Folder[] };
 
 const tokenId = "getToken";
-// Of the try-out, as npm start prints it.
+// The address of the demo, as npm start prints it.
 const baseUrl = "http://127.0.0.1:8080";
 const given = [
   { name: "base_url", value: baseUrl, isSecret: false },
@@ -45,7 +45,7 @@ const given = [
 ];
 
 export function readCollection(): Collection {
-  // It is made by our own code, in this shape.
+  // Our own code builds the document in this shape.
   const document = openapiDocument(baseUrl) as unknown as Document;
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
@@ -73,7 +73,7 @@ export function readCollection(): Collection {
 function toRequest(method: string, path: string, described: Described): Request {
   const { operationId: id, summary, description, parameters = [], security, requestBody } = described;
   const query = parameters.filter((each) => each.in === "query");
-  // They are shown switched off, for whoever wants one to switch on.
+  // Query parameters are included but disabled, so users can enable those they want.
   const required = query.find((each) => each.required);
   if (required) throw new Error(`${id}: ${required.name} is required, and would be switched off`);
   return {
@@ -84,13 +84,13 @@ function toRequest(method: string, path: string, described: Described): Request 
     docs: description ?? "",
     query: query.map(toQuery),
     wantsKey: parameters.some((each) => each.name === "Idempotency-Key"),
-    // Without a name in it, it is open to all.
+    // An operation without this scheme is open to everybody.
     wantsToken: security.some((each) => Object.hasOwn(Object(each), "oauth2")),
     body: bodyOf(id, requestBody?.content["application/json"]),
   };
 }
 
-// The one who calls must not be the one who is revoked, so a parameter of the same name is another variable.
+// The calling client must not be the one that is revoked, so a parameter of the same name becomes another variable.
 function variableOf(parameter: string): string {
   if (parameter === "tenant_slug") return "tenant";
   return given.some(({ name }) => name === parameter) ? `other_${parameter}` : parameter;

@@ -10,7 +10,7 @@ const service = useService();
 const folder = join(import.meta.dirname, "../docs/collections");
 const files = collectionFiles();
 
-test("collections: they are what the OpenAPI document makes, and nothing is left over", () => {
+test("collections: match the OpenAPI document, with no extra files", () => {
   const found = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
@@ -18,7 +18,7 @@ test("collections: they are what the OpenAPI document makes, and nothing is left
   expect(written, "run `npm run generate`").toEqual(files);
 });
 
-test("collections: both have every operation, those that want a key send one, and none is about the client that calls", () => {
+test("collections: both have every operation, operations that need a key send one, and none targets the calling client", () => {
   const postman = files["casehound.postman.json"] ?? "";
   for (const { id, method, path, wantsKey } of operations) {
     const named = path.replaceAll(/\{(\w+)\}/g, "{{$1}}").replace("{{client_id}}", "{{other_client_id}}");
@@ -30,7 +30,7 @@ test("collections: both have every operation, those that want a key send one, an
   }
 });
 
-// Sent as a client sends it: every variable replaced, and nothing else changed.
+// Sends the request as a client would: every variable is replaced, and nothing else is changed.
 async function sendAs(
   tenant: TestTenant,
   { method, path, wantsKey, wantsToken, body, id }: Request,
@@ -45,7 +45,7 @@ async function sendAs(
   });
 }
 
-test("collections: every request with a body is taken as it stands", async () => {
+test("collections: every request with a body is accepted as it is", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase();
   const { clickstream_app_id: app_key }: { clickstream_app_id: string } = (await tenant.call("GET", "/tenants")).json.data;
@@ -55,7 +55,7 @@ test("collections: every request with a body is taken as it stands", async () =>
   const refused: string[] = [];
   for (const request of withBody) {
     const { status, text } = await sendAs(tenant, request, { case_id, app_key });
-    // What is not there cannot be changed.
+    // An object that does not exist cannot be changed.
     if (![200, 201, 202, 204, 404].includes(status)) refused.push(`${request.id}: ${status} ${text}`);
   }
   expect(refused).toEqual([]);

@@ -6,7 +6,7 @@ const form = [
   ["client_secret", "{{client_secret}}"],
 ] as const;
 
-// By their paths below docs/collections.
+// Keyed by path below docs/collections.
 export function collectionFiles(): Record<string, string> {
   const collection = readCollection();
   return { "casehound.postman.json": `${JSON.stringify(postman(collection), null, 2)}\n`, ...bruno(collection) };
@@ -133,7 +133,7 @@ function brunoRequest(request: Request, place: number): string {
   ]);
 }
 
-// Indented, so that no line of a text can be taken for the end of its block.
+// Indented, so no line of the text can be mistaken for the end of its block.
 function block(name: string, content: string[]): string {
   return `${name} {\n${content.map((line) => (line === "" ? "" : `  ${line}`.trimEnd())).join("\n")}\n}`;
 }

@@ -12,7 +12,7 @@ const metricsPort = await freePort();
 const service = useService({ metricsPort, rateLimits: { client: 1_000, tenant: 2_000, collector: 1_000 } });
 const root = join(import.meta.dirname, "..");
 
-test("deploy: every variable that is set is one that the service reads, or PostgreSQL's or Node's own", () => {
+test("deploy: the service, PostgreSQL or Node reads every variable that is set", () => {
   const source = readFileSync(join(root, "service/src/config.ts"), "utf8");
   const read = new Set([...source.matchAll(/"([A-Z][A-Z_]{2,})"/g)].map(([, name]) => name));
   expect(read.size).toBeGreaterThan(20);
@@ -22,7 +22,7 @@ test("deploy: every variable that is set is one that the service reads, or Postg
   expect(set.filter(({ name }) => !read.has(name) && !others.has(name))).toEqual([]);
 });
 
-test.each(environments())("deploy: the service takes what $where sets", ({ values }) => {
+test.each(environments())("deploy: the service accepts the settings of $where", ({ values }) => {
   expect(() => readConfig(values)).not.toThrow();
 });
 
@@ -36,7 +36,7 @@ test("deploy: containers, unit and npm start the service with the same flags", (
   expect(unit).toBe(`/opt/casehound/node_modules/.bin/node ${wanted?.join(" ")} service/src/main.ts`);
 });
 
-test("deploy: the image has all folders that the service reads, and the build may see them", () => {
+test("deploy: the image has all folders that the service reads, and .dockerignore admits them", () => {
   const [dockerfile, ignored] = [readDeployed("Dockerfile"), readDeployed("../.dockerignore")];
   const folders = ["service/src", "service/migrations", "client/src", "tag/src", "simulator/src", "site/src", "docs/guide"];
   for (const folder of folders) {
@@ -45,7 +45,7 @@ test("deploy: the image has all folders that the service reads, and the build ma
   }
 });
 
-test("deploy: no secret has a value, and containers may do no more than they must", () => {
+test("deploy: no secret has a value, and containers have no more rights than they need", () => {
   const all = ["compose.yaml", "kubernetes/secret.yaml.example", "casehound.service"].map(readDeployed).join("\n");
   const given = [...all.matchAll(/^\s*\w*(?:PASSWORD|SECRET)\w*: *"?([^"\n]+)/gm)].map(([, value = ""]) => value);
   expect(given.length).toBeGreaterThan(0);
@@ -56,7 +56,7 @@ test("deploy: no secret has a value, and containers may do no more than they mus
     expect({ where, isReadOnly, dropped }).toEqual({ where, isReadOnly: true, dropped: ["ALL"] });
 });
 
-test("deploy: probes ask for what is there, and budgets and services choose pods that there are", async () => {
+test("deploy: probes request existing paths, and budgets and services select existing pods", async () => {
   const paths = [...manifests("kubernetes/web.yaml").matchAll(/"path":"([^"]+)"/g)].map(([, path = ""]) => path);
   expect(new Set(paths)).toEqual(new Set(["/livez", "/readyz"]));
   for (const path of paths) expect((await send(service.current.port, "GET", path)).status).toBe(200);
@@ -74,7 +74,7 @@ test("deploy: the Kubernetes example trusts no proxy until one is configured", (
 
 let told: { types: Map<string, string>; labels: Map<string, Set<string>> };
 
-// After one of everything that only shows once it has happened.
+// Trigger once everything that only appears in the metrics after it has happened.
 beforeAll(async () => {
   const tenant = await TestTenant.create(service.current);
   await tenant.openCase();
@@ -99,18 +99,18 @@ function faultsOf({ names, labels }: Query): string[] {
     const isThere = told.types.has(name) || told.types.get(base) === "histogram";
     if (!isThere) return [`there is no metric ${name}`];
     const known = told.labels.get(name);
-    // One that has not been counted yet has no labels to compare.
+    // A metric that has not been counted yet has no labels to compare.
     if (!known) return [];
     return labels.flatMap((label) => (known.has(label) || targetLabels.has(label) ? [] : [`${name} has no label ${label}`]));
   });
 }
 
-test.each(queries())("monitoring: $where asks for what a running service tells", (query) => {
+test.each(queries())("monitoring: $where queries metrics that a running service exports", (query) => {
   expect(query.names, query.text).not.toEqual([]);
   expect(faultsOf(query), query.text).toEqual([]);
 });
 
-test("monitoring: what is not told would be found", () => {
+test("monitoring: detects a metric or label that is not exported", () => {
   expect(faultsOf({ where: "", text: "", names: ["casehound_invented_total"], labels: [] })).toHaveLength(1);
   expect(faultsOf({ where: "", text: "", names: ["casehound_http_request_seconds_count"], labels: ["tenant"] })).toHaveLength(1);
 });
@@ -127,7 +127,7 @@ async function checkedWith(env: Record<string, string>): Promise<unknown> {
   return code;
 }
 
-test("healthcheck: 0 where the service is ready, or its engine looks for work; 1 where nothing answers", async () => {
+test("healthcheck: exits with 0 if the service is ready or its engine polls for work, and with 1 if nothing answers", async () => {
   const nobody = String(await freePort());
   expect(await checkedWith({ PORT: String(service.current.port) })).toBe(0);
   expect(await checkedWith({ PORT: nobody, METRICS_PORT: String(metricsPort), ROLES: "engine" })).toBe(0);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 
-// What the files in deploy say, for the tests that hold them to the code.
+// Reads the files in deploy, for the tests that compare them with the code.
 const folder = join(import.meta.dirname, "../deploy");
 
 type Security = { readOnlyRootFilesystem?: boolean; capabilities?: { drop?: string[] } };
@@ -12,7 +12,7 @@ type Manifest = {
   data?: Record<string, string>;
   stringData?: Record<string, string>;
   spec?: {
-    // By labels at once, or by matchLabels.
+    // Either labels directly, or matchLabels.
     selector?: Record<string, string | Record<string, string>>;
     template?: { metadata: { labels: Record<string, string> }; spec: { containers: PodContainer[] } };
   };
@@ -46,7 +46,7 @@ function podContainers(): { where: string; container: PodContainer }[] {
   );
 }
 
-// What deployments, budgets and services choose pods by, where no pod of the same file has those labels.
+// Selectors of deployments, budgets and services that match no pod in the same file.
 export function strayOnes(): string[] {
   return podFiles.flatMap((file) => {
     const all = readManifests(file);
@@ -67,7 +67,7 @@ export function configMapOf(name: string): Record<string, string> {
 
 const compose = (): Compose => parse(readDeployed("compose.yaml")) as Compose;
 
-// As compose fills it in: the password is given, and all else is left to its default.
+// As compose resolves it: the password is given, and everything else has its default.
 function filled(values: Record<string, string>): Record<string, string> {
   const open = /\$\{\w+:(?:-([^}]*)|\?[^}]*)\}/g;
   return Object.fromEntries(
@@ -120,7 +120,7 @@ export type Query = { where: string; text: string; names: string[]; labels: stri
 type Rules = { groups: { rules: { alert: string; expr: string }[] }[] };
 type Dashboard = { panels: { title: string; targets: { refId: string; expr: string }[] }[] };
 
-// Every question that the alerts and the dashboard ask.
+// Every query of the alerts and the dashboard.
 export function queries(): Query[] {
   const rules = parse(readDeployed("monitoring/alerts.yaml")) as Rules;
   const { panels }: Dashboard = JSON.parse(readDeployed("monitoring/grafana-dashboard.json"));
@@ -132,7 +132,7 @@ export function queries(): Query[] {
 
 const words = new Set(["by", "without", "on", "ignoring", "and", "or", "unless", "offset", "bool"]);
 
-// The names of metrics are what is left of a question without texts, labels, ranges, functions and words of the language.
+// Metric names are what is left of a query without strings, labels, ranges, functions and keywords.
 function readQuery(where: string, text: string): Query {
   const bare = text.replaceAll(/"[^"]*"/g, '""');
   const grouped = [...bare.matchAll(/\b(?:by|without|on|ignoring) *\(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(","));

@@ -7,7 +7,7 @@ import { problems } from "../service/src/api/http/problem.ts";
 import { readConfig } from "../service/src/config.ts";
 
 const folder = resolve(process.argv[2] ?? join(import.meta.dirname, "../docs/dist"));
-// Only the reference's examples name it.
+// Appears only in the reference's examples.
 const publicUrl = readConfig().publicUrl ?? "http://127.0.0.1:8080";
 mkdirSync(folder, { recursive: true });
 const document = openapiDocument(publicUrl);

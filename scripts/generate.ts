@@ -1,5 +1,5 @@
-// Writes what is made from the service's table of operations: the client's tables, types and methods, and the collections of
-// requests. Tests compare them.
+// Generates files from the service's table of operations: the client's tables, types and methods, and the request collections.
+// Tests compare them.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { clientSources } from "./client-source.ts";
@@ -17,6 +17,6 @@ function write(folder: string, files: Record<string, string>): void {
 }
 
 write("client/src", clientSources());
-// Whole, so that an operation that is no more leaves no file behind.
+// Remove the whole folder first, so a removed operation leaves no file behind.
 rmSync(join(root, "docs/collections"), { recursive: true, force: true });
 write("docs/collections", collectionFiles());

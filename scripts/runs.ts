@@ -1,4 +1,4 @@
-// What `npm run proof` and `npm run bench` share: both run parts by name, and say of which sources their figures are.
+// Shared by `npm run proof` and `npm run bench`: both run parts by name, and state which commit their figures belong to.
 import { execFileSync } from "node:child_process";
 
 function git(...args: string[]): string {
@@ -15,7 +15,7 @@ export function commit(): string {
   return git("status", "--porcelain") === "" ? head : `${head}, with changes`;
 }
 
-// All of them where none is named. A name that there is not is the caller's mistake.
+// Returns all parts if none is named. An unknown name is the caller's mistake.
 export function chooseParts<P extends { name: string }>(parts: P[], only: string | undefined): P[] {
   const names = only?.split(",");
   const unknown = names?.find((name) => !parts.some((part) => part.name === name));

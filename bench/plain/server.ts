@@ -1,5 +1,5 @@
-// The plain way to write the service's busiest calls, as a competent engineer writes them first: Fastify, a pool, one prepared
-// query a request, the token verified each time. It works on the service's own tables, and its answers are the same.
+// A plain implementation of the service's busiest calls, as a competent engineer would first write it: Fastify, a pool, one
+// prepared query per request, the token verified each time. It uses the service's own tables and returns the same responses.
 import { fastify, type FastifyRequest } from "fastify";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { Pool } from "pg";

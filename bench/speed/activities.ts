@@ -1,5 +1,5 @@
-// How many events are taken in: by the API in batches, by the collector, and by COPY as the limit; and whether they are scored as
-// fast as they come.
+// Measures how many events are accepted: by the API in batches, by the collector, and by COPY as the limit. Also checks whether
+// they are scored as fast as they arrive.
 import { statement } from "../../service/src/db/postgres/sql.ts";
 import type { Activity } from "../../service/src/domain/activity.ts";
 import type { BrowserRequest, ServerBatch } from "@casehound/simulator/delivery";
@@ -18,13 +18,13 @@ const memoryMbMax = 250;
 const sustainedRate = 5_000;
 const backlogSecondsMax = 2;
 const batches = [1, 50, 500];
-// Events of a round, for about two seconds of each.
+// Events per round, for about two seconds each.
 const rounds = { quick: 1, full: 5 };
 const eventsOf: Record<number, number> = { 1: 4_000, 50: 30_000, 500: 40_000 };
 const collectorEvents = 20_000;
 const sustainedSeconds = { quick: 6, full: 60 };
 
-// `events` a second; CPU in microseconds an event.
+// `events` per second; CPU in microseconds per event.
 type Taken = { events: number; service: number; postgres: number };
 
 const number = (value: number) => Math.round(value).toLocaleString("en");
@@ -52,7 +52,7 @@ async function run(context: Context): Promise<Findings> {
   return report(taken, memory, sustained);
 }
 
-// Each once, by turns.
+// Measures each one once, in turns.
 async function takeIn(
   context: Context,
   store: Store,

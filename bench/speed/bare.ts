@@ -1,5 +1,5 @@
-// The limit of what a Node process can answer: node:http, the same bytes, and nothing behind it but a map. Started with a file
-// of paths and bodies: `node bench/speed/bare.ts <file>`.
+// The limit of what a Node process can serve: node:http with the same bytes, and only a map behind it. Started with a file of
+// paths and bodies: `node bench/speed/bare.ts <file>`.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

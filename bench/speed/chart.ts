@@ -1,4 +1,4 @@
-// Drawings by hand, so that they need no library and read well on light and on dark pages.
+// Charts drawn by hand, so they need no library and read well on light and dark pages.
 import type { Bar } from "./part.ts";
 
 const style = `<style>
@@ -42,7 +42,7 @@ const rowHeight = 24;
 const headingHeight = 44;
 const titleHeight = 44;
 
-// Ratios on a logarithmic axis, so that half as fast and twice as fast are as far from the line at 1.
+// Ratios on a logarithmic axis, so half as fast and twice as fast are equally far from the line at 1.
 export function drawBars(bars: Bar[]): string {
   const least = Math.min(0.5, ...bars.map(({ ratio }) => ratio * 0.9));
   const most = Math.max(2, ...bars.flatMap(({ ratio, wanted = 1 }) => [ratio * 1.1, wanted * 1.1]));

@@ -1,5 +1,5 @@
-// The statements of a close as the service sends them, with their values, for somebody else to run. They are recorded from the
-// service's own handler, so that they stay the same when it changes.
+// The statements of a close as the service sends them, with their values, for pgbench to run. They are recorded from the
+// service's own handler, so they stay the same when it changes.
 import { randomUUID } from "node:crypto";
 import { closeTogether } from "../../service/src/api/case-update.ts";
 import { caseOperations } from "../../service/src/api/cases.ts";
@@ -24,7 +24,7 @@ export function recording(on: Queryable, into: Statement[]): Queryable {
   };
 }
 
-// What is run on it is recorded and taken back.
+// Records everything that runs on it, and rolls it back.
 function recordingDatabase(database: Database, recorded: Statement[]): TenantDatabase {
   const transact = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
     const results: T[] = [];
@@ -43,7 +43,7 @@ function recordingDatabase(database: Database, recorded: Statement[]): TenantDat
   return { ...recording(database, recorded), transaction: transact, tryOnce: transact };
 }
 
-// A close that nobody else shares its transaction with.
+// A close that shares its transaction with no other.
 export async function recordClose({ database }: Bench, tenant: Tenant, closable: Closable): Promise<Statement[]> {
   const recorded: Statement[] = [];
   const recorder = recordingDatabase(database, recorded);
@@ -51,7 +51,7 @@ export async function recordClose({ database }: Bench, tenant: Tenant, closable:
     const [reply = null] = await closeTogether(recorder, tenantId, { updates: [update], newId });
     return reply;
   };
-  // What a close needs of them.
+  // Only what a close needs.
   const services = { database: recorder, now: clock.now, newId, closeTogether: closeAlone } as unknown as Services;
   const caller = { tenant_id: tenant.tenant_id, slug: tenant.slug, actor: tenant.client_id, scopes: new Set<string>() };
   const call: Call = {

@@ -1,4 +1,4 @@
-// A process that answers HTTP and is measured: ours, the bare one, the plain one.
+// A measured process that serves HTTP: ours, the bare one or the plain one.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 
 export type Contender = { name: string; url: string; pid: number; stop: () => Promise<void> };
 
-// As the service is started, so that none has the better flags.
+// The service's own flags, so that no contender has better ones.
 const nodeFlags = ["--max-semi-space-size=16", "--heap-growing-percent=80"];
 
-// One that writes its address as its first line.
+// Starts a program that prints its address as its first line.
 export async function startContender(
   name: string,
   program: URL,
@@ -37,7 +37,7 @@ export async function startContender(
   return { name, url, pid: child.pid ?? 0, stop };
 }
 
-// The most that the process ever had in memory.
+// The peak memory of the process.
 export function memoryPeakMb(pid: number): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) / 1024;
 }

@@ -1,4 +1,4 @@
-// The limit of taking in events: COPY of the same ones into the same table, a row each, with nothing looked at.
+// The limit of event intake: COPY of the same events into the same table, one row each, without any checks.
 import { randomUUID } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
@@ -19,7 +19,7 @@ const field = (bytes: Buffer): Buffer[] => {
 
 const uuid = (text: string) => Buffer.from(text.replaceAll("-", ""), "hex");
 
-// In COPY's binary form, made before the clock runs.
+// In COPY's binary format, prepared before the clock starts.
 export function copyBytes(tenantId: string, activities: Activity[]): Buffer[] {
   const receivedAt = new Date().toISOString();
   const time = Buffer.alloc(8);
@@ -37,7 +37,7 @@ export function copyBytes(tenantId: string, activities: Activity[]): Buffer[] {
   return [signature, ...chunks, end];
 }
 
-// In seconds, the commit included.
+// Returns seconds, including the commit.
 export async function copyInto(database: Database, chunks: Buffer[]): Promise<number> {
   const client = await database.connect();
   try {

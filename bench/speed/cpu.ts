@@ -1,12 +1,12 @@
-// CPU time to the nanosecond, of processes that live through what is measured: the kernel's usual figures come in steps of 10 ms,
-// which is the cost of many requests.
+// CPU time to the nanosecond, for processes that live throughout the measurement. The kernel's usual figures come in steps of 10
+// ms, which is the cost of many requests.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 export type CpuOf = { services: number[]; postgres: number };
 export type Cpu = { service: number; postgres: number };
 
-// In microseconds, since the processes began.
+// In microseconds since the processes started.
 export function readCpu({ services, postgres }: CpuOf): Cpu {
   const children = readFileSync(`/proc/${postgres}/task/${postgres}/children`, "utf8").trim().split(" ").filter(Boolean);
   return { service: sum(services), postgres: sum([postgres, ...children.map(Number)]) };
@@ -27,7 +27,7 @@ function sum(pids: number[]): number {
   return pids.reduce((total, pid) => total + cpuMicros(pid), 0);
 }
 
-// Of all its threads. One that has just ended counts no more.
+// Covers all threads. If the process or one of its threads ends meanwhile, it counts as zero.
 function cpuMicros(pid: number): number {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);

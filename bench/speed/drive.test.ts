@@ -33,7 +33,7 @@ function sendText(response: ServerResponse, text: string, status = 200): void {
 const shotsOf = (count: number, body?: string): Shot[] =>
   Array.from({ length: count }, (_, each) => ({ method: body ? "PUT" : "GET", path: `/${each}`, ...(body && { body }) }));
 
-test("a run counts what the server has answered, and asks all of the shots", async () => {
+test("driver: a run counts what the server has answered, and sends all of the shots", async () => {
   const { asked, drive } = await listen((_request, response) => sendText(response, "good"));
   const driven = await driver.run({ ...drive, shots: shotsOf(10) });
   expect(driven).toMatchObject({ requests: asked.length, failed: 0 });
@@ -44,7 +44,7 @@ test("a run counts what the server has answered, and asks all of the shots", asy
   expect(asked[0]?.headers["x-of"]).toBe("run");
 });
 
-test("once: every shot is used one time, with a key of its own", async () => {
+test("driver: with `once`, every shot is sent one time with its own key", async () => {
   const { asked, drive } = await listen((_request, response) => sendText(response, "good"));
   const driven = await driver.run({ ...drive, seconds: 30, shots: shotsOf(50, '{"ä":1}'), once: true, key: true });
   expect(driven.requests).toBe(50);
@@ -54,7 +54,7 @@ test("once: every shot is used one time, with a key of its own", async () => {
   expect(asked[0]?.headers["content-length"]).toBe("8");
 });
 
-test("an answer of another status is a failed one, and is told in words", async () => {
+test("driver: a response with another status counts as failed, with a description", async () => {
   const { drive } = await listen((request, response) => sendText(response, "", request.url === "/base/0" ? 503 : 200));
   const driven = await driver.run({ ...drive, shots: shotsOf(10), once: true });
   expect(driven).toMatchObject({ requests: 10, failed: 1 });
@@ -63,25 +63,25 @@ test("an answer of another status is a failed one, and is told in words", async 
   expect((await driver.run({ ...drive, shots: expected, once: true })).failed).toBe(0);
 });
 
-test("an answer that comes in pieces is read to its end", async () => {
+test("driver: a response in pieces is read to its end", async () => {
   const pieces = ["HTTP/1.1 200 O", "K\r\ncontent-le", "ngth: 10\r\n\r", "\n01234", "56789"];
   const { asked, drive } = await listen((_request, response) => {
     const { socket } = response;
     pieces.forEach((piece, each) => setTimeout(() => socket?.write(piece), each * 5));
   });
-  // Node's server thinks that it still owes an answer, so that a connection is good for one request.
+  // Node's server assumes that it still owes a response, so a connection serves only one request.
   const driven = await driver.run({ ...drive, shots: shotsOf(3), once: true });
   expect(driven).toMatchObject({ requests: 3, failed: 0 });
   expect(asked.length).toBe(3);
   expect(driven.p50).toBeGreaterThan(15);
 });
 
-test("an answer of a megabyte is read to its end", async () => {
+test("driver: a response of a megabyte is read to its end", async () => {
   const { drive } = await listen((_request, response) => sendText(response, "x".repeat(1_000_000)));
   expect(await driver.run({ ...drive, shots: shotsOf(9), once: true })).toMatchObject({ requests: 9, failed: 0 });
 });
 
-test("an answer in chunks is refused with its reason", async () => {
+test("driver: a chunked response is rejected with a reason", async () => {
   const { drive } = await listen((_request, response) => void response.end("of unknown length"));
   const chunked = await listen((_request, response) => {
     response.write("of ");
@@ -91,7 +91,7 @@ test("an answer in chunks is refused with its reason", async () => {
   await expect(driver.run({ ...chunked.drive, shots: shotsOf(3) })).rejects.toThrow(/content-length/);
 });
 
-test("a connection that is closed before the answer is a failed request, and is opened again", async () => {
+test("driver: a connection closed before the response is a failed request, and is reopened", async () => {
   const { drive } = await listen((request, response) =>
     request.url === "/base/0" ? void request.socket.destroy() : sendText(response, "good"),
   );
@@ -99,7 +99,7 @@ test("a connection that is closed before the answer is a failed request, and is 
   expect(driven).toMatchObject({ requests: 20, failed: 1 });
 });
 
-test("with a rate, as many are sent as it says, and one that had to wait counts from when it was due", async () => {
+test("driver: with a rate, that many requests are sent, and a delayed one counts from its due time", async () => {
   const { asked, drive } = await listen((_request, response) => sendText(response, "good"));
   const driven = await driver.run({ ...drive, seconds: 0.5, rate: 400, shots: shotsOf(10) });
   expect(driven).toMatchObject({ requests: 200, failed: 0 });
@@ -110,7 +110,7 @@ test("with a rate, as many are sent as it says, and one that had to wait counts 
   expect(waited.p99).toBeGreaterThan(300);
 });
 
-test("percentiles are right to a hundredth", () => {
+test("driver: percentiles are accurate to one percent", () => {
   const latencies = new Latencies();
   for (let ms = 1; ms <= 1000; ms++) latencies.add(ms);
   for (const [share, exact] of [0.5, 0.99, 0.999].map((each) => [each, each * 1000] as const))

@@ -1,10 +1,10 @@
-// The load generator, from the side of who measures. It is a process of its own, so that what it costs can be told from what it
-// measures, and lives over many runs, so that it is warm in all of them.
+// The measuring side of the load generator. The generator is a separate process, so its cost can be separated from what it
+// measures. It lives through many runs, so it is warm in all of them.
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-// A request. The path goes behind the run's address; the status that is expected is 200 unless told.
+// A request. The path is appended to the run's address. The default expected status is 200.
 export type Shot = { method: string; path: string; body?: string; headers?: Record<string, string>; expect?: number };
 
 export type Drive = {
@@ -12,18 +12,19 @@ export type Drive = {
   headers: Record<string, string>;
   connections: number;
   seconds: number;
-  // Requests a second, whatever the answers do: latency counts from the time at which a request should have gone out. Without
-  // it every connection asks again as soon as it is answered.
+  // Requests per second, independent of the responses. Latency counts from the time when a request was due. Without a rate, every
+  // connection sends its next request as soon as it has a response.
   rate?: number;
-  // In turns, in an order that jumps about.
+  // Sent in turns, in a scattered order.
   shots: Shot[];
-  // Each at most once: the run ends when they are used up, and `seconds` tells how long it was.
+  // Sends each at most once. The run ends when they are used up, and `seconds` is its duration.
   once?: boolean;
-  // A fresh Idempotency-Key with every request.
+  // Sends a fresh Idempotency-Key with every request.
   key?: boolean;
 };
 
-// Latencies in milliseconds, to 1 %. `failed`: another status than expected, or no answer at all; they are among `requests`.
+// Latencies in milliseconds, accurate to 1 %. `failed` counts unexpected statuses and missing responses; they are included in
+// `requests`.
 export type Driven = {
   requests: number;
   seconds: number;
@@ -32,18 +33,18 @@ export type Driven = {
   p50: number;
   p99: number;
   p999: number;
-  // Of the generator itself.
+  // The CPU of the generator itself.
   cpuSeconds: number;
 };
 
-// The first thing that was not as expected, in words, so that somebody can look for it.
+// `failure` describes the first unexpected response, so it can be investigated.
 export type Answer = { driven: Driven; failure: string | null } | { error: string };
 
 const program = fileURLToPath(new URL("driver.ts", import.meta.url));
 
 export class Driver {
   readonly #child: ChildProcess;
-  // Of the last run.
+  // The failure of the last run.
   failure: string | null = null;
 
   private constructor(child: ChildProcess) {

@@ -1,5 +1,5 @@
-// The load generator's own process; see drive.ts. It shares the machine with what it measures, so it does as little as it can:
-// requests are made before the clock runs, and of an answer only its status and its end are looked at.
+// The load generator's own process; see drive.ts. It shares the machine with what it measures, so it does as little as possible.
+// Requests are built before the clock starts, and only the status and the end of a response are read.
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { Latencies } from "./latencies.ts";
@@ -7,7 +7,7 @@ import type { Answer, Drive, Driven, Shot } from "./drive.ts";
 
 const readBytes = 256 * 1024;
 const headBytesMax = 16 * 1024;
-// What has not been answered so long after the end is not waited for.
+// How long to wait for missing responses after the end.
 const patienceMs = 15_000;
 const keyLength = 24;
 const keyRun = 12;
@@ -27,7 +27,7 @@ function prepare(shot: Shot, drive: Drive, keyName: string): Prepared {
   return { bytes: Buffer.from(`${head}${keyName}${lines.join("")}\r\n${body}`), expected: shot.expect ?? 200 };
 }
 
-// One connection, one request at a time. It is told of bytes in a buffer that all connections share.
+// One connection with one request at a time. Received bytes are in a buffer that all connections share.
 class Line {
   readonly #run: Run;
   #socket: Socket | null = null;
@@ -86,7 +86,7 @@ class Line {
     this.#run.answered(this, this.#sentAt);
   }
 
-  // False where the head is not whole yet.
+  // Returns false if the head is not complete yet.
   #readHead(bytes: number): boolean {
     const { buffer } = this.#run;
     const before = this.#head.length;
@@ -106,7 +106,7 @@ class Line {
     return true;
   }
 
-  // The server has closed the connection, or reset it: what was asked is not answered any more.
+  // The server has closed or reset the connection, so the pending request will not be answered.
   #lost(socket: Socket): void {
     if (this.#socket !== socket || this.#run.isOver) return;
     this.#socket = null;
@@ -134,7 +134,7 @@ function bodyBytes(text: string, end: number, status: number): number {
   return Number(found[1]);
 }
 
-// Steps through all of them in an order that jumps about, and comes by each once before any twice.
+// A stride that visits all shots in a scattered order, and each once before any twice.
 function strideOf(count: number): number {
   const divides = (a: number, b: number): boolean => (b === 0 ? a > 1 : divides(b, a % b));
   let stride = Math.max(1, Math.floor(count * 0.618));
@@ -216,12 +216,12 @@ class Run {
     if (this.#done === this.#sent && this.#isSpent(now)) this.#finish();
   }
 
-  // A closed loop: the next one as soon as the last is answered.
+  // A closed loop: sends the next request as soon as the last is answered.
   #next(line: Line, now = performance.now()): void {
     if (!this.#isSpent(now)) line.send(this.#take(), now);
   }
 
-  // An open loop: whatever should have gone out by now, while there are connections that are free.
+  // An open loop: sends everything that is due, while connections are free.
   #sendDue(now = performance.now()): void {
     const gapMs = 1000 / (this.drive.rate ?? 1);
     for (;;) {
@@ -238,7 +238,7 @@ class Run {
     return this.drive.once === true && this.#sent >= this.#shots.length;
   }
 
-  // Nothing more is to be sent.
+  // Whether nothing more is to be sent.
   #isSpent(now: number): boolean {
     if (this.#isUsedUp()) return true;
     if (this.drive.rate === undefined) return now >= this.#endMs;
@@ -254,7 +254,7 @@ class Run {
     if (!shot) throw new Error("there is one");
     const keyAt = this.#keyAt[this.#shot];
     if (keyAt === undefined) return shot;
-    // A copy, for the one that was sent before may still be on its way.
+    // A copy, because the one sent before may still be in transit.
     const bytes = Buffer.from(shot.bytes);
     bytes.write(`${this.#keyRun}${number.toString(36).padStart(keyLength - keyRun, "0")}`, keyAt, keyLength, "latin1");
     return { bytes, expected: shot.expected };

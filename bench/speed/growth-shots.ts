@@ -1,4 +1,4 @@
-// Requests for cases that are spread over all of a store.
+// Requests for cases that are spread over a whole store.
 import { statement } from "../../service/src/db/postgres/sql.ts";
 import type { Shot } from "./drive.ts";
 import type { Store } from "./store.ts";
@@ -6,7 +6,8 @@ import type { Store } from "./store.ts";
 type Found = { tenant_id: string; case_id: string; case_version: number };
 type Wanted = { count: number; tenants: number; isOpen: boolean };
 
-// Of each tenant as many. Of one tenant whole pages are taken by chance, so that millions of cases are not read for a few thousand.
+// The same number for each tenant. For a single tenant it samples whole pages, so millions of cases are not read for a few
+// thousand.
 async function sample(store: Store, { count, tenants, isOpen }: Wanted): Promise<Found[]> {
   const percent = store.tenants.length > 1 ? 100 : Math.min(100, (100 * count * (isOpen ? 8 : 2)) / store.cases);
   const found = await store.database.query<Found>(
@@ -28,7 +29,7 @@ async function sample(store: Store, { count, tenants, isOpen }: Wanted): Promise
 
 type Asked = Wanted & { tokens: string[] };
 
-// Each with the token of its own tenant.
+// Each request carries the token of its own tenant.
 export async function caseShots(store: Store, wanted: Asked): Promise<Shot[]> {
   const places = new Map(store.tenants.map((tenant, index) => [tenant.tenant_id, { slug: tenant.slug, index }]));
   return (await sample(store, wanted)).map(({ tenant_id, case_id, case_version }): Shot => {

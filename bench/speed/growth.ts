@@ -1,4 +1,4 @@
-// How the cost of a request grows: with the cases, the tenants, the connections; and what a second process brings.
+// How the cost of a request grows with the cases, the tenants and the connections, and what a second process adds.
 import { percentile } from "../machine.ts";
 import { cpuBetween, postmasterPid, readCpu } from "./cpu.ts";
 import { Driver, type Shot } from "./drive.ts";
@@ -15,7 +15,7 @@ const usualConnections = 16;
 const shotsMax = 4_000;
 
 type Point = Pair & { x: number };
-// All of its services are on one store.
+// All services use one store.
 type Setting = { services: On[]; drivers: Driver[]; tenants: number; connections: number };
 
 export const growth: Part = { name: "growth", title: "How cost grows", run };
@@ -74,7 +74,7 @@ async function withServices<T>({ bench }: Context, stores: Store[], work: (servi
 
 type Step = Setting & { x: number };
 
-// Every point once a round, so that what else the machine does falls on all of them.
+// Measures every point once per round, so other load on the machine affects all of them.
 async function series(context: Context, steps: Step[]): Promise<Point[]> {
   const { rounds } = effort[context.scale];
   const gets = steps.map((): Cost[] => []);
@@ -99,7 +99,7 @@ function shotsFor({ services, tenants }: Setting, wanted: { count: number; isOpe
   return caseShots(first.store, { ...wanted, tenants, tokens: first.tokens });
 }
 
-// Of the small store no more than it has over all rounds.
+// Closes no more cases of the small store than it has for all rounds.
 async function closeSome(context: Context, step: Setting): Promise<Cost> {
   const { closes, rounds } = effort[context.scale];
   const open = (step.services[0]?.store.cases ?? 0) * 0.15;
@@ -107,7 +107,7 @@ async function closeSome(context: Context, step: Setting): Promise<Cost> {
   return drive(context, step, shots, true);
 }
 
-// Over all of the setting's services at once, each with a generator of its own.
+// Drives all of the setting's services at once, each with its own generator.
 async function drive({ bench, scale }: Context, step: Setting, shots: Shot[], isClose = false): Promise<Cost> {
   const { services, drivers } = step;
   const of = { services: services.map((service) => service.pid), postgres: postmasterPid(bench.folder) };
@@ -146,7 +146,7 @@ function median(costs: Cost[]): Cost {
   };
 }
 
-// One process and two, by turns, with two generators each time.
+// One process and two, in turns, with two generators each time.
 async function measureProcesses(context: Context, store: Store): Promise<Point[]> {
   const second = await Driver.start();
   try {

@@ -1,4 +1,4 @@
-// Latencies in buckets that are 1 % wide, for to keep and sort each of a million would cost more than the request.
+// Latencies in buckets 1 % wide, because storing and sorting a million of them would cost more than the requests.
 const width = Math.log(1.01);
 const shortestMs = 0.001;
 const buckets = 2_000;
@@ -13,7 +13,7 @@ export class Latencies {
     this.#total++;
   }
 
-  // The middle of the bucket in which that share of all is reached.
+  // The middle of the bucket in which this share is reached.
   at(share: number): number {
     const wanted = Math.max(1, Math.ceil(this.#total * share));
     let seen = 0;

@@ -1,4 +1,4 @@
-// The lists that are measured: each filter, some together, each in every order, from the top and from the middle.
+// The lists that are measured: each filter, some combinations, each in every order, from the top and from the middle.
 import { CursorSeal } from "../../service/src/api/http/cursor.ts";
 import { canonicalJson } from "../../service/src/api/http/json.ts";
 import { caseSorts, type CaseFilter, type CasePosition, type CaseSort } from "../../service/src/db/case-filters.ts";
@@ -13,14 +13,14 @@ const yearMs = 365 * 86_400_000;
 const pageRows = 50;
 export const sorts = caseSorts;
 
-// `middle`: how long ago, in parts of the year, the deep page begins; `score`: where it begins in order of the score.
+// `middle` is how long ago the deep page begins, as a fraction of the year. `score` is where it begins when sorted by score.
 export type ListShape = { name: string; filter: CaseFilter; middle: number; score: number };
 
 function shape(name: string, filter: CaseFilter, middle = 0.25, score = 3): ListShape {
   return { name, filter, middle, score };
 }
 
-// Bounds in time are at half of the year that the store holds, so that half of it is on either side.
+// Time bounds are in the middle of the store's year, so half of the cases are on either side.
 export function listShapes(store: Store): ListShape[] {
   const half = store.untilMs - yearMs / 2;
   const halfTime = new Date(half).toISOString();
@@ -56,7 +56,7 @@ function positionOf({ middle, score }: ListShape, store: Store): CasePosition {
 export type Depth = "first" | "deep";
 export type Asked = { shape: ListShape; sort: CaseSort; depth: Depth };
 
-// As the API is asked for it. A cursor is sealed as the service does, for to page to the middle of millions would take hours.
+// The path for the API. The cursor is sealed as the service does, because paging to the middle of millions would take hours.
 export async function listPath(store: Store, { shape, sort, depth }: Asked): Promise<string> {
   const tenant = store.tenants[0];
   if (!tenant) throw new Error("a store without a tenant");
@@ -75,7 +75,7 @@ export async function listPath(store: Store, { shape, sort, depth }: Asked): Pro
 
 export type Touched = { buffers: number; removed: number };
 
-// Pages of the database that a list touches, and rows that it reads in vain.
+// The database pages that a list touches, and the rows that it reads in vain.
 export async function touchedBy(store: Store, { shape, sort, depth }: Asked): Promise<Touched> {
   const touched: Touched = { buffers: 0, removed: 0 };
   const explaining: Queryable = {

@@ -11,14 +11,14 @@ const sizes: Record<Context["scale"], [number, ...number[]]> = {
   quick: [10_000, 100_000],
   full: [10_000, 1_000_000, 5_000_000],
 };
-// A statement is planned for good after some runs on each of the connections.
+// PostgreSQL settles on a plan for a statement after some runs on each connection.
 const effort = { quick: { warmUp: 14, block: 5, rounds: 2 }, full: { warmUp: 16, block: 10, rounds: 5 } };
 const againRounds = 3;
 const slowMs = 400;
 const depths: Depth[] = ["first", "deep"];
 
 type Served = { store: Store; service: StoreService };
-// Of the CPU of service and database, in microseconds a page, and of the time that it took, in milliseconds.
+// The CPU of service and database in microseconds per page, and the elapsed time in milliseconds.
 type Cost = { cpu: number; ms: number };
 type Measured = Named & { costs: Cost[]; ratio: number; why: string };
 
@@ -34,12 +34,12 @@ async function run(context: Context): Promise<Findings> {
 async function compareStores(context: Context, stores: [Store, ...Store[]]): Promise<Findings> {
   const measured: Measured[] = [];
   const rates: string[][] = [];
-  // Quickly, every fifth of them, to see that it works.
+  // The quick scale measures every fifth list, only to see that it works.
   const isWanted = (index: number) => context.scale === "full" || index % 5 === 1;
   const names = listShapes(stores[0]).flatMap(({ name }, index) => (isWanted(index) ? [name] : []));
   const total = sorts.length * names.length * depths.length;
   for (const sort of sorts) {
-    // Afresh for each order: a service prepares only the first few dozens of lists that it is asked for.
+    // Start new services for each order, because a service prepares only the first few dozen lists that it is asked for.
     const served = await Promise.all(stores.map(async (store) => ({ store, service: await startOn(context.bench, store) })));
     try {
       for (const name of names) {
@@ -76,14 +76,14 @@ async function measure(context: Context, served: Served[], named: Named): Promis
     }
   };
   await measureBlocks(1, 2);
-  // What takes so long needs no median to be told from the others.
+  // A list this slow needs no median to stand out.
   const isSlow = blocks.some(([cost]) => cost !== undefined && cost.ms > slowMs);
   if (!isSlow) {
     for (const [index, each] of served.entries())
       await ask(context, each.service, { path: paths[index] ?? "", requests: warmUp });
     for (const found of blocks) found.length = 0;
     await measureBlocks(rounds, block);
-    // Others work on this machine too: what is near to the bound, on either side, or above it is looked at longer.
+    // Other processes use this machine too. So measure longer if the ratio is near the bound or above it.
     if (ratioOf(blocks.map(medians)) > ratioAgain) await measureBlocks(rounds * againRounds, block);
   }
   const costs = blocks.map(medians);
@@ -108,7 +108,7 @@ async function ask({ driver }: Context, service: StoreService, { path, requests 
   const shots = Array.from({ length: requests }, () => ({ method: "GET", path }));
   const run = { url: service.url, headers: headersOf(service), connections: 1, seconds: 60, shots, once: true };
   const driven = await driver.run(run);
-  // One that the database gives up on is a list too, and a dear one.
+  // A list that the database gives up on counts too, as an expensive one.
   if (driven.failed > 0 && driven.p50 < slowMs) throw new Error(`${path}: ${driver.failure}`);
   return driven;
 }
@@ -131,7 +131,7 @@ function ratioOf(costs: Cost[]): number {
   return (costs.at(-1)?.cpu ?? 0) / (costs[0]?.cpu ?? 1);
 }
 
-// Pages a second over 16 connections, of the whole list and of the console's own.
+// Pages per second over 16 connections, for the whole list and for the console's own.
 async function measureRates({ driver, scale }: Context, served: Served[], sort: Asked["sort"]): Promise<string[]> {
   const found: string[] = [];
   for (const { store, service } of served) {

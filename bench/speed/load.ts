@@ -23,8 +23,8 @@ const whole = (value: number) => Math.round(value).toLocaleString("en");
 
 type Halves = { work: string; tops: number[]; halves: Sample[] };
 
-// The top is what 100 connections get that ask again at once. Then half of that, sent at a fixed rate whatever the answers do:
-// what has to wait for a connection waits, and its wait counts.
+// The top is the throughput of 100 connections that send again at once. Then half of that is sent at a fixed rate, independent of
+// the responses. A request that has to wait for a connection waits, and its wait counts.
 async function measure(context: Context, stand: Stand, { name, asked }: Work): Promise<Halves> {
   const { seconds, rounds } = scales[context.scale];
   const found: Halves = { work: name, tops: [], halves: [] };

@@ -1,11 +1,11 @@
-// Contenders in turns, several rounds, each round in the other direction: what a noisy machine does to one it does to all.
+// Measures contenders in turns, over several rounds with alternating order. So a noisy machine affects all of them alike.
 import { cpuSeconds, postgresCpuSeconds } from "../machine.ts";
 import type { Contender } from "./contender.ts";
 import type { Drive, Driver } from "./drive.ts";
 import type { Bar, Context, Scale, Table } from "./part.ts";
 import type { Stand } from "./stand.ts";
 
-// Latencies in milliseconds, CPU in microseconds a request; not a number where nobody could measure it.
+// Latencies in milliseconds, CPU in microseconds per request. NaN if it could not be measured.
 export type Sample = {
   requests: number;
   perSecond: number;
@@ -14,7 +14,7 @@ export type Sample = {
   p999: number;
   ownCpu: number;
   databaseCpu: number;
-  // Of the load generator.
+  // The CPU of the load generator.
   driverCpu: number;
 };
 
@@ -35,7 +35,7 @@ export function spreadOf(values: number[]): Spread {
 
 type Asked = Omit<Drive, "url" | "headers">;
 
-// One run of the load generator, and what it cost everybody. A request that fails is no request that was served: it ends all.
+// One run of the load generator, and what it cost every process. A failed request has not been served, so it ends the benchmark.
 export async function drive(driver: Driver, stand: Stand, contender: Contender, asked: Asked): Promise<Sample> {
   const before = { own: cpuSeconds(contender.pid), database: postgresCpuSeconds(stand.bench.folder) };
   const driven = await driver.run({ ...asked, url: contender.url, headers: stand.headers });
@@ -47,7 +47,7 @@ export async function drive(driver: Driver, stand: Stand, contender: Contender, 
   return { requests, perSecond, p50, p99, p999, ownCpu, databaseCpu, driverCpu: each(driven.cpuSeconds) };
 }
 
-// Of those who tell only how many they did.
+// For contenders that report only a count.
 export function countOnly(requests: number, perSecond: number): Sample {
   const none = Number.NaN;
   return { requests, perSecond, p50: none, p99: none, p999: none, ownCpu: none, databaseCpu: none, driverCpu: none };
@@ -66,7 +66,7 @@ export async function compare({ progress }: Context, { work, connections, runner
   return { work, connections, samples };
 }
 
-// Round by round, so that a slow second of the machine is in both or in none.
+// Computed round by round, so a slow second of the machine affects both or neither.
 function ratioOf({ samples }: Cell, to: string): Spread | null {
   const others = samples.get(to);
   const own = samples.get("ours") ?? [];
@@ -96,7 +96,7 @@ const columns = [
   "generator CPU µs",
 ];
 
-// All of one work. The figures are medians of the rounds.
+// The rows of one kind of work. The figures are medians of the rounds.
 export function tableOf(title: string, cells: Cell[], note?: string): Table {
   const rows = cells.flatMap((cell) =>
     [...cell.samples].map(([name, samples]) => {
@@ -123,7 +123,7 @@ export function barsOf(label: string, cells: Cell[], wanted: Record<string, numb
   );
 }
 
-// What is wanted counts at 100 connections; what it is at fewer is told beside it.
+// The target applies at 100 connections. The ratios at fewer connections are shown next to it.
 export function ratioTarget(name: string, cells: Cell[], { to, least }: { to: string; least: number }) {
   const full = cells.find(({ connections }) => connections === 100);
   const ratio = full ? ratioOf(full, to) : null;

@@ -8,5 +8,5 @@ import { reads } from "./reads.ts";
 import { starts } from "./starts.ts";
 import { writes } from "./writes.ts";
 
-// In the order of docs/BENCHMARK.md. The large stores come last, for PostgreSQL tidies up behind them for a while.
+// In the order of docs/BENCHMARK.md. The large stores come last, because PostgreSQL cleans up after them for a while.
 export const parts: Part[] = [reads, writes, load, activities, profiles, starts, lists, growth];

@@ -1,4 +1,4 @@
-// Where pgbench is: the machine's own, or that of Debian's package, unpacked beside the project and not installed.
+// Finds pgbench: the machine's own, or that of Debian's package, unpacked next to the project and not installed.
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,10 +9,10 @@ export type Program = { file: string; env: Record<string, string>; version: stri
 const cache = fileURLToPath(new URL("../../node_modules/.cache/pgbench", import.meta.url));
 const byVersion = new Intl.Collator("en", { numeric: true });
 
-// Throws, in words, where there is none and none can be had.
+// Throws a descriptive error if there is none and none can be downloaded.
 export function findPgbench(): Program {
   const { PATH = "" } = process.env;
-  // What the distribution puts into the path may be a wrapper, which costs a start of its own but nothing more.
+  // A distribution's pgbench in PATH may be a wrapper, which only costs an extra process start.
   const installed = [
     ...newestFirst("/usr/lib/postgresql/*/bin/pgbench"),
     ...PATH.split(":").map((each) => join(each, "pgbench")),

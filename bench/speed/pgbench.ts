@@ -1,4 +1,4 @@
-// The limit of what the database can do: pgbench with the statements of the service, on the same tables.
+// The limit of the database: pgbench with the service's statements, on the same tables.
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,9 +15,9 @@ import type { Closable, Stand } from "./stand.ts";
 export type Pgbenched = { transactions: number; perSecond: number; clients: number };
 
 const run = promisify(execFile);
-// Each is a script of its own, which every client has to prepare first: many would take a good part of a short run.
+// Each case is a separate script, which every client must prepare first. Many would take a large part of a short run.
 const casesRead = 20;
-// For those who look at the database meanwhile.
+// Leave some connections for processes that inspect the database meanwhile.
 const connectionsLeft = 5;
 
 type Order = { program: Program; clients: number; scripts: string[]; variables: Record<string, string>; until: string[] };
@@ -46,14 +46,14 @@ async function pgbench({ folder, postgres }: Bench, order: Order): Promise<Pgben
   return done;
 }
 
-// As many as are wanted, or as the database still takes.
+// As many clients as wanted, or as the database still accepts.
 async function clientsFor({ database }: Bench, wanted: number): Promise<number> {
   const [row] = await database.query<{ free: number }>(sql`
     select current_setting('max_connections')::int - (select count(*) from pg_stat_activity where backend_type = 'client backend')::int as free`);
   return Math.max(1, Math.min(wanted, (row?.free ?? 0) - connectionsLeft));
 }
 
-// Reads of one case each, by the statement that the service reads them with.
+// Reads one case per transaction, with the service's own statement.
 export async function pgbenchReads(
   { bench, tenant, cases }: Stand,
   program: Program,
@@ -79,8 +79,8 @@ async function recordRead({ database }: Bench, tenantId: string, caseId: string)
 const inline = (text: string, value: (place: number) => string) =>
   text.replaceAll(/\$(\d+)/g, (_whole, place: string) => value(Number(place)));
 
-// A function in the database that does one close in one call, with the service's own statements and with values that were
-// recorded before. What it costs to read those is less than to send them.
+// Creates a database function that does one close in one call, with the service's own statements and previously recorded values.
+// Reading those values costs less than sending them.
 export async function prepareCloses(
   { bench, tenant }: Stand,
   closable: Closable[],
@@ -94,7 +94,7 @@ export async function prepareCloses(
     for (const each of await recordClose(bench, tenant, first)) shape.push(await describe(client, each));
     const columns = shape.flatMap(({ types }, each) => types.map((type, place) => `s${each}_p${place + 1} ${type}`));
     await client.query("drop table if exists bench.closes cascade");
-    // In the row itself and not compressed, so that reading it is cheap.
+    // Stored in the row itself and uncompressed, so that reading it is cheap.
     await client.query(`create unlogged table bench.closes (n bigint primary key, ${columns.join(", ")})
       with (toast_tuple_target = 8160)`);
     await client.query(functionText(shape));

@@ -7,7 +7,7 @@ const box = { left: 80, right: 640, top: 56, bottom: 340 };
 
 type Axis = { at: (value: number) => number; marks: number[] };
 
-// From one power of ten to another, with a mark at each, and at twos and fives where there are few.
+// An axis with a mark at each power of ten, and at twos and fives if the range is small.
 function axisOf(values: number[], from: number, to: number): Axis {
   const positive = values.filter((value) => value > 0);
   const few = Math.max(...positive) / Math.min(...positive) < 100;

@@ -15,7 +15,7 @@ const profile: Profile = {
   startTime: 1_000,
 };
 
-test("a profile counts what a function took itself, in the span that is asked for, and not while idle", () => {
+test("profile: counts a function's own time within the given span, and no idle time", () => {
   const { areas, functions } = timesOf(profile, { from: 1_150, to: 1_300 });
   expect([...areas]).toEqual([
     ["service: api", 0.6],
@@ -29,6 +29,6 @@ test("a profile counts what a function took itself, in the span that is asked fo
   ]);
 });
 
-test("a span without a sample is told, for its shares would be of nothing", () => {
+test("profile: a span without a sample throws, because its shares would be undefined", () => {
   expect(() => timesOf(profile, { from: 5_000, to: 6_000 })).toThrow("nothing was sampled");
 });

@@ -1,4 +1,4 @@
-// A profile as Node's sampling profiler writes it, and what it says in a span of time.
+// A profile of Node's sampling profiler, and its summary for a span of time.
 export type Profile = {
   nodes: { id: number; callFrame: { functionName: string; url: string } }[];
   samples: number[];
@@ -6,14 +6,14 @@ export type Profile = {
   startTime: number;
 };
 
-// Shares of the time that was not idle, the largest first.
+// Shares of the time that was not idle, largest first.
 export type Times = { areas: Map<string, number>; functions: Map<string, number> };
 
 export function readProfile(text: string): Profile {
   return JSON.parse(text) as Profile;
 }
 
-// The first that fits. What the profiler names in brackets has no file.
+// The first match wins. Entries that the profiler names in brackets have no file.
 const areasByUrl: [RegExp, string][] = [
   [/^node:.*(http|llhttp)/, "Node: HTTP"],
   [/^node:/, "Node: sockets, streams, timers"],
@@ -38,7 +38,7 @@ function add(times: Map<string, number>, name: string, micros: number): void {
   times.set(name, (times.get(name) ?? 0) + micros);
 }
 
-// In microseconds of the machine's monotonic clock, which the profiler's times are of too.
+// In microseconds of the machine's monotonic clock, which the profiler uses too.
 export function timesOf({ nodes, samples, timeDeltas, startTime }: Profile, { from, to }: { from: number; to: number }): Times {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const areas = new Map<string, number>();

@@ -1,4 +1,4 @@
-// Where the time of the service's process goes: the profile that shows why a figure is no better.
+// Where the time of the service's process goes. The profile shows why a figure is no better.
 import { mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { newBatches } from "./activities.ts";
@@ -86,7 +86,7 @@ async function run(context: Context): Promise<Findings> {
   return { tables };
 }
 
-// In a process of its own; run once before, so that the code is compiled.
+// In a separate process, after one run that lets the code compile.
 async function profile(context: Context, store: Store, { work, index }: { work: Work; index: number }): Promise<Times> {
   const folder = join(context.bench.folder, `profile-${index}`);
   mkdirSync(folder);
@@ -104,7 +104,7 @@ async function profile(context: Context, store: Store, { work, index }: { work: 
   } finally {
     await service.stop();
   }
-  // Workers write one too; the service's own is by far the largest.
+  // Workers write a profile too, but the service's own is by far the largest.
   const written = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
   const [largest] = written.toSorted((a, b) => b.length - a.length);
   if (largest === undefined) throw new Error(`${work.name}: no profile was written`);

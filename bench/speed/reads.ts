@@ -18,7 +18,7 @@ import { findPgbench, type Program } from "./pgbench-program.ts";
 import { standOf, type Stand } from "./stand.ts";
 import { accountShots, listShots, readShots } from "./work.ts";
 
-// More rounds for what has a target.
+// More rounds for work that has a target.
 const scales = {
   quick: { rounds: 1, roundsAimed: 1, seconds: 0.5, warmSeconds: 0.5 },
   full: { rounds: 3, roundsAimed: 5, seconds: 2, warmSeconds: 2 },
@@ -62,7 +62,7 @@ async function pgbenchSample(
   return countOnly(done.transactions, done.perSecond);
 }
 
-// Null, and why.
+// Returns null and notes why.
 export function pgbenchOrNone(notes: Set<string>): Program | null {
   try {
     const program = findPgbench();

@@ -3,7 +3,7 @@ import { barsOf, compare, countOnly, ratioTarget, tableOf, type Runner } from ".
 import type { Context } from "./part.ts";
 import { pictures, report, toText } from "./report.ts";
 
-// The measuring asks nothing of it but to be told.
+// The measurement only reports its progress to it.
 const context = { progress: () => {} } as unknown as Context;
 
 function cellsOf(ours: number[], bare: number[], order: string[] = []) {
@@ -21,13 +21,13 @@ function cellsOf(ours: number[], bare: number[], order: string[] = []) {
   return compare(context, { work: "GET case", connections: 100, runners, rounds: ours.length });
 }
 
-test("contenders take turns, and every round goes in the other direction", async () => {
+test("report: contenders take turns, and every round reverses the order", async () => {
   const order: string[] = [];
   await cellsOf([1, 1, 1], [1, 1, 1], order);
   expect(order.join(" ")).toBe("ours bare bare ours ours bare");
 });
 
-test("a ratio is made round by round, and its median decides whether a target is reached", async () => {
+test("report: a ratio is computed round by round, and its median decides whether a target is reached", async () => {
   // The machine is half as fast in the second round, for both of them.
   const cell = await cellsOf([80, 40, 90], [100, 50, 100]);
   expect(ratioTarget("it", [cell], { to: "bare", least: 0.8 })).toMatchObject({
@@ -38,7 +38,7 @@ test("a ratio is made round by round, and its median decides whether a target is
   expect(ratioTarget("it", [cell], { to: "pgbench", least: 1 })).toMatchObject({ isReached: null, measured: "not measured" });
 });
 
-test("the report has what was wanted and what was measured, and says what was not reached", async () => {
+test("report: shows the targets and the measured values, and marks the targets that were missed", async () => {
   const cells = [await cellsOf([80], [100])];
   const targets = [ratioTarget("it", cells, { to: "bare", least: 0.7 }), ratioTarget("that", cells, { to: "bare", least: 0.9 })];
   const findings = { targets, tables: [tableOf("GET <case>", cells)], bars: barsOf("GET <case>", cells, { bare: 0.7 }) };

@@ -6,7 +6,7 @@ import { drawBars } from "./chart.ts";
 import type { Findings, Part, Table, Target } from "./part.ts";
 import { drawPlot } from "./plot.ts";
 
-// A fault: the part did not come to its end.
+// `fault` is set if the part did not finish.
 export type Outcome = { part: Part; findings: Findings; seconds: number; fault: string | null };
 
 export async function tellMachine({ database }: Bench): Promise<string[]> {
@@ -21,7 +21,7 @@ export async function tellMachine({ database }: Bench): Promise<string[]> {
 
 const stateOf = ({ isReached }: Target) => (isReached === null ? "not measured" : isReached ? "reached" : "not reached");
 
-// For the terminal: columns in line.
+// For the terminal, with aligned columns.
 function tableText({ title, columns, rows }: Table): string {
   const widths = columns.map((name, at) => Math.max(name.length, ...rows.map((row) => row[at]?.length ?? 0)));
   const line = (row: string[]) =>
@@ -51,7 +51,7 @@ function section({ part, findings }: Outcome): string {
   return [`## ${part.title}`, ...plots, ...findings.tables.map(tableMarkdown), ...(findings.notes ?? [])].join("\n\n");
 }
 
-// By file name.
+// Keyed by file name.
 export function pictures(outcomes: Outcome[]): Map<string, string> {
   const bars = outcomes.flatMap(({ findings }) => findings.bars ?? []);
   const plots = outcomes.flatMap(({ findings }) => findings.plots ?? []);
@@ -61,7 +61,7 @@ export function pictures(outcomes: Outcome[]): Map<string, string> {
   ]);
 }
 
-// docs/BENCHMARK.md, whole: nobody writes it by hand.
+// The complete docs/BENCHMARK.md. It is never edited by hand.
 export function report(outcomes: Outcome[], machine: string[]): string {
   const targets = outcomes.flatMap(({ findings }) => findings.targets ?? []);
   const reached = targets.filter(({ isReached }) => isReached === true).length;

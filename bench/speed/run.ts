@@ -1,4 +1,4 @@
-// How fast the service is, against its limits and against the plain way of writing it: `npm run bench`.
+// Measures how fast the service is, compared with its limits and with a plain implementation: `npm run bench`.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { chooseParts } from "../../scripts/runs.ts";
@@ -56,7 +56,7 @@ async function measure({ chosen, scale }: Wanted): Promise<Outcome[]> {
   const stopAll = async () => {
     for (const stop of stops.splice(0)) await stop();
   };
-  // PostgreSQL does not hear of it by itself, and would stay.
+  // PostgreSQL does not receive the signal and would keep running.
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void stopAll().finally(() => process.exit(130)));
   try {
     const bench = await openBench("speed");

@@ -1,25 +1,26 @@
-// What a load would take, computed from what was measured.
+// What a load would need, computed from the measurements.
 import { statement } from "../../service/src/db/postgres/sql.ts";
 import type { Store } from "./store.ts";
 
-// CPU in microseconds a request, the latency's median in milliseconds.
+// CPU in microseconds per request; the median latency in milliseconds.
 export type Cost = { requests: number; perSecond: number; p50: number; service: number; postgres: number };
 export type Pair = { get: Cost; close: Cost };
 
 type Measured = {
-  // Of the largest store, at the usual number of connections.
+  // Measured on the largest store, at the usual number of connections.
   usual: Pair;
   cases: number;
-  // Connections to the database that one process of the service had open.
+  // Database connections that one process of the service had open.
   backends: number;
-  // Bytes of the database's log a close.
+  // Bytes of write-ahead log per close.
   wal: number;
   overTenants: (Pair & { x: number })[];
   processes: (Pair & { x: number })[];
 };
 
 const rates = [1_000, 100_000, 1_000_000];
-// Assumed, not measured: how busy a core may be on average, how many cores a machine has, how large the largest database is.
+// Assumed, not measured: how busy a core may be on average, the cores of a service machine and of the largest database machine,
+// and the share of closes.
 const assumed = { busy: 0.6, serviceCores: 8, databaseCores: 64, closes: 0.2 };
 
 export async function connectionsOf(store: Store): Promise<number> {

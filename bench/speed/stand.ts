@@ -1,4 +1,5 @@
-// What the parts about requests share: a tenant with cases and accounts, the service, the plain way and the bare server.
+// Shared by the parts that measure requests: a tenant with cases and accounts, the service, the plain implementation and the bare
+// server.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { clock } from "../../service/src/clock.ts";
@@ -24,13 +25,13 @@ export type Stand = {
   // Some of each, for reads.
   cases: string[];
   accounts: string[];
-  // For changes; none of them is among the ones above.
+  // For changes. None of them is among the cases above.
   closable: Closable[];
-  // As it was before the last changes, so that every contender begins from the same.
+  // Restores the state before the last changes, so every contender starts from the same.
   reset: () => Promise<void>;
-  // Since then.
+  // The number of cases closed since the reset.
   countClosed: () => Promise<number>;
-  // Its processes end, so that they cost nothing in what is measured next.
+  // Ends its processes, so they do not affect later measurements.
   stop: () => Promise<void>;
 };
 
@@ -40,14 +41,14 @@ const fetchedAtOnce = 50;
 const days = 90;
 const origin = "https://shop.example";
 const slug = "speed";
-// Without them one client could not ask for as much as one process can answer.
+// Without these settings, one client could not send as much as one process can serve.
 const env = { RATE_LIMIT_CLIENT: "off", RATE_LIMIT_TENANT: "off", RATE_LIMIT_COLLECTOR: "off" };
 const plainProgram = new URL("../plain/server.ts", import.meta.url);
 const bareProgram = new URL("bare.ts", import.meta.url);
 
 const stands = new WeakMap<Bench, Promise<Stand>>();
 
-// One for all parts of a run, made when the first of them wants it.
+// One stand for all parts of a run, created when the first part needs it.
 export function standOf(context: Context): Promise<Stand> {
   const known = stands.get(context.bench);
   if (known) return known;
@@ -84,7 +85,7 @@ async function openStand({ bench, atEnd, progress }: Context): Promise<Stand> {
 
 type Chosen = Pick<Stand, "cases" | "accounts" | "closable">;
 
-// Those that were multiplied: their accounts have this one case, and nobody else changes them.
+// The copied cases. Each account has only this one case, and nobody else changes it.
 async function choose({ database }: Bench, tenantId: string): Promise<Chosen> {
   const rows = await database.query<Closable & { website_account_id: string }>(
     statement(
@@ -103,7 +104,7 @@ async function choose({ database }: Bench, tenantId: string): Promise<Chosen> {
   };
 }
 
-// A contender that answers something else would be measured at other work. Cursors are everybody's own.
+// A contender with other responses would do other work. Cursors are ignored, because each contender makes its own.
 async function checkSame(urls: string[], headers: Record<string, string>, paths: string[]): Promise<void> {
   for (const path of paths) {
     const answers = urls.map(async (url) => {
@@ -115,7 +116,7 @@ async function checkSame(urls: string[], headers: Record<string, string>, paths:
   }
 }
 
-// It answers with what ours has answered, byte by byte.
+// Returns what our service has returned, byte for byte.
 async function startBare(bench: Bench, url: string, headers: Record<string, string>, cases: string[]): Promise<Contender> {
   const read = async (id: string) => {
     const path = `/v2/${slug}/cases/${id}`;
@@ -133,8 +134,8 @@ async function startBare(bench: Bench, url: string, headers: Record<string, stri
 
 const ofRuns = ["idempotency_keys", "outcomes", "events", "case_tallies"];
 
-// Cases that were closed are opened again from a copy, and what was written about them is taken away. The tables are cleaned
-// then, so that nobody measures the rows that another has left behind.
+// Reopens closed cases from a copy and removes what was written about them. Then it vacuums the tables, so that no contender
+// measures the dead rows of another.
 async function keepState({ database }: Bench, tenantId: string): Promise<() => Promise<void>> {
   await database.query(statement("create schema if not exists bench", []));
   await database.query(

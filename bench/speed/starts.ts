@@ -1,4 +1,4 @@
-// How long a start takes: on an empty folder, where the database is made first, and on one that was stopped in good order.
+// How long a start takes: on an empty folder, where the database is created first, and on one that was shut down cleanly.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ async function run({ scale, progress }: Context): Promise<Findings> {
   };
 }
 
-// In seconds, until it says that it is ready.
+// Seconds until the service reports that it is ready.
 async function start(folder: string): Promise<number> {
   const startMs = performance.now();
   const service = await spawnService({ DATA_DIR: folder, DEMO: "off", NODE_COMPILE_CACHE: cache });

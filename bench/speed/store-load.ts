@@ -1,4 +1,4 @@
-// Millions of cases into one database: without indexes, on two connections, and the indexes afterwards.
+// Loads millions of cases into one database: without indexes, over two connections, and then creates the indexes.
 import type { Client } from "pg";
 import { statement } from "../../service/src/db/postgres/sql.ts";
 import type { Database } from "../../service/src/db/postgres/database.ts";
@@ -9,13 +9,13 @@ const stepRows = 40_000;
 const dayMs = 86_400_000;
 const spanMs = 365 * dayMs;
 const isoFormat = `YYYY-MM-DD"T"HH24:MI:SS.MS"Z"`;
-// What of the whole work the indexes are, as measured: for the time that is left.
+// The measured share of the indexes in the whole work, to estimate the remaining time.
 const indexShare = 0.25;
 
 export type Load = { tenantIds: string[]; cases: number; untilMs: number };
 type Progress = (share: number) => void;
 
-// For one connection that loads. No foreign key is looked up: what they point to is there.
+// Settings of a loading connection. Foreign keys are not checked, because what they refer to exists.
 const loading = `
   set synchronous_commit = off;
   set session_replication_role = replica;
@@ -34,7 +34,7 @@ const makeTemplates = `
     recommended_action text, has_new_evidence boolean, is_changed boolean, document text
   )`;
 
-// A number from 0 to 1 by four digits of the hash, and which of the shares it falls into.
+// A number from 0 to 1 from four digits of the hash, and the share that it falls into.
 function chance(digit: number): string {
   return `(('x' || substr(hash, ${digit}, 4))::bit(16)::int / 65536.0::float8)`;
 }
@@ -45,9 +45,9 @@ function bucket(digit: number, shares: [unknown, number][]): string {
   return `width_bucket(${chance(digit)}, array[${bounds.join(", ")}]::float8[])`;
 }
 
-// Case n of all was opened in the nth part of the year, so that rows lie in the order of their creation, as in life. An account
-// has two cases, one in each half; of the older ones none is open, so no account has two that are. Every tenth has no account.
-// The last change came between a minute and 30 days later, each order of magnitude as often as the next, and before the end.
+// Case n was opened in the nth part of the year, so rows are stored in the order of their creation, as in reality. An account has
+// two cases, one in each half of the year. All older ones are closed, so no account has two open cases. Every tenth case has no
+// account. The last change came between a minute and 30 days later, log-uniformly distributed, and before the end.
 const insertCases = `
   with templates as materialized (
     select place, status, case_version, overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence,
@@ -146,7 +146,7 @@ async function dropIndexes(client: Client): Promise<Index[]> {
   return rows;
 }
 
-// A primary key is made of an index at the end: as part of the table it would keep the others waiting.
+// A primary key is made from an index at the end. Adding it to the table directly would block the other connections.
 async function makeIndexes(clients: Client[], indexes: Index[], progress: Progress): Promise<void> {
   const waiting = [...indexes];
   const work = async (client: Client) => {

@@ -42,11 +42,11 @@ function filled(template: Template, values: string[]): CaseDocument {
   const text = template.document.replaceAll(/%(?:(\d)\$s|%)/g, (_, place: string | undefined) =>
     place === undefined ? "%" : (values[Number(place) - 1] ?? ""),
   );
-  // That it is one is what the test is about.
+  // The test checks that this is a document.
   return JSON.parse(text) as CaseDocument;
 }
 
-test("store: every copy is a case as the service would have written it, and says what its columns say", () => {
+test("store: every copy is a case as the service would have written it, and agrees with its columns", () => {
   const [id, tenant, created, changed] = [idOf(9), idOf(8), "2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"];
   const made = makeTemplates(detected());
   expect(made).toHaveLength(kinds.length * labelShares.length * scoreShares.length * variants);
@@ -69,14 +69,14 @@ test("store: every copy is a case as the service would have written it, and says
   }
 });
 
-test("store: shares make up a whole", () => {
+test("store: the shares add up to one", () => {
   for (const shares of [kinds, labelShares, scoreShares]) {
     const sum = shares.reduce((total: number, [, share]) => total + share, 0);
     expect(sum).toBeCloseTo(1);
   }
 });
 
-test("store: a third of the copies each are closed, open, and open with new evidence", () => {
+test("store: one third of the copies each are closed, open, and open with new evidence", () => {
   const made = makeTemplates(detected());
   const third = made.length / 3;
   expect(made.filter(({ status }) => status === "CLOSED")).toHaveLength(third);

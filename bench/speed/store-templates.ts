@@ -1,10 +1,10 @@
-// What the cases of a large store are copies of: a few that detection has opened itself, closed by the service's own rules, and
-// given every label and score.
+// The templates for the cases of a large store: a few that detection opened itself, closed by the service's own rules, with every
+// label and score.
 import { changeStatus, type CaseDocument } from "../../service/src/domain/case.ts";
 import { hasNewEvidence } from "../../service/src/domain/case-digest.ts";
 import { actions, type Label } from "../../service/src/domain/finding.ts";
 
-// `document` is for PostgreSQL's format(): case, tenant, account, time of creation, time of the last change.
+// `document` is a format string for PostgreSQL's format(): case, tenant, account, creation time, time of the last change.
 export type Template = {
   place: number;
   status: string;
@@ -17,8 +17,8 @@ export type Template = {
   document: string;
 };
 
-// Each choice by itself, so that every kind of case is there, and each as often as it should be. Detection opens cases from 3 on;
-// lower ones come of older rules. Kinds are shares of the newer half alone: of the older one all are closed.
+// The choices are independent, so every kind of case exists, each with its proper share. Detection opens cases from score 3 on;
+// lower ones come from older rules. Kinds are shares of the newer half only, because all cases in the older half are closed.
 export const kinds: [name: "closed" | "open" | "fresh", share: number][] = [
   ["closed", 0.6],
   ["open", 0.28],
@@ -39,7 +39,7 @@ export const scoreShares: [number, number][] = [
 ];
 export const variants = 4;
 
-// In the order of kind, label, score and variant, which is what a place is counted by.
+// In the order of kind, label, score and variant, which determines a template's place.
 export function makeTemplates(detected: CaseDocument[]): Template[] {
   const plain = typical(detected.filter((each) => each.status === "OPEN" && each.state_history.length === 0));
   const fresh = typical(detected.filter(hasNewEvidence));
@@ -60,7 +60,7 @@ export function makeTemplates(detected: CaseDocument[]): Template[] {
   return made;
 }
 
-// Neither the smallest nor those of long attacks, which hold hundreds of occurrences.
+// Excludes the smallest cases, and those of long attacks, which contain hundreds of occurrences.
 function typical(documents: CaseDocument[]): CaseDocument[] {
   const sorted = documents.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length);
   return sorted.slice(Math.floor(sorted.length * 0.2), Math.ceil(sorted.length * 0.8));
@@ -86,7 +86,7 @@ function closed(open: CaseDocument, variant: number): CaseDocument {
 function toTemplate(document: CaseDocument): Omit<Template, "place"> {
   const { details, updated_at, current_state: state } = document;
   const isChanged = updated_at !== null;
-  // Evidence that joined in the batch that opened the case has the case's own time.
+  // Evidence added in the batch that opened the case has the case's own time.
   const changed = { updated_at: "\u0001changed", current_state: { ...state, changed_at: "\u0001changed" } };
   const marked = { ...document, website_account_id: "\u0001account", ...(isChanged && changed) };
   const text = JSON.stringify(marked)

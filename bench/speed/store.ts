@@ -1,5 +1,5 @@
-// Stores of many cases, each a database of its own inside the benchmark's PostgreSQL, so that their indexes differ in depth as
-// they would on machines of their own.
+// Stores of many cases, each a separate database in the benchmark's PostgreSQL, so their indexes differ in depth as on separate
+// machines.
 import { spawnSync } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -30,13 +30,13 @@ export type Store = {
   database: Database;
   url: string;
   tenants: StoreTenant[];
-  // When the last case was opened; the first one a year before.
+  // When the last case was opened. The first one was opened a year before.
   untilMs: number;
   loadSeconds: number;
 };
 
 export const origin = "https://shop.example";
-// One name for all processes on a store, so that a token is good at each of them.
+// One public URL for all processes on a store, so a token is valid for each of them.
 const publicUrl = "http://bench.example";
 const reported = 6;
 const templatesOf = new WeakMap<Bench, Promise<Template[]>>();
@@ -44,7 +44,7 @@ const storesOf = new WeakMap<Bench, Map<string, Promise<Store>>>();
 
 type Wanted = { cases: number; tenants?: number };
 
-// Loaded once, whoever asks. It goes with the benchmark's PostgreSQL.
+// Loaded once for all callers. It ends with the benchmark's PostgreSQL.
 export function openStore(context: Pick<Context, "bench" | "progress">, wanted: Wanted): Promise<Store> {
   const { bench } = context;
   const stores = storesOf.get(bench) ?? new Map<string, Promise<Store>>();
@@ -76,8 +76,8 @@ async function makeStore({ bench, progress }: Pick<Context, "bench" | "progress"
   return { cases, database, url, tenants, untilMs, loadSeconds: (performance.now() - startMs) / 1000 };
 }
 
-// Of many tenants the first has as many cases as all, and as many as the first ten, and so on: each number of tenants can be asked
-// for alone.
+// Gives an equal share of the cases to the first tenant alone, to the first ten, to the first hundred, and so on. So each number
+// of tenants can be measured alone.
 function spread(tenantIds: string[]): string[] {
   const found: string[] = [];
   for (let few = 1; few <= tenantIds.length; few *= 10) {
@@ -93,7 +93,7 @@ function templatesFor(bench: Bench): Promise<Template[]> {
   return templates;
 }
 
-// What the demo's shop has after a minute, as detection made it.
+// The cases of the demo's shop after a minute, as detection opened them.
 async function detectCases(bench: Bench): Promise<Template[]> {
   const service = await startProcess(bench);
   try {
@@ -108,14 +108,14 @@ async function detectCases(bench: Bench): Promise<Template[]> {
     const rows = await bench.database.query<{ document: string }>(
       sql`select document from cases where tenant_id = ${made.tenant_id} and subject like 'account:%' order by case_id`,
     );
-    // Written by the engine alone.
+    // Only the engine writes this.
     return makeTemplates(rows.map((row) => JSON.parse(row.document) as CaseDocument));
   } finally {
     await service.stop();
   }
 }
 
-// So that some have new evidence, whatever the shop's last minute brought.
+// Ensures that some cases have new evidence, whatever happened in the shop's last minute.
 async function reportSome(bench: Bench, client: CasehoundClient): Promise<void> {
   const { cases } = await client.listCases({ status: "OPEN", limit: 100 });
   const known = cases.map((each) => each.website_account_id).filter((account) => account !== unknownAccount);
@@ -129,7 +129,7 @@ async function reportSome(bench: Bench, client: CasehoundClient): Promise<void> 
   while ((await countUnscored(bench.database)) > 0) await sleep(100);
 }
 
-// Nobody asks for its secret: tokens are made without.
+// Nobody needs its secret, because tokens are created without it.
 async function addTenant(database: Database, slug: string): Promise<StoreTenant> {
   const tenant = { tenant_id: randomUUID(), slug, client_id: `${slug}-client`, app_key: randomBytes(12).toString("hex") };
   const created_at = clock.now();
@@ -140,8 +140,8 @@ async function addTenant(database: Database, slug: string): Promise<StoreTenant>
   return tenant;
 }
 
-// What makes a crash harmless is not needed while a store is loaded that nobody keeps. It is all on again, and what was written
-// is on the disk, before anything is measured.
+// Crash safety is not needed while loading a temporary store. Before anything is measured, all of it is on again and the data is
+// on disk.
 async function whileLoading(bench: Bench, load: () => Promise<void>): Promise<void> {
   const client = await bench.database.connect();
   const settings = { fsync: "off", full_page_writes: "off", autovacuum: "off", checkpoint_timeout: "'1h'" };
@@ -160,7 +160,7 @@ async function whileLoading(bench: Bench, load: () => Promise<void>): Promise<vo
 
 export type StoreService = ServiceUnderTest & { tokens: string[] };
 
-// A service on that store, and a token for each of its tenants.
+// A service on that store, with a token for each of its tenants.
 export async function startOn(
   bench: Bench,
   store: Store,
@@ -179,7 +179,7 @@ export async function startOn(
   return { ...service, url: `http://127.0.0.1:${port}`, tokens };
 }
 
-// The service tells its public address, and not where it listens.
+// The service reports its public URL and not its port, so choose the port here.
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -27,7 +27,7 @@ export function closeShots({ tenant, closable }: Stand, count: number): Shot[] {
   }));
 }
 
-// Four reads to each close.
+// Four reads for each close.
 export function mixedShots(stand: Stand, closes: number): Shot[] {
   const reads = readShots(stand);
   return closeShots(stand, closes).flatMap((close, each) => [
@@ -36,7 +36,7 @@ export function mixedShots(stand: Stand, closes: number): Shot[] {
   ]);
 }
 
-// Every account twice, with another word each time and in each run, so that each of them is a change.
+// Every account twice, with a new value each time and in each run, so that every request is a change.
 export function accountPutShots({ tenant, accounts }: Stand, run: number): Shot[] {
   return accounts.flatMap((id) =>
     [`CRM-${run}-a`, `CRM-${run}-b`].map((crm_account_id) => ({

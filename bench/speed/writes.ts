@@ -15,7 +15,7 @@ const scales = {
 
 const warmConnections = 16;
 
-// A process that has just started is slow at what it has not done often.
+// A process that has just started is slow at work that it has not done often.
 async function warm(context: Context, stand: Stand, shots: Shot[]): Promise<void> {
   const seconds = scales[context.scale].warmSeconds;
   for (const each of [stand.ours, stand.plain]) {
@@ -27,7 +27,7 @@ async function warm(context: Context, stand: Stand, shots: Shot[]): Promise<void
 
 type Closes = { context: Context; stand: Stand; connections: number; notes: Set<string> };
 
-// Fast and wrong would be easy: as many cases are closed as were answered so.
+// Fast but wrong would be easy, so check that as many cases are closed as were acknowledged.
 async function checkClosed({ stand }: Closes, wanted: number, who: string): Promise<void> {
   const closed = await stand.countClosed();
   if (closed !== wanted) throw new Error(`${who}: ${wanted} closes were answered, and ${closed} cases are closed`);

@@ -7,10 +7,10 @@ export type Answer<Id extends OperationId> = Promise<Operations[Id]["data"]>;
 type Present<T> = { [Name in keyof T as T[Name] extends undefined ? never : Name]: T[Name] };
 
 export type CallOptions = {
-  // For operations that want one: given to repeat an earlier call, else made anew for each.
+  // For operations that take an idempotency key. Pass one to repeat an earlier call; otherwise each call creates its own.
   idempotencyKey?: string;
   signal?: AbortSignal;
-  // Of one attempt.
+  // The time limit of one attempt.
   timeoutMs?: number;
 };
 
@@ -20,7 +20,7 @@ export type Input<Id extends OperationId> = Present<Pick<Operations[Id], "params
 
 type Table = typeof operations;
 
-// The lists that come in pages.
+// The lists that are returned in pages.
 export type ListId = { [Id in OperationId]: Table[Id] extends { items: string } ? Id : never }[OperationId];
 type Items<Id extends ListId> = Operations[Id]["data"][Table[Id]["items"] & keyof Operations[Id]["data"]];
 export type ListItem<Id extends ListId> = Items<Id> extends (infer Item)[] ? Item : never;

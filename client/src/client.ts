@@ -9,16 +9,16 @@ import { readMessages, toFollowed, type FollowedEvent } from "./stream.ts";
 import { Transport, type Credentials, type Hooks } from "./transport.ts";
 
 export type ClientOptions = {
-  // Where the service answers, without /v2.
+  // The service's address, without /v2.
   baseUrl: string;
   tenant: string;
   credentials: Credentials;
-  // Of one call, the first attempt included.
+  // The number of attempts per call, including the first.
   attemptsMax?: number;
-  // Of one attempt; after it, it is not known what became of the request.
+  // The time limit of one attempt. After it, the outcome of the request is unknown.
   timeoutMs?: number;
   hooks?: Hooks;
-  // Another way to send, as through a proxy.
+  // Replaces fetch, for example to send through a proxy.
   fetch?: typeof fetch;
 };
 
@@ -28,7 +28,7 @@ const attemptsDefault = 5;
 const timeoutDefaultMs = 30_000;
 const waitSeconds = 25;
 
-// One method per operation of the API, with its types. What the service refuses is thrown as a ProblemError: branch on its type.
+// One typed method per operation of the API. Rejections are thrown as ProblemError; branch on its type.
 export class CasehoundClient extends OperationMethods {
   readonly #transport: Transport;
   readonly #attemptsMax: number;
@@ -41,7 +41,7 @@ export class CasehoundClient extends OperationMethods {
     this.#timeoutMs = options.timeoutMs ?? timeoutDefaultMs;
   }
 
-  // The methods call it. All attempts of one call have one key: that is what makes a repeat harmless.
+  // The methods call this. All attempts of one call share one idempotency key, which makes a repeat harmless.
   async call<Id extends OperationId>(id: Id, input: Input<Id>): Promise<Operations[Id]["data"]> {
     const given: CallOptions & { params?: Record<string, string>; query?: object | undefined; body?: unknown } = input;
     const { method, path, wantsKey, isRepeatable } = operations[id];
@@ -57,7 +57,7 @@ export class CasehoundClient extends OperationMethods {
     };
     for (let attempt = 1; ; attempt++) {
       try {
-        // The shape of an answer is the table's promise.
+        // The operations table guarantees the type of the response.
         return (await this.#transport.send(request, attempt)) as Operations[Id]["data"];
       } catch (error) {
         const made: Attempt = { attempt, isRepeatable };
@@ -70,7 +70,7 @@ export class CasehoundClient extends OperationMethods {
     }
   }
 
-  // Every entry of a list, page after page.
+  // Yields every entry of a list, page by page.
   async *each<Id extends ListId>(id: Id, input: Input<Id>): AsyncGenerator<ListItem<Id>> {
     const name: string = operations[id].items;
     let cursor: string | undefined;
@@ -82,8 +82,8 @@ export class CasehoundClient extends OperationMethods {
     } while (cursor !== undefined);
   }
 
-  // Every change after that one, each once and in order, and from then on as they happen. Keep the last `event_id` with what was
-  // done about it: to go on from there is to miss nothing.
+  // Yields every change after `after`, each once and in order, and then new ones as they happen. Store the last `event_id`
+  // together with its effects, and resume from there to miss nothing.
   async *events({ after = 0, types, signal }: Following = {}): AsyncGenerator<Event> {
     const hasLeft = () => signal?.aborted === true;
     for (let last = after; !hasLeft();) {
@@ -98,8 +98,8 @@ export class CasehoundClient extends OperationMethods {
     }
   }
 
-  // Every change as it happens, pushed, and after a break from where it was. Where too much was missed it says `reset`. Ends with
-  // the signal, or with what the service refuses.
+  // Yields changes as they are pushed, and resumes after a lost connection. Yields `reset` if too many were missed. Ends with the
+  // signal, or throws if the service rejects the request.
   async *follow({ after, types, signal }: Following = {}): AsyncGenerator<FollowedEvent> {
     let last = after;
     const hasLeft = () => signal?.aborted === true;
@@ -119,8 +119,8 @@ export class CasehoundClient extends OperationMethods {
     }
   }
 
-  // Reads the case, asks `decide` what to do about what was read, and closes just that version. Where the case has changed in
-  // between, `decide` is asked again: nothing is closed that it has not seen.
+  // Reads the case, asks `decide`, and closes exactly the version that was read. If the case has changed in between, it asks
+  // `decide` again, so nothing is closed that `decide` has not seen.
   closeCase(
     case_id: string,
     { decide, ...options }: { decide: Decide } & Omit<CallOptions, "idempotencyKey">,
@@ -128,7 +128,7 @@ export class CasehoundClient extends OperationMethods {
     return closeByDecision(this, case_id, decide, options);
   }
 
-  // Who was held up may send the same again only while what it was decided on still stands.
+  // After contention, the same change may be resent only while the version it was decided on is still current.
   async #expectSame(
     id: OperationId,
     given: CallOptions & { params?: Record<string, string>; body?: unknown },
@@ -149,7 +149,7 @@ const isContended = (error: unknown): error is ProblemError =>
 function fill(path: string, params: Record<string, string>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
-    // Else it would be the path of something else. Dots are steps in a path, also when they are escaped.
+    // Otherwise it would address another resource. Dot segments are path steps even when escaped.
     if (value === "." || value === "..") throw new RangeError(`${name} must not be ${value}`);
     if (value === undefined || value === "") throw new RangeError(`${name} is missing`);
     return encodeURIComponent(value);

@@ -2,11 +2,11 @@ import type { CallOptions } from "./call.ts";
 import type { Case, CaseChange } from "./operations.ts";
 import { ProblemError } from "./problem.ts";
 
-// What to close it with, or null to leave it as it is.
+// The outcome to close the case with, or null to leave it open.
 export type Closing = Pick<CaseChange, "reason" | "disposition">;
 export type Decide = (fresh: Case) => Closing | null | Promise<Closing | null>;
 
-// `closed`: by this very call. The case is as it was last seen.
+// `closed` means closed by this call. `case` is the case as last read.
 export type CloseOutcome = { closed: boolean; case: Case };
 
 type Closer = {
@@ -14,7 +14,7 @@ type Closer = {
   updateCase: (case_id: string, body: CaseChange, options: CallOptions) => Promise<Case>;
 };
 
-// Somebody who changes a case each time that it was read would keep us here for ever.
+// Limits the loop if somebody changes the case after every read.
 const decisionsMax = 10;
 
 export async function closeByDecision(
@@ -30,7 +30,7 @@ export async function closeByDecision(
     if (closing === null) return { closed: false, case: fresh };
     const change: CaseChange = { ...closing, status: "CLOSED", case_version: fresh.case_version };
     try {
-      // Another decision is another intended change: each has a key of its own.
+      // Another decision is another intended change, so each has its own key.
       return { closed: true, case: await client.updateCase(case_id, change, options) };
     } catch (error) {
       if (!(error instanceof ProblemError) || !error.hasMoved || decisions >= decisionsMax) throw error;

@@ -1,5 +1,5 @@
-// A key for one intended change, kept for all attempts at it: a UUID version 7, so that keys made later sort later. Not by
-// crypto.randomUUID, which pages that came by plain http do not have.
+// A key for one intended change, reused for all of its attempts. It is a UUID version 7, so later keys sort later. It does not
+// use crypto.randomUUID, which is missing on pages loaded over plain HTTP.
 export function newKey(): string {
   const random = crypto.getRandomValues(new Uint8Array(10));
   const hex = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");

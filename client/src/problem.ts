@@ -1,7 +1,7 @@
 import type { ProblemType } from "./operations.ts";
 
 export type Problem = {
-  // More may come.
+  // Later versions may add types.
   type: ProblemType | (string & {});
   title: string;
   status: number;
@@ -10,7 +10,7 @@ export type Problem = {
   current_version?: number;
 };
 
-// What the service refused, and why. Branch on `type`.
+// Why the service rejected a request. Branch on `type`.
 export class ProblemError extends Error implements Problem {
   override readonly name = "ProblemError";
   readonly type: Problem["type"];
@@ -19,7 +19,7 @@ export class ProblemError extends Error implements Problem {
   readonly detail: string;
   readonly errors: Problem["errors"];
   readonly current_version?: number;
-  // How long the service asks to be left alone.
+  // How long the service asks the client to wait.
   readonly retryAfterMs?: number;
 
   constructor(problem: Problem, { retryAfterMs }: { retryAfterMs?: number } = {}) {
@@ -33,7 +33,7 @@ export class ProblemError extends Error implements Problem {
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
   }
 
-  // Whether what the change was decided on is no longer so. It must be read and decided anew.
+  // Whether the case has changed since the decision. Read it and decide again.
   get hasMoved(): boolean {
     return this.type === "item-version-conflict" || (this.type === "transaction-contended" && this.current_version !== undefined);
   }
@@ -44,7 +44,7 @@ export class ProblemError extends Error implements Problem {
   }
 }
 
-// An answer that is not the service's own, as a proxy's page or another website's.
+// A response that is not from the service, such as a proxy's error page or another website.
 export class WrongBaseAddress extends Error {
   override readonly name = "WrongBaseAddress";
   readonly status: number;
@@ -55,12 +55,12 @@ export class WrongBaseAddress extends Error {
   }
 }
 
-// No answer in time. A change may have been applied; the same call with the same key tells.
+// No response in time. A change may have been applied; the same call with the same key finds out.
 export class TimedOut extends Error {
   override readonly name = "TimedOut";
 }
 
-// By the caller's own signal, whose reason is the cause.
+// The caller's signal aborted the call. Its reason is the cause.
 export class Aborted extends Error {
   override readonly name = "Aborted";
 

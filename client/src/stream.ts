@@ -1,11 +1,11 @@
 import type { Event } from "./operations.ts";
 
-// `reset`: too much was missed to be told, and what was read before must be read again.
+// `reset` means that too many events were missed, so everything read before must be read again.
 export type FollowedEvent = Event | { type: "reset"; last_event_id: number };
 
 export type StreamMessage = { id?: number; event?: string; data?: string };
 
-// Server-sent events, as far as the service uses them: fields one a line, an empty line after each message.
+// Server-sent events as far as the service uses them: one field per line, and an empty line after each message.
 export async function* readMessages(response: Response): AsyncGenerator<StreamMessage> {
   if (!response.body) return;
   let text = "";
@@ -30,7 +30,7 @@ function parseMessage(block: string): StreamMessage {
 
 export function toFollowed({ event, data = "" }: StreamMessage): FollowedEvent {
   const told: unknown = JSON.parse(data);
-  // The shape is the service's promise.
+  // The service guarantees the type.
   if (event === "reset") return { type: "reset", ...(told as { last_event_id: number }) };
   return told as Event;
 }

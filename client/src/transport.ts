@@ -1,9 +1,9 @@
 import { Aborted, ProblemError, TimedOut, WrongBaseAddress, isProblem } from "./problem.ts";
 
-// In a browser that has a session the cookie speaks for the person, and every change carries the session's CSRF token.
+// In a browser session, the cookie identifies the person, and every change carries the session's CSRF token.
 export type Credentials =
   | { clientId: string; clientSecret: string; scope?: string }
-  // Your own issuer's, or made otherwise: asked for when one is needed, and again when the last one was refused.
+  // A token from your own issuer or another source. A function is called if a token is needed and again after a rejection.
   | { token: string | (() => string | Promise<string>) }
   | { session: { csrfToken: () => string } };
 
@@ -17,7 +17,7 @@ export type Hooks = {
 export type Request = {
   id: string;
   method: string;
-  // Behind the tenant.
+  // The path after the tenant.
   path: string;
   body: string | null;
   key: string | null;
@@ -30,16 +30,16 @@ type Options = { baseUrl: string; tenant: string; credentials: Credentials; hook
 
 const tokenMarginMs = 60_000;
 const tokenTimeoutMs = 30_000;
-// The service never redirects. Followed, one would carry the client's secret, or a change, to whatever host it names.
+// The service never redirects. Following a redirect would send the client's secret, or a change, to whatever host it names.
 const redirect = "manual";
 
-// One request, with a token that counts, and its answer.
+// Sends one request with a valid token and returns the response.
 export class Transport {
   readonly #options: Options;
   readonly #base: string;
   readonly #fetch: typeof fetch;
   #token: { text: string; freshUntilMs: number } | null = null;
-  // For all who find that there is none.
+  // Shared by all calls that need a token at the same time.
   #fetching: Promise<string> | null = null;
 
   constructor(options: Options) {
@@ -48,7 +48,7 @@ export class Transport {
     const fault = baseFault(this.#base);
     if (fault !== null) throw new TypeError(`baseUrl ${fault}`);
     if (/^\.{0,2}$/.test(options.tenant)) throw new TypeError("tenant must be a tenant's slug");
-    // Bound to nothing, as browsers want it.
+    // Browsers require fetch to be called without `this`.
     this.#fetch = options.fetch ?? ((...given) => fetch(...given));
     const { credentials } = options;
     if ("token" in credentials && typeof credentials.token === "string")
@@ -57,14 +57,14 @@ export class Transport {
 
   tell<Name extends keyof Hooks>(name: Name, told: Parameters<NonNullable<Hooks[Name]>>[0]): void {
     try {
-      // Of the same name, so of the same shape.
+      // The name determines the type.
       (this.#options.hooks?.[name] as ((told: unknown) => void) | undefined)?.(told);
     } catch {
-      // Who only listens must not decide what becomes of a request.
+      // A failing hook must not affect the request.
     }
   }
 
-  // A 401 is answered with a fresh token, once: nothing was applied, so it is the same request with the same key.
+  // Retries a 401 once with a fresh token. Nothing was applied, so it is the same request with the same key.
   async send(request: Request, attempt: number): Promise<unknown> {
     const url = this.#urlOf(request.path);
     const told = { id: request.id, method: request.method, attempt, url, ...(request.key !== null && { key: request.key }) };
@@ -78,7 +78,7 @@ export class Transport {
       const { response, text } = await this.#fetchText(url, { method, headers, body }, { signal, timeoutMs });
       this.tell("onAnswer", { ...told, status: response.status, ms: performance.now() - startMs });
       if (response.status === 401 && isRenewable && isFirst) {
-        // Another call may have fetched a fresh one meanwhile.
+        // Another call may have fetched a fresh token meanwhile.
         if (this.#token === used) this.#token = null;
         continue;
       }
@@ -89,20 +89,20 @@ export class Transport {
     }
   }
 
-  // For a stream, which has no end that could be waited for.
+  // Opens a stream, which has no end to wait for.
   async open(path: string, signal: AbortSignal | null): Promise<Response> {
     const url = this.#urlOf(path);
     const headers = await this.#proof("GET", { signal, timeoutMs: tokenTimeoutMs });
     const response = await this.#fetch(url, { headers, signal, redirect });
     if (response.ok && (response.headers.get("content-type") ?? "").startsWith("text/event-stream")) return response;
     if (response.ok) {
-      // It may have no end.
+      // The body may never end.
       await response.body?.cancel();
       throw new WrongBaseAddress(response.status, `${url} did not answer with a stream: is the base address right?`);
     }
     const failure = failureOf(response, await response.text());
     if (response.status !== 401 || !this.#isRenewable) throw failure;
-    // A passing trouble: the next attempt has a fresh token.
+    // Treat this as a temporary failure: the next attempt fetches a fresh token.
     this.#token = null;
     throw new TypeError("the token counts no more", { cause: failure });
   }
@@ -159,7 +159,7 @@ export class Transport {
     return answer.access_token;
   }
 
-  // The time limit is on the body too.
+  // The time limit covers the body too.
   async #fetchText(url: string, init: RequestInit, { signal, timeoutMs }: Limits) {
     const limit = AbortSignal.timeout(timeoutMs);
     try {
@@ -174,7 +174,7 @@ export class Transport {
 }
 
 function baseFault(base: string): string | null {
-  // The page's own.
+  // An empty base means the page's own origin.
   if (base === "") return null;
   if (!/^https?:\/\//i.test(base)) return "must begin with http:// or https://";
   const url = URL.canParse(base) ? new URL(base) : null;
@@ -182,7 +182,7 @@ function baseFault(base: string): string | null {
   return url.username === "" && url.password === "" ? null : "must not hold a user or password";
 }
 
-// A token is fetched once for all who need it, but each waits for it only as long as for anything else.
+// One token request serves all callers, but each waits only for its own time limit.
 async function within<T>(work: Promise<T>, { signal, timeoutMs }: Limits): Promise<T> {
   const limit = AbortSignal.timeout(timeoutMs);
   const either = signal ? AbortSignal.any([signal, limit]) : limit;
@@ -215,7 +215,7 @@ function parse(response: Response, text: string): unknown {
 }
 
 function failureOf(response: Response, text: string): Error {
-  // Browsers do not tell its status.
+  // Browsers hide the status of a redirect.
   if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
     const words = `${response.url} answered with a redirect, which is not followed: is the base address right?`;
     return new WrongBaseAddress(response.status, words);
@@ -233,7 +233,7 @@ function failureOf(response: Response, text: string): Error {
   );
 }
 
-// In seconds, or as a date.
+// The header holds seconds or a date.
 function retryAfterOf({ headers }: Response): { retryAfterMs?: number } {
   const given = headers.get("retry-after");
   if (given === null) return {};

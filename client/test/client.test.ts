@@ -26,7 +26,7 @@ function clientOf(tenant: TestTenant, baseUrl = service.current.url): CasehoundC
   return new CasehoundClient({ baseUrl, tenant: tenant.slug, credentials });
 }
 
-test("client: gets a token by itself, lists, reads and closes", async () => {
+test("client: fetches a token by itself, lists, reads and closes", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await tenant.openCase("a/b c+d?é");
   const client = clientOf(tenant);
@@ -43,7 +43,7 @@ test("client: gets a token by itself, lists, reads and closes", async () => {
   expect(await client.call("deleteEndUserAccount", { params: { website_account_id: "a/b c+d?é" } })).toBeUndefined();
 });
 
-test("client: a refusal is thrown with its type, and is not retried", async () => {
+test("client: a rejection is thrown with its type and is not retried", async () => {
   const tenant = await TestTenant.create(service.current);
   const { baseUrl, seen } = await losingProxy(() => false);
   const refused = clientOf(tenant, baseUrl).call("getCase", { params: { case_id: randomUUID() } });
@@ -52,7 +52,7 @@ test("client: a refusal is thrown with its type, and is not retried", async () =
   expect(seen.filter((each) => each.path.includes("/cases/"))).toHaveLength(1);
 });
 
-test("client: a lost answer is asked for again under the same key, and the close is applied once", async () => {
+test("client: after a lost response the call is retried under the same key, and the close is applied once", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await tenant.openCase();
   let losses = 0;
@@ -68,7 +68,7 @@ test("client: a lost answer is asked for again under the same key, and the close
   expect((await tenant.read(opened.case_id)).case_version).toBe(2);
 });
 
-test("client: what is not repeatable is sent once", async () => {
+test("client: an operation that is not repeatable is sent once", async () => {
   const tenant = await TestTenant.create(service.current);
   const { baseUrl, seen } = await losingProxy((each) => each.path.endsWith("/enduseraccounts"));
   const lost = clientOf(tenant, baseUrl).call("createEndUserAccount", { body: { website_account_id: "once" } });
@@ -76,7 +76,7 @@ test("client: what is not repeatable is sent once", async () => {
   expect(seen.filter((each) => each.path.endsWith("/enduseraccounts"))).toHaveLength(1);
 });
 
-test("client: a token that no longer counts is fetched anew, once", async () => {
+test("client: an expired token is replaced once", async () => {
   const tenant = await TestTenant.create(service.current);
   const { baseUrl, seen } = await losingProxy(() => false);
   const client = clientOf(tenant, baseUrl);
@@ -88,7 +88,7 @@ test("client: a token that no longer counts is fetched anew, once", async () => 
   await expect(stale.call("getTenant", {})).rejects.toMatchObject({ status: 401, type: "unauthorized" });
 });
 
-test("client: an answer that is not JSON names the wrong base address", async () => {
+test("client: a response that is not JSON is reported as a wrong base address", async () => {
   const server = createServer(
     (_request, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"),
   );

@@ -14,7 +14,7 @@ function nobodyAsks(): never {
   throw new Error("nobody asks");
 }
 
-test("closeCase: what was decided on is what is closed", async () => {
+test("closeCase: closes exactly the version that was decided on", async () => {
   const { tenant, client } = await make();
   const opened = await tenant.openCase();
   const seen: Case[] = [];
@@ -29,7 +29,7 @@ test("closeCase: what was decided on is what is closed", async () => {
   expect(outcome.case).toMatchObject({ status: "CLOSED", case_version: 2, current_state: { reason: "seen" } });
 });
 
-test("closeCase: evidence that comes in between is shown, and decided on anew under a key of its own", async () => {
+test("closeCase: evidence that arrives in between is shown and decided on again, under a new key", async () => {
   const { tenant, client } = await make();
   const opened = await tenant.openCase("busy");
   const versions: number[] = [];
@@ -50,7 +50,7 @@ test("closeCase: evidence that comes in between is shown, and decided on anew un
   expect(outcome).toMatchObject({ closed: true, case: { status: "CLOSED", case_version: 3 } });
 });
 
-test("closeCase: null leaves the case open, and one that is closed is not asked about", async () => {
+test("closeCase: null leaves the case open, and a closed case is not put to a decision", async () => {
   const { tenant, client } = await make();
   const opened = await tenant.openCase();
   expect(await client.closeCase(opened.case_id, { decide: () => null })).toEqual({ closed: false, case: opened });
@@ -58,7 +58,7 @@ test("closeCase: null leaves the case open, and one that is closed is not asked 
   expect(await client.closeCase(opened.case_id, { decide: nobodyAsks })).toEqual({ closed: false, case: closed });
 });
 
-test("closeCase: where somebody changes the case each time, it gives up with the conflict", async () => {
+test("closeCase: throws the conflict if somebody changes the case after every read", async () => {
   const { tenant, client } = await make();
   const opened = await tenant.openCase();
   let decisions = 0;
@@ -74,7 +74,7 @@ test("closeCase: where somebody changes the case each time, it gives up with the
   expect(decisions).toBe(10);
 });
 
-test("each: walks through all pages, each entry once", async () => {
+test("each: walks through all pages and yields each entry once", async () => {
   const { tenant, client } = await make();
   const opened = await Promise.all(Array.from({ length: 7 }, (_, index) => tenant.openCase(`one-${index}`)));
   const found: string[] = [];
@@ -82,7 +82,7 @@ test("each: walks through all pages, each entry once", async () => {
   expect(found.toSorted()).toEqual(opened.map(({ case_id }) => case_id).toSorted());
 });
 
-test("events: every change once and in order, those from before and those to come, until the signal", async () => {
+test("events: yields every past and future change once and in order, until the signal", async () => {
   const { tenant, client } = await make();
   const opened = await tenant.openCase();
   const stop = new AbortController();

@@ -1,11 +1,11 @@
-// For tests: stands between client and service, passes everything on, and does to a request what it is told to.
+// For tests: a proxy between client and service that forwards everything, or injects a given fault.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export type Seen = { method: string; path: string; key: string | undefined };
 
-// `lose-request`: the service never hears of it. `lose-answer`: it does, and nobody hears what it said. `hang`: the same, and
-// the connection stays. An answer: in the place of the service, which never hears of it.
+// `lose-request`: the service never receives it. `lose-answer`: the service handles it but the response is lost. `hang`: the
+// same, and the connection stays open. An object is the proxy's own response; the service never receives the request.
 export type Fault =
   | "lose-request"
   | "lose-answer"

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { Aborted, CasehoundClient, ProblemError, TimedOut, WrongBaseAddress, type ClientOptions } from "../src/index.ts";
 
-// Others at the base address: wrong ones, broken ones, and ones that mean harm.
+// Wrong, broken and malicious servers at the base address.
 const stops: (() => void)[] = [];
 
 afterEach(() => {
@@ -44,7 +44,7 @@ test("client: a redirect carries neither the secret nor a change to another host
 });
 
 test.each(["86400", "3000000", "9".repeat(400), "Fri, 31 Dec 9999 23:59:59 GMT"])(
-  "client: who is told to come back after %s is told so, and does not come back at once",
+  "client: a retry-after of %s is reported, and the client does not retry at once",
   async (retryAfter) => {
     let visits = 0;
     const baseUrl = await serve((_request, response) => {
@@ -57,7 +57,7 @@ test.each(["86400", "3000000", "9".repeat(400), "Fri, 31 Dec 9999 23:59:59 GMT"]
   },
 );
 
-test("client: a signal and a time limit also count while there is no token", async () => {
+test("client: a signal and a time limit also apply while waiting for a token", async () => {
   const baseUrl = await serve(() => {});
   const hanging = clientOf(baseUrl, { credentials: ownSecret, attemptsMax: 1 });
   await expect(hanging.getTenant({ signal: AbortSignal.timeout(50) })).rejects.toThrow(Aborted);
@@ -66,7 +66,7 @@ test("client: a signal and a time limit also count while there is no token", asy
   await expect(never.getTenant({ timeoutMs: 50 })).rejects.toThrow(TimedOut);
 });
 
-test.each([".", ".."])("client: the id %s does not become the path of something else", async (id) => {
+test.each([".", ".."])("client: the id %s does not address another resource", async (id) => {
   let visits = 0;
   const baseUrl = await serve((_request, response) => {
     visits++;
@@ -78,12 +78,12 @@ test.each([".", ".."])("client: the id %s does not become the path of something 
   expect(visits).toBe(0);
 });
 
-test.each(["{}", "null", "[]", '"data"'])("client: %s is no answer of the service", async (body) => {
+test.each(["{}", "null", "[]", '"data"'])("client: %s is not accepted as a response of the service", async (body) => {
   const baseUrl = await serve((_request, response) => response.end(body));
   await expect(clientOf(baseUrl).getTenant()).rejects.toThrow(WrongBaseAddress);
 });
 
-test("client: a page is no stream", async () => {
+test("client: an HTML page is not accepted as a stream", async () => {
   const baseUrl = await serve((_request, response) => response.setHeader("content-type", "text/html").end("<p>\n\n</p>"));
   await expect(clientOf(baseUrl).follow().next()).rejects.toThrow(WrongBaseAddress);
 });
@@ -94,4 +94,4 @@ test.each([
   "https://crm.example/#a",
   "http://a b",
   "ftp://crm.example",
-])("client: %s is no base address", (baseUrl) => expect(() => clientOf(baseUrl)).toThrow("baseUrl must"));
+])("client: %s is rejected as a base address", (baseUrl) => expect(() => clientOf(baseUrl)).toThrow("baseUrl must"));

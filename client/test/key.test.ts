@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newKey } from "../src/index.ts";
 
-test("newKey: a UUID version 7 of this moment, and another each time", () => {
+test("newKey: returns a new UUID version 7 with the current time on each call", () => {
   const before = Date.now();
   const keys = Array.from({ length: 1000 }, newKey);
   const times = keys.map((key) => Number.parseInt(key.slice(0, 8) + key.slice(9, 13), 16));

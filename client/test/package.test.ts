@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), "casehound-client-"));
 const { folder: packed, file } = packClient(join(folder, "packed"));
 const gzipBytesMax = 12_000;
 
-// A project that has it installed.
+// A project with the package installed.
 beforeAll(() => {
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   const { status, stderr } = spawnSync("npm", ["install", "--offline", "--no-audit", file], { cwd: folder, encoding: "utf8" });
@@ -24,12 +24,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("client package: publint finds nothing", async () => {
+test("client package: has no publint findings", async () => {
   const { messages, pkg } = await publint({ pkgDir: packed, strict: true });
   expect(messages.map((message) => formatMessage(message, pkg ?? {}))).toEqual([]);
 });
 
-test("client package: no dependencies, and no more than 12 kB", () => {
+test("client package: has no dependencies and at most 12 kB", () => {
   const { dependencies, private: isPrivate } = JSON.parse(readFileSync(join(packed, "package.json"), "utf8"));
   expect({ dependencies, isPrivate }).toEqual({ dependencies: undefined, isPrivate: undefined });
   const files = readdirSync(join(packed, "lib")).filter((name) => name.endsWith(".js"));
@@ -60,7 +60,7 @@ void client.updateCase("id", { status: "CLOSED" });
 test.each([
   ["nodenext", "nodenext"],
   ["esnext", "bundler"],
-])("client package: its types hold with module %s and resolution %s", (module, moduleResolution) => {
+])("client package: its types compile with module %s and resolution %s", (module, moduleResolution) => {
   writeFileSync(join(folder, "use.ts"), consumer);
   const options = { module, moduleResolution, target: "es2022", strict: true, noEmit: true, lib: ["es2022", "dom"], types: [] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["use.ts"] }));
@@ -68,7 +68,7 @@ test.each([
   expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
 });
 
-test("client package: installed, it closes a case of a running service", async () => {
+test("client package: once installed, closes a case of a running service", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await tenant.openCase();
   const { clientId, clientSecret, slug } = tenant;
@@ -80,7 +80,7 @@ const client = new CasehoundClient(${JSON.stringify(options)});
 const { closed } = await client.closeCase(${JSON.stringify(opened.case_id)}, { decide: () => ({ disposition: "FALSE_POSITIVE" }) });
 console.log(closed);`,
   );
-  // In a process of its own, and not waited for in this one, which serves it.
+  // Run it asynchronously in its own process, because this process serves its requests.
   const printed = await new Promise<string>((resolve, reject) =>
     execFile(process.execPath, [join(folder, "use.mjs")], (error, stdout) => (error ? reject(error) : resolve(stdout))),
   );

@@ -36,7 +36,7 @@ const faults: Record<string, Fault> = {
 
 type Made = { tenant: TestTenant; proxy: FaultyProxy; client: CasehoundClient };
 
-// Every request for the API, not those for tokens, goes by what it is told.
+// The function decides the fault of every API request, but not of token requests.
 async function make(faultOf: (seen: Seen, count: number) => Fault | null, more: Partial<ClientOptions> = {}): Promise<Made> {
   const tenant = await TestTenant.create(service.current);
   let count = 0;
@@ -51,7 +51,7 @@ async function make(faultOf: (seen: Seen, count: number) => Fault | null, more: 
 
 const changesOf = ({ seen }: FaultyProxy, method = "PUT") => seen.filter((each) => each.method === method);
 
-test.each(Object.keys(faults))("client: after %s a close is sent again under the same key, and applied once", async (name) => {
+test.each(Object.keys(faults))("client: after %s a close is resent under the same key and applied once", async (name) => {
   let left = 2;
   const { tenant, proxy, client } = await make(({ method }) => (method === "PUT" && left-- > 0 ? (faults[name] ?? null) : null));
   const opened = await tenant.openCase();
@@ -64,7 +64,7 @@ test.each(Object.keys(faults))("client: after %s a close is sent again under the
   expect(keys[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
 
-test.each(Object.keys(faults))("client: after %s a read is sent again", async (name) => {
+test.each(Object.keys(faults))("client: after %s a read is resent", async (name) => {
   const { tenant, proxy, client } = await make((_seen, count) => (count === 1 ? (faults[name] ?? null) : null));
   const opened = await tenant.openCase();
   expect(await client.getCase(opened.case_id)).toEqual(opened);
@@ -75,13 +75,13 @@ const creationsOf = (proxy: FaultyProxy) => changesOf(proxy, "POST").filter(({ p
 const refusals = Object.keys(faults).filter((name) => /429|contended/.test(name));
 const doubts = Object.keys(faults).filter((name) => !refusals.includes(name));
 
-test.each(refusals)("client: after %s what is not repeatable is sent again, for it was not applied", async (name) => {
+test.each(refusals)("client: after %s a non-repeatable call is resent, because it was not applied", async (name) => {
   const { proxy, client } = await make((_seen, count) => (count === 1 ? (faults[name] ?? null) : null));
   expect(await client.createEndUserAccount({ website_account_id: "once" })).toMatchObject({ website_account_id: "once" });
   expect(creationsOf(proxy)).toHaveLength(2);
 });
 
-test.each(doubts)("client: after %s what is not repeatable is not sent again, for it may have been applied", async (name) => {
+test.each(doubts)("client: after %s a non-repeatable call is not resent, because it may have been applied", async (name) => {
   const { proxy, client } = await make((_seen, count) => (count === 1 ? (faults[name] ?? null) : null));
   await expect(client.createEndUserAccount({ website_account_id: "once" })).rejects.toSatisfy(isPassing);
   expect(creationsOf(proxy)).toHaveLength(1);
@@ -101,13 +101,13 @@ test.each([
   expect(changesOf(proxy)).toHaveLength(1);
 });
 
-test("client: it gives up after its attempts, with the last failure", async () => {
+test("client: throws the last failure after its attempts", async () => {
   const { proxy, client } = await make(() => faults["500 internal-error"] ?? null, { attemptsMax: 3 });
   await expect(client.getTenant()).rejects.toMatchObject({ type: "internal-error" });
   expect(changesOf(proxy, "GET")).toHaveLength(3);
 });
 
-test("client: 429 is left alone for as long as it says", async () => {
+test("client: after 429 it waits as long as the response says", async () => {
   const limited: Fault = { status: 429, body: problem(429, "rate-limited"), headers: { "retry-after": "1" } };
   const pauses: number[] = [];
   const hooks = { onRetry: ({ pauseMs }: { pauseMs: number }) => void pauses.push(pauseMs) };
@@ -119,7 +119,7 @@ test("client: 429 is left alone for as long as it says", async () => {
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(1_000);
 });
 
-test("client: who was held up while the case changed is not sent again", async () => {
+test("client: a contended change is not resent if the case has changed", async () => {
   const { tenant, proxy, client } = await make(({ method }) =>
     method === "PUT" ? (faults["409 transaction-contended"] ?? null) : null,
   );
@@ -134,7 +134,7 @@ test("client: who was held up while the case changed is not sent again", async (
   expect(changesOf(proxy)).toHaveLength(1);
 });
 
-test("client: a token that counts no more is fetched anew, and the close goes out again under its key", async () => {
+test("client: an expired token is replaced, and the close is resent under its key", async () => {
   let left = 1;
   const gone: Fault = { status: 401, body: problem(401, "unauthorized") };
   const { tenant, proxy, client } = await make(({ method }) => (method === "PUT" && left-- > 0 ? gone : null), {
@@ -146,7 +146,7 @@ test("client: a token that counts no more is fetched anew, and the close goes ou
   expect(new Set(changesOf(proxy).map(({ key }) => key)).size).toBe(1);
 });
 
-test("client: a token of one's own is asked for once, and again when it was refused", async () => {
+test("client: a caller's token function is called once, and again after a rejection", async () => {
   const { tenant, proxy } = await make(() => null);
   let asked = 0;
   const token = async () => (++asked === 1 ? "a.b.c" : tenant.token);
@@ -156,13 +156,13 @@ test("client: a token of one's own is asked for once, and again when it was refu
   expect(asked).toBe(2);
 });
 
-test("client: many calls at once fetch one token", async () => {
+test("client: concurrent calls fetch one token", async () => {
   const { proxy, client } = await make(() => null);
   await Promise.all(Array.from({ length: 10 }, () => client.getTenant()));
   expect(proxy.seen.filter(({ path }) => path === "/v2/oauth/token")).toHaveLength(1);
 });
 
-test("client: a wrong secret is a refusal with its reason", async () => {
+test("client: a wrong secret is thrown as a problem with its reason", async () => {
   const { tenant, proxy } = await make(() => null);
   const credentials = { clientId: tenant.clientId, clientSecret: "wrong" };
   const client = new CasehoundClient({ baseUrl: proxy.baseUrl, tenant: tenant.slug, credentials });
@@ -171,7 +171,7 @@ test("client: a wrong secret is a refusal with its reason", async () => {
   await expect(refused).rejects.toMatchObject({ status: 401, type: "unauthorized" });
 });
 
-test("client: a wrong address is told, where it answers with a page and where it answers with other JSON", async () => {
+test("client: a wrong address is reported whether it answers with a page or with other JSON", async () => {
   for (const body of ["<html>Welcome</html>", '{"hello":"world"}']) {
     const { client } = await make(() => ({ status: 404, body, type: "text/html" }));
     await expect(client.getTenant()).rejects.toBeInstanceOf(WrongBaseAddress);
@@ -181,7 +181,7 @@ test("client: a wrong address is told, where it answers with a page and where it
   expect(() => new CasehoundClient({ baseUrl: "localhost:8080", tenant: "demo", credentials })).toThrow(/http:\/\//);
 });
 
-test("client: a signal ends a call that waits, and a pause between two attempts", async () => {
+test("client: a signal ends a pending call, and a pause between two attempts", async () => {
   const waiting = await make(() => "hang", { timeoutMs: 60_000 });
   const first = new AbortController();
   setTimeout(() => first.abort("enough"), 50);
@@ -193,7 +193,7 @@ test("client: a signal ends a call that waits, and a pause between two attempts"
   await expect(pausing.client.getTenant({ signal: AbortSignal.timeout(200) })).rejects.toBeInstanceOf(Aborted);
 });
 
-test("client: no answer in time is told as such, with the same key to ask again", async () => {
+test("client: a timeout is reported as such, and the same key can be used again", async () => {
   const { tenant, client } = await make(({ method }) => (method === "PUT" ? "hang" : null), { attemptsMax: 1, timeoutMs: 300 });
   const opened = await tenant.openCase();
   const idempotencyKey = randomUUID();
@@ -204,7 +204,7 @@ test("client: no answer in time is told as such, with the same key to ask again"
   expect(await direct.updateCase(opened.case_id, change, { idempotencyKey })).toMatchObject({ case_version: 2 });
 });
 
-test("client: hooks hear of every request, answer and retry, and cannot break a call", async () => {
+test("client: hooks receive every request, response and retry, and cannot break a call", async () => {
   const heard: string[] = [];
   const note = (name: string) => (told: { id: string; attempt: number }) => {
     heard.push(`${name} ${told.id} ${told.attempt}`);
@@ -222,11 +222,11 @@ test("client: hooks hear of every request, answer and retry, and cannot break a 
   ]);
 });
 
-test("client: an id that is empty is not sent as another path", async () => {
+test("client: an empty id is rejected and not sent as another path", async () => {
   const { proxy, client } = await make(() => null);
   const refused = client.getCase("");
   await expect(refused).rejects.toThrow(/case_id is missing/);
-  // It is nobody's passing trouble.
+  // It is not a temporary failure.
   await expect(refused).rejects.not.toSatisfy(isPassing);
   expect(proxy.seen).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// oxlint-disable-next-line import/no-unassigned-import -- First of all, for it asks for the session.
+// oxlint-disable-next-line import/no-unassigned-import -- Comes first, because it requests the session.
 import "./session/early.ts";
 import { ProblemError, isPassing } from "@casehound/client";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
@@ -16,7 +16,7 @@ listenToKeys();
 const cache = new QueryClient({
   defaultOptions: {
     queries: {
-      // What was refused is refused again.
+      // Do not retry rejections, because the service would reject them again.
       retry: (count, error) => count < 3 && (isPassing(error) || !(error instanceof ProblemError)),
       networkMode: "always",
     },

@@ -19,7 +19,7 @@ import { readEventSearch } from "./timeline/search.ts";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
 
-// All that needs a person.
+// Every route that requires a signed-in person.
 const inside = createRoute({
   getParentRoute: () => root,
   id: "inside",
@@ -81,7 +81,7 @@ const detection = createRoute({
   component: lazyRouteComponent(() => import("./screens/detection/DetectionScreen.tsx"), "DetectionScreen"),
 });
 
-// A rule's id has no hyphen, so no rule can stand at this address.
+// A rule id has no hyphen, so this address cannot clash with a rule.
 const newRule = createRoute({
   getParentRoute: () => inside,
   path: routes.newRule,
@@ -141,7 +141,7 @@ export const router = createRouter({
   ]),
   defaultErrorComponent: ({ error }) => <Trouble isScreen error={error} />,
   defaultPreload: "intent",
-  // What a screen does not read leaves the address: it says no more than what is shown.
+  // Remove parameters that the screen does not read, so the address describes exactly what is shown.
   search: { strict: true },
 });
 

@@ -4,11 +4,11 @@ export type NavigationEntry = {
   path: "/" | "/links" | "/overview" | "/detection" | "/developers" | "/people";
   name: string;
   Icon: LucideIcon;
-  // Without it the entry is not shown.
+  // A person without this scope does not see the entry.
   scope?: string;
 };
 
-// What the side bar and the palette lead to, in this order. A screen is added here and in router.tsx.
+// The entries of the side bar and the palette, in this order. To add a screen, add it here and in router.tsx.
 export const navigation: NavigationEntry[] = [
   { path: "/", name: "Queue", Icon: ListChecks, scope: "read:cases" },
   { path: "/links", name: "Links", Icon: Waypoints, scope: "read:enduseraccounts" },

@@ -1,6 +1,6 @@
 declare module "*.svg" {
   const address: string;
-  // oxlint-disable-next-line import/no-default-export -- That is how the bundler hands out a file's address.
+  // oxlint-disable-next-line import/no-default-export -- The bundler exports a file's address this way.
   export default address;
 }
 declare module "*.css";

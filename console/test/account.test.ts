@@ -29,7 +29,7 @@ async function makeLinks(tenant: TestTenant, [one, other]: [string, string]): Pr
   );
 }
 
-test("account: found in the palette by its id; a flag set by key is there at once, and the history says who did it", async () => {
+test("account: the palette finds it by id; a flag set by key shows at once, and the history names who set it", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await visitor.report("ann");
@@ -52,7 +52,7 @@ test("account: found in the palette by its id; a flag set by key is there at onc
   expect(visitor.complaints).toEqual([]);
 });
 
-test("account: a flag that is refused goes back with the service's words, and nothing is changed", async () => {
+test("account: a rejected flag reverts with the service's message, and nothing changes", async () => {
   const granted = ["read:enduseraccount", "read:cases", "read:case"];
   const visitor = await Visitor.create(browser.current, service.current, { granted });
   const { tenant } = visitor;
@@ -62,7 +62,7 @@ test("account: a flag that is refused goes back with the service's words, and no
   expect(await readAccount(tenant, "ann")).toMatchObject(off);
 });
 
-test("account: the CRM id is edited in place; what is refused stays in the field and changes nothing", async () => {
+test("account: the CRM id is edited in place; a rejected value stays in the field and changes nothing", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "ann", crm_account_id: "CRM-1" } });
@@ -82,7 +82,7 @@ test("account: the CRM id is edited in place; what is refused stays in the field
   expect(await readAccount(tenant, "ann")).toMatchObject({ crm_account_id: "CRM-2" });
 });
 
-test("account: every case with its outcome; devices and addresses say with how many they are shared and lead to the links", async () => {
+test("account: every case has its outcome; devices and addresses show how many accounts share them and link to the links screen", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const first = await tenant.openCase("ann");
@@ -106,7 +106,7 @@ test("account: every case with its outcome; devices and addresses say with how m
   expect(visitor.complaints).toEqual([]);
 });
 
-test("account: none at all, an absent and an erased one say what they are, and offer nothing to change", async () => {
+test("account: the placeholder, a missing and an erased account each say what they are and offer no changes", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const found = await tenant.openCase("ann");
@@ -128,7 +128,7 @@ test("account: none at all, an absent and an erased one say what they are, and o
   expect(visitor.complaints).toEqual([]);
 });
 
-test("account: a case without an account leads to no account's screen, neither from the queue nor from the case", async () => {
+test("account: a case without an account links to no account screen, from the queue or the case", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await tenant.report(undefined, { device_id: "device-1" });
@@ -144,7 +144,7 @@ test("account: a case without an account leads to no account's screen, neither f
   expect(visitor.complaints).toEqual([]);
 });
 
-test("account: who set a flag longer ago than what was read is not made up; reading on tells it", async () => {
+test("account: does not guess who set a flag before the entries read so far; reading more entries shows it", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "ann" } });
@@ -164,7 +164,7 @@ test("account: who set a flag longer ago than what was read is not made up; read
   expect(visitor.complaints).toEqual([]);
 });
 
-test("account: an id, a device and attributes that are markup stay text; the case leads to the account", async () => {
+test("account: markup in an id, a device or attributes stays text; the case links to the account", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const { case_id: id } = await tenant.openCase(hostile);
@@ -183,7 +183,7 @@ test("account: an id, a device and attributes that are markup stay text; the cas
   expect(visitor.complaints).toEqual([]);
 });
 
-test("account: what the role does not allow is shown as not available", async () => {
+test("account: shows what the role does not allow as not available", async () => {
   const visitor = await Visitor.create(browser.current, service.current, { scopes: ["read:enduseraccount"] });
   const { page, tenant } = visitor;
   await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "ann" } });
@@ -195,7 +195,7 @@ test("account: what the role does not allow is shown as not available", async ()
   expect(await readAccount(tenant, "ann")).toMatchObject(off);
 });
 
-test.each(["light", "dark"] as const)("account: axe finds nothing, %s", async (theme) => {
+test.each(["light", "dark"] as const)("account: has no axe findings, %s", async (theme) => {
   const visitor = await Visitor.create(browser.current, service.current, { theme });
   const { page, tenant } = visitor;
   const found: Record<string, string[]> = {};

@@ -3,11 +3,11 @@ import { useService } from "../../service/test/harness.ts";
 import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// What stands in an address is what is shown, and what is shown is what was asked for.
+// A screen shows what its address says, and requests what it shows.
 const browser = useBrowser();
 const service = useService();
 
-// What the list of cases was asked for, without what only pages it.
+// The queries sent to the case list, without paging parameters.
 function askedOf({ page }: Visitor): string[] {
   const asked: string[] = [];
   page.on("request", (request) => {
@@ -36,7 +36,7 @@ test.each([
   ["status=CLOSED&status=closed", "", ["Open"], standard],
   ["status=closed&label=Bot&score=x", "?status=closed&label=Bot", ["Closed", "Bot"], "status=CLOSED&label=Bot"],
   ["score=4&score_max=9", "?score=4", ["Open", "Risk 4 and more"], "status=OPEN&min_score=4"],
-])("queue: of the address ?%s stays %j, in its chips and in what is asked for", async (given, stays, chips, asks) => {
+])("queue: the address ?%s becomes %j, and so do its chips and its request", async (given, stays, chips, asks) => {
   const visitor = await Visitor.create(browser.current, service.current);
   const asked = askedOf(visitor);
   await visitor.goto(`/?${given}`);
@@ -47,7 +47,7 @@ test.each([
   expect(visitor.complaints).toEqual([]);
 });
 
-test("queue: two bounds of the last change are two chips, and the narrower one is asked for", async () => {
+test("queue: two lower bounds on the last change are two chips, and the request uses the later one", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const asked = askedOf(visitor);
   await visitor.goto("/?changed=7d&changed_from=2020-01-01");
@@ -67,7 +67,7 @@ test.each([
   ["/people?find=&more=1", "/people"],
   ["/developers?scenario=cats", "/developers"],
   ["/accounts/UNKNOWN?event=&tab=1", "/accounts/UNKNOWN"],
-])("addresses: what a screen does not read leaves the address, %s", async (given, stays) => {
+])("addresses: a parameter that the screen does not read is removed, %s", async (given, stays) => {
   const visitor = await Visitor.create(browser.current, service.current);
   await visitor.goto(given);
   await visitor.page.getByRole("heading", { level: 1 }).waitFor({ state: "attached" });
@@ -75,7 +75,7 @@ test.each([
   expect(visitor.complaints).toEqual([]);
 });
 
-test("addresses: the queue's own does not call back who is on the way to another screen", async () => {
+test("addresses: the queue's address update does not cancel a navigation to another screen", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page } = visitor;
   await visitor.report("ann", "bob");
@@ -93,7 +93,7 @@ test("addresses: the queue's own does not call back who is on the way to another
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await visitor.press("j");
   await visitor.expectFocused("ann");
-  // Longer than the address lags behind the focus.
+  // Longer than the delay between the focus and the address.
   await page.waitForTimeout(600);
   held.resolve();
   await page.getByRole("heading", { level: 1, name: "ann" }).waitFor();

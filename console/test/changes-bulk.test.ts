@@ -14,7 +14,7 @@ async function openMany(tenant: TestTenant, count: number) {
   return rows.toSorted((a, b) => Number(a.website_account_id.slice(8)) - Number(b.website_account_id.slice(8)));
 }
 
-test("bulk: of 50, one changed and one closed by another: 48 are closed, and each says what became of it", async () => {
+test("bulk: of 50, one changed and one already closed, 48 are closed and each case has its outcome", async () => {
   const tenant = await TestTenant.create(service.current);
   const rows = await openMany(tenant, 50);
   const [changed, closed] = [rows[7], rows[30]];
@@ -41,11 +41,11 @@ test("bulk: of 50, one changed and one closed by another: 48 are closed, and eac
   expect(await tenant.read(closed.case_id)).toMatchObject({ current_state: { reason: "The case was closed." } });
 });
 
-test("bulk: what failed is tried again under its own key, so that an answer that was lost is found and nothing is done twice", async () => {
+test("bulk: a failed batch is retried under its own key, so a lost response is found and nothing is applied twice", async () => {
   const tenant = await TestTenant.create(service.current);
   const rows = await openMany(tenant, 30);
   let isIll = true;
-  // The first batch is done, and then refused again and again; the second never arrives.
+  // The first batch is applied but its responses fail; the second never arrives.
   const proxy = await fatefulProxy(tenant, (_seen, count) => (!isIll ? "pass" : count === 1 ? "lose" : 502));
   const desk = deskOf(tenant, proxy.url);
   const impatient = { ...desk, outbox: Object.assign(desk.outbox, { deliver: (_label: string, send: () => unknown) => send() }) };
@@ -61,7 +61,7 @@ test("bulk: what failed is tried again under its own key, so that an answer that
   for (const row of await tenant.list("status=CLOSED")) expect(row.case_version).toBe(2);
 });
 
-test("bulk: one that stays held fails alone, and can be tried again", async () => {
+test("bulk: a case that stays locked fails alone and can be retried", async () => {
   const tenant = await TestTenant.create(service.current);
   const rows = await openMany(tenant, 3);
   const held = rows[1];

@@ -23,7 +23,7 @@ test("close: the case is closed with outcome and reason, under one key", async (
   expect(desk.keys).toHaveLength(1);
 });
 
-test("close: a stale version closes nothing, and tells what is new since", async () => {
+test("close: a stale version closes nothing and returns what changed since", async () => {
   const tenant = await TestTenant.create(service.current);
   const seen = await tenant.openCase("ann");
   await tenant.report("ann", { attributes: { label: "Bot" } });
@@ -38,11 +38,11 @@ test("close: a stale version closes nothing, and tells what is new since", async
     changed_by: "system",
     evidence: [expect.any(String)],
   });
-  // "Close anyway": the current version, as a change of its own.
+  // "Close anyway" sends the current version as a new change.
   expect(await closeCase(deskOf(tenant), verdictOn(before))).toMatchObject({ kind: "closed", found: { case_version: 3 } });
 });
 
-test("close: what a colleague has closed keeps the colleague's words", async () => {
+test("close: a case that a colleague closed keeps the colleague's outcome and reason", async () => {
   const tenant = await TestTenant.create(service.current);
   const seen = await tenant.openCase();
   await tenant.put(seen.case_id, { status: "CLOSED", case_version: 1, reason: "Mine.", disposition: "INCONCLUSIVE" });
@@ -54,7 +54,7 @@ test("close: what a colleague has closed keeps the colleague's words", async () 
   expect(await tenant.read(seen.case_id)).toStrictEqual(closed);
 });
 
-test("close: answers that are lost, and a service that is ill, are retried with one key until it is closed, once", async () => {
+test("close: lost responses and server errors are retried under one key until the case is closed, exactly once", async () => {
   const tenant = await TestTenant.create(service.current);
   const open = await tenant.openCase();
   const proxy = await fatefulProxy(tenant, (_seen, count) => (["lose", 502, "lose", 500, 503] as const)[count - 1] ?? "pass");
@@ -65,11 +65,11 @@ test("close: answers that are lost, and a service that is ill, are retried with 
   expect(await closeCase(desk, verdictOn(open), () => delays++)).toMatchObject({ kind: "closed", found: { case_version: 2 } });
   expect(proxy.seen.map((each) => each.key)).toEqual(Array.from({ length: 6 }, () => desk.keys[0]));
   expect(await tenant.read(open.case_id)).toMatchObject({ case_version: 2, state_history: [open.current_state] });
-  // Unsaved all the while, told once, and over in the end.
+  // The change stayed unsaved throughout, was reported as delayed once, and was saved in the end.
   expect({ delays, most: Math.max(...shown), last: shown.at(-1) }).toEqual({ delays: 1, most: 1, last: 0 });
 });
 
-// As a change that does not come to its end would.
+// Locks the case like a transaction that never ends.
 async function holdCase(tenant: TestTenant, caseId: string): Promise<() => Promise<void>> {
   const client = await service.current.database.connect();
   onTestFinished(() => client.end());
@@ -78,7 +78,7 @@ async function holdCase(tenant: TestTenant, caseId: string): Promise<() => Promi
   return async () => void (await client.query("rollback"));
 }
 
-test("close: a case that somebody holds is sent again by itself, three times at the most, with the same key", async () => {
+test("close: a locked case is retried at most three times, with the same key", async () => {
   const tenant = await TestTenant.create(service.current);
   const open = await tenant.openCase();
   const letGo = await holdCase(tenant, open.case_id);
@@ -94,7 +94,7 @@ test("close: a case that somebody holds is sent again by itself, three times at 
   expect({ tries: passing.seen.length, keys: new Set(passing.seen.map((each) => each.key)).size }).toEqual({ tries: 2, keys: 1 });
 });
 
-test("close: what is refused is told in the service's words, and changes nothing", async () => {
+test("close: a rejection returns the service's message and changes nothing", async () => {
   const tenant = await TestTenant.create(service.current);
   const open = await tenant.openCase();
   tenant.token = await tenant.mint(["read:case", "read:cases"]);
@@ -103,7 +103,7 @@ test("close: what is refused is told in the service's words, and changes nothing
   expect(await tenant.read(open.case_id)).toStrictEqual(open);
 });
 
-test("undo: reopens what was closed; not what has changed since, and not beside another open case", async () => {
+test("undo: reopens the closed case, but not if it has changed since or the account has another open case", async () => {
   const tenant = await TestTenant.create(service.current);
   const desk = deskOf(tenant);
   const open = await tenant.openCase("ann");

@@ -26,7 +26,7 @@ async function boardOf(baseUrl?: (tenant: TestTenant) => Promise<string>) {
 
 const off = { is_blocked: false, is_quarantined: false, is_fraudulent: false };
 
-test("flags: act before the service has answered, and stay when it agrees", async () => {
+test("flags: change before the service answers, and stay if it accepts", async () => {
   const { account, read, shown, refused, make } = await boardOf();
   const toggling = make().toggle(account, "is_blocked");
   expect(shown).toEqual([{ ...off, is_blocked: true }]);
@@ -35,7 +35,7 @@ test("flags: act before the service has answered, and stay when it agrees", asyn
   expect({ flags: await read(), refused }).toMatchObject({ flags: { is_blocked: true }, refused: [] });
 });
 
-test("flags: go back, with the problem's words, when the service refuses; nothing is changed there", async () => {
+test("flags: revert with the service's message if it rejects, and nothing changes there", async () => {
   const { tenant, account, read, shown, refused, make } = await boardOf();
   const token = tenant.token;
   tenant.token = await tenant.mint(["read:enduseraccount"]);
@@ -48,7 +48,7 @@ test("flags: go back, with the problem's words, when the service refuses; nothin
   expect(await read()).toStrictEqual(account);
 });
 
-test("flags: pressed again and again, the last press is what stays, and what is shown never jumps back", async () => {
+test("flags: after repeated presses the last one wins, and the switch never flips back in between", async () => {
   const { account, read, shown, make } = await boardOf(async (tenant) => {
     return (await fatefulProxy(tenant, (_seen, count) => (count % 3 === 1 ? "lose" : "pass"))).url;
   });

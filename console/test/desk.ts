@@ -9,7 +9,7 @@ import { Outbox } from "../src/changes/outbox.ts";
 
 const pauseMs = 5;
 
-// A desk as the console's, at the real service, with a token in the place of a session. `baseUrl`: by way of a proxy.
+// The console's desk against the real service, with a token instead of a session. `baseUrl` can point to a proxy.
 export function deskOf(tenant: TestTenant, baseUrl = tenant.service.url): Desk & { keys: string[] } {
   const client = new CasehoundClient({ baseUrl, tenant: tenant.slug, credentials: { token: tenant.token }, attemptsMax: 1 });
   const keys: string[] = [];
@@ -22,10 +22,10 @@ export function deskOf(tenant: TestTenant, baseUrl = tenant.service.url): Desk &
 }
 
 type Seen = { method: string; path: string; key: string };
-// What becomes of a request: passed on, passed on with its answer lost, or answered by the proxy as if the service were ill.
+// What happens to a request: it is forwarded, forwarded with its response dropped, or answered by the proxy with a server error.
 export type Fate = "pass" | "lose" | 500 | 502 | 503;
 
-// Stands between desk and service, and decides over every request that changes something.
+// A proxy between desk and service that decides the fate of every change.
 export async function fatefulProxy(
   tenant: TestTenant,
   fate: (seen: Seen, count: number) => Fate,
@@ -36,7 +36,7 @@ export async function fatefulProxy(
     const each = { method, path, key: String(headers["idempotency-key"] ?? "") };
     if (method !== "GET") seen.push(each);
     const decided = method === "GET" ? "pass" : fate(each, seen.length);
-    // As a proxy of another maker answers: a page.
+    // A proxy answers with an HTML page.
     if (typeof decided === "number") {
       response.writeHead(decided, { "content-type": "text/html" }).end("<h1>Ill</h1>");
       return;

@@ -9,7 +9,7 @@ import type { TestTenant } from "../../service/test/harness.ts";
 
 export const hostile = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 
-// What a collector would have put aside.
+// Quarantines entries as a collector would.
 export async function quarantine(tenant: TestTenant, put: { reason: QuarantineReason; excerpt: string }[]): Promise<void> {
   const now = clock.now();
   const entries = put.map(({ reason, excerpt }) => ({
@@ -60,7 +60,7 @@ function decision(count: number) {
   };
 }
 
-// Three hits of the expression above on two accounts, one of which had a score of 3 as it was.
+// Three hits of the expression above on two accounts. One of the accounts already had a score of 3.
 export async function fill(tenant: TestTenant, account = "ann"): Promise<void> {
   await insertDecided(tenant, [
     { received_at: noonBefore(1), website_account_id: account, score: 3, decision: decision(8) },

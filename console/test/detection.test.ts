@@ -6,14 +6,14 @@ import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.t
 import { changeRule, expression, fill, hostile, id, made, name, putRule, quarantine, readRule } from "./detection-lab.ts";
 
 vi.setConfig(consolePace);
-// The screen of the rules in a real Chromium, on the real service.
+// The rules screen in a real Chromium, against the real service.
 const browser = useBrowser();
 const service = useService();
 useRunner(service);
 
 const visit = (person?: Parameters<typeof Visitor.create>[2]) => Visitor.create(browser.current, service.current, person);
 
-test("detection: a rule is found, opened, edited and saved without a mouse, and its versions say what became different", async () => {
+test("detection: a rule is found, opened, edited and saved by keyboard, and its versions show what changed", async () => {
   const visitor = await visit();
   const { page, tenant } = visitor;
   await visitor.goto("/detection");
@@ -43,7 +43,7 @@ test("detection: a rule is found, opened, edited and saved without a mouse, and 
   expect(visitor.complaints).toEqual([]);
 });
 
-test("detection: a fault is marked at its place and the draft stays, also over a reload; nothing was changed", async () => {
+test("detection: a fault is marked at its position, the draft survives a reload, and nothing changes", async () => {
   const visitor = await visit();
   const { page, tenant } = visitor;
   await visitor.goto(`/detection/${id}?edit=true`);
@@ -69,7 +69,7 @@ test("detection: a fault is marked at its place and the draft stays, also over a
   expect(visitor.complaints).toEqual([]);
 });
 
-test("detection: a version conflict keeps the draft, says what changed, and going on undoes nobody's change", async () => {
+test("detection: a version conflict keeps the draft, shows what changed, and continuing undoes nobody's change", async () => {
   const visitor = await visit();
   const { page, tenant } = visitor;
   await visitor.goto(`/detection/${id}?edit=true`);
@@ -92,7 +92,7 @@ test("detection: a version conflict keeps the draft, says what changed, and goin
   expect(visitor.complaints).toEqual([]);
 });
 
-test("detection: a new rule is tried on the last 30 days, the result outlives a reload, and it goes on without a warning", async () => {
+test("detection: a new rule is tried on the last 30 days, the result survives a reload, and it switches on without a warning", async () => {
   const visitor = await visit();
   const { page, tenant } = visitor;
   await fill(tenant);
@@ -124,7 +124,7 @@ test("detection: a new rule is tried on the last 30 days, the result outlives a 
   expect(visitor.complaints).toEqual([]);
 });
 
-test("detection: switching on what was never tried warns, and is allowed; undo switches it back", async () => {
+test("detection: switching on an untried rule warns but is allowed, and undo switches it back", async () => {
   const visitor = await visit();
   const { page, tenant } = visitor;
   await putRule(tenant, "untried", made);
@@ -150,7 +150,7 @@ test("detection: switching on what was never tried warns, and is allowed; undo s
   expect(visitor.complaints).toEqual([]);
 });
 
-test("detection: a running try shows its progress after a reload, and can be cancelled", async () => {
+test("detection: a running try shows its progress after a reload and can be cancelled", async () => {
   const visitor = await visit();
   const { page, tenant } = visitor;
   await putRule(tenant, "held", made);
@@ -165,7 +165,7 @@ test("detection: a running try shows its progress after a reload, and can be can
   expect(visitor.complaints).toEqual([]);
 });
 
-test("detection: who may only read is offered nothing to change; who may not even read is told so", async () => {
+test("detection: a reader is offered no changes, and a person without read access sees that the screen is not available", async () => {
   const reader = await visit({ scopes: ["read:rules"] });
   await reader.goto("/detection");
   await reader.page.getByRole("link", { name }).waitFor();
@@ -186,11 +186,11 @@ test("detection: who may only read is offered nothing to change; who may not eve
   expect([...reader.complaints, ...other.complaints]).toEqual([]);
 });
 
-test("detection: thresholds out of order are refused at their field, and a colleague's change is shown before mine goes over it", async () => {
+test("detection: thresholds out of order are rejected at their field, and a colleague's change is shown before it is overwritten", async () => {
   const visitor = await visit();
   const { page, tenant } = visitor;
   const read = async () => (await tenant.call("GET", "/thresholds")).json.data as object;
-  // Held: told by the stream before the answer, the page would not let me save at all.
+  // Hold the stream. If it reported the change before the response, the page would not let this person save.
   await page.route("**/events/stream*", () => {});
   await visitor.goto("/detection?tab=thresholds");
   const save = page.getByRole("button", { name: "Save the thresholds" });
@@ -211,7 +211,7 @@ test("detection: thresholds out of order are refused at their field, and a colle
   expect(visitor.complaints).toEqual([]);
 });
 
-test("detection: markup in rules, accounts and what was not accepted stays text", async () => {
+test("detection: markup in rules, accounts and quarantined input stays text", async () => {
   const visitor = await visit();
   const { page, tenant } = visitor;
   await putRule(tenant, "hostile", { ...made, name: hostile, sentence: hostile.replaceAll(/[{}]/g, "") });
@@ -231,7 +231,7 @@ test("detection: markup in rules, accounts and what was not accepted stays text"
   expect(visitor.complaints).toEqual([]);
 });
 
-test.each(["light", "dark"] as const)("detection: axe finds nothing on its screens, %s", async (theme) => {
+test.each(["light", "dark"] as const)("detection: its screens have no axe findings, %s", async (theme) => {
   const visitor = await visit({ theme });
   const { page, tenant } = visitor;
   await fill(tenant);
@@ -260,7 +260,7 @@ test.each(["light", "dark"] as const)("detection: axe finds nothing on its scree
   await page.locator("mark").waitFor();
   found["fault"] = await axeFindings(page);
   await putRule(tenant, "own", { ...made, rule_version: 2 });
-  // Told by the stream, before anything is sent.
+  // The stream reports the change before anything is sent.
   await page.getByText("version 2 to 3").waitFor();
   found["conflict"] = await axeFindings(page);
   await page.getByRole("button", { name: "Go on with my draft" }).click();
@@ -272,7 +272,7 @@ test.each(["light", "dark"] as const)("detection: axe finds nothing on its scree
   expect(visitor.complaints).toEqual([]);
 });
 
-test("detection: a paused rule is marked in the list and on its own page, and others are not", async () => {
+test("detection: a paused rule is marked in the list and on its own page, and other rules are not", async () => {
   const visitor = await visit();
   const { page, tenant } = visitor;
   const now = Date.now();

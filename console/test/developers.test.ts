@@ -26,7 +26,7 @@ async function tokenStatus(client_id: string, client_secret: string): Promise<nu
   return (await fetch(`${service.current.url}/v2/oauth/token`, { method: "POST", body })).status;
 }
 
-test("developers: credentials are made without a mouse, the secret is shown once and copied, rotated with its overlap, and revoked", async () => {
+test("developers: credentials are created by keyboard, the secret is shown once and copied, rotated with an overlap, and revoked", async () => {
   const { tenant, guest, page } = await open();
   await guest.goto("/developers");
   await page.getByRole("button", { name: "New credentials" }).focus();
@@ -70,7 +70,7 @@ test.each([
   ["takeover", "Account Takeover", /^try-/],
   ["signups", "Synthetic", "No account"],
   ["report", "Account Takeover", /^try-/],
-])("developers: the scenario %s is sent, shown as sent, and becomes a case labelled %s", async (scenario, label, name) => {
+])("developers: the scenario %s is sent, shown as sent, and opens a case labelled %s", async (scenario, label, name) => {
   const { tenant, guest, page } = await open();
   await guest.goto(`/developers?scenario=${scenario}`);
   await page.getByRole("button", { name: /^Send \d+ events?$/ }).click();
@@ -88,7 +88,7 @@ test.each([
   expect(guest.complaints).toEqual([]);
 });
 
-test("developers: an ordinary visit is scored and opens no case; then the screen says that it is connected", async () => {
+test("developers: an ordinary visit is scored and opens no case, and then the screen shows that it is connected", async () => {
   const { tenant, guest, page } = await open();
   await guest.goto("/developers?scenario=ordinary");
   await page.getByText("Nothing has come in yet").waitFor();
@@ -98,7 +98,7 @@ test("developers: an ordinary visit is scored and opens no case; then the screen
   expect(await tenant.list()).toEqual([]);
 });
 
-test("developers: origins are added and removed; one that browsers never send is refused in the service's words", async () => {
+test("developers: origins are added and removed; an origin that browsers never send is rejected with the service's message", async () => {
   const { tenant, guest, page } = await open();
   const origins = async () => ((await tenant.call("GET", "/tenants")).json.data as { allowed_origins: string[] }).allowed_origins;
   await guest.goto("/developers");
@@ -125,7 +125,7 @@ test("developers: origins are added and removed; one that browsers never send is
   expect(await page.title()).toBe("Casehound");
 });
 
-test("developers: what came in is text, whatever it holds; what could not be used is told", async () => {
+test("developers: incoming data stays text whatever it contains, and data that could not be used is shown", async () => {
   const { tenant, guest, page } = await open();
   await tenant.call("PUT", "/tenants", { body: { allowed_origins: ["https://shop.example"] } });
   const key = ((await tenant.call("GET", "/tenants")).json.data as { clickstream_app_id: string }).clickstream_app_id;
@@ -142,7 +142,7 @@ test("developers: what came in is text, whatever it holds; what could not be use
   expect(guest.complaints).toEqual([]);
 });
 
-test("developers: what an investigator may not do is shown as not available, and asked of nobody", async () => {
+test("developers: what an investigator may not do is shown as not available and is not requested", async () => {
   const { guest, page } = await open("investigator");
   await guest.goto("/developers");
   await page.getByText("The list of credentials is not available to your role").waitFor();
@@ -152,7 +152,7 @@ test("developers: what an investigator may not do is shown as not available, and
   expect(guest.asked.filter((url) => url.endsWith("/clients"))).toEqual([]);
 });
 
-test.each(["light", "dark"] as const)("developers: axe finds nothing on the screen and its dialogs, %s", async (theme) => {
+test.each(["light", "dark"] as const)("developers: the screen and its dialogs have no axe findings, %s", async (theme) => {
   const { tenant, guest, page } = await open("admin", { theme });
   await tenant.openCase("ann");
   await guest.goto("/developers?scenario=report");

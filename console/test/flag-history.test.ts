@@ -19,7 +19,7 @@ const by = (actor: string, isFromCreation = false) => ({ kind: "changed", actor,
 const on = { is_blocked: true };
 const off = { is_blocked: false };
 
-// The latest entry first, as the log is read.
+// The latest entry comes first, as in the log.
 test.each<[string, Event[], boolean, object]>([
   ["the one who set it", [sent("ada", on), created("shop")], true, by("ada")],
   ["the first of those who sent it, after the contrary", [sent("bob", on), sent("ada", on), sent("eve", off)], true, by("ada")],

@@ -57,7 +57,7 @@ test("developers: a snippet-only tenant creates an identity secret, sees it once
   expect(guest.complaints).toEqual([]);
 });
 
-test("developers: the counts of the last seven days are one sentence, also on a phone", async () => {
+test("developers: the counts of the last seven days form one sentence, on a phone too", async () => {
   const { tenant, guest, page, section } = await open("admin", 390);
   const day = new Date().toISOString().slice(0, 10);
   await service.current.database.transaction((tx) =>

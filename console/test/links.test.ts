@@ -4,7 +4,7 @@ import { useService, type TestTenant } from "../../service/test/harness.ts";
 import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// What accounts share, in a real Chromium, on the real service.
+// The links screen in a real Chromium, against the real service.
 const browser = useBrowser();
 const service = useService();
 
@@ -17,7 +17,7 @@ async function share(tenant: TestTenant, kind: "device" | "ip", value: string, a
   await tenant.service.database.transaction((tx) => saveLinks(tx, tenant.tenantId, links));
 }
 
-// Ann and Bob have open cases. The rarest thing they have is a device that Ann shares with Eve.
+// Ann and Bob have open cases. The rarest item is a device that Ann shares with Eve.
 async function withLinks(person: Parameters<typeof Visitor.create>[2] = {}): Promise<Visitor> {
   const visitor = await Visitor.create(browser.current, service.current, person);
   const { tenant } = visitor;
@@ -41,7 +41,7 @@ async function expectFocused({ page }: Visitor, value: string): Promise<void> {
 
 const inFocus = ({ page }: Visitor) => page.getByRole("complementary", { name: "What is in focus" });
 
-test("links: rarest first, and without a mouse from a device to its accounts, to an open case, and back to the same row", async () => {
+test("links: rarest first; by keyboard from a device to its accounts, to an open case, and back to the same row", async () => {
   const visitor = await withLinks();
   const { page } = visitor;
   await visitor.goto("/links");
@@ -64,7 +64,7 @@ test("links: rarest first, and without a mouse from a device to its accounts, to
   expect(visitor.complaints).toEqual([]);
 });
 
-test("links: an account's id leads to its screen, from the table, the pane and the bar; its cases are a link of their own", async () => {
+test("links: an account id in the table, the pane and the bar links to its screen; its cases have a link of their own", async () => {
   const visitor = await withLinks();
   const { page } = visitor;
   await visitor.goto("/links");
@@ -73,7 +73,7 @@ test("links: an account's id leads to its screen, from the table, the pane and t
   await kiosk.getByRole("link", { name: "gus", exact: true }).click();
   await page.getByRole("heading", { name: "gus", level: 1 }).waitFor();
   await page.goBack();
-  // The click was the link's alone: the row was not chosen by it.
+  // The click followed the link and did not select the row.
   await expectFocused(visitor, "laptop");
   const pane = inFocus(visitor);
   const cases = pane.getByRole("link", { name: "Cases of ann" });
@@ -87,7 +87,7 @@ test("links: an account's id leads to its screen, from the table, the pane and t
   expect(visitor.complaints).toEqual([]);
 });
 
-test("links: the graph is the same table, is fetched when asked for, and every node is reached by keys", async () => {
+test("links: the graph shows the same table, loads on demand, and every node can be reached by key", async () => {
   const visitor = await withLinks();
   const { page } = visitor;
   const fetched: string[] = [];
@@ -124,7 +124,7 @@ test("links: the graph is the same table, is fetched when asked for, and every n
   expect(visitor.complaints).toEqual([]);
 });
 
-test("links: around an account, around cases, of one kind: it stands in the address, and what there is not is said", async () => {
+test("links: the account, the cases and the kind are in the address, and an empty result says so", async () => {
   const visitor = await withLinks();
   const { page, tenant } = visitor;
   await visitor.goto("/links");
@@ -148,7 +148,7 @@ test("links: around an account, around cases, of one kind: it stands in the addr
   expect(visitor.complaints).toEqual([]);
 });
 
-test("links: more than can be drawn is cut and said to be; the pane pages through all accounts behind one", async () => {
+test("links: a graph too large to draw is cut and says so; the pane pages through all accounts of an item", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await visitor.report("ann");
@@ -164,7 +164,7 @@ test("links: more than can be drawn is cut and said to be; the pane pages throug
 });
 
 test.each(["light", "dark"] as const)(
-  "links: axe finds nothing, and ids that are markup stay text, in table, pane and graph, %s",
+  "links: table, pane and graph have no axe findings, and markup in ids stays text, %s",
   async (theme) => {
     const visitor = await withLinks({ theme });
     const { page, tenant } = visitor;
@@ -195,7 +195,7 @@ test.each(["light", "dark"] as const)(
   },
 );
 
-test("links: who may not see accounts is told so, and is not led there", async () => {
+test("links: a person who may not see accounts sees that the screen is not available, and has no link to it", async () => {
   const visitor = await Visitor.create(browser.current, service.current, { scopes: ["read:cases"] });
   await visitor.goto("/links");
   await visitor.page.getByText("The links screen is not available to you").waitFor();

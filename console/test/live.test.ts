@@ -7,13 +7,13 @@ import { Guest, makePerson } from "./people-rig.ts";
 import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// Several tabs of one browser, and the one connection that they share.
+// Several tabs of one browser, and the connection they share.
 const browser = useBrowser();
 const service = useService();
 
 type Tabs = { visitor: Visitor; tabs: Page[]; streams: Request[] };
 
-// All of one person, the first of them leading.
+// Opens tabs of one person. The first one leads.
 async function openTabs(count: number, prepare?: (visitor: Visitor) => Promise<unknown>): Promise<Tabs> {
   const visitor = await Visitor.create(browser.current, service.current);
   await visitor.report("ann");
@@ -50,7 +50,7 @@ async function expectNew(tabs: Page[], count: number): Promise<void> {
   for (const tab of tabs) await tab.getByRole("button", { name: `${count} new`, exact: true }).waitFor();
 }
 
-// What the tab asks for is held back until the test lets it go.
+// Holds the tab's stream request until the test releases it.
 async function holdStream(tab: Page): Promise<{ asked: Promise<string>; letGo: () => void }> {
   const asked = Promise.withResolvers<string>();
   const held = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ function turn(tab: Page, type: "pagehide" | "pageshow"): Promise<unknown> {
   return tab.evaluate(`dispatchEvent(new PageTransitionEvent("${type}", { persisted: true }))`);
 }
 
-test("live: seven tabs of a browser share one stream, and each hears of a new case", async () => {
+test("live: seven tabs of a browser share one stream, and each learns of a new case", async () => {
   const { visitor, tabs, streams } = await openTabs(7);
   await visitor.tenant.openCase("bob");
   await expectNew(tabs, 1);
@@ -80,7 +80,7 @@ test("live: seven tabs of a browser share one stream, and each hears of a new ca
   expect(visitor.complaints).toEqual([]);
 });
 
-test("live: the leading tab is closed: the next goes on from the last event, and what came in between is not missed", async () => {
+test("live: when the leading tab closes, the next one continues after the last event and misses nothing", async () => {
   const { visitor, tabs, streams } = await openTabs(3);
   const [leading, next, last] = tabs as [Page, Page, Page];
   await visitor.tenant.openCase("bob");
@@ -97,7 +97,7 @@ test("live: the leading tab is closed: the next goes on from the last event, and
   expect(streams).toHaveLength(2);
 });
 
-test("live: what happens between what a tab has read and its first stream is told", async () => {
+test("live: an event between a tab's first read and its first stream is delivered", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await visitor.report("ann");
@@ -111,7 +111,7 @@ test("live: what happens between what a tab has read and its first stream is tol
   expect(await rowOf(page, "bob").count()).toBe(0);
 });
 
-test("live: a leading tab that is put aside leaves the lead, and has read what it missed when it comes back", async () => {
+test("live: a leading tab in the back-forward cache gives up the lead, and catches up when it is restored", async () => {
   const { visitor, tabs, streams } = await openTabs(2);
   const [first, second] = tabs as [Page, Page];
   await turn(first, "pagehide");
@@ -127,11 +127,11 @@ test("live: a leading tab that is put aside leaves the lead, and has read what i
   expect(streams).toHaveLength(2);
 });
 
-test("live: what comes while a tab opens, before it hears the others, is in it all the same", async () => {
+test("live: a tab does not miss an event that arrives while it opens", async () => {
   const { visitor, tabs } = await openTabs(1);
   const tab = await visitor.page.context().newPage();
   tab.setDefaultTimeout(patience.timeout);
-  // A tab that cannot ask yet.
+  // A tab that cannot send on the channel yet.
   await tab.addInitScript(`{
     const held = [];
     const post = BroadcastChannel.prototype.postMessage;
@@ -151,7 +151,7 @@ test("live: what comes while a tab opens, before it hears the others, is in it a
   await rowOf(tab, "bob").waitFor();
 });
 
-test("live: a tab that hears nothing from the leading one does not say that it is live", async () => {
+test("live: a tab that hears nothing from the leading tab does not show itself as live", async () => {
   const { visitor, tabs } = await openTabs(1);
   const [name = ""] = await lockNames(visitor.page);
   const mute = await visitor.page.context().newPage();
@@ -170,7 +170,7 @@ test("live: a tab that hears nothing from the leading one does not say that it i
   await expectState(tab, "Live");
 });
 
-test("live: without locks, as by plain http, each tab has a stream of its own", async () => {
+test("live: without Web Locks, as over plain HTTP, each tab has its own stream", async () => {
   const { visitor, tabs, streams } = await openTabs(2, ({ page }) =>
     page.context().addInitScript("delete Navigator.prototype.locks"),
   );
@@ -181,7 +181,7 @@ test("live: without locks, as by plain http, each tab has a stream of its own", 
   expect(visitor.complaints).toEqual([]);
 });
 
-test("live: the session ends: every tab says so; another person's tab shares with none of them", async () => {
+test("live: when the session ends, every tab says so; another person's tab shares with none of them", async () => {
   const tenant = await TestTenant.create(service.current);
   const [ada, grace] = [await makePerson(tenant, "lead"), await makePerson(tenant, "lead", { name: "Grace Hopper" })];
   const first = await Guest.signedIn(browser.current, ada);
@@ -203,7 +203,7 @@ test("live: the session ends: every tab says so; another person's tab shares wit
   }
 });
 
-test("live: by plain http from another machine a case is seen to come, and is closed", async () => {
+test("live: over plain HTTP from another machine, a new case appears and can be closed", async () => {
   const tenant = await TestTenant.create(service.current);
   const elsewhere = await launchBrowser(["--host-resolver-rules=MAP console.lan 127.0.0.1"]);
   onTestFinished(() => elsewhere.close());

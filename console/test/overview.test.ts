@@ -4,7 +4,7 @@ import { useService } from "../../service/test/harness.ts";
 import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// The overview in a real Chromium, on the real service.
+// The overview in a real Chromium, against the real service.
 const browser = useBrowser();
 const service = useService();
 
@@ -31,7 +31,7 @@ function shownAccounts({ page }: Visitor): Promise<string[]> {
   return page.locator("[role=row] [role=gridcell]:nth-child(4) [title]").allTextContents();
 }
 
-// Rules of which the outcomes are known, one with a name that is markup: the service's answer, with these figures put in.
+// Adds outcomes to the rules in the service's response, and gives one rule a name that is markup.
 async function judge({ page, tenant }: Visitor): Promise<void> {
   await page.route("**/rules", async (route) => {
     const answer = (await tenant.call("GET", "/rules")).json as unknown as { data: { rules: Rule[] } };
@@ -46,7 +46,7 @@ async function judge({ page, tenant }: Visitor): Promise<void> {
   });
 }
 
-test("overview: without a mouse from the bar of a day to the cases that it counts, and back", async () => {
+test("overview: by keyboard from a day's bar to the cases it counts, and back", async () => {
   const visitor = await withCases();
   const { page } = visitor;
   await visitor.goto("/overview");
@@ -71,7 +71,7 @@ test("overview: without a mouse from the bar of a day to the cases that it count
   expect(visitor.complaints).toEqual([]);
 });
 
-test("overview: bars of risk and age lead to exactly the open cases that they count", async () => {
+test("overview: the bars of risk and age lead to exactly the open cases they count", async () => {
   const visitor = await withCases();
   const { page, tenant } = visitor;
   const found: Overview = (await tenant.call("GET", "/overview")).json.data;
@@ -94,7 +94,7 @@ test("overview: bars of risk and age lead to exactly the open cases that they co
   expect(visitor.complaints).toEqual([]);
 });
 
-test("overview: every chart is a table too, with the same ways into the queue, and the address says which", async () => {
+test("overview: every chart is also a table with the same links to the queue, and the address says which are tables", async () => {
   const visitor = await withCases();
   const { page } = visitor;
   await judge(visitor);
@@ -118,32 +118,26 @@ test("overview: every chart is a table too, with the same ways into the queue, a
   expect([...visitor.complaints, ...other.complaints]).toEqual([]);
 });
 
-test.each([1440, 1024])(
-  "overview: labels of an axis do not touch, and all closed cases are said to be that, %i px",
-  async (width) => {
-    const visitor = await withCases({ width });
-    const { page } = visitor;
-    await visitor.goto("/overview?days=30");
-    const outcomes = page.getByRole("region", { name: "How closed cases ended" });
-    await outcomes.getByTitle(/^False positive: 1\. To all closed cases/).waitFor();
-    await page.getByTitle(/^To all closed cases/).waitFor();
-    for (const name of ["Opened and closed per day", "Events of the site per day"]) {
-      const labels = page
-        .getByRole("region", { name })
-        .locator("[aria-hidden] > span.whitespace-nowrap")
-        .filter({ visible: true });
-      const boxes = await labels.evaluateAll((all) =>
-        all.map((each) => each.getBoundingClientRect()).map(({ left, right, top }) => ({ left, right, top })),
-      );
-      const lowest = Math.max(...boxes.map(({ top }) => top));
-      const axis = boxes.filter(({ top }) => top === lowest).toSorted((a, b) => a.left - b.left);
-      expect(axis.length).toBeGreaterThan(1);
-      expect(axis.slice(1).filter(({ left }, index) => left < (axis[index]?.right ?? 0) + 4)).toEqual([]);
-    }
-  },
-);
+test.each([1440, 1024])("overview: axis labels do not touch, and a link to all closed cases says so, %i px", async (width) => {
+  const visitor = await withCases({ width });
+  const { page } = visitor;
+  await visitor.goto("/overview?days=30");
+  const outcomes = page.getByRole("region", { name: "How closed cases ended" });
+  await outcomes.getByTitle(/^False positive: 1\. To all closed cases/).waitFor();
+  await page.getByTitle(/^To all closed cases/).waitFor();
+  for (const name of ["Opened and closed per day", "Events of the site per day"]) {
+    const labels = page.getByRole("region", { name }).locator("[aria-hidden] > span.whitespace-nowrap").filter({ visible: true });
+    const boxes = await labels.evaluateAll((all) =>
+      all.map((each) => each.getBoundingClientRect()).map(({ left, right, top }) => ({ left, right, top })),
+    );
+    const lowest = Math.max(...boxes.map(({ top }) => top));
+    const axis = boxes.filter(({ top }) => top === lowest).toSorted((a, b) => a.left - b.left);
+    expect(axis.length).toBeGreaterThan(1);
+    expect(axis.slice(1).filter(({ left }, index) => left < (axis[index]?.right ?? 0) + 4)).toEqual([]);
+  }
+});
 
-test("overview: the range stands in the address; a year is drawn by weeks, and a week leads to its seven days", async () => {
+test("overview: the range is in the address; a year is drawn by week, and a week leads to its seven days", async () => {
   const visitor = await withCases();
   const { page } = visitor;
   await visitor.goto("/overview");
@@ -166,30 +160,27 @@ test("overview: the range stands in the address; a year is drawn by weeks, and a
   expect(visitor.complaints).toEqual([]);
 });
 
-test.each(["light", "dark"] as const)(
-  "overview: axe finds nothing, and a rule's name that is markup stays text, %s",
-  async (theme) => {
-    const visitor = await withCases({ theme });
-    const { page } = visitor;
-    await judge(visitor);
-    await visitor.goto("/overview?days=7");
-    await page.getByRole("region", { name: "False positives per rule" }).getByText(hostile).waitFor();
-    await page
-      .getByRole("region", { name: panels[4] ?? "", exact: true })
-      .getByRole("link")
-      .first()
-      .waitFor();
-    expect(await axeFindings(page)).toEqual([]);
-    await visitor.goto("/overview?tables=days,backlog,scores,outcomes,rules,traffic");
-    await page.getByRole("rowheader", { name: hostile }).waitFor();
-    expect(await axeFindings(page)).toEqual([]);
-    expect(await page.title()).toBe("Casehound");
-    expect(await page.locator("img[src=x]").count()).toBe(0);
-    expect(visitor.complaints).toEqual([]);
-  },
-);
+test.each(["light", "dark"] as const)("overview: no axe findings, and markup in a rule's name stays text, %s", async (theme) => {
+  const visitor = await withCases({ theme });
+  const { page } = visitor;
+  await judge(visitor);
+  await visitor.goto("/overview?days=7");
+  await page.getByRole("region", { name: "False positives per rule" }).getByText(hostile).waitFor();
+  await page
+    .getByRole("region", { name: panels[4] ?? "", exact: true })
+    .getByRole("link")
+    .first()
+    .waitFor();
+  expect(await axeFindings(page)).toEqual([]);
+  await visitor.goto("/overview?tables=days,backlog,scores,outcomes,rules,traffic");
+  await page.getByRole("rowheader", { name: hostile }).waitFor();
+  expect(await axeFindings(page)).toEqual([]);
+  expect(await page.title()).toBe("Casehound");
+  expect(await page.locator("img[src=x]").count()).toBe(0);
+  expect(visitor.complaints).toEqual([]);
+});
 
-test("overview: what the scopes leave out is said not to be available, and not asked for", async () => {
+test("overview: a part outside the person's scopes is shown as not available and is not requested", async () => {
   const some = await Visitor.create(browser.current, service.current, { scopes: ["read:cases", "read:metrics"] });
   await some.goto("/overview");
   await some.page.getByText("Your role does not include the rules.").waitFor();

@@ -7,7 +7,7 @@ import { keepCookie, patience } from "./rig.ts";
 
 export type Known = { email: string; name: string; userId: string; tenant: TestTenant };
 
-// Somebody of the tenant who has a password, and is signed in nowhere.
+// A person of the tenant who has a password but no session.
 export async function makePerson(tenant: TestTenant, role: Role, who: { email?: string; name?: string } = {}): Promise<Known> {
   const { email = newEmail(), name = "Ada Lovelace" } = who;
   const { user, link } = await invite(tenant, role, { email, name });
@@ -18,13 +18,13 @@ export async function makePerson(tenant: TestTenant, role: Role, who: { email?: 
 
 type Look = { theme?: "light" | "dark"; width?: number };
 
-// A browser in front of the console in which nobody is signed in.
+// A browser at the console with nobody signed in.
 export class Guest {
   readonly page: Page;
   readonly context: BrowserContext;
   readonly origin: string;
   readonly complaints: string[] = [];
-  // Every address that was asked for, as servers and what stands before them would log it.
+  // Every address requested, as servers and proxies would log it.
   readonly asked: string[] = [];
 
   private constructor(page: Page, origin: string) {
@@ -40,7 +40,7 @@ export class Guest {
   }
 
   static async open(browser: Browser, service: { port: number }, { theme = "light", width = 1440 }: Look = {}): Promise<Guest> {
-    // Failed sign-ins are counted by the address too.
+    // Failed sign-ins also count per address.
     const context = await browser.newContext({
       viewport: { width, height: 900 },
       colorScheme: theme,
@@ -51,7 +51,7 @@ export class Guest {
     return new Guest(await context.newPage(), `http://127.0.0.1:${service.port}`);
   }
 
-  // With a session of the service's own, and before any page.
+  // Starts with a real session before any page is opened.
   static async signedIn(browser: Browser, person: Known, look: Look = {}): Promise<Guest> {
     const guest = await Guest.open(browser, person.tenant.service, look);
     const { cookie } = await Elsewhere.signIn(person.tenant.service, person.email);

@@ -9,7 +9,7 @@ vi.setConfig(consolePace);
 const browser = useBrowser();
 const service = useService();
 
-// A person's name takes no angle brackets, and these are the worst that are left.
+// A person's name may not contain angle brackets. This is the worst input that is allowed.
 const hostile = `"onfocus="document.title='owned'" x=' {{7*7}} &lt;img src=x&gt;`;
 
 async function open(role: "lead" | "admin" = "admin", look: { theme?: "light" | "dark" } = {}) {
@@ -23,7 +23,7 @@ async function userOf(tenant: TestTenant, userId: string): Promise<User> {
   return (await tenant.call("GET", `/users/${userId}`)).json.data;
 }
 
-test("people: somebody is invited without a mouse, and the link, which is shown once, lets them in", async () => {
+test("people: a person is invited by keyboard, and the link, shown once, lets them in", async () => {
   const { guest, page } = await open();
   const email = newEmail();
   await guest.goto("/people");
@@ -49,7 +49,7 @@ test("people: somebody is invited without a mouse, and the link, which is shown 
   expect(guest.complaints).toEqual([]);
 });
 
-test("people: who is known already is not invited again, in the service's words", async () => {
+test("people: inviting a known person is rejected with the service's message", async () => {
   const { tenant, ada, guest, page } = await open();
   await guest.goto("/people");
   await page.getByRole("button", { name: "Invite" }).click();
@@ -60,7 +60,7 @@ test("people: who is known already is not invited again, in the service's words"
   expect(((await tenant.call("GET", "/users")).json.data as { users: User[] }).users).toHaveLength(1);
 });
 
-test("people: a role is changed and taken back; the last admin stays one, in the service's words", async () => {
+test("people: a role change can be undone; the last admin cannot be demoted, with the service's message", async () => {
   const { tenant, ada, guest, page } = await open();
   const grace = await makePerson(tenant, "investigator", { name: "Grace Hopper" });
   await guest.goto("/people");
@@ -83,7 +83,7 @@ test("people: a role is changed and taken back; the last admin stays one, in the
   expect(await userOf(tenant, ada.userId)).toMatchObject({ role: "admin", is_disabled: false });
 });
 
-test("people: sessions are ended, a link for a new password is made, a person is disabled and enabled, a name is changed", async () => {
+test("people: sessions are ended, a reset link is created, a person is disabled and enabled, and a name is changed", async () => {
   const { tenant, guest, page } = await open();
   const grace = await makePerson(tenant, "investigator", { name: "Grace Hopper" });
   const elsewhere = await Elsewhere.signIn(service.current, grace.email);
@@ -120,7 +120,7 @@ function streams(asked: string[]): string[] {
   return asked.filter((url) => url.includes("/events/stream"));
 }
 
-test("people: what a colleague does shows by itself; who may not list people does not ask for it", async () => {
+test("people: a colleague's change appears by itself; a person who may not list people does not request it", async () => {
   const { tenant, ada, guest, page } = await open("lead");
   await guest.goto("/people");
   await page.getByRole("row").filter({ hasText: ada.email }).waitFor();
@@ -136,7 +136,7 @@ test("people: what a colleague does shows by itself; who may not list people doe
   expect(streams(other.asked).some((url) => url.includes("user."))).toBe(false);
 });
 
-test("people: the address holds what is looked for; a lead sees and changes nothing", async () => {
+test("people: the address holds the search; a lead can view but not change", async () => {
   const { tenant, guest, page } = await open("lead");
   await makePerson(tenant, "admin", { name: "Grace Hopper" });
   await guest.goto("/people?find=grace");
@@ -148,7 +148,7 @@ test("people: the address holds what is looked for; a lead sees and changes noth
   expect(await page.getByRole("button", { name: /Invite|Actions/ }).count()).toBe(0);
 });
 
-test.each(["light", "dark"] as const)("people: axe finds nothing on the screen, its menu and its dialogs, %s", async (theme) => {
+test.each(["light", "dark"] as const)("people: the screen, its menu and its dialogs have no axe findings, %s", async (theme) => {
   const { tenant, guest, page } = await open("admin", { theme });
   const grace = await makePerson(tenant, "lead", { name: "Grace Hopper" });
   await tenant.call("PUT", `/users/${grace.userId}`, { body: { is_disabled: true } });

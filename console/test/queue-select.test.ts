@@ -3,11 +3,11 @@ import { useService } from "../../service/test/harness.ts";
 import { Visitor, consolePace, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// Selecting rows of the queue, and what a row has room for.
+// Selecting rows of the queue, and what fits in a row.
 const browser = useBrowser();
 const service = useService();
 
-test("queue: all that is shown is selected by one box, which says where only some are; Shift selects a range", async () => {
+test("queue: one box selects all shown rows and shows a partial selection; Shift selects a range", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page } = visitor;
   await visitor.report("eve", "dan", "cid", "bob", "ann");
@@ -31,7 +31,7 @@ test("queue: all that is shown is selected by one box, which says where only som
   expect(visitor.complaints).toEqual([]);
 });
 
-test.each([1440, 1024])("queue: three flags leave an account's id its room, %i px", async (width) => {
+test.each([1440, 1024])("queue: three flags leave enough room for the account's id, %i px", async (width) => {
   const visitor = await Visitor.create(browser.current, service.current, { width });
   const { page, tenant } = visitor;
   const account = "an-account-with-a-long-name@shop.example";
@@ -48,7 +48,7 @@ test.each([1440, 1024])("queue: three flags leave an account's id its room, %i p
   expect((last?.x ?? 0) + (last?.width ?? 0)).toBeLessThanOrEqual((cell?.x ?? 0) + (cell?.width ?? 0) + 4);
 });
 
-test("palette: keeps its size while one types", async () => {
+test("palette: keeps its size while a person types", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page } = visitor;
   await visitor.goto();

@@ -4,7 +4,7 @@ import { useService } from "../../service/test/harness.ts";
 import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// Taking back and opening again, in a real Chromium on the real service.
+// Undo and reopen, in a real Chromium against the real service.
 const browser = useBrowser();
 const service = useService();
 
@@ -12,7 +12,7 @@ function peekOf({ page }: Visitor): Locator {
   return page.getByRole("complementary", { name: "The case in focus" });
 }
 
-// All cases, from the header's box to the end of the dialog.
+// Closes all cases, from the header's box to the end of the dialog.
 async function closeAll({ page }: Visitor): Promise<void> {
   await page.getByRole("checkbox", { name: /^Select all/ }).check();
   await page.getByRole("button", { name: /^Close \d+ selected/ }).click();
@@ -22,7 +22,7 @@ async function closeAll({ page }: Visitor): Promise<void> {
   await dialog.getByRole("button", { name: "Done" }).click();
 }
 
-test("reopen: a closed case, from its screen and from the peek pane; what changed meanwhile is said, and nothing is done", async () => {
+test("reopen: a closed case reopens from its screen and the peek pane; if it changed meanwhile, the console says so and does nothing", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const { case_id: id } = await tenant.openCase("ann");
@@ -43,7 +43,7 @@ test("reopen: a closed case, from its screen and from the peek pane; what change
   const peek = peekOf(visitor);
   // Nobody gave a reason, so none is shown.
   expect(await peek.getByText(/Closed by/).textContent()).toBe(`Closed by ${tenant.clientId}`);
-  // Held, so that the page does not know better.
+  // Hold the stream, so the page does not learn of the change.
   await page.route("**/events/stream*", () => {});
   await visitor.goto("/?status=closed");
   await reopen.waitFor();
@@ -59,7 +59,7 @@ test("reopen: a closed case, from its screen and from the peek pane; what change
   expect(visitor.complaints).toEqual([]);
 });
 
-test("reopen: who may not change cases is not offered it", async () => {
+test("reopen: not offered to a person who may not change cases", async () => {
   const visitor = await Visitor.create(browser.current, service.current, { scopes: ["read:cases", "read:case"] });
   const { page, tenant } = visitor;
   const { case_id: id } = await tenant.openCase("ann");
@@ -69,7 +69,7 @@ test("reopen: who may not change cases is not offered it", async () => {
   expect(await page.getByRole("button", { name: "Reopen" }).count()).toBe(0);
 });
 
-test("undo: after closing many, all of those and no earlier one; those that changed since are named; then there is nothing left", async () => {
+test("undo: reopens all cases of a bulk close and no earlier one, names those that changed since, and is then used up", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await visitor.report("dan", "cid", "bob", "ann");
@@ -97,7 +97,7 @@ test("undo: after closing many, all of those and no earlier one; those that chan
   expect(visitor.complaints).toEqual([]);
 });
 
-test("undo: a case without an account is named so in every sentence", async () => {
+test("undo: every message names a case without an account as such", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await tenant.report(undefined, { device_id: "device-1" });
@@ -116,7 +116,7 @@ test("undo: a case without an account is named so in every sentence", async () =
   expect(await page.getByText("UNKNOWN").count()).toBe(0);
 });
 
-test("undo: a flag set by key shows in the case's header, is said, and is taken back", async () => {
+test("undo: a flag set by key shows in the case's header, is announced, and can be undone", async () => {
   const visitor = await Visitor.create(browser.current, service.current, { width: 1024 });
   const { page, tenant } = visitor;
   const { case_id: id } = await tenant.openCase("ann");
@@ -140,7 +140,7 @@ test("undo: a flag set by key shows in the case's header, is said, and is taken 
   expect(visitor.complaints).toEqual([]);
 });
 
-test("keys: one for a case that cannot be read soon is dropped and said; nothing opens by itself later", async () => {
+test("keys: a key for a case that cannot be read soon is dropped with a message, and nothing opens later", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page } = visitor;
   await visitor.report("bob", "ann");
@@ -153,7 +153,7 @@ test("keys: one for a case that cannot be read soon is dropped and said; nothing
   await visitor.expectFocused("ann");
   await visitor.press("c");
   await page.getByText("The case could not be read.").waitFor();
-  // The focus goes on at once: the key was for the other one.
+  // The focus moves on at once, but the key was for the previous case.
   await visitor.press("c", "j");
   await visitor.expectFocused("bob");
   free();
@@ -175,7 +175,7 @@ async function boxOf(part: Locator): Promise<Box> {
 
 const meet = (a: Box, b: Box) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
-test.each([1440, 1024])("toasts: cover neither the peek pane nor the button for many, %i px", async (width) => {
+test.each([1440, 1024])("toasts: cover neither the peek pane nor the bulk button, %i px", async (width) => {
   const visitor = await Visitor.create(browser.current, service.current, { width });
   const { page } = visitor;
   await visitor.report("bob", "ann");

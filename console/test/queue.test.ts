@@ -5,11 +5,11 @@ import { TestTenant, testConfig, useService } from "../../service/test/harness.t
 import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// The queue in a real Chromium, on the real service.
+// The queue in a real Chromium, against the real service.
 const browser = useBrowser();
 const service = useService();
 
-test("queue: peek, open, close with outcome and reason, and undo, without a mouse; the focus goes on to the next row", async () => {
+test("queue: peek, open, close with outcome and reason, and undo by keyboard; the focus moves to the next row", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await visitor.report("cid", "bob", "ann");
@@ -42,7 +42,7 @@ test("queue: peek, open, close with outcome and reason, and undo, without a mous
   expect(visitor.complaints).toEqual([]);
 });
 
-test("queue: the address holds filters and the focused case, and shows the same to somebody else", async () => {
+test("queue: the address holds the filters and the focused case, and shows the same to somebody else", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   await visitor.report("bob", "ann");
   await visitor.goto("/?account=bob");
@@ -60,7 +60,7 @@ test("queue: the address holds filters and the focused case, and shows the same 
   expect([...visitor.complaints, ...other.complaints]).toEqual([]);
 });
 
-test("queue: the focused row is whole in sight, down the list and up again", async () => {
+test("queue: the focused row is fully visible, down the list and up again", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const accounts = Array.from({ length: 40 }, (_, place) => `account-${place}`);
   await Promise.all(accounts.map((account) => visitor.tenant.openCase(account)));
@@ -81,7 +81,7 @@ test("queue: the focused row is whole in sight, down the list and up again", asy
   }
 });
 
-test("queue: letters act no more once they are switched off", async () => {
+test("queue: letter keys do nothing once they are switched off", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   await visitor.report("bob", "ann");
   await visitor.goto();
@@ -95,7 +95,7 @@ test("queue: letters act no more once they are switched off", async () => {
   await visitor.expectFocused("bob");
 });
 
-test("queue: a version conflict keeps the draft, says what changed, and closes anyway when told to", async () => {
+test("queue: a version conflict keeps the draft, shows what changed, and closes anyway if the person confirms", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const seen = await tenant.openCase("ann");
@@ -127,7 +127,7 @@ test("queue: a version conflict keeps the draft, says what changed, and closes a
   expect(visitor.complaints).toEqual([]);
 });
 
-test("queue: of 50 closed at once, one changed and one closed by a colleague: each row says so, and 48 are closed", async () => {
+test("queue: of 50 closed at once, one changed and one closed by a colleague, 48 are closed and the other rows say why not", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const accounts = Array.from({ length: 50 }, (_, index) => `account-${index}`);
@@ -157,7 +157,7 @@ test("queue: of 50 closed at once, one changed and one closed by a colleague: ea
   expect(visitor.complaints).toEqual([]);
 });
 
-test("queue: the service stops and starts while a case is being closed: the banner says so, and the close arrives once", async () => {
+test("queue: if the service restarts during a close, the banner says so and the close is applied once", async () => {
   const first = await startService(testConfig());
   const tenant = await TestTenant.create(first);
   const visitor = await Visitor.open(browser.current, tenant);
@@ -178,7 +178,7 @@ test("queue: the service stops and starts while a case is being closed: the bann
   expect(await tenant.read(closed?.case_id ?? "")).toMatchObject({ status: "CLOSED", case_version: 2, state_history: [{}] });
 });
 
-test("queue: what is new waits behind a pill, and the focused row does not move", async () => {
+test("queue: new cases wait behind a button, and the focused row does not move", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await visitor.report("bob", "ann");
@@ -199,7 +199,7 @@ test("queue: what is new waits behind a pill, and the focused row does not move"
   expect(visitor.complaints).toEqual([]);
 });
 
-test("queue: a colleague's close shows in the row, in its place", async () => {
+test("queue: a colleague's close shows in the row, in place", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await visitor.report("bob", "ann");
@@ -213,7 +213,7 @@ test("queue: a colleague's close shows in the row, in its place", async () => {
   expect(visitor.complaints).toEqual([]);
 });
 
-test("queue: a page of rows is one read; a colleague's flag, new evidence and the views' counts arrive by themselves", async () => {
+test("queue: a page of rows is one request; a colleague's flag, new evidence and the view counts update by themselves", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const accounts = Array.from({ length: 12 }, (_, index) => `account-${index}`);
@@ -247,12 +247,12 @@ test("queue: a page of rows is one read; a colleague's flag, new evidence and th
   expect(visitor.complaints).toEqual([]);
 });
 
-test("queue: a stream that has lost its place has the list read again", async () => {
+test("queue: the list is read again after the stream has lost its position", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await visitor.report("ann");
   let isHeld = true;
-  // A place that the log has not come to: the service says so with a reset.
+  // A position past the end of the log, which the service answers with a reset.
   await page.route("**/events/stream?**", (route) => {
     const headers = { ...route.request().headers(), "last-event-id": "1000000" };
     return isHeld ? route.abort() : route.fallback({ headers });
@@ -268,7 +268,7 @@ test("queue: a stream that has lost its place has the list read again", async ()
   expect(visitor.complaints).toEqual([]);
 });
 
-test("queue: a flag shows at once, and goes back with the service's words when it is refused", async () => {
+test("queue: a flag shows at once, and reverts with the service's message if it is rejected", async () => {
   const granted = ["read:cases", "read:case", "read:enduseraccount", "create:activities", "read:metrics"];
   const visitor = await Visitor.create(browser.current, service.current, { granted });
   const { tenant } = visitor;
@@ -278,7 +278,7 @@ test("queue: a flag shows at once, and goes back with the service's words when i
   expect((await tenant.call("GET", "/enduseraccounts/ann")).json.data).toMatchObject({ is_blocked: false });
 });
 
-test("queue: an empty one says when the last event came in", async () => {
+test("queue: an empty queue says when the last event arrived", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await visitor.goto();

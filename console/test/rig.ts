@@ -12,7 +12,7 @@ import { buildConsole } from "../bundle/build.ts";
 export const consolePace = { testTimeout: 180_000, hookTimeout: 180_000 };
 export const patience = { timeout: 45_000, interval: 50 };
 
-// The worker's Chromium, and the console built from the sources as they are. Before `useService`, which reads it.
+// The worker's Chromium, and the console built from the current sources. Call it before `useService`, which reads the build.
 export function useBrowser(): { current: Browser } {
   const holder: { current: Browser } = { current: undefined as never };
   beforeAll(async () => {
@@ -22,12 +22,12 @@ export function useBrowser(): { current: Browser } {
   return holder;
 }
 
-// `scopes`: what the session claims; `granted`: what the service grants.
+// `scopes` are what the session claims; `granted` are what the service grants.
 type Person = { name: string; scopes?: readonly string[]; granted?: readonly string[]; theme?: "light" | "dark"; width?: number };
 
-// A person at the console of a tenant: an admin with a session of the service's own. Where a test names scopes that no role
-// has, every call to the API is given a token on its way instead, and the session is said to be there. What the page does
-// wrong (a refused resource, an error, a request to elsewhere) is collected.
+// A person at a tenant's console: an admin with a real session. If a test names scopes that no role has, every API call gets a
+// token on its way and the session is faked. The visitor collects the page's faults: blocked resources, errors, and requests to
+// other hosts.
 export class Visitor {
   readonly page: Page;
   readonly tenant: TestTenant;
@@ -79,29 +79,29 @@ export class Visitor {
     await expect.poll(() => this.focused(), patience).toBe(account);
   }
 
-  // The focused case is read: keys that act on it wait for it no longer than a moment.
+  // Waits until the focused case has been read, because keys that act on it wait only briefly.
   async expectPeek(account: string): Promise<void> {
     await this.expectFocused(account);
     const peek = this.page.getByRole("complementary", { name: "The case in focus" });
     await peek.filter({ hasText: account }).getByRole("button", { name: /^Open/ }).waitFor();
   }
 
-  // Fraud reported for each, one after the other; the queue then shows the latest first.
+  // Reports fraud for each account in turn. The queue then shows the latest first.
   async report(...accounts: string[]): Promise<void> {
     for (const account of accounts) await this.tenant.openCase(account);
   }
 
-  // From here on the page is told what happens.
+  // Waits until the page receives live events.
   async expectLive(): Promise<void> {
     await this.page.getByRole("status").getByText("Live", { exact: true }).waitFor();
   }
 
-  // The key shows the account as blocked at once; then the service refuses, and it is as it was.
+  // The key shows the account as blocked at once. Then the service rejects it, and the switch reverts.
   async expectBlockRefused(): Promise<void> {
     const { page } = this;
     const blocked = page.getByRole("switch", { name: /Blocked/ });
     await blocked.waitFor();
-    // Held until the page has shown what it believes.
+    // Hold the request until the page has shown the expected value.
     const isOn = page.locator('[role=switch][aria-checked="true"]');
     await page.route("**/enduseraccounts/*", async (route) => {
       if (route.request().method() === "PUT") await isOn.waitFor();
@@ -140,22 +140,22 @@ async function signInFor(context: BrowserContext, tenant: TestTenant, name: stri
   await keepCookie(context, cookie);
 }
 
-// As the service has sent it.
+// Stores the cookie as the service sent it.
 export async function keepCookie(context: BrowserContext, cookie: string): Promise<void> {
   const [key = "", value = ""] = cookie.split("=");
   await context.addCookies([{ name: key, value, domain: "127.0.0.1", path: "/", httpOnly: true, sameSite: "Strict" }]);
 }
 
-// A stopped service or a closed page takes the request with it; that is what some tests are about.
+// A stopped service or a closed page ends the request. Some tests do that on purpose.
 async function passOn(route: Route, token: string): Promise<void> {
   await route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${token}` } }).catch(() => {});
 }
 
-// What axe has to say of the page as it is, by rule and place. Its script comes by the debugger, for the page's policy would
-// refuse it.
+// The axe findings for the current page, by rule and element. The script is injected through the debugger, because the page's
+// content security policy would block it.
 export async function axeFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
-  // Transitions in mid-air have colours that nobody chose.
+  // During a transition, colors are not the final ones, so wait for animations to finish.
   await page.evaluate(
     "Promise.all(document.getAnimations().filter((each) => each.effect?.getComputedTiming().iterations !== Infinity).map((each) => each.finished.catch(() => {})))",
   );

@@ -3,13 +3,13 @@ import { useService } from "../../service/test/harness.ts";
 import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// What holds for every screen: no finding of axe in either theme, text stays text, nothing is asked of another host.
+// Holds for every screen: no axe findings in either theme, text stays text, and no requests to other hosts.
 const browser = useBrowser();
 const service = useService();
 
 const hostile = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>{{7*7}}\u202e`;
 
-test.each(["light", "dark"] as const)("screens: axe finds nothing in queue, dialogs, menu and case, %s", async (theme) => {
+test.each(["light", "dark"] as const)("screens: queue, dialogs, menu and case have no axe findings, %s", async (theme) => {
   const visitor = await Visitor.create(browser.current, service.current, { theme });
   const { page, tenant } = visitor;
   await visitor.report("cid", "bob", "ann");
@@ -48,7 +48,7 @@ test.each(["light", "dark"] as const)("screens: axe finds nothing in queue, dial
   expect(visitor.complaints).toEqual([]);
 });
 
-test("screens: an account's id and a report's words that are markup stay text, in queue, peek, dialog, toast and case", async () => {
+test("screens: markup in an account id or a report stays text, in queue, peek, dialog, toast and case", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await tenant.openCase(hostile);

@@ -27,7 +27,7 @@ function get(path: string, headers: Record<string, string> = asBrowser): Promise
   return fetch(`${service.current.url}${path}`, { headers });
 }
 
-// What a page loads before it can show anything: its own script and styles, and what these import at once.
+// What a page loads before it can show anything: its own scripts and styles, and their static imports.
 function firstLoad(kind: RegExp): string[] {
   const page = files.get("index.html")?.plain.toString() ?? "";
   const wanted = [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(([, path]) => path ?? "");
@@ -43,7 +43,7 @@ function packedBytes(paths: string[]): number {
   return paths.reduce((sum, path) => sum + (files.get(path)?.gzip.length ?? 0), 0);
 }
 
-test("console: what the first load brings is within 200 kB of script and 20 kB of styles, packed", () => {
+test("console: the first load is within 200 kB of script and 20 kB of styles, compressed", () => {
   const [scripts, styles] = [firstLoad(/\.js$/), firstLoad(/\.css$/)];
   expect({ scripts: scripts.length > 0, styles: styles.length > 0 }).toEqual({ scripts: true, styles: true });
   expect(packedBytes(scripts)).toBeLessThan(scriptBytesMax);
@@ -67,7 +67,7 @@ test("console: every screen's path is in the list of paths that the service serv
 });
 
 test.each([...screens, "/?status=closed", "/cases/019a8b1c-0000-7000-8000-000000000000?event=1"])(
-  "GET %s 200: a browser gets the console's page, guarded, and asks again every time",
+  "GET %s 200: a browser gets the console's page with security headers, and revalidates it every time",
   async (path) => {
     const response = await get(path);
     expect(response.status).toBe(200);
@@ -89,7 +89,7 @@ test.each([...screens, "/?status=closed", "/cases/019a8b1c-0000-7000-8000-000000
   },
 );
 
-test("GET assets 200: kept for a year, packed as the browser takes it", async () => {
+test("GET assets 200: cached for a year, in an encoding that the browser accepts", async () => {
   const [path = ""] = firstLoad(/\.js$/);
   const plain = files.get(path)?.plain.toString();
   for (const [accepted, unpack] of [
@@ -149,7 +149,7 @@ test.each([
   expect(expectProblem(answer, 404, "item-not-found").detail).toBe("There is nothing at this path.");
 });
 
-test("GET /docs, /livez, /tag.js and the rest answer as before, to a browser too", async () => {
+test("GET /docs, /livez, /tag.js and the rest answer a browser as before", async () => {
   for (const [path, type] of [
     ["/docs", "text/html; charset=utf-8"],
     ["/docs/api", "text/html; charset=utf-8"],
@@ -186,13 +186,13 @@ test.each([
   ]);
 });
 
-test("GET / 404: what does not ask for a page gets a problem; POST too", async () => {
+test("GET / 404: a request that does not accept a page gets a problem, and so does POST", async () => {
   const plain = await send(service.current.port, "GET", "/");
   const posted = await send(service.current.port, "POST", "/", { headers: asBrowser });
   for (const each of [plain, posted]) expect(expectProblem(each, 404, "item-not-found").status).toBe(404);
 });
 
-test("GET: no path leads out of the console's files", async () => {
+test("GET: no path escapes the console's files", async () => {
   for (const path of [
     "/assets/../stamp.json",
     "/stamp.json",
@@ -205,7 +205,7 @@ test("GET: no path leads out of the console's files", async () => {
   }
 });
 
-test("GET / 503: a service without a built console says so, plainly, under the same guards", async () => {
+test("GET / 503: a service without a built console says so, with the same security headers", async () => {
   const folder = mkdtempSync(join(tmpdir(), "casehound-console-"));
   try {
     const pages = new ConsolePages(readConsole(folder));

@@ -4,13 +4,13 @@ import { Guest, makePerson, type Known } from "./people-rig.ts";
 import { axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// A session that ends, changes or is another person's while somebody works.
+// A session that ends, changes or becomes another person's during work.
 const browser = useBrowser();
 const service = useService();
 
 type Sent = { key: string; status: number };
 
-// Writes of cases, as they went out and were answered.
+// Case writes with their responses.
 function watchWrites({ page }: Guest): Sent[] {
   const sent: Sent[] = [];
   page.on("response", (response) => {
@@ -39,7 +39,7 @@ async function ada(): Promise<Known> {
   return makePerson(await TestTenant.create(service.current), "investigator");
 }
 
-test("session: it ends while a case is being closed: the draft stays, the same person signs in on top, and the close goes on under its key", async () => {
+test("session: if it ends during a close, the draft stays, the same person signs in again, and the close continues under its key", async () => {
   const person = await ada();
   const { guest, opened, sent } = await atCase(person);
   const { page } = guest;
@@ -68,7 +68,7 @@ test("session: it ends while a case is being closed: the draft stays, the same p
   expect(guest.complaints).toEqual([]);
 });
 
-test("session: whoever does not sign in again sees nothing of the case; the draft is kept, and nothing is changed", async () => {
+test("session: without signing in again, nothing of the case is visible; the draft is kept and nothing changes", async () => {
   const person = await ada();
   const { guest, opened } = await atCase(person);
   const { page } = guest;
@@ -80,7 +80,7 @@ test("session: whoever does not sign in again sees nothing of the case; the draf
   const ground = `getComputedStyle([...document.querySelectorAll("dialog[open]")].at(-1), "::backdrop").backgroundColor`;
   expect(await page.evaluate(ground)).toMatch(/^rgb\(/);
   expect(await dialog.getByRole("button", { name: "Close this dialog" }).count()).toBe(0);
-  // A browser closes a dialog at the second one, whatever the page says.
+  // A browser closes a dialog on the second Escape, whatever the page does.
   await guest.press("Escape", "Escape", "Escape");
   await expect.poll(() => dialog.isVisible(), patience).toBe(true);
   expect(await page.evaluate(ground)).toMatch(/^rgb\(/);
@@ -91,7 +91,7 @@ test("session: whoever does not sign in again sees nothing of the case; the draf
   expect(await page.getByLabel(/Reason/).inputValue()).toBe("My own words.");
 });
 
-test("session: a page that is only looked at notices that it has ended", async () => {
+test("session: an idle page notices that the session has ended", async () => {
   const person = await ada();
   const { guest } = await atCase(person);
   await person.tenant.call("DELETE", `/users/${person.userId}/sessions`);
@@ -100,7 +100,7 @@ test("session: a page that is only looked at notices that it has ended", async (
   expect(await dialog.count()).toBe(1);
 });
 
-// In another tab of the same browser; then back to this one.
+// Signs in in another tab of the same browser, then returns to this one.
 async function signInElsewhere(guest: Guest, email: string): Promise<void> {
   const other = await guest.anotherTab();
   await other.goto();
@@ -110,7 +110,7 @@ async function signInElsewhere(guest: Guest, email: string): Promise<void> {
   await guest.page.bringToFront();
 }
 
-test("session: the same person signs in anew in another tab: this one goes on with the new token", async () => {
+test("session: if the same person signs in again in another tab, this one continues with the new token", async () => {
   const person = await ada();
   const { guest, opened, sent } = await atCase(person);
   await write(guest);
@@ -123,7 +123,7 @@ test("session: the same person signs in anew in another tab: this one goes on wi
   expect(await person.tenant.read(opened.case_id)).toMatchObject({ status: "CLOSED", case_version: 2 });
 });
 
-test("session: another person signs in in another tab: nothing goes out in that name, and this tab becomes theirs", async () => {
+test("session: if another person signs in in another tab, nothing is sent in that name and this tab becomes theirs", async () => {
   const person = await ada();
   const grace = await makePerson(person.tenant, "lead", { name: "Grace Hopper" });
   const { guest, opened } = await atCase(person);
@@ -136,7 +136,7 @@ test("session: another person signs in in another tab: nothing goes out in that 
   expect(await guest.page.evaluate(words)).not.toContain("My own words.");
 });
 
-test("session: a write without the session's token is refused, whatever page sends it", async () => {
+test("session: a write without the session's CSRF token is rejected, whatever page sends it", async () => {
   const person = await ada();
   const { guest, opened } = await atCase(person);
   const path = `/v2/${person.tenant.slug}/cases/${opened.case_id}`;

@@ -11,7 +11,7 @@ import { Guest } from "./people-rig.ts";
 import { consolePace, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// The ways in that begin elsewhere: at another issuer, and in the terminal.
+// Sign-in that starts elsewhere: at another issuer, or in the terminal.
 const browser = useBrowser();
 const processes = useProcesses();
 const slug = `t-${randomUUID()}`;
@@ -32,7 +32,7 @@ afterAll(async () => {
   await issuer.close();
 });
 
-test("other issuer: the button leads there and back in; what went wrong there is told in words", async () => {
+test("other issuer: the button leads there and back signed in; a failure there is explained", async () => {
   const email = newEmail();
   await invite(tenant, "lead", { email, name: "Grace Hopper" });
   const guest = await Guest.open(browser.current, service);
@@ -53,7 +53,7 @@ test("other issuer: the button leads there and back in; what went wrong there is
   expect(guest.complaints).toEqual([]);
 });
 
-test("set-up: the link that the service prints makes the first admin; its token reaches neither the log nor a page's address", async () => {
+test("set-up: the link that the service prints creates the first admin; its token appears neither in the log nor in an address", async () => {
   const started = await processes.start({ DATA_DIR: processes.folder() });
   const link = /^ {2}(http\S+\/link#\S+)$/m.exec(started.stdout)?.[1] ?? "";
   const guest = await Guest.open(browser.current, started);

@@ -7,7 +7,7 @@ import { Guest, makePerson } from "./people-rig.ts";
 import { axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// The way in and out, in a real Chromium on the real service.
+// Signing in and out, in a real Chromium against the real service.
 const browser = useBrowser();
 const service = useService();
 
@@ -18,7 +18,7 @@ async function people(role: "investigator" | "lead" | "admin" = "admin", name?: 
   return makePerson(tenant, role, name === undefined ? {} : { name });
 }
 
-test("sign-in: nothing is shown without a session; a wrong password is told; the right one leads to where one wanted to go", async () => {
+test("sign-in: nothing shows without a session; a wrong password is reported; the right one leads to the requested page", async () => {
   const ada = await people("investigator");
   const { case_id: id } = await ada.tenant.openCase("ann");
   const guest = await Guest.open(browser.current, service.current);
@@ -51,7 +51,7 @@ test("sign-in: after too many attempts the page says how long to wait, also with
   expect(await guest.context.cookies()).toEqual([]);
 });
 
-test("sign-in: whom several tenants know with one password is asked which, and goes there, without a mouse", async () => {
+test("sign-in: a person whose password is valid for several tenants chooses one, by keyboard", async () => {
   const email = newEmail();
   const [one, two] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   for (const tenant of [one, two]) await makePerson(tenant, "lead", { email });
@@ -68,7 +68,7 @@ test("sign-in: whom several tenants know with one password is asked which, and g
   expect(guest.complaints).toEqual([]);
 });
 
-test("link: an invitation sets name and password, and signs in; used again it says so; its token is in no page's address", async () => {
+test("link: an invitation sets name and password and signs in; a second use is rejected; no page address contains its token", async () => {
   const tenant = await TestTenant.create(service.current);
   const { user, link } = await invite(tenant, "investigator", { name: "Ad" });
   const guest = await Guest.open(browser.current, service.current);
@@ -92,7 +92,7 @@ test("link: an invitation sets name and password, and signs in; used again it sa
   expect(guest.complaints).toEqual([]);
 });
 
-test("link: one for a new password asks for nothing else, and ends the sessions before it", async () => {
+test("link: a reset link asks only for a new password and ends earlier sessions", async () => {
   const ada = await people();
   const before = await Elsewhere.signIn(service.current, ada.email);
   const made = await ada.tenant.call("POST", `/users/${ada.userId}/links`);
@@ -113,7 +113,7 @@ test("link: one for a new password asks for nothing else, and ends the sessions 
   expect((await signIn(service.current, { email: ada.email, password: goodPassword })).status).toBe(401);
 });
 
-test("sign-out: here alone, and everywhere", async () => {
+test("sign-out: ends only this session, or all sessions", async () => {
   const ada = await people();
   const guest = await Guest.signedIn(browser.current, ada);
   await guest.goto("/?account=ann");
@@ -134,7 +134,7 @@ test("sign-out: here alone, and everywhere", async () => {
   expect(guest.complaints).toEqual([]);
 });
 
-test("password: a wrong current one is told and changes nothing; the right one changes it and ends other sessions", async () => {
+test("password: a wrong current one is reported and changes nothing; the right one changes it and ends other sessions", async () => {
   const ada = await people();
   const guest = await Guest.signedIn(browser.current, ada);
   await guest.goto();
@@ -157,7 +157,7 @@ test("password: a wrong current one is told and changes nothing; the right one c
   expect(guest.complaints).toEqual([]);
 });
 
-test.each(["light", "dark"] as const)("sign-in: axe finds nothing on the ways in and the dialogs, %s", async (theme) => {
+test.each(["light", "dark"] as const)("sign-in: its pages and dialogs have no axe findings, %s", async (theme) => {
   const ada = await people("investigator", "Ada");
   const twin = await TestTenant.create(service.current);
   await makePerson(twin, "lead", { email: ada.email });

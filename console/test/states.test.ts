@@ -5,13 +5,13 @@ import { useService } from "../../service/test/harness.ts";
 import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// What the service does not answer is said where it is missing; what was read before stays.
+// A failed read is reported where the data is missing, and data read before stays.
 const browser = useBrowser();
 const service = useService();
 
 const problem = { type: "bad-request", title: "Bad request", status: 400, detail: "Not today.", errors: null };
 
-// From now on, and until it is taken back by `unroute`.
+// Rejects matching requests until `unroute` is called.
 async function refuse(page: Page, path: RegExp): Promise<{ count: number }> {
   const refused = { count: 0 };
   await page.route(path, (route) => {
@@ -21,7 +21,7 @@ async function refuse(page: Page, path: RegExp): Promise<{ count: number }> {
   return refused;
 }
 
-test("states: the queue says that its next page could not be read, does not ask by itself, and reads on when told to", async () => {
+test("states: the queue reports that its next page failed, does not retry by itself, and continues on request", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const activities = Array.from({ length: 101 }, (_, index) => ({
@@ -49,7 +49,7 @@ test("states: the queue says that its next page could not be read, does not ask 
   expect(await page.getByText("could not be read").count()).toBe(0);
 });
 
-test("states: a case that cannot be read again stays, with the words that were begun, and is said to be perhaps old", async () => {
+test("states: a case that cannot be reread stays with its draft, and is marked as possibly out of date", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const { case_id: id } = await tenant.openCase("ann");
@@ -74,7 +74,7 @@ test("states: a case that cannot be read again stays, with the words that were b
   expect(await stale.count()).toBe(0);
 });
 
-test("states: an account's lists that cannot be read say so and are read again on demand", async () => {
+test("states: an account's lists that fail to load say so and are read again on request", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await tenant.openCase("ann");
@@ -96,7 +96,7 @@ test("states: an account's lists that cannot be read say so and are read again o
   await page.getByText("Never set").first().waitFor();
 });
 
-test("states: who may not list cases is told so in the place of the queue", async () => {
+test("states: a person who may not list cases sees that the queue is not available", async () => {
   const visitor = await Visitor.create(browser.current, service.current, { scopes: ["read:enduseraccount"] });
   await visitor.goto();
   await visitor.page.getByText("The queue is not available to you").waitFor();

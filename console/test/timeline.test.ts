@@ -13,7 +13,7 @@ const service = useService();
 const hostile = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>{{7*7}}`;
 const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 
-// A case whose evidence comes at the end of a session with so many page views of nobody.
+// A case whose evidence comes at the end of a session with many page views that name no account.
 async function makeStory(tenant: TestTenant, views: number, account = "ann"): Promise<{ found: Case; report: string }> {
   const session_id = randomUUID();
   const activities = Array.from({ length: views }, (_, index) => ({
@@ -37,7 +37,7 @@ async function makeStory(tenant: TestTenant, views: number, account = "ann"): Pr
   return { found, report };
 }
 
-test("timeline: a long session comes page by page, its evidence at once; N leads there and the address says so", async () => {
+test("timeline: a long session loads page by page but shows its evidence at once; N leads there and updates the address", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const { found, report } = await makeStory(tenant, 70);
@@ -61,7 +61,7 @@ test("timeline: a long session comes page by page, its evidence at once; N leads
   expect(visitor.complaints).toEqual([]);
 });
 
-test("timeline: pages, attributes, agents and rules that are markup stay text, and addresses of pages lead nowhere", async () => {
+test("timeline: markup in pages, attributes, agents and rules stays text, and page addresses are not links", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const { found } = await makeStory(tenant, 1);
@@ -85,7 +85,7 @@ test("timeline: pages, attributes, agents and rules that are markup stay text, a
   expect(visitor.complaints).toEqual([]);
 });
 
-test("timeline: the audit trail has who did what, a person by name", async () => {
+test("timeline: the audit trail shows who did what, with people by name", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const found = await tenant.openCase("ann");
@@ -100,7 +100,7 @@ test("timeline: the audit trail has who did what, a person by name", async () =>
   expect(rows[1]).toMatch(/Detection.*Opened the case/);
 });
 
-test("timeline: what cannot be read says so and is read again on demand; the rest of the case is there", async () => {
+test("timeline: a failed read says so and is retried on request; the rest of the case is shown", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const found = await tenant.openCase("ann");
@@ -117,7 +117,7 @@ test("timeline: what cannot be read says so and is read again on demand; the res
   expect(await page.getByText("could not be read").count()).toBe(0);
 });
 
-test("timeline: on paper there is the case alone: no navigation, no buttons, flags and evidence also where they were closed", async () => {
+test("timeline: print shows only the case, without navigation or buttons, and includes flags and evidence that were collapsed", async () => {
   const visitor = await Visitor.create(browser.current, service.current, { theme: "dark" });
   const { page, tenant } = visitor;
   const quiet = Array.from({ length: 5 }, (_, index) => ({
@@ -149,12 +149,12 @@ test("timeline: on paper there is the case alone: no navigation, no buttons, fla
     .filter({ visible: true })
     .waitFor();
   expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(255, 255, 255)");
-  // All of it, not what fits a window.
+  // All of it, not only what fits in a window.
   const text = (await page.pdf({ format: "A4" })).toString("latin1");
   expect(text.match(/\/Type \/Page\b/g)?.length).toBeGreaterThan(1);
 });
 
-test.each(["light", "dark"] as const)("timeline: axe finds nothing in a case with its sessions, %s", async (theme) => {
+test.each(["light", "dark"] as const)("timeline: a case with its sessions has no axe findings, %s", async (theme) => {
   const visitor = await Visitor.create(browser.current, service.current, { theme });
   const { page, tenant } = visitor;
   const { found, report } = await makeStory(tenant, 60);

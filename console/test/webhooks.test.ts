@@ -6,11 +6,11 @@ import { axeFindings, consolePace, useBrowser } from "./rig.ts";
 
 vi.setConfig(consolePace);
 const browser = useBrowser();
-// Of its own: other services would not send to this machine.
+// Uses its own database, because other services on a shared one would refuse to send to this machine.
 const databaseUrl = useOwnDatabase("console_webhooks");
 const service = useService({ databaseUrl, hasPrivateWebhooks: true });
 
-test("developers: a webhook is made, tested, seen to deliver, resent, switched off, rotated and deleted", async () => {
+test("developers: a webhook is created, tested, seen to deliver, resent, switched off, rotated and deleted", async () => {
   const tenant = await TestTenant.create(service.current);
   const guest = await Guest.signedIn(browser.current, await makePerson(tenant, "admin"));
   const { page } = guest;
@@ -60,8 +60,8 @@ test("developers: a webhook is made, tested, seen to deliver, resent, switched o
   }
 });
 
-// On a telephone too.
-test("developers: a receiver that fails is told as it is, its messages too, and the webhook can be mended", async () => {
+// The screen is as narrow as a phone's.
+test("developers: a failing receiver is reported with its deliveries, and the webhook can be corrected", async () => {
   const tenant = await TestTenant.create(service.current);
   const guest = await Guest.signedIn(browser.current, await makePerson(tenant, "admin"), { width: 390 });
   const { page } = guest;
@@ -100,7 +100,7 @@ test("developers: a receiver that fails is told as it is, its messages too, and 
   }
 });
 
-test("developers: one webhook too many is refused in a sentence", async () => {
+test("developers: one webhook too many is rejected with a readable message", async () => {
   const tenant = await TestTenant.create(service.current);
   const url = "https://crm.example/hook";
   for (let made = 0; made < 20; made++) await tenant.call("POST", "/webhooks", { body: { url } });
@@ -116,7 +116,7 @@ test("developers: one webhook too many is refused in a sentence", async () => {
   expect(guest.complaints).toEqual([]);
 });
 
-test("developers: who may not manage webhooks is told so, and asks for nothing", async () => {
+test("developers: a person who may not manage webhooks sees so, and the console requests none", async () => {
   const tenant = await TestTenant.create(service.current);
   const guest = await Guest.signedIn(browser.current, await makePerson(tenant, "investigator"));
   await guest.goto("/developers");

@@ -1,10 +1,11 @@
 import type { Problem } from "@casehound/client";
-// What a service sent back, read from its bytes: whole answers, and what is left of an incomplete one.
+// What a service returned, parsed from its bytes: complete responses, and the rest of an incomplete one.
 export type Answer = { status: number; headers: Map<string, string>; text: string };
 
 const headEnd = "\r\n\r\n";
 
-// Interim answers (100) are left out. `isHead`: no body may follow, whatever the length says. `isOver`: nothing more will come.
+// Interim responses (100) are left out. `isHead` means that no body may follow, whatever the length says. `isOver` means that
+// nothing more will arrive.
 export function readAnswers(bytes: Buffer, { isHead = false, isOver = false } = {}): { answers: Answer[]; rest: Buffer } {
   const answers: Answer[] = [];
   let rest = bytes;
@@ -38,7 +39,7 @@ type Framing = { status: number; headers: Map<string, string>; isHead: boolean; 
 
 function bodyOf(bytes: Buffer, { status, headers, isHead, isOver }: Framing): { text: string; length: number } | null {
   if (status === 100 || status === 204 || status === 304) return { text: "", length: 0 };
-  // A stream's beginning is all of it that one can wait for.
+  // A stream may never end, so its beginning counts as the whole.
   if (headers.get("content-type") === "text/event-stream") return { text: "", length: bytes.length };
   const length = Number(headers.get("content-length") ?? Number.NaN);
   if (isHead && (bytes.subarray(0, 5).toString() === "HTTP/" || (isOver && bytes.length === 0))) return { text: "", length: 0 };
@@ -48,7 +49,8 @@ function bodyOf(bytes: Buffer, { status, headers, isHead, isOver }: Framing): { 
 
 const pages = new Set(["text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/event-stream"]);
 
-// What holds of any answer to anything: whole HTTP, JSON, a problem where it is a refusal, and never our fault. Null where it does.
+// Checks what must hold for every response: complete HTTP, JSON, a problem for a rejection, and never a 5xx. Returns null if it
+// holds.
 export function faultOfAnswer({ status, headers, text }: Answer, { isHead = false, mayBePage = false } = {}): string | null {
   if (!(status >= 200 && status < 600)) return `an answer without a status: ${status}`;
   if (status >= 500) return `a ${status}`;
@@ -70,7 +72,7 @@ export function jsonOf(text: string): unknown {
 
 export function problemOf(text: string): Problem | null {
   const value = jsonOf(text);
-  // Its members are looked at one by one below, by whoever asks.
+  // The callers check its members one by one.
   return typeof value === "object" && value !== null ? (value as Problem) : null;
 }
 

@@ -4,13 +4,13 @@ import { withHeader, type Request } from "./request.ts";
 import { withBody, withForm, withJson } from "./valid.ts";
 import { wrongValues, type Pool } from "./wrong-values.ts";
 
-// What the contract says of a request that breaks a rule.
+// The rejection that the contract promises for a request that breaks a rule.
 export type Refusal = { status: number; type: string; field?: string; inDetail?: string };
 export type Broken = { request: Request; refusal: Refusal };
 
 const badRequest = { status: 400, type: "bad-request" };
 
-// Requests that break this rule and no other; or why there can be none.
+// Requests that break this rule and no other, or the reason why there can be none.
 export function breakRule(rule: Rule, valid: { request: Request; body: unknown }, pool: Pool): Broken[] | string {
   switch (rule.where) {
     case "path":
@@ -30,7 +30,7 @@ export function breakRule(rule: Rule, valid: { request: Request; body: unknown }
 
 function breakPath({ name, keyword, schema, operation }: Rule, request: Request): Broken[] | string {
   const isSlug = name === "tenant_slug";
-  // The token is for one tenant, so that no other slug gets any further; an id that can be none is an absent one.
+  // The token is valid for one tenant, so any other slug is denied. A malformed id cannot exist, so it is not found.
   const foreign = { status: 403, type: "access-denied" };
   const absent = { status: 404, type: "item-not-found" };
   const broken = (text: string, refusal: Refusal) => ({

@@ -14,8 +14,8 @@ const eventIdCharacters = 64;
 
 type Capture = { requests: { method: string; body_raw?: string }[] };
 
-// What real browsers sent, changed. The answer is 200 and an empty object whatever the body, and only events that can be read in
-// it are taken.
+// Mutated captures of real browser requests. The response is 200 with an empty object whatever the body, and only readable events
+// in it are accepted.
 export async function tryCollector(context: Context, requests: number): Promise<void> {
   const { spare, ledger, client } = context;
   const bodies = captured();
@@ -33,7 +33,7 @@ export async function tryCollector(context: Context, requests: number): Promise<
   ledger.add("entries in quarantine", Number(rows[0]?.count ?? 0));
 }
 
-// Once everything that was taken has been scored.
+// Waits until everything accepted has been scored.
 async function scoredIds({ client, spare }: Context): Promise<string[]> {
   for (;;) {
     const { rows } = await client.query<{ waiting: number }>("select count(*)::int as waiting from inbox");
@@ -70,7 +70,7 @@ function changedCapture(context: Context, bodies: string[], allowed: Set<string>
     .replaceAll(/"timestamp":\d+/g, `"timestamp":${Date.now()}`);
   const isPacked = random.chance(0.2);
   const whole = Buffer.from(fresh);
-  // What a changed request does to its head is tried elsewhere: here it is the body alone.
+  // Mutated headers are tested elsewhere. Here only the body changes.
   const plain = random.chance(0.1) ? whole : mutate(whole, random, Buffer.from(random.pick(bodies)));
   for (const id of readableIds(plain)) allowed.add(id);
   const packed = isPacked ? pack(plain, context) : plain;
@@ -92,7 +92,7 @@ function pack(plain: Buffer, { random }: Context): Buffer {
   return random.chance(0.5) ? gzip : mutate(gzip, random, gzip);
 }
 
-// As the collector's page says it: an object in an array, with an id, a name and a time.
+// The collector's documented rule: an object in an array, with an id, a name and a time.
 function readableIds(body: Buffer): string[] {
   try {
     const events = JSON.parse(new TextDecoder().decode(body)) as unknown;
@@ -121,7 +121,7 @@ function readableId(event: unknown): string[] {
   return isReadable ? [id] : [];
 }
 
-// Each a few times: they are large.
+// Only a few of each, because they are large.
 function limits(context: Context): Asked[] {
   const mib = 1024 * 1024;
   const bomb = Buffer.from(gzipSync(Buffer.alloc(64 * mib, "[")).toString("base64"));
@@ -143,7 +143,7 @@ function ofStranger(request: Request, status: number): Asked {
   return { bytes: bytesOf(request), judge: is(status), about: `${request.method} of a stranger` };
 }
 
-// An unknown key, or a page of another origin: the same refusal.
+// An unknown key and a page of another origin get the same rejection.
 function refusals(context: Context): Asked[] {
   const { spare } = context;
   const request = post(context, Buffer.from("[]"));

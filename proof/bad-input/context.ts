@@ -9,27 +9,28 @@ import type { Pool } from "./wrong-values.ts";
 import { eachOf, type Lines } from "./wire.ts";
 
 export type Context = {
-  // For what must be refused, for what must be taken, and for what may be either.
+  // Three tenants: for requests that must be rejected, that must be accepted, and that may be either.
   world: World;
   spare: World;
   loose: World;
   operations: DocumentOperation[];
   lines: Lines;
   ledger: Ledger;
-  // Straight to the database.
+  // A direct connection to the database.
   client: Client;
   random: Random;
   pool: Pool;
 };
 
-// Null where the answer is the one that the contract names.
+// Returns null if the response is the one that the contract names.
 type Judge = (answer: Answer) => string | null;
 export type Asked = { bytes: Buffer; judge: Judge; about: string };
 
 const batchMax = 1_000;
 const atOnce = 64;
 
-// Requests that must be refused, or at least change nothing: judged one by one, and the whole database with each batch.
+// Sends requests that must be rejected or at least change nothing. Each response is judged, and the whole database is compared
+// after each batch.
 export async function askWithoutEffect(context: Context, kind: string, asked: Asked[]): Promise<void> {
   const { client, ledger } = context;
   let before = await digestOf(client);
@@ -52,7 +53,7 @@ export async function askAll({ lines, ledger }: Context, kind: string, asked: As
   });
 }
 
-// Sent again, one by one: what it did it may do again.
+// Resends the batch one by one, because the request that changed something may do so again.
 async function culprit({ client, lines }: Context, batch: Asked[]): Promise<string> {
   let before = await digestOf(client);
   for (const { bytes, about } of batch) {

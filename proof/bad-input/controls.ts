@@ -5,8 +5,8 @@ import { validRequest, withJson } from "./valid.ts";
 
 const kind = "a valid request";
 
-// What would make the service refuse everything would make all the rest of this part hold: so what is valid must be taken. It is
-// sent to a tenant of its own, for it has effects; what takes things away comes last.
+// A service that rejected everything would pass the rest of this part, so valid requests must be accepted. They have effects, so
+// they go to a separate tenant, and those that delete things come last.
 export async function sendValid(context: Context): Promise<void> {
   const { operations, spare } = context;
   const those = operations.filter((each) => each.isOfTenant && each.id !== "streamEvents");
@@ -30,12 +30,12 @@ function toAsked(operation: DocumentOperation, request: Request): Asked {
   return { bytes: bytesOf(request), about: operation.id, judge };
 }
 
-// A conflict comes after every look at the request itself; few backtests may wait at once.
+// A conflict is detected only after the request itself has been validated. Few backtests may be pending at once.
 function isTaken(operation: DocumentOperation, status: number): boolean {
   return status === operation.success || status === 409 || (operation.id === "createBacktest" && status === 429);
 }
 
-// Texts that must mean something, and numbers that hang on one another, have no other valid value that a schema could tell.
+// Texts with a meaning and numbers that depend on each other have no other valid value that a schema could describe.
 const meaningful = new Set([
   "expression",
   "sentence",
@@ -88,7 +88,7 @@ function replaceAt(value: unknown, path: Path, changed: unknown): unknown {
   return { ...others, [step]: replaceAt(members[step], rest, changed) };
 }
 
-// At the very edges of what the schema allows.
+// Values at the very limits that the schema allows.
 function validValues(schema: Schema): unknown[] {
   if (schema["anyOf"] !== undefined) return (schema["anyOf"] as Schema[]).flatMap(validValues);
   if (schema["enum"] !== undefined) return schema["enum"] as unknown[];

@@ -11,14 +11,14 @@ const refusal = { status: 400, type: "bad-request", inDetail: "cursor" };
 
 type List = { request: Request; cursor: string; about: string };
 
-// Cursors that were given, changed, or given for another list, tenant or filter.
+// Sends cursors that are unchanged, altered, or issued for another list, tenant or filter.
 export async function tryCursors(context: Context, requests: number): Promise<void> {
   const { world, spare, ledger, random } = context;
   const own = await listsOf(context, world);
   const foreign = await listsOf(context, spare);
   ledger.add("lists with cursors", own.length);
   if (own.length < 5) ledger.violate(kind, `only ${own.length} lists gave a cursor`);
-  // As they were given they open their list, or this would hold of a service that refuses them all.
+  // Unchanged cursors must work. Otherwise a service that rejects them all would pass.
   await askAll(
     context,
     kind,

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 
-// What the service keeps for itself, and writes at its own pace.
+// Tables that the service writes for itself, at its own pace.
 const ownTables = ["engine_turns", "service_settings", "issuer_state", "signing_keys", "sign_in_attempts"];
 
 export type Digest = Map<string, { rows: number; content: string }>;
 
 type Row = { name: string; rows: number; content: string };
 
-// Of every table, all that is in it: what changed nothing leaves it as it was.
+// A digest of the content of every table. A request without effect leaves it unchanged.
 export async function digestOf(client: Client): Promise<Digest> {
   const tables = await client.query<{ name: string }>(
     `select relname as name
@@ -29,7 +29,7 @@ export function changedTables(before: Digest, after: Digest): string[] {
   return [...after].filter(([name, { content }]) => before.get(name)?.content !== content).map(([name]) => name);
 }
 
-// Until the engine has nothing more to do: three looks in a row see the same.
+// Waits until the engine is idle: three digests in a row are equal.
 export async function settled(client: Client): Promise<Digest> {
   let before = await digestOf(client);
   for (let same = 0; same < 2;) {

@@ -2,7 +2,7 @@ export type Schema = { [keyword: string]: unknown };
 type Where = "path" | "query" | "header" | "body" | "form";
 export type Path = (string | number)[];
 
-// One rule of the document: a keyword of a schema, at a place in a request.
+// One rule of the document: a schema keyword at a place in a request.
 export type Rule = { operation: DocumentOperation; where: Where; name: string; path: Path; keyword: string; schema: Schema };
 
 type Parameter = { name: string; in: "path" | "query" | "header"; required: boolean; schema: Schema };
@@ -27,7 +27,7 @@ type Described = {
 type Document = { paths: Record<string, Record<string, Described>>; components: { schemas: Record<string, Schema> } };
 
 export function readDocument(text: string): DocumentOperation[] {
-  // The service's own; what is missing in it shows in the rules that are counted.
+  // The service's own document. Anything missing shows in the counted rules.
   const document = JSON.parse(text) as Document;
   const whole = (schema: Schema): Schema => resolve(schema, document) as Schema;
   return Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -61,7 +61,7 @@ function resolve(value: unknown, document: Document): unknown {
 }
 
 const annotations = new Set(["description", "title", "examples", "example", "default", "properties", "items"]);
-// A member that a map of any names can have.
+// A member name for a map that accepts any name.
 export const anyName = "any_name";
 
 export function rulesOf(operation: DocumentOperation): Rule[] {
@@ -80,7 +80,7 @@ export function rulesOf(operation: DocumentOperation): Rule[] {
 
 type SchemaRule = Pick<Rule, "path" | "keyword" | "schema">;
 
-// Also those that a schema leaves unsaid: that a text can be stored.
+// Includes the implicit rule that a text can be stored.
 function rulesOfSchema(schema: Schema, path: Path): SchemaRule[] {
   const own = Object.keys(schema)
     .filter((keyword) => !annotations.has(keyword))
@@ -98,7 +98,7 @@ function keywordRules(schema: Schema, keyword: string, path: Path): SchemaRule[]
   if (keyword === "propertyNames")
     return Object.keys(value as Schema).map((each) => ({ path, keyword: `propertyNames.${each}`, schema: value as Schema }));
   if (keyword !== "anyOf") return [{ path, keyword, schema }];
-  // A value of a branch's kind that breaks the branch; that it is of no kind at all breaks the whole.
+  // A value of a branch's type that breaks the branch. A value of no branch's type breaks the whole.
   const branches = (value as Schema[]).flatMap((branch) => rulesOfSchema(branch, path).filter((rule) => rule.keyword !== "type"));
   return [{ path, keyword, schema }, ...branches];
 }
@@ -107,7 +107,7 @@ export function nameOf({ operation, where, name, path, keyword }: Rule): string 
   return `${operation.id} ${where} ${where === "body" ? fieldOf(path) : name} ${keyword}`;
 }
 
-// As an answer names it.
+// The field name as responses use it.
 export function fieldOf(path: Path): string {
   const text = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
   return text === "" ? "body" : text.replace(/^\./, "");

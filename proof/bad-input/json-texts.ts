@@ -50,7 +50,7 @@ const changed = fc
     return Buffer.concat([bytes.subarray(0, at), Buffer.from(middle), bytes.subarray(how === "insert" ? at : at + 1)]);
   });
 
-// Texts that are JSON, nearly JSON, and not at all.
+// Texts that are JSON, nearly JSON, and not JSON at all.
 const jsonTexts = fc.oneof(
   valid,
   soup,
@@ -60,8 +60,8 @@ const jsonTexts = fc.oneof(
   fc.uint8Array({ maxLength: 30 }).map((bytes) => Buffer.from(bytes)),
 );
 
-// Another way to the same: what JSON.parse takes, where as many members came out as colons stand between the strings, and no
-// deeper than allowed.
+// An independent oracle: JSON.parse accepts the text, it yields as many members as there are colons outside strings, and it is
+// not nested too deep.
 function expectedOf(bytes: Buffer): { value: unknown } | null {
   let text: string;
   let value: unknown;
@@ -105,7 +105,7 @@ export function fuzzParser({ ledger, random }: Context, runs: number): void {
   if (failed) ledger.violate("JSON parser", "parsed otherwise than JSON.parse and the contract say", counterexample?.[0]);
 }
 
-// To an account that is not there: whatever the text, nothing can be applied.
+// Sent to an account that does not exist, so nothing can be applied whatever the text.
 export async function sendTexts(context: Context, requests: number): Promise<void> {
   const { world, random } = context;
   const path = `/v2/${world.slug}/enduseraccounts/absent`;

@@ -3,7 +3,7 @@ import { faultOfAnswer, type Answer } from "./answer.ts";
 
 const shownMax = 25;
 
-// What was sent, what came, and what was promised and not held.
+// Counts what was sent and received, and records violations.
 export class Ledger {
   readonly violations: string[] = [];
   readonly #progress: Proof["progress"];
@@ -20,7 +20,7 @@ export class Ledger {
     this.#total = total;
   }
 
-  // Counts a request and judges its answer as any answer is judged. False where that is a violation already.
+  // Counts a request and checks its response against the general rules. Returns false if that is already a violation.
   judge(kind: string, request: Buffer, answer: Answer | null, options: { isHead?: boolean; mayBePage?: boolean } = {}): boolean {
     this.count(kind);
     if (!answer) {
@@ -49,7 +49,7 @@ export class Ledger {
     this.#figures.set(figure, (this.#figures.get(figure) ?? 0) + count);
   }
 
-  // With the request itself, to send it again.
+  // Includes the request, so it can be sent again.
   violate(kind: string, what: string, request?: Buffer): void {
     if (this.violations.length < shownMax)
       this.violations.push(`${kind}: ${what}${request ? ` | request ${shown(request)}` : ""}`);

@@ -1,6 +1,6 @@
 import type { Random } from "@casehound/simulator/random";
 
-// One thing done to the bytes of a valid request. `other` is another one, to splice with.
+// One mutation of the bytes of a valid request. `other` is another request to splice with.
 type Mutation = (bytes: Buffer, random: Random, other: Buffer) => Buffer;
 
 const oddBytes = [
@@ -89,7 +89,7 @@ const mutations: Mutation[] = [
     ),
 ];
 
-// One to three of them.
+// Applies one to three mutations.
 export function mutate(bytes: Buffer, random: Random, other: Buffer): Buffer {
   let mutated = bytes;
   for (let left = random.pick([1, 1, 1, 2, 3]); left > 0; left--) mutated = random.pick(mutations)(mutated, random, other);
@@ -143,7 +143,7 @@ function rewriteHead(bytes: Buffer, change: (head: string) => string): Buffer {
   return join(change(head), body);
 }
 
-// With the length that it has then, so that the body itself is looked at.
+// Corrects the length, so that the service reads the body.
 function rewriteBody(bytes: Buffer, change: (body: string) => string): Buffer {
   const [head, body] = split(bytes);
   const changed = Buffer.from(change(body.toString("latin1")), "latin1");
@@ -166,7 +166,7 @@ function dropLine(bytes: Buffer, random: Random): Buffer {
   });
 }
 
-// The same body in chunks, some of them odd.
+// The same body in chunks, some of them malformed.
 function chunk(bytes: Buffer, random: Random): Buffer {
   const [head, body] = split(bytes);
   const text = body.toString("latin1");

@@ -13,16 +13,16 @@ const writeBatch = 50;
 const shrinkTries = 300;
 const silent = "neither answered nor closed";
 
-// Effects that go on after the answer would hide what others do.
+// Effects that continue after the response would hide the effects of other requests.
 const lasting = new Set(["createActivities", "createBacktest", "cancelBacktest"]);
 
-// What was taken away could not be changed any more.
+// Skip deletions, because later requests could not change what was deleted.
 function isLooseChange(id: string, method: string): boolean {
   return method !== "GET" && method !== "DELETE" && !lasting.has(id);
 }
 
-// Valid requests with their bytes changed, each on a connection of its own. By chance some are valid still: so most of them come
-// with a token that may change nothing, and of the others each change must have been answered as one.
+// Valid requests with mutated bytes, each on its own connection. Some are still valid by chance. So most carry a token that may
+// change nothing, and for the others every change must have been acknowledged.
 export async function sendMutated(context: Context, requests: number): Promise<void> {
   const writes = Math.round(requests * 0.3);
   for (let sent = 0; sent < requests - writes; sent += readBatch) {
@@ -63,7 +63,7 @@ async function sendPowerful(context: Context, count: number): Promise<void> {
   }
 }
 
-// Activities go on into the engine: what was taken of them is what the answers say was accepted, no more and no less.
+// Activities continue into the engine. The number accepted must equal what the responses say.
 export async function sendMutatedActivities(context: Context, requests: number): Promise<void> {
   const { ledger, loose, random } = context;
   const kind = "bytes of activities changed";
@@ -92,7 +92,7 @@ async function countActivities({ client, loose }: Context): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-// Of the tables that requests write to at once: an applied request is one transaction.
+// Covers the tables that requests write directly. An applied request is one transaction.
 async function countChanges({ client }: Context, mark: string): Promise<number> {
   const tables = [
     "accounts",
@@ -129,7 +129,7 @@ function plain(method: string, path: string): Request {
   return { method, path, params: {}, query: [], headers: [] };
 }
 
-// What needs no token, in the document or not.
+// Requests that need no token, documented or not.
 function serviceRequests({ client_id, client_secret }: World["credentials"]): Buffer[] {
   const form = { grant_type: "client_credentials", client_id, client_secret };
   return [
@@ -155,7 +155,7 @@ async function sendOne(context: Context, kind: string, bytes: Buffer): Promise<A
   const { answers, fault } = await talk(world.port, bytes);
   for (const answer of answers) ledger.note(answer);
   if (fault === null) return answers;
-  // What is silent is so for long: too long to be tried again and again.
+  // Each silent request waits for the whole timeout, so it is not shrunk.
   const least = fault === silent ? bytes : await shrink(bytes, async (less) => (await talk(world.port, less)).fault === fault);
   ledger.violate(kind, fault, least);
   return answers;
@@ -168,12 +168,12 @@ async function talk(port: number, bytes: Buffer): Promise<{ answers: Answer[]; f
   const hasHead = bytes.includes("HEAD ");
   const faults = answers.map((answer) => faultOfAnswer(answer, { isHead: hasHead && answer.text === "" }));
   const fault = faults.find((each) => each !== null) ?? null;
-  // Empty lines in front of a request are none.
+  // Empty lines before a request are not a request.
   const isNothing = /^[\r\n]*$/.test(bytes.toString("latin1"));
   return { answers, fault: fault ?? (answers.length === 0 && !isNothing ? "no answer" : null) };
 }
 
-// Leaves out what it can, in ever smaller parts, while it stays as bad.
+// Removes ever smaller parts as long as the request stays bad.
 export async function shrink(bytes: Buffer, isBad: (less: Buffer) => Promise<boolean>): Promise<Buffer> {
   let least = bytes;
   let tries = shrinkTries;

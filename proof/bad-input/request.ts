@@ -1,9 +1,9 @@
-// A request before it becomes bytes, so that one thing of it can be changed at a time.
+// A request before it is serialized, so that one thing can be changed at a time.
 export type Request = {
   method: string;
-  // With its parameters in braces.
+  // The path with its parameters in braces.
   path: string;
-  // As they stand in the address: escaped already.
+  // As in the URL, already escaped.
   params: Record<string, string>;
   query: [name: string, value: string][];
   headers: [name: string, value: string][];

@@ -64,7 +64,7 @@ function faultOf(expression: string): RuleFault | null {
   }
 }
 
-// Throws where the compiler throws anything but a RuleFault.
+// Throws if the compiler throws anything but a RuleFault.
 function isRuleOrFault(expression: string, given: Attributes): boolean {
   const fault = faultOf(expression);
   if (fault) return isPlaceIn(expression, fault) && fault.message !== "" && (fault.hint === null || fault.hint !== "");
@@ -85,7 +85,7 @@ export function fuzzCompiler({ ledger, random }: Context, runs: number): void {
   if (failed) ledger.violate("rules' compiler", `${JSON.stringify(counterexample)}: ${String(errorInstance)}`);
 }
 
-// With a version that is not the current one: what compiles conflicts, and nothing is applied either way.
+// Sends a version that is not current. A valid rule conflicts, so nothing is applied either way.
 export async function sendRules(context: Context, requests: number): Promise<void> {
   const { world, random } = context;
   const path = `/v2/${world.slug}/rules/${world.ids["rule_id"]}`;

@@ -8,11 +8,11 @@ import { validRequest } from "./valid.ts";
 const kind = "a rule broken";
 const waysInAll = 5_000;
 
-// Fields whose limits hang on one another: one that is wrong may make another one wrong too.
+// Operations whose fields depend on each other: one wrong field may make another wrong too.
 const dependent = new Set(["updateCase", "updateThresholds"]);
 
-// Every rule of every schema in the document, broken: in each way that is known, and then with other values until so many were
-// sent. Where fewer are wanted than there are ways, one way for each rule.
+// Breaks every rule of every schema in the document in each known way, then with other values until enough were sent. If fewer
+// requests are wanted than there are ways, it uses one way per rule.
 export async function breakRules(context: Context, requests: number): Promise<void> {
   const { operations, ledger } = context;
   const rules = operations.flatMap(rulesOf);

@@ -4,7 +4,7 @@ import { anyName } from "./document.ts";
 import { bearer, json, type Request } from "./request.ts";
 import type { World } from "./world.ts";
 
-// What no schema can say: texts that mean something, and versions that are the current ones.
+// Values that no schema can describe: texts with a meaning, and current versions.
 const meant: Record<string, unknown> = {
   from: "2026-11-01",
   type: "login_failed",
@@ -12,7 +12,7 @@ const meant: Record<string, unknown> = {
   url: "https://crm.example/hook",
 };
 
-// A body with every member that its schema knows: the document's example, and values of the right kind for what it leaves out.
+// A body with every member of its schema: the document's example, with values of the right type for what it omits.
 function wholeBody(schema: Schema, example: unknown, name = ""): unknown {
   if (schema["anyOf"] !== undefined) return example ?? wholeBody((schema["anyOf"] as Schema[])[0] ?? {}, undefined, name);
   if (schema["type"] === "object") {
@@ -44,7 +44,7 @@ function plainValue(schema: Schema, name: string): unknown {
   }
 }
 
-// A request that the operation takes, for what there is in the world.
+// A valid request for the operation, with ids that exist in the world.
 export function validRequest(operation: DocumentOperation, world: World): { request: Request; body: unknown } {
   const { method, path, body, parameters } = operation;
   const params = Object.fromEntries(
@@ -52,7 +52,7 @@ export function validRequest(operation: DocumentOperation, world: World): { requ
   );
   const headers: [string, string][] = operation.isOfTenant ? [bearer(world.token)] : [];
   if (parameters.some((each) => each.name === "Idempotency-Key")) headers.push(["Idempotency-Key", randomUUID()]);
-  // A stream ends by itself only where it is told to.
+  // A stream ends by itself only with `wait=0`.
   const query: [string, string][] = operation.id === "streamEvents" ? [["wait", "0"]] : [];
   const request: Request = { method, path, params, query, headers };
   if (!body) return { request, body: undefined };
@@ -65,10 +65,10 @@ export function validRequest(operation: DocumentOperation, world: World): { requ
   return { request: withJson(request, whole), body: whole };
 }
 
-// The example's ids and versions are nobody's.
+// The ids and versions of the example do not exist.
 function adapted(whole: unknown, world: World): unknown {
   if (typeof whole !== "object" || whole === null) return whole;
-  // Of all that was given up: no event was ever sent.
+  // Resends all failed deliveries, because no event was ever sent.
   if ("event_id" in whole) return {};
   if (!("cases" in whole)) return whole;
   return { ...whole, cases: [{ case_id: world.caseIds[1], case_version: 1 }] };

@@ -3,8 +3,8 @@ import { readAnswers, type Answer } from "./answer.ts";
 
 const silenceMs = 20_000;
 
-// One connection, the very bytes, and our half closed behind them: what comes back until the other side closes too. `left` are
-// bytes that make no whole answer.
+// Sends the exact bytes on a new connection, closes our half, and reads until the other side closes too. `left` are bytes that do
+// not form a complete response.
 export function sendBytes(port: number, bytes: Buffer): Promise<{ answers: Answer[]; left: Buffer; isSilent: boolean }> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
@@ -12,7 +12,7 @@ export function sendBytes(port: number, bytes: Buffer): Promise<{ answers: Answe
     let isSilent = false;
     socket.setTimeout(silenceMs, () => ((isSilent = true), socket.destroy()));
     socket.on("data", (chunk) => chunks.push(chunk));
-    // A reset behind an answer is the end of it all the same: what matters is what came.
+    // A reset after a response also ends the exchange. Only what arrived matters.
     socket.on("error", () => {});
     socket.on("end", () => socket.destroy());
     socket.on("close", () => {
@@ -27,7 +27,7 @@ type Asked = { bytes: Buffer; resolve: (answer: Answer | null) => void };
 
 const aheadMax = 16;
 
-// A connection that is kept, with several requests ahead of their answers. For requests whose framing is right.
+// A kept-alive connection with several pipelined requests. Only for requests with correct framing.
 class Line {
   readonly #port: number;
   #socket: Socket | null = null;
@@ -42,7 +42,7 @@ class Line {
     return this.#asked.length;
   }
 
-  // Null where the connection ended without an answer to it.
+  // Resolves to null if the connection ended without a response to this request.
   ask(bytes: Buffer): Promise<Answer | null> {
     return new Promise((resolve) => {
       this.#asked.push({ bytes, resolve });
@@ -70,7 +70,7 @@ class Line {
     this.#received = rest;
     for (const answer of answers) {
       this.#asked.shift()?.resolve(answer);
-      // What was asked behind it is not answered here any more.
+      // Requests behind it are not answered on this connection any more.
       if (answer.headers.get("connection") === "close") return this.#move();
     }
   }
@@ -83,7 +83,7 @@ class Line {
     for (const { bytes } of this.#asked) this.#socket.write(bytes);
   }
 
-  // The first is the one that was being answered: those behind it were never looked at.
+  // The first request was being answered. Those behind it were never read.
   #lose(): void {
     this.#asked.shift()?.resolve(null);
     this.#move();
@@ -119,7 +119,7 @@ export class Lines {
   }
 }
 
-// So many at a time, for as long as there are any.
+// Runs this many at a time until all items are done.
 export async function eachOf<T>(items: Iterable<T>, atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
   const iterator = items[Symbol.iterator]();
   const worker = async () => {

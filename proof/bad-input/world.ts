@@ -13,7 +13,7 @@ export type World = {
   tenantId: string;
   slug: string;
   token: string;
-  // Of a client that may change nothing.
+  // A token of a client that may change nothing.
   readToken: string;
   appKey: string;
   origin: string;
@@ -55,11 +55,11 @@ export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
   const { webhook }: { webhook: { webhook_id: string } } = await call("POST", "/webhooks", {
     body: { url: "https://crm.example/" },
   });
-  // Off: nothing is to be sent anywhere.
+  // Switched off, so that nothing is sent.
   await call("PUT", `/webhooks/${webhook.webhook_id}`, { body: { is_enabled: false } });
   const { clickstream_app_id }: { clickstream_app_id: string } = await call("GET", "/tenants");
   const { rules }: { rules: { rule_id: string }[] } = await call("GET", "/rules");
-  // Quarantine has pages of its own.
+  // Fill the quarantine, so its list has several pages.
   for (const text of ["{", "[", "7"]) await send(port, "POST", `/collect/${clickstream_app_id}`, { rawBody: text });
   return {
     port,

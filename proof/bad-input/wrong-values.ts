@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import type { Random } from "@casehound/simulator/random";
 import type { Schema } from "./document.ts";
 
-// Values at random, drawn once with the run's seed: to draw them one by one takes longer than to send them.
+// Random values, drawn once with the run's seed, because drawing them one by one takes longer than sending them.
 export class Pool {
   readonly values: unknown[];
   readonly texts: string[];
@@ -23,7 +23,7 @@ export class Pool {
     return this.#draw(this.texts, isWanted);
   }
 
-  // None where chance finds none in a few tries.
+  // Empty if a few tries find none.
   #draw<T>(from: T[], isWanted: (value: T) => boolean): T[] {
     for (let tries = 0; tries < 20; tries++) {
       const drawn = this.#random.pick(from);
@@ -45,7 +45,7 @@ function isOfType(value: unknown, type: unknown): boolean {
 
 const ofEveryKind: unknown[] = ["text", "", "true", "3", "null", 0, 1, -1, 1.5, true, false, null, [], {}, [true], { a: 1 }];
 
-// Values that break this keyword of the schema and, where it can be helped, no other. None: there is no such value in JSON.
+// Values that break this keyword of the schema and, if possible, no other. Empty if JSON has no such value.
 export function wrongValues(keyword: string, schema: Schema, valid: unknown, pool: Pool): unknown[] {
   const rule = schema[keyword];
   switch (keyword) {

@@ -1,6 +1,6 @@
-// Loaded into a service before its own code (`node --import`), so that the points exist in the proof alone. A request that carries
-// x-fail-point: n ends the process at the n-th point of its own way through the database; x-fail-engine: n does so to the next
-// batch of the engine.
+// Loaded into a service before its own code (`node --import`), so the fail points exist only in the proof. A request with
+// x-fail-point: n kills the process at the n-th point of its own path through the database. A request with x-fail-engine: n does
+// the same to the engine's next batch.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { writeSync } from "node:fs";
 import { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -18,7 +18,7 @@ function pass(armed: Armed, name: string): void {
   process.kill(process.pid, "SIGKILL");
 }
 
-// The verb and the first table: enough to know the place in the code.
+// The verb and the first table are enough to locate the statement in the code.
 function nameOf(text: string): string {
   const verb = /\b(insert into|update|delete from|select|begin|commit|rollback)\b/.exec(text)?.[0] ?? text.slice(0, 20);
   const table = /\b(?:into|update|from|join)\s+(?:only\s+)?([a-z_]+)/.exec(text)?.[1];
@@ -41,7 +41,7 @@ type Submitted = { text: string; callback: (error: unknown, result: unknown) => 
 type Query = (this: Client, ...args: unknown[]) => unknown;
 const query = Reflect.get(Client.prototype, "query") as Query;
 
-// As the service sends its statements. Others are its own affair, such as those of migrations.
+// Statements as the service sends them. Others, such as those of migrations, are not tracked.
 function isSubmitted(first: unknown): first is Submitted {
   return typeof first === "object" && first !== null && "callback" in first && typeof first.callback === "function";
 }
@@ -54,11 +54,11 @@ Reflect.set(Client.prototype, "query", function tracked(this: Client, ...args: u
   const isCommit = text === "commit";
   first.callback = (error, result) => {
     if (!error) pass(armed, nameOf(text));
-    // The batch is over: what comes on this connection belongs to others.
+    // The batch is over. Later statements on this connection belong to others.
     if (isCommit) batches.delete(this);
     callback(error, result);
   };
-  // Of a commit it matters whether its answer was heard.
+  // For a commit it matters whether its response was received.
   if (isCommit) setImmediate(() => pass(armed, "commit sent"));
   return Reflect.apply(query, this, args);
 });

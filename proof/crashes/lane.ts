@@ -24,7 +24,7 @@ const writersMax = 6;
 const underLoadMsMax = 400;
 const backMs = 90_000;
 
-// A service with the PostgreSQL of its own, as `npm start` runs it, under load all the time, and killed again and again.
+// A service with its own PostgreSQL, as `npm start` runs it, under constant load and killed again and again.
 export class Lane {
   readonly #folder = mkdtempSync(join(tmpdir(), "casehound-proof-"));
   readonly #random: Random;
@@ -89,7 +89,8 @@ export class Lane {
     return rows[0];
   }
 
-  // One kill at a random moment under load. It is over when every writer has got on: what it had asked for has its outcome.
+  // One kill at a random moment under load. The round ends when every writer has made progress, so everything it had requested
+  // has an outcome.
   async #round(): Promise<void> {
     const victim = this.#random.pick(victims);
     await this.#untilAllGetOn();

@@ -13,15 +13,15 @@ const main = join(preload, "../../../service/src/main.ts");
 const pointsMax = 80;
 const calmMs = 100;
 
-// Of the engine: a batch in which nothing is found, one that opens a case, one that joins it.
+// The engine's batches: one without a finding, one that opens a case, and one that adds to it.
 const batches = { "engine, nothing found": "post", "engine, a case opened": "report", "engine, a case joined": "again" } as const;
 const requests = ["close", "reopen", "bulk", "flag", "post", "collect"] as const;
 export type PointKind = keyof typeof batches | (typeof requests)[number];
 export const pointKinds: PointKind[] = [...requests, "engine, nothing found", "engine, a case opened", "engine, a case joined"];
 export type PointFindings = { points: Map<PointKind, string[]>; scored: number; violations: string[] };
 
-// Ends the service at the first point of each kind of write, then at the second, until one comes through. After each end it is
-// started again, and the writer, who keeps asking under the same key, must learn the one outcome.
+// Kills the service at the first point of each kind of write, then at the second, and so on, until the write succeeds. After each
+// kill the service restarts, and the writer, which keeps sending the same key, must learn the one outcome.
 export async function failAtEveryPoint(
   kinds: PointKind[],
   random: Random,
@@ -53,7 +53,7 @@ export async function failAtEveryPoint(
         service = await start();
         await trial.settled;
       }
-      // Each of them changes something: without a commit among them the points were looked for in the wrong place.
+      // Each kind changes something, so without a commit the fail points were in the wrong place.
       if (!names.includes("commit sent")) ledger.violate(`${kind} has no commit to fail at`);
     }
     await stand.drained(tenant.tenant_id);
@@ -73,19 +73,19 @@ function fail(trial: Trial, service: ServiceProcess, kind: PointKind, at: number
   return isBatch(kind) ? failEngine(trial, service, batches[kind], at) : failRequest(trial, service, kind, at);
 }
 
-// Whether the service came through. Where it did not, the writer goes on asking until it is back.
+// Whether the service survived. If it did not, the writer keeps retrying until it is back.
 async function failRequest(trial: Trial, service: ServiceProcess, kind: Kind, at: number): Promise<boolean> {
-  // What comes right behind another write may be gathered, and written on behalf of that one.
+  // A write right after another may be batched and executed on behalf of that one.
   await sleep(calmMs);
   trial.settled = trial.writer.step({ "x-fail-point": String(at) }, kind);
   const isDead = await Promise.race([service.exited.then(() => true), trial.settled.then(() => false)]);
-  // Dead as well where the answer came, and the end came right behind it.
+  // The service may also die right after it sent the response.
   return !isDead && (await isLive(service));
 }
 
 async function failEngine(trial: Trial, service: ServiceProcess, kind: Kind, at: number): Promise<boolean> {
   await trial.writer.step({ "x-fail-engine": String(at) }, kind);
-  // A second batch is begun when the first is quite over.
+  // A second batch starts only when the first is completely finished.
   const through = trial
     .drain()
     .then(() => trial.writer.step({}, "post"))

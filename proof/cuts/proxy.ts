@@ -16,7 +16,8 @@ const delay: Cut = "COMMIT delayed, then passed on";
 const commit = Buffer.from("commit\0");
 const delayMsMax = 60;
 
-// Between a service and its database. How often it cuts is its chance at every COMMIT; a tenth of that at any other message.
+// A proxy between a service and its database. `chance` is the probability of a cut at every COMMIT; at any other message it is a
+// tenth of that.
 export class CuttingProxy {
   chance = 0;
   readonly done = new Map<Cut, number>();
@@ -38,11 +39,11 @@ export class CuttingProxy {
   }
 
   get port(): number {
-    // Listening on TCP, its address is never text.
+    // A TCP server's address is never a string.
     return (this.#server.address() as AddressInfo).port;
   }
 
-  // Delays apart, which cut nothing.
+  // Delays do not count, because they cut nothing.
   get total(): number {
     return [...this.done].reduce((sum, [cut, times]) => sum + (cut === delay ? 0 : times), 0);
   }

@@ -70,7 +70,7 @@ export function madeUpTheft({ device, session, ip }: Guise, { account, at }: Nam
   return { events, ip, shape, agent: agents[2] };
 }
 
-// A farm of sign-ups with throw-away addresses.
+// A farm of sign-ups with disposable e-mail addresses.
 export function signUps({ device, session, ip }: Guise, accounts: unknown[], at: number, shape: Shape): PageRequest {
   const events = accounts.map((account, index): PageEvent => ({
     type: "signup",

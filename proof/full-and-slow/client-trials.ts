@@ -11,7 +11,7 @@ const leavingWanted = { short: 8, full: 40 };
 const shortMs = 1_500;
 export const listPath = "/cases?limit=1000";
 
-// In the short form they are let go of by us; in the full one the service's own limits end them all.
+// In the short form the test closes the connections. In the full form the service's own limits must close them all.
 async function seeThrough(house: House, name: string, sockets: Sockets): Promise<Figures> {
   const began = performance.now();
   if (house.scale === "short") await sleep(shortMs);
@@ -22,7 +22,7 @@ async function seeThrough(house: House, name: string, sockets: Sockets): Promise
   return { [`${name}: connections`]: sockets.size, [`${name}: closed by the service`]: `${byService} in ${seconds} s` };
 }
 
-// Half of them with a head that never ends, half with a body a byte at a time.
+// Half of them send a head that never ends, and half send a body one byte at a time.
 async function comeSlowly(house: House): Promise<Figures> {
   const half = slowWanted[house.scale] / 2;
   const sockets = new Sockets();
@@ -32,12 +32,12 @@ async function comeSlowly(house: House): Promise<Figures> {
   const length = { "content-type": "application/json", "content-length": "60000" };
   const bodies = await sockets.open(half, house.port, house.head("PUT", "/enduseraccounts/slow", length));
   sockets.drip(bodies, " ", 1_000);
-  // So that their end is seen.
+  // Read them, so that their end is noticed.
   for (const socket of [...heads, ...bodies]) socket.resume();
   return seeThrough(house, "slow clients", sockets);
 }
 
-// Half of them have asked once and keep their connection, half have never said a word.
+// Half of them have sent one request and keep their connection, and half have sent nothing.
 async function stayIdle(house: House): Promise<Figures> {
   const half = idleWanted[house.scale] / 2;
   const sockets = new Sockets();
@@ -49,7 +49,7 @@ async function stayIdle(house: House): Promise<Figures> {
 
 type Held = { case_id: string; case_version: number; status: string };
 
-// A case of its own, that is closed and reopened by requests whose sender does not stay for the answer.
+// Closes and reopens a separate case with requests whose sender disconnects before the response.
 async function leaveWhileWaiting(house: House, times: number): Promise<number> {
   const { probe, ledger, admin, tenant } = house;
   const found = await probe.call({ method: "GET", path: "/cases?website_account_id=listed-0" });
@@ -63,7 +63,7 @@ async function leaveWhileWaiting(house: House, times: number): Promise<number> {
     const body = { status: held.status === "OPEN" ? "CLOSED" : "OPEN", case_version: held.case_version, reason: key };
     const text = JSON.stringify(body);
     const isHeld = index % 2 === 0;
-    // Held for a moment, so that the sender surely leaves before the outcome.
+    // Lock the case for a moment, so the sender surely disconnects before the outcome.
     if (isHeld) {
       await admin.query("begin");
       await admin.query("select 1 from cases where tenant_id = $1 and case_id = $2 for update", [tenant.tenant_id, held.case_id]);
@@ -97,7 +97,7 @@ async function untilSettled(
   return { status: 0, text: "", isReplay: false };
 }
 
-// At every stage of a request.
+// Disconnects at every stage of a request.
 async function leave(house: House): Promise<Figures> {
   const times = leavingWanted[house.scale];
   const length = { "content-type": "application/json", "content-length": "100" };
@@ -119,7 +119,7 @@ async function leave(house: House): Promise<Figures> {
     }
   }
   const replays = await leaveWhileWaiting(house, times);
-  // Their places are free again.
+  // The stream slots must be free again.
   const stream = await connectPlain(house.port, house.head("GET", "/events/stream"));
   const first = await new Promise<Buffer>((resolve) => stream.once("data", resolve));
   stream.destroy();
@@ -131,7 +131,7 @@ async function leave(house: House): Promise<Figures> {
   };
 }
 
-// Beside each other, for they mostly wait.
+// Run concurrently, because they mostly wait.
 async function troubleWithClients(house: House): Promise<Figures> {
   const figures = await Promise.all([comeSlowly(house), stayIdle(house), leave(house)]);
   return Object.assign({}, ...figures);

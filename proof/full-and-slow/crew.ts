@@ -11,7 +11,7 @@ type Trouble = { name: string; begin: () => Promise<void>; lastsMs: number; end:
 const backMs = 120_000;
 const felt = new Set(["500", "502", "503"]);
 
-// Writers who go on, whatever happens to the service.
+// Writers that keep working whatever happens to the service.
 export class Crew {
   readonly #parts: Parts;
   readonly #writers: Writer[];
@@ -41,7 +41,7 @@ export class Crew {
     await this.#running;
   }
 
-  // Every writer has got an outcome, once for what it had asked for before, and once for what it asks from now on.
+  // Waits until every writer has two outcomes: one for its pending request and one for a new one.
   async allGetOn(): Promise<boolean> {
     const before = this.#writers.map(({ steps }) => steps);
     const deadline = Date.now() + backMs;
@@ -52,7 +52,7 @@ export class Crew {
     return true;
   }
 
-  // Something that makes the service answer with faults until it is over. After it all is well again, by itself.
+  // Runs a trouble that makes the service answer with errors until it ends. Afterwards everything must recover by itself.
   async goThrough({ name, begin, lastsMs, end, mustSee }: Trouble): Promise<Findings["figures"]> {
     const { line, ledger } = this.#parts;
     line.takeAnswers();
@@ -74,7 +74,7 @@ export class Crew {
     };
   }
 
-  // Something that others do, and that the writers must not feel.
+  // Runs something that others do and that must not affect the writers.
   async goUnharmed(name: string, during: () => Promise<Findings["figures"]>): Promise<Findings["figures"]> {
     const { line, ledger } = this.#parts;
     await this.allGetOn();

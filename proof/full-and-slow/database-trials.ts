@@ -6,10 +6,10 @@ import type { Figures, House, Trial } from "./house.ts";
 
 const tooManyCode = "53300";
 const takenMs = { short: 1_000, full: 3_000 };
-// Locks are waited for 2 s.
+// The lock timeout is 2 s.
 const heldMs = { short: 2_800, full: 4_000 };
 
-// Others take every connection that there is, those of the service as well, for it is made to let go of them.
+// Takes every database connection, including the service's, which it terminates.
 async function takeConnections(house: House): Promise<Figures> {
   const { crew, admin, stand, scale } = house;
   const taken: Client[] = [];
@@ -66,7 +66,7 @@ async function isBlocked({ probe }: House, id: string): Promise<boolean> {
   return (dataOf(answer) as Flagged).is_blocked;
 }
 
-// A statement that takes longer than any may.
+// A statement that takes longer than the statement timeout.
 async function takeTooLong(house: House): Promise<Figures> {
   const { crew, admin, probe, ledger } = house;
   const id = `slow-${randomUUID()}`;
@@ -89,7 +89,7 @@ async function takeTooLong(house: House): Promise<Figures> {
   });
 }
 
-// A row that somebody else holds, and then a table.
+// Locks a row, then a table.
 async function holdLocks(house: House): Promise<Figures> {
   const { crew, admin, probe, ledger, stand, tenant, scale } = house;
   const id = `held-${randomUUID()}`;
@@ -118,7 +118,7 @@ async function holdLocks(house: House): Promise<Figures> {
   });
 }
 
-// A network that has come apart: nothing comes through, and nothing is closed.
+// A broken network: nothing gets through, and nothing is closed.
 function fallSilent({ crew, proxy }: House): Promise<Figures> {
   return crew.goThrough({
     name: "a silent database",
@@ -139,7 +139,7 @@ function fallSilentAtCommit({ crew, proxy }: House): Promise<Figures> {
   });
 }
 
-// The first leaves reads alone, so that lists which nobody reads have time to pile up.
+// The first trial does not affect reads, so unread lists have time to pile up.
 export const databaseTrials: Trial[] = [
   { name: "a statement that takes too long", isShort: false, run: takeTooLong },
   { name: "no connection left", isShort: true, run: takeConnections },

@@ -17,7 +17,7 @@ const batchesMax = 400;
 
 type Tenant = { tenant_id: string; app_key: string };
 
-// A service with the PostgreSQL of its own, as `npm start` runs it, on a disk that fills up under it.
+// A service with its own PostgreSQL, as `npm start` runs it, on a disk that fills up.
 export async function fillDisk(random: Random): Promise<Findings> {
   const disk = SmallDisk.make();
   const port = await freePort();
@@ -64,7 +64,7 @@ export async function fillDisk(random: Random): Promise<Findings> {
   }
 }
 
-// PostgreSQL ends itself where it cannot write down what it does, and cannot start either until there is room.
+// PostgreSQL stops if it cannot write its log, and cannot start again until there is room.
 async function leaveNoRoomForLog(disk: SmallDisk, crew: Crew): Promise<Figures> {
   const before = countStarts(disk.folder);
   const name = "no room for the write-ahead log";
@@ -97,7 +97,7 @@ async function findTenant(folder: string, slug: string): Promise<Tenant> {
   return rows[0];
 }
 
-// By batches, each of which is kept whole or not at all. What was not answered is not asked for again.
+// Writes batches, each of which is stored completely or not at all. A batch without a response is not sent again.
 async function writeUntilRefused(line: WatchedLine, { ledger, random }: { ledger: Ledger; random: Random }): Promise<void> {
   for (let batch = 0; batch < batchesMax; batch++) {
     const activities = Array.from({ length: batchMax }, () => ({
@@ -105,7 +105,7 @@ async function writeUntilRefused(line: WatchedLine, { ledger, random }: { ledger
       type: "page_view",
       occurred_at: new Date().toISOString(),
       device_id: "filler",
-      // Random, or it would be packed.
+      // Random, because other values would be compressed.
       attributes: Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`a${index}`, random.uuid().repeat(3)])),
     }));
     const answer = await line.call({ method: "POST", path: "/activities", body: { activities } });

@@ -1,4 +1,4 @@
-// Loaded into a service before its own code (`node --expose-gc --import`): at SIGUSR2 it tells what the process holds.
+// Loaded into a service before its own code (`node --expose-gc --import`). On SIGUSR2 it reports what the process holds.
 import { readdirSync, writeSync } from "node:fs";
 
 process.on("SIGUSR2", () => {

@@ -3,15 +3,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceProcess } from "../../service/test/launch.ts";
 
 type Told = { heapBytes: number; descriptors: number; resources: Record<string, number> };
-// What a service's process holds. Its connections are counted from outside: those to its database, and those of clients that
-// still have their end of it. One whose client has gone is not among them.
+// What a service's process holds. Its connections are counted from outside: those to its database, and those whose client still
+// has its end open. A connection whose client has gone does not count.
 export type Holding = Told & { databaseConnections: number; clientConnections: number };
 
-// Of one service: ten writers, five that wait for locks, two readers, one listener, and one each for expiry and backtests.
+// The maximum for one service: ten writers, five that wait for locks, two readers, one listener, and one each for expiry and
+// backtests.
 const databaseConnectionsMax = 20;
 const heapGrowthMax = 10 * 1024 * 1024;
 const heapShareMax = 0.25;
-// What comes and goes by itself within a turn of the event loop, or a few of them.
+// Resources that come and go within a few turns of the event loop.
 const passing = new Set(["Immediate", "FSReqCallback", "FSReqPromise", "TCPConnectWrap", "WriteWrap", "ShutdownWrap", "Timeout"]);
 
 export async function readHolding(service: ServiceProcess, databaseConnections: number): Promise<Holding> {
@@ -35,8 +36,8 @@ function countClients(port: number): number {
     .filter(([, local = "", , state]) => local.endsWith(suffix) && state === isEstablished).length;
 }
 
-// Pools may have grown to their size and no further, and clients keep connections, so these, and a timer for each, are taken out
-// of the rest.
+// Pools may grow to their limit but no further, and clients keep connections. So connections, and one timer for each, are
+// subtracted from the rest.
 export function leaksOf(before: Holding, after: Holding): string[] {
   const leaks: string[] = [];
   const expect = (what: string, now: number, limit: number) => {

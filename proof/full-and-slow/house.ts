@@ -20,22 +20,22 @@ const casesWanted = { short: 200, full: 1_000 };
 
 type Tenant = Awaited<ReturnType<Stand["tenant"]>>;
 export type Figures = Findings["figures"];
-// What can be done to a house, and what was seen. Short: whether it is among the cheap ones.
+// What is done to the service, and the figures it produced. `isShort` marks the cheap trials.
 export type Trial = { name: string; isShort: boolean; run: (house: House) => Promise<Figures> };
 
-// A service whose process can be asked what it holds, a database behind a proxy, and writers who go on all the time.
+// A service whose process reports what it holds, a database behind a proxy, and writers that work all the time.
 export class House {
   readonly stand: Stand;
   readonly proxy: SilentProxy;
   readonly tenant: Tenant;
   readonly line: WatchedLine;
-  // For what a trial asks itself, so that it is not counted as the writers'.
+  // For the trials' own requests, so they do not count as the writers'.
   readonly probe: Line;
   readonly ledger = new Ledger();
   readonly crew: Crew;
   readonly scale: Scale;
   readonly random: Random;
-  // Past the service, and there before any trouble begins.
+  // Bypasses the service, and is opened before any trouble begins.
   readonly admin: Client;
   readonly #service: ServiceProcess;
   hasExited = false;
@@ -74,14 +74,14 @@ export class House {
     return this.#service.port;
   }
 
-  // The head of a request below the tenant's address, for those who write their bytes themselves.
+  // The head of a request below the tenant's path, for trials that write raw bytes.
   head(method: string, path: string, more: Record<string, string> = {}): string {
     const all = { host: `127.0.0.1:${this.port}`, authorization: `Bearer ${this.line.token}`, ...more };
     const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
     return `${method} /v2/${this.tenant.tenant}${path} HTTP/1.1\r\n${lines.join("")}\r\n`;
   }
 
-  // A list that is worth the name.
+  // Makes a list of realistic length.
   async fillList(): Promise<void> {
     const activities = Array.from({ length: casesWanted[this.scale] }, (_, index) => ({
       activity_id: this.random.uuid(),
@@ -105,7 +105,7 @@ export class House {
     return { "states looked up": states, "activities scored, each once": scored };
   }
 
-  // Until the condition holds. What must come by itself, and does not, is a violation.
+  // Waits until the condition holds. It is a violation if it does not hold in time.
   async until(what: string, holds: () => boolean | Promise<boolean>, limitMs = 120_000): Promise<boolean> {
     const deadline = Date.now() + limitMs;
     while (!(await holds())) {

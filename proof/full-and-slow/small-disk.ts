@@ -7,7 +7,7 @@ import { connectToFolder } from "../../service/test/launch.ts";
 const sizeMb = 256;
 const chunk = Buffer.alloc(64 * 1024, 1);
 
-// A disk that can be full: a small file system where one may be mounted, and where not, a database that says so of its tables.
+// A disk that can be full: a small file system if one can be mounted, otherwise a database that reports its tables as full.
 export class SmallDisk {
   readonly folder: string;
   readonly isMounted: boolean;

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { connectPlain } from "../../service/test/launch.ts";
 
-// Connections that a client holds by hand.
+// Raw client connections.
 export class Sockets {
   readonly #sockets: Socket[] = [];
   readonly #timers: NodeJS.Timeout[] = [];
@@ -11,7 +11,7 @@ export class Sockets {
     return this.#sockets.length;
   }
 
-  // One after the other, for a burst would only try the backlog.
+  // Opened one after another, because a burst would only test the backlog.
   async open(count: number, port: number, bytes: string): Promise<Socket[]> {
     const opened: Socket[] = [];
     for (let index = 0; index < count; index++) {
@@ -23,7 +23,7 @@ export class Sockets {
     return opened;
   }
 
-  // A few bytes, again and again, for as long as they are taken.
+  // Writes a few bytes again and again while the socket is writable.
   drip(sockets: Socket[], bytes: string, everyMs: number): void {
     const timer = setInterval(() => {
       for (const socket of sockets) if (socket.writable) socket.write(bytes);

@@ -4,14 +4,15 @@ import { listPath } from "./client-trials.ts";
 import type { Figures, House } from "./house.ts";
 import { Sockets } from "./sockets.ts";
 
-// Each takes megabytes of the system's own.
+// Each uses megabytes of kernel buffers.
 const clientsWanted = { short: 4, full: 20 };
-// More than the system takes off the service's hands, so that some of it stays there until it is read.
+// More than the kernel buffers for the service, so some of it stays in the process until it is read.
 const listsAsked = 60;
-// A connection is closed after 60 s without progress. Node looks at it every 60 s, and what went out just before counts.
+// A connection is closed after 60 s without progress. Node checks every 60 s, and bytes sent just before a check count as
+// progress.
 const limitMs = 130_000;
 
-// Clients that ask for long lists and do not read them, beside everything else that happens.
+// Clients that request long lists and do not read them, alongside everything else.
 export class UnreadClients {
   readonly #house: House;
   readonly #opened: Socket[];
@@ -31,8 +32,8 @@ export class UnreadClients {
     return new UnreadClients(house, opened);
   }
 
-  // A socket that nobody reads does not see its end. By now the service has let go of it: reading on, its client finds what was on
-  // the way, and not all that it asked for.
+  // A socket that nobody reads does not notice its end. By now the service has closed it. So a client that reads on finds only
+  // what was already in transit, and not everything it requested.
   async end(): Promise<Figures> {
     const { scale, ledger } = this.#house;
     if (scale === "full") {

@@ -1,6 +1,6 @@
 import { Line, type Answer, type Request } from "../writers/call.ts";
 
-// Counts what is answered, by status.
+// Counts responses by status.
 export class WatchedLine extends Line {
   #answers = new Map<string, number>();
   #slowestMs = 0;
@@ -13,7 +13,7 @@ export class WatchedLine extends Line {
     return this.#watch(super.collect(...args));
   }
 
-  // Since the last time that it was asked.
+  // Returns the counts since the last call.
   takeAnswers(): { answers: Map<string, number>; slowestMs: number } {
     const taken = { answers: this.#answers, slowestMs: this.#slowestMs };
     this.#answers = new Map();

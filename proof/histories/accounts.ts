@@ -9,9 +9,9 @@ export const flagsText = (flags: Partial<Record<string, unknown>>) =>
 export const factsOfAccount = (flags: Partial<Record<string, unknown>>, updatedAt: string) => `${flagsText(flags)} ${updatedAt}`;
 const timeIn = (facts: string) => facts.slice(flagNames.length + 1);
 
-// Which change of an account is which entry of the log. An entry has no marker, but who and when, and the account shows the same
-// time with the marker. A change that nobody saw is taken for the earliest of that actor without an answer: if it is another
-// one, that began later still, so that nothing right is found wrong.
+// Matches changes of an account to log entries. An entry has no marker but an actor and a time, and the account shows the same
+// time with the marker. A change that nobody saw is matched to the actor's earliest change without a response. If it was another
+// one, that one began even later, so no correct history is reported as wrong.
 export function matchAccounts(calls: Call[]) {
   const shownFacts = factsOfMarkers(calls);
   const known = new Map<string, Deed[]>();
@@ -30,7 +30,7 @@ export function matchAccounts(calls: Call[]) {
 
   const markerOf = ({ resource: { id }, actor, occurred_at, data = {} }: LogEntry, facts: string): string => {
     const seen = known.get(`${id} ${actor} ${occurred_at}`) ?? [];
-    // Two of one moment are told apart by the flags that were there after them: one that nobody saw may be among them.
+    // Two changes at the same moment are distinguished by the flags after them. One that nobody saw may be among them.
     const right = seen.findIndex(({ marker }) => shownFacts.get(marker) === facts);
     const unanswered = () => unseen.get(`${id} ${actor} ${flagsText(data)}`)?.shift();
     const deed = right === -1 ? (unanswered() ?? seen.shift()) : seen.splice(right, 1)[0];

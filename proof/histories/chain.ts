@@ -13,8 +13,8 @@ const statusAfter: Record<string, string> = {
 
 export const factsOfCase = (status: string, changedAt: string) => `${status} ${changedAt}`;
 
-// The log as one chain: its numbers without a gap, the versions of each case without gap or fork, never two open cases of one
-// account, times that do not run backwards, and the same states that the cases show in the end.
+// Reads the log as one chain. Its ids have no gap, the versions of each case have no gap or fork, an account never has two open
+// cases, times never go backwards, and it yields the states that the cases show in the end.
 export function readChain({ calls, log, cases }: History): Chain {
   const chain: Chain = { changes: [], openings: new Map(), versions: 0, violations: [] };
   const accounts = matchAccounts(calls);
@@ -31,7 +31,7 @@ export function readChain({ calls, log, cases }: History): Chain {
   return chain;
 }
 
-// What is read of a new account is that it has no open case.
+// A new account has no open case.
 function withoutCases({ type, resource }: LogEntry, change: Change): Change {
   if (type !== "account.created") return change;
   return { ...change, sets: [...change.sets, { register: registerOf.openCase(resource.id), value: null }] };

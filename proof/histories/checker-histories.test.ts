@@ -39,7 +39,7 @@ function pickFrom<T>(random: Random, list: T[]): T | undefined {
   return list.length === 0 ? undefined : random.pick(list);
 }
 
-// Each makes a right history wrong wherever it finds a place for it.
+// Each mutation makes a correct history wrong, if it finds a place for it.
 const mutations: Record<string, Mutation> = {
   "a read before everything": ({ calls }, random) => {
     const read = pickFrom(random, calls.filter(isRead));
@@ -99,7 +99,7 @@ const mutations: Record<string, Mutation> = {
 
 const seeds = fc.tuple(fc.integer(), fc.integer({ min: 20, max: 120 }));
 
-test("checker: any history of a service that does not err is right, however its calls overlap", () => {
+test("checker: any history of a correct service passes, however its calls overlap", () => {
   fc.assert(
     fc.property(seeds, ([seed, steps]) => {
       expect(check(randomHistory(seed, steps)).violations).toEqual([]);
@@ -107,7 +107,7 @@ test("checker: any history of a service that does not err is right, however its 
   );
 });
 
-test.each(Object.entries(mutations))("checker: in any history %s is found", (_name, mutate) => {
+test.each(Object.entries(mutations))("checker: detects %s in any history", (_name, mutate) => {
   fc.assert(
     fc.property(seeds, fc.integer(), ([seed, steps], chance) => {
       const made = randomHistory(seed, steps);

@@ -3,7 +3,7 @@ import { check } from "./checker.ts";
 import { registerOf, type FinalState, type LogEntry } from "./history.ts";
 import { MadeHistory, got, move } from "./made-history.ts";
 
-// One case that is opened, closed, reopened and closed, with all that can be seen of it on the way.
+// One case that is opened, closed, reopened and closed, with everything that can be seen of it on the way.
 function story() {
   const made = new MadeHistory();
   made.makeAccount("a");
@@ -29,7 +29,7 @@ const entryOf = ({ made }: Story, version: number): LogEntry =>
   got(made.log.find(({ resource }) => resource.id === "case-1" && resource.version === version));
 const stateOf = ({ states }: Story, version: number): FinalState => got(states[version - 1]);
 
-test("checker: a right history has no violations, and all of it is looked at", () => {
+test("checker: a correct history has no violations, and all of it is checked", () => {
   expect(check(story().made)).toEqual({
     violations: [],
     versions: 5,
@@ -125,13 +125,13 @@ const planted: [string, RegExp, (story: Story) => void][] = [
   ["a state other than the log's", /^the log differs/, (told) => (stateOf(told, 3).by = "somebody else")],
 ];
 
-test.each(planted)("checker: %s is found", (_name, violation, plant) => {
+test.each(planted)("checker: detects %s", (_name, violation, plant) => {
   const told = story();
   plant(told);
   expect(check(told.made).violations).toContainEqual(expect.stringMatching(violation));
 });
 
-test("checker: two open cases of one account are found", () => {
+test("checker: detects two open cases of one account", () => {
   const { made } = story();
   const version = 5;
   made.log.push({
@@ -155,7 +155,7 @@ function closedTogether() {
   return made;
 }
 
-test("checker: a bulk close that is seen by halves is found", () => {
+test("checker: detects a partially visible bulk close", () => {
   const made = closedTogether();
   made.calls.push({
     begin: 0,
@@ -169,7 +169,7 @@ test("checker: a bulk close that is seen by halves is found", () => {
   expect(check(made).violations).toEqual([expect.stringMatching(/^no such state: GET both/)]);
 });
 
-test("checker: a call without an answer may have been applied at any time until its repeat was answered", () => {
+test("checker: a call without a response may have been applied at any time until its repeat was answered", () => {
   const made = new MadeHistory();
   made.makeAccount("a");
   made.report("a", "report");
@@ -184,7 +184,7 @@ test("checker: a call without an answer may have been applied at any time until 
   expect(check(made).violations).toEqual([expect.stringMatching(/^real time: PUT case-1/)]);
 });
 
-test("checker: an account's change without an answer is nobody's fault, seen or not, and cannot be seen before it began", () => {
+test("checker: an account change without a response is no violation, seen or not, and cannot be seen before it began", () => {
   const made = new MadeHistory();
   made.makeAccount("a");
   for (const marker of ["unseen", "seen"]) {
@@ -197,7 +197,7 @@ test("checker: an account's change without an answer is nobody's fault, seen or 
   expect(check(made).violations).not.toEqual([]);
 });
 
-test("checker: of two changes of one account in one moment the one without an answer is not taken for the other", () => {
+test("checker: of two changes of one account at one moment, the one without a response is not mistaken for the other", () => {
   const made = new MadeHistory();
   made.makeAccount("a");
   const cut = made.changeAccount("a", "cut", { is_blocked: true });

@@ -6,7 +6,7 @@ import { Registers } from "./registers.ts";
 
 export type Verdict = DeedCounts & { violations: string[]; versions: number; contentsCompared: number };
 
-// Whether all that the clients saw can be explained by the log, one entry after the other, and by nothing else.
+// Checks whether the log, one entry after another, explains everything that the clients saw.
 export function check(history: History): Verdict {
   const chain = readChain(history);
   const deeds = checkDeeds(history.calls, chain);
@@ -21,7 +21,7 @@ export function check(history: History): Verdict {
   };
 }
 
-// A version looks the same to everybody, and as the log says.
+// A version must look the same to everybody, and as the log says.
 function compareContents(calls: Call[], changes: Change[]): { violations: string[]; compared: number } {
   const violations: string[] = [];
   const facts = new Map<string, string>();

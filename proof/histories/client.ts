@@ -6,7 +6,7 @@ import { readAccount, readCase, readList, type ListItem } from "./sights.ts";
 import type { Answer, Wire } from "./wire.ts";
 import type { KnownCase, World } from "./world.ts";
 
-// One connection to each service, with a token that the service gave out.
+// One connection to each service, with a token that the service issued.
 export type Line = { wire: Wire; token: string };
 export type Identity = { name: string; actor: string; base: string; lines: [Line, Line] };
 
@@ -30,7 +30,7 @@ const rememberedMax = 40;
 const cutShare = 0.06;
 const flagNames = ["is_blocked", "is_quarantined", "is_fraudulent"];
 
-// One client does one thing after the other, whatever comes of it. Of what it got no answer to it asks again under the same key.
+// A client that does one thing after another, whatever the outcome. It resends a request without a response under the same key.
 export class Client {
   readonly #identity: Identity;
   readonly #random: Random;
@@ -133,7 +133,7 @@ export class Client {
     await this.#send(misuse(key, errand, other), this.#line());
   }
 
-  // The same at both services at once.
+  // Sends the same request to both services at once.
   async race(): Promise<void> {
     const errand = this.#put();
     if (!errand) return;
@@ -163,14 +163,14 @@ export class Client {
     return active.length === 0 ? undefined : this.#random.pick(active);
   }
 
-  // Mostly not a reopen that is refused for another open case.
+  // Mostly avoids a reopen that would be rejected because of another open case.
   #targetOfPut(): KnownCase | undefined {
     const target = this.#target();
     if (target?.status !== "CLOSED" || this.#random.chance(0.2)) return target;
     return this.#world.openCaseOf(target.account) ?? target;
   }
 
-  // Mostly the one that is known, else one that is gone, or one that somebody may be making now.
+  // Mostly the known version, otherwise an old one, or one that somebody may be creating now.
   #version({ version }: KnownCase): number {
     if (this.#random.chance(0.75)) return version;
     return this.#random.chance(0.5) ? version + 1 : version - this.#random.whole(1, 3);
@@ -197,7 +197,7 @@ export class Client {
     const errand = this.#open.shift();
     if (!errand) return;
     const outcome = await this.#send(errand, this.#line());
-    // Refused for now says nothing of the call before.
+    // A temporary rejection says nothing about the earlier call.
     this.#keep(errand, [outcome === "bound" ? outcome : "unknown"]);
   }
 

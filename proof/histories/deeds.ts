@@ -9,8 +9,8 @@ export type Deeds = { operations: Operation[]; violations: string[]; counts: Dee
 
 const nameOf = ({ made, position }: Change) => (made ? `version ${made.version} of ${made.case_id}` : `change ${position}`);
 
-// Every call that wanted to change something, gathered by its marker, against the changes that carry it: a deed is applied once
-// where it was answered so, never where it was refused, and every change is somebody's.
+// Compares the calls that wanted a change, grouped by marker, with the changes that carry the marker. A change is applied once if
+// it was acknowledged, never if it was rejected, and every change belongs to a call.
 export function checkDeeds(calls: Call[], chain: Chain): Deeds {
   const counts = { replaysCompared: 0, applications: 0, unknownApplied: 0, unknownNotApplied: 0 };
   const deeds: Deeds = { operations: [], violations: [], counts };
@@ -57,7 +57,7 @@ function describe({ deed }: Attempt): string {
   return [deed.outcome, ...made].join(" ");
 }
 
-// One of the answers is the first, all others are its replays, with the same bytes.
+// One response is the first, and all others are its replays with the same bytes.
 function checkAnswers(report: (fault: string) => void, bound: Attempt[], unknown: Attempt[]): void {
   if (new Set(bound.map(({ deed }) => deed.bytes)).size > 1) report("a replay with other bytes");
   const firsts = bound.filter(({ deed }) => !deed.isReplay).length;
@@ -72,7 +72,7 @@ function isSame({ made }: Deed, own: Change[]): boolean {
   return claimed.size === own.length && own.every((change) => claimed.has(keyOf(change.made)));
 }
 
-// One request is one transaction: its entries stand side by side, and nobody sees one of them without the others.
+// One request is one transaction: its entries are adjacent, and nobody sees one of them without the others.
 function showTogether(report: (fault: string) => void, own: Change[]): void {
   const positions = own.map(({ position }) => position);
   const [first, last] = [Math.min(...positions), Math.max(...positions)];
@@ -80,8 +80,8 @@ function showTogether(report: (fault: string) => void, own: Change[]): void {
   for (const change of own) change.visibleAt = last;
 }
 
-// The one call that did it, and the others, which say no more than that it was done. Where the call that did it got no answer,
-// it was done at some time between the first that got none and the first answer.
+// The call that made the change, and the others, which only show that it was made. If the call that made it got no response, the
+// change happened between the first call without a response and the first response.
 function operationsOf({ group, own }: Both, bound: Attempt[], unknown: Attempt[]): Operation[] {
   const [attempt] = group;
   if (!attempt || (bound.length === 0 && own.length === 0)) return [];

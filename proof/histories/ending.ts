@@ -8,7 +8,7 @@ import type { FinalCase, FinalState, LogEntry } from "./history.ts";
 const pollMs = 100;
 const patienceMs = 60_000;
 
-// Reports are worked off after they were accepted.
+// Reports are processed after they are accepted.
 export async function drain(database: Database, tenantId: string): Promise<void> {
   const until = Date.now() + patienceMs;
   for (;;) {
@@ -32,7 +32,7 @@ export async function readLog(port: number, base: string, token: string): Promis
   }
 }
 
-// Whose each state is: the reason of a person's, and the note of the occurrence that came with it of detection's.
+// Who made each state: a person's is identified by its reason, and detection's by the note of its occurrence.
 export function readFinalCase(text: string): [string, FinalCase] {
   const { data } = JSON.parse(text) as { data: Case };
   const notes = Object.values(data.fraud_occurrences).map(({ explanation }) =>

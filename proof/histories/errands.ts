@@ -4,7 +4,7 @@ import { problemOf, type Reading } from "./recorder.ts";
 import { digest, readAccount, readCase, type SeenCase } from "./sights.ts";
 import type { Answer, Request } from "./wire.ts";
 
-// A change that somebody wants, which can be sent more than once, and how its answers are read.
+// A requested change that can be sent more than once, and how to read its responses.
 export type Errand = { what: string; request: Omit<Request, "token">; read: (answer: Answer | null) => Reading };
 
 export type Wanted = { case_id: string; case_version: number };
@@ -12,7 +12,7 @@ export type Put = Wanted & { account: string; status: string; disposition?: stri
 
 type Told = { outcome: Outcome; made?: MadeVersion[]; sights?: Sight[]; fault?: string };
 
-// 500 and above do not say whether it was applied.
+// A status of 500 or above does not say whether the change was applied.
 function refusalOf(answer: Answer): Told {
   if (answer.status >= 500) return { outcome: "unknown" };
   const { type } = problemOf(answer);
@@ -27,7 +27,7 @@ function reading(kind: Deed["kind"], marker: string, answer: Answer | null, told
   return { sights, deed, ...(fault !== undefined && { fault }) };
 }
 
-// The reason carries the marker, so that every state of a case says whose it is.
+// The reason carries the marker, so every state of a case shows whose it is.
 export function putCase(key: string, { account, case_id, ...change }: Put, see: (seen: SeenCase) => void): Errand {
   const request = { method: "PUT", path: `/cases/${case_id}`, key, body: JSON.stringify({ ...change, reason: key }) };
   const wanted = { account, case_id, ...change };
@@ -114,7 +114,7 @@ function toldOfMisuse(answer: Answer | null): Told {
   return answer.status < 400 ? { outcome: "refused", fault: "another request under a used key" } : refusalOf(answer);
 }
 
-// A key that is bound, with another request: never applied, and told so.
+// Another request under a used key: it must be rejected and never applied.
 export function misuse(key: string, { what, request }: Errand, body: string): Errand {
   return {
     what: `MISUSE of the key of ${what}`,
@@ -123,7 +123,7 @@ export function misuse(key: string, { what, request }: Errand, body: string): Er
   };
 }
 
-// The note carries the marker. A report that is sent again is counted as a duplicate.
+// The note carries the marker. A report that is sent again counts as a duplicate.
 export function reportFraud(marker: string, account: string, now: string): Errand {
   const activity = { activity_id: marker, type: "fraud_report", occurred_at: now, website_account_id: account };
   const body = JSON.stringify({ activities: [{ ...activity, attributes: { note: marker, label: "Bot" } }] });
@@ -140,7 +140,7 @@ export function reportFraud(marker: string, account: string, now: string): Erran
 
 export type AccountChange = { account: string; actor: string; flags: Record<string, boolean> };
 
-// The CRM id carries the marker, so that every change of an account is one.
+// The CRM id carries the marker, so every call changes the account.
 export function putAccount(marker: string, { account, actor, flags }: AccountChange, isNew = false): Errand {
   const change = { crm_account_id: marker, ...flags };
   const request = isNew

@@ -1,16 +1,16 @@
-// What the checker reads. A register is anything that has one value at a time: the version of a case, which case of an account is
-// open, who last changed an account, whether it is blocked.
+// What the checker reads. A register is anything with one value at a time: the version of a case, the open case of an account,
+// who last changed an account, whether it is blocked.
 export type Value = string | number | boolean | null;
 
-// One register as one answer showed it. Facts are what the log knows as well; the hash is of all that was shown.
+// One register as one response showed it. `facts` are what the log knows too; `hash` covers everything that was shown.
 export type Sight = { register: string; value: Value; facts?: string; hash?: string };
 
-// Bound: the answer is the outcome, for this call and every repeat. Refused: surely nothing was applied. Unknown: no answer.
+// Bound: the response is the outcome for this call and every repeat. Refused: nothing was applied. Unknown: no response.
 export type Outcome = "bound" | "refused" | "unknown";
 
 export type MadeVersion = { case_id: string; version: number };
 
-// What a call wanted to change. The marker is written into what is changed, so that the log tells whose change it is.
+// What a call wanted to change. The marker is written into the change, so the log shows whose change it is.
 export type Deed = {
   kind: "case" | "report" | "account";
   marker: string;
@@ -18,14 +18,14 @@ export type Deed = {
   made: MadeVersion[];
   isReplay: boolean;
   bytes: string;
-  // Of an account's change: the log says of it who, when and which flags, and no marker.
+  // For an account change, the log stores who, when and which flags, but no marker.
   account?: { account: string; actor: string; flags: string };
 };
 
-// Times are of one clock. An answer that never came has the end Infinity.
+// All times are from one clock. A call without a response ends at Infinity.
 export type Call = { begin: number; end: number; what: string; sights: Sight[]; deed?: Deed; listed?: Listing };
 
-// All cases of an account that there are: what is not among them was not there.
+// All cases of an account. A case that is not listed did not exist.
 export type Listing = { account: string; cases: Set<string> };
 
 export type LogEntry = {
@@ -37,14 +37,14 @@ export type LogEntry = {
   data?: Record<string, unknown>;
 };
 
-// A case's states in the end, oldest first: the one at index 0 is version 1.
+// A case's final states, oldest first: index 0 is version 1.
 export type FinalState = { status: string; at: string; by: string; marker: string };
 export type FinalCase = { account: string; states: FinalState[] };
 
 export type History = { calls: Call[]; log: LogEntry[]; cases: Map<string, FinalCase> };
 
-// One entry of the log that changed something: the registers that it set. All changes of one transaction become visible with its
-// last one.
+// One log entry that changed something, with the registers it set. All changes of one transaction become visible with its last
+// one.
 export type Change = { position: number; visibleAt: number; marker: string; sets: Sight[]; made?: MadeVersion };
 
 export const registerOf = {

@@ -6,7 +6,7 @@ import { registerOf, type Call, type Deed, type FinalCase, type History, type Lo
 type Moment = { begin: number; end: number };
 const timeOf = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString();
 
-// A service that never errs, in the smallest form: what it answers is a right history, which a test can then spoil.
+// A minimal service without errors. It produces a correct history, which a test can then corrupt.
 export class MadeHistory implements History {
   readonly calls: Call[] = [];
   readonly log: LogEntry[] = [];
@@ -16,7 +16,7 @@ export class MadeHistory implements History {
   readonly #random: Random | null;
   #now = 0;
 
-  // With chance, calls begin some time before they take effect and end some time after, so that they overlap.
+  // With a random stream, calls begin some time before they take effect and end some time after, so they overlap.
   constructor(random: Random | null = null) {
     this.#random = random;
   }
@@ -45,7 +45,7 @@ export class MadeHistory implements History {
     return this.#add({ ...moment, what: `REPORT ${account}`, sights: [], deed: this.#deed("report", marker) });
   }
 
-  // Closes or reopens, or is refused as the service would refuse it.
+  // Closes or reopens the case, or is rejected as the service would reject it.
   put(id: string, marker: string, { status, version }: { status: string; version: number }): Call & { deed: Deed } {
     const moment = this.#moment();
     const { account, states } = this.#case(id);

@@ -1,8 +1,8 @@
 import type { Listing, Sight } from "./history.ts";
 import type { Registers } from "./registers.ts";
 
-// A read happens at one position. A change happens at its own, and what it saw besides holds there too. `after` is a position
-// that must have been reached, as by a replay of what happened there.
+// A read happens at one position. A change happens at its own position, and everything else it saw must hold there too. `after`
+// is a position that must have been reached, for example by a replay of what happened there.
 export type Operation = {
   begin: number;
   end: number;
@@ -20,9 +20,9 @@ type Placed = { operation: Operation; floor: number; floorBy: Operation | null }
 const shown = ({ what, begin, end }: Operation) => `${what} [${begin.toFixed(2)}, ${end.toFixed(2)}]`;
 const shownSights = (sights: Sight[]) => sights.map(({ register, value }) => `${register}=${String(value)}`).join(", ");
 
-// Strict serialisability of the whole tenant: every operation gets a position in the log, within it all that it saw is true, and
-// whatever ended before it began has no later one. Each takes the earliest position that it can, which leaves the most room to
-// those after it, so that none is found wrong that has a place. Two sorts and one sweep: n log n.
+// Strict serializability of the whole tenant. Every operation gets a position in the log where everything it saw is true, and
+// never an earlier one than an operation that ended before it began. Each takes the earliest possible position, which leaves the
+// most room for later ones, so a valid history is never rejected. Two sorts and one sweep: O(n log n).
 export function findDisorder(operations: Operation[], registers: Registers, openings: Openings): string[] {
   const violations: string[] = [];
   const byBegin = operations
@@ -46,7 +46,7 @@ export function findDisorder(operations: Operation[], registers: Registers, open
   return violations;
 }
 
-// Infinity less Infinity is no number.
+// Subtraction does not work, because Infinity minus Infinity is NaN.
 function compare(a: number, b: number): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
@@ -73,7 +73,7 @@ function placeRead({ operation, floor, floorBy }: Placed, registers: Registers, 
   return `stale: ${saw}, which was true at ${anyPlace} and not from ${Math.max(floor, after)} on${by}`;
 }
 
-// The first position from there on at which all of it is true.
+// The first position from `from` on at which all sights are true.
 function findPlace(sights: Sight[], registers: Registers, from: number): number {
   let place = from;
   for (let isMoved = true; isMoved && place < Infinity;) {
@@ -84,7 +84,7 @@ function findPlace(sights: Sight[], registers: Registers, from: number): number 
   return place;
 }
 
-// Openings are in order, so that this reads no more than the list shows, and one.
+// Openings are in order, so this reads at most one more than the list shows.
 function firstUnlisted({ account, cases }: Listing, openings: Openings): number {
   return openings.get(account)?.find(({ case_id }) => !cases.has(case_id))?.position ?? Infinity;
 }

@@ -3,10 +3,10 @@ import type { Answer } from "./wire.ts";
 
 export type Problem = { type: string; detail: string; current_version?: number };
 
-// What came of one call, as its kind of operation reads it. A fault is an answer that the contract has no room for.
+// The result of one call, as its operation reads it. A fault is a response that the contract does not allow.
 export type Reading = { sights: Sight[]; deed?: Deed; listed?: Listing; fault?: string };
 
-// Everything that was called, with its times, in the order of the answers. The one place that looks at the clock.
+// Records every call with its times, in the order of the responses. Only this class reads the clock.
 export class Recorder {
   readonly calls: Call[] = [];
   readonly faults: string[] = [];

@@ -2,7 +2,7 @@ import type { Change, Value } from "./history.ts";
 
 type Spans = { starts: number[]; ends: number[] };
 
-// When every register had which value, by position in the log. A position stands for all changes up to and with it.
+// Which value every register had at each position in the log. A position includes all changes up to it.
 export class Registers {
   readonly #spans = new Map<string, Map<Value, Spans>>();
 
@@ -20,7 +20,7 @@ export class Registers {
     }
   }
 
-  // The first position from there on at which the register has the value; Infinity where there is none.
+  // The first position from `from` on at which the register has the value, or Infinity if there is none.
   next(register: string, value: Value, from: number): number {
     const spans = this.#spans.get(register)?.get(value);
     if (!spans) return Infinity;

@@ -3,8 +3,8 @@ import { factsOfAccount } from "./accounts.ts";
 import { factsOfCase } from "./chain.ts";
 import { registerOf, type Sight } from "./history.ts";
 
-// What answers show, read from their texts: a case has its version and status in its first few hundred characters, and to parse
-// the rest would cost the client more than the call costs the service.
+// Reads what responses show from their text. A case has its version and status in the first few hundred characters. Parsing the
+// rest would cost the client more than the call costs the service.
 const headLength = 800;
 const caseHead = /"status":"(OPEN|CLOSED)","case_version":(\d+),"created_at":"([^"]+)","updated_at":(?:null|"([^"]+)")/;
 const blockedMember = /"end_user_is_blocked":(true|false),/;
@@ -15,7 +15,7 @@ export type SeenCase = { case_id: string; account: string; status: string; versi
 
 export const digest = (text: string) => hash("sha1", text, "base64").slice(0, 12);
 
-// The flag is the account's, and the account's id stands elsewhere in an answer to a change.
+// The flag belongs to the account, whose id is elsewhere in the response to a change.
 export function readCase(text: string): { seen: SeenCase; sights: Sight[] } {
   const head = text.slice(0, headLength);
   const [, status = "", version = "", createdAt = "", updatedAt = createdAt] = caseHead.exec(head) ?? [];

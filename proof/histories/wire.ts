@@ -16,8 +16,8 @@ const bytesOf = ({ method, path, token, key, body }: Request) =>
 
 type Waiting = { settle: (answer: Answer | null) => void; chunks: Buffer[]; length: number };
 
-// One connection with one call at a time. By hand, for it can be cut at any moment, and costs a fraction of what fetch does on
-// the two cores that the services need.
+// One connection with one call at a time. It is written by hand, because it can be cut at any moment and costs a fraction of
+// fetch on the two cores that the services need.
 export class Wire {
   readonly #port: number;
   #socket: Socket | null = null;
@@ -27,7 +27,7 @@ export class Wire {
     this.#port = port;
   }
 
-  // Null: there was no answer. That is so where the connection is cut before, after so many milliseconds.
+  // Returns null if there was no response, for example because the connection was cut after `cutAfterMs`.
   send(request: Request, cutAfterMs?: number): Promise<Answer | null> {
     const socket = this.#open();
     const answered = new Promise<Answer | null>((resolve) => {

@@ -7,9 +7,9 @@ export type KnownCase = SeenCase & { retiresAt: number };
 const activePerAccount = 3;
 const casesPerAccount = 10;
 
-// What all clients know together. The few cases that are worked on are left after some tens of versions, each closed in the end,
-// for a case is sent whole and grows with every change; reports then open new ones. An account is left for a new one after some
-// cases, for its flag is written to all of them.
+// What all clients know together. A case is sent whole and grows with every change. So clients abandon it after some tens of
+// versions, closed, and reports open new ones. An account's flag is written to all of its cases, so clients replace an account
+// after some cases.
 export class World {
   readonly accounts: string[];
   readonly everyAccount: string[];
@@ -64,7 +64,7 @@ export class World {
     this.everyAccount.push(fresh);
   }
 
-  // A report opens a case where none is open: only while there are not enough of them.
+  // A report opens a new case only if none is open, so avoid that once there are enough cases.
   mayReport(account: string): boolean {
     const own = this.active.filter((each) => each.account === account);
     return own.length < activePerAccount || this.openCaseOf(account) !== undefined;

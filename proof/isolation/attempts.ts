@@ -7,7 +7,7 @@ import type { Twin } from "./twin.ts";
 type Params = Record<string, string>;
 export type Who = "token" | "session";
 
-// Ids that nothing has, of the forms that those of the path have.
+// Ids that do not exist, in the format of each path parameter.
 function absentParams(): Params {
   const names = ["case_id", "backtest_id", "prediction_id", "user_id", "session_id", "device_id", "ip", "webhook_id"];
   const plain = Object.fromEntries(names.map((name) => [name, randomUUID()]));
@@ -22,7 +22,7 @@ function namesIn({ path }: Operation): string[] {
 function bodyOf(operation: Operation, params: Params): unknown {
   if (operation.id === "closeCases") return { cases: [{ case_id: params["case_id"], case_version: 1 }] };
   if (operation.id === "rotateAuthSecret" || operation.id === "rotateClientSecret") return {};
-  // A tenant has at most five valid ones.
+  // A tenant can have at most five valid secrets.
   if (operation.id === "createIdentitySecret") return { revoke_now: true };
   if (operation.id === "createClient") return { scopes: [operation.scope] };
   if (operation.example === undefined) throw new Error(`${operation.id} takes a body and has no example of one`);
@@ -31,7 +31,7 @@ function bodyOf(operation: Operation, params: Params): unknown {
 
 type At = { operation: Operation; slug: string; params: Params; query?: string };
 
-// The same request, but for who sends it, whose path it goes to, and whose ids are in it.
+// The same request, except for its sender, the tenant in its path, and the ids in it.
 function request(by: Twin, who: Who, { operation, slug, params, query = "" }: At): Promise<Answer> {
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
     const value = params[name];
@@ -48,7 +48,7 @@ function request(by: Twin, who: Who, { operation, slug, params, query = "" }: At
 
 export type Pair = { by: Twin; on: Twin; tally: Tally };
 
-// On the other tenant's path nothing is answered but that it is not the caller's: as on a path of nobody.
+// The other tenant's path is denied in the same way as the path of a tenant that does not exist.
 export async function tryForeignPath({ by, on, tally }: Pair, operation: Operation, who: Who): Promise<void> {
   const what = `${operation.id} by ${who} on a foreign path`;
   const foreign = await request(by, who, { operation, slug: on.slug, params: on.own });
@@ -57,7 +57,7 @@ export async function tryForeignPath({ by, on, tally }: Pair, operation: Operati
   tally.seeSame(what, [foreign, nowhere]);
 }
 
-// On the caller's own path the other's ids are not there: as ids of nothing.
+// On the caller's own path, the other tenant's ids are not found, like ids that do not exist.
 export async function tryForeignIds({ by, on, tally }: Pair, operation: Operation, who: Who): Promise<void> {
   for (const name of namesIn(operation)) {
     const what = `${operation.id} by ${who} with a foreign ${name}`;
@@ -70,7 +70,7 @@ export async function tryForeignIds({ by, on, tally }: Pair, operation: Operatio
   }
 }
 
-// What both have by the same name is each one's own. In the end, for it changes the caller's.
+// Both tenants have objects of the same name, and each must get its own. Run this last, because it changes the caller's objects.
 export async function tryOwn({ by, tally }: Pair, operation: Operation): Promise<void> {
   const answer = await request(by, "token", { operation, slug: by.slug, params: by.shared });
   tally.see(`${operation.id} on what both have`, answer);
@@ -78,7 +78,7 @@ export async function tryOwn({ by, tally }: Pair, operation: Operation): Promise
     tally.fault(`${operation.id} on the caller's own: ${answer.status} ${answer.text.slice(0, 300)}`);
 }
 
-// Filters with the other's values find nothing of it, and its cursors open nothing.
+// Filters with the other tenant's values find nothing of it, and its cursors are rejected.
 export async function tryFilters(pair: Pair, operation: Operation): Promise<void> {
   const { by, on, tally } = pair;
   const values: Params = {
@@ -111,7 +111,7 @@ async function tryCursor({ by, on, tally }: Pair, operation: Operation): Promise
   tally.see(`${operation.id} with a foreign cursor`, answer, { wanted: 400 });
 }
 
-// What is tried must be there to be had: its own tenant gets it.
+// The object must exist, so check that its own tenant can read it.
 export async function isThere(on: Twin, operation: Operation): Promise<boolean> {
   const answer = await request(on, "token", { operation, slug: on.slug, params: on.own });
   return answer.status === 200;

@@ -3,7 +3,7 @@ import type { Answer } from "../../service/test/send.ts";
 import type { Pair } from "./attempts.ts";
 import { until, type Twin } from "./twin.ts";
 
-// An open stream: what it has told until now.
+// An open stream, with the text received so far.
 class Stream {
   readonly #ending = new AbortController();
   text = "";
@@ -29,7 +29,7 @@ async function create(twin: Twin, account: string): Promise<void> {
   if (answer.status !== 201) throw new Error(`an account was answered ${answer.status}: ${answer.text}`);
 }
 
-// While both change things by turns, each is told of its own, by the stream, by the list, and by a list that waits.
+// While both tenants make changes in turn, each sees only its own, in the stream, in the list, and in a waiting list.
 export async function tryFeeds({ by, on, tally }: Pair): Promise<void> {
   const stream = await new Stream().open(by);
   try {

@@ -1,7 +1,7 @@
 import type { Database } from "../../service/src/db/postgres/database.ts";
 import { sql, statement } from "../../service/src/db/postgres/sql.ts";
 
-// Everything that the database has of a tenant: each row of each table with a tenant_id, as text.
+// Everything the database holds about a tenant: each row of each table with a tenant_id, as text.
 export async function rowsOf(database: Database, tenantId: string): Promise<string[]> {
   const tables = await database.query<{ name: string }>(sql`
     select c.relname as name

@@ -7,7 +7,7 @@ import { sharedEmail, type Twin } from "./twin.ts";
 
 type Attempt = (pair: Pair, what: string) => Promise<void>;
 
-// Both are asked, and both must be refused, with the same bytes.
+// Sends both requests. Both must be rejected with the same bytes.
 async function refused({ by, tally }: Pair, what: string, [one, other]: [Asked, Asked], wanted: number): Promise<void> {
   const answers: [Answer, Answer] = [
     await by.ask(one.method, one.path, one.options),
@@ -66,7 +66,7 @@ const readOwnSession: Attempt = async ({ by, tally }, what) => {
   if (!answer.text.includes(by.tenantId)) tally.fault(`${what}: the session is not of its own tenant`);
 };
 
-// A session's token says of which tenant it is, which is no secret: to say another is to have no session.
+// A session's token names its tenant, which is not secret. Naming another tenant must give no session.
 const forgedSession =
   (method: string, path: string): Attempt =>
   async ({ by, on, tally }, what) => {
@@ -87,7 +87,7 @@ const foreignCsrf =
     tally.see(what, await by.ask("POST", path, { headers, body }), { wanted: 403 });
   };
 
-// A link's token is all that it takes, so a changed one must open nothing.
+// A link works with its token alone, so a changed token must open nothing.
 const changedLink =
   (path: string, more: (by: Twin) => Record<string, string>): Attempt =>
   async ({ by, on, tally }, what) => {
@@ -103,7 +103,7 @@ const collectorOf =
     await refused(pair, what, [collect(method, by.appKey, on.origin), collect(method, nobody, on.origin)], 403);
   };
 
-// What everybody is told alike.
+// Responses that must be the same for every tenant.
 const sameForAll =
   (path: string): Attempt =>
   async ({ by, tally }, what) => {
@@ -139,7 +139,7 @@ const alike = [
 for (const path of [...alike, "/tag.js", "/livez", "/readyz"]) attempts[`GET ${path}`] = sameForAll(path);
 attempts["GET /docs/{page}"] = sameForAll("/docs/api");
 
-// Only the table is wanted: none of its handlers is called, so none of what they work with is needed.
+// Only the table is needed. No handler is called, so their dependencies are not needed.
 const table = systemOperations({ people: peopleRoutes({} as never, null) } as never);
 
 export async function trySystem(pair: Pair): Promise<number> {

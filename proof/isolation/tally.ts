@@ -1,14 +1,14 @@
 import type { Answer } from "../../service/test/send.ts";
 import type { Twin } from "./twin.ts";
 
-// All of an answer but what differs from any answer to the next. `ids` are told apart no more.
+// A response without the parts that always differ. The `ids` are replaced by a placeholder.
 function bytesOf(answer: Answer, ids: string[] = []): string {
   const headers = [...answer.headers].filter(([name]) => name !== "x-request-id" && name !== "date");
   const whole = JSON.stringify([answer.status, headers.filter(([name]) => name !== "content-length"), answer.text]);
   return ids.reduce((text, id) => text.replaceAll(id, "<id>"), whole);
 }
 
-// Counts what was tried on a tenant, and keeps what it was told of it.
+// Counts the attempts on a tenant, and records what they revealed about it.
 export class Tally {
   readonly #victim: Twin;
   readonly violations: string[] = [];
@@ -19,7 +19,7 @@ export class Tally {
     this.#victim = victim;
   }
 
-  // An answer that has anything of the victim in it is a violation, whatever its status; what was sent may come back.
+  // A response that contains anything of the victim is a violation, whatever its status. Values that were sent may be returned.
   see(what: string, answer: Answer, { wanted, sent = [] }: { wanted?: number; sent?: string[] } = {}): void {
     this.attempts++;
     this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);

@@ -8,8 +8,8 @@ const pollMs = 50;
 const sharedKey = "one-key-for-all";
 export const sharedEmail = "ada@shop.example";
 
-// A tenant that is filled like its twin: with the same ids wherever callers choose them, and some that only it has. Its word
-// is in all of its texts.
+// A tenant filled like its twin: with the same ids if callers choose them, and some that only it has. Its word is in all of its
+// texts.
 export class Twin {
   readonly word: string;
   readonly slug: string;
@@ -21,9 +21,9 @@ export class Twin {
   readonly #port: number;
   token = "";
   appKey = "";
-  // What a path's parameters may be: what both have, where a caller chooses it, and else the twin's own.
+  // Values for path parameters: those that both have if a caller chooses them, otherwise this tenant's own.
   shared: Record<string, string> = {};
-  // What this one alone has.
+  // Values that only this tenant has.
   own: Record<string, string> = {};
   person: Record<string, string> = {};
   linkToken = "";
@@ -134,7 +134,7 @@ export class Twin {
     const made = await this.#do<{ client: { client_id: string } }>("POST", "/clients", { scopes: ["read:cases"] });
     const hook = { url: `https://${this.word}.example/hook` };
     const { webhook } = await this.#do<{ webhook: { webhook_id: string } }>("POST", "/webhooks", hook);
-    // Off: nothing is to be sent anywhere.
+    // Switched off, so that nothing is sent.
     await this.#do("PUT", `/webhooks/${webhook.webhook_id}`, { is_enabled: false });
     const others = { client_id: made.client.client_id, webhook_id: webhook.webhook_id };
     Object.assign(this.shared, { user_id: waiting.user.user_id, ...others });

@@ -4,8 +4,8 @@ import type { Scene } from "./scene.ts";
 
 export type Seen = Answer | RawAnswer;
 
-// Where it comes from: a section of RFC 8725 (JSON Web Token best current practices), RFC 9700 (those of OAuth 2.0), RFC 6750 or
-// RFC 9068. What must be answered: status and problem type; for a browser's way back from another issuer its problem's name.
+// `source` is a section of RFC 8725 (JSON Web Token best current practices), RFC 9700 (OAuth 2.0 best current practices), RFC
+// 6750 or RFC 9068. `expected` is the status and problem type, or the problem's name if the browser returns from another issuer.
 export type Attack = { name: string; source: string; expected: string; attempt: (scene: Scene) => Promise<Seen[]> };
 
 export type Tried = { attempts: number; violations: string[] };
@@ -14,7 +14,7 @@ function headerOf(seen: Seen, name: string): string {
   return (seen.headers instanceof Headers ? seen.headers.get(name) : seen.headers[name]) ?? "";
 }
 
-// In the words of `expected`.
+// In the format of `expected`.
 export function outcomeOf(seen: Seen, scene: Scene): string {
   if (seen.status === 303) return `303 ${redirectOf(seen, scene)}`;
   if (headerOf(seen, "content-type") !== problemMediaType) return `${seen.status} without a problem`;
@@ -43,7 +43,7 @@ async function faultsOf(attack: Attack, scene: Scene, before: string): Promise<T
   return { attempts: seen.length, violations };
 }
 
-// Who comes by the front door gets in: else everything could be refused, and nothing would be shown.
+// Valid requests must succeed. Otherwise a service that rejects everything would pass.
 async function control(scene: Scene, when: string): Promise<string[]> {
   const [read, write] = await Promise.all([scene.call("GET", "/cases"), scene.call("PUT", "/enduseraccounts/a", { body: {} })]);
   return read.status === 200 && write.status === 200

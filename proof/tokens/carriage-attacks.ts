@@ -6,7 +6,7 @@ const place = "RFC 9700 4.3.2, RFC 6750 2";
 const form = "RFC 6750 2.1";
 const unauthorized = "401 unauthorized";
 
-// The header's value where the good token is: what does not name exactly one Bearer token names none.
+// Authorization header values built from the valid token. A value that is not exactly one Bearer token must count as none.
 const badValues: [string, (scene: Scene) => string][] = [
   ["the scheme alone", () => "Bearer"],
   ["the token alone", ({ token }) => token],
@@ -106,7 +106,7 @@ const elsewhere: Attack[] = [
   },
 ];
 
-// A good token where it is not good.
+// A valid token used where it must not work.
 const misused: Attack[] = [
   {
     name: "a token at another tenant's, and at one that nobody has",

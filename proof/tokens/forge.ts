@@ -4,10 +4,10 @@ import type { Database } from "../../service/src/db/postgres/database.ts";
 
 type Members = Record<string, unknown>;
 export type Sign = (input: string) => Buffer;
-// All that is needed to make the token that the issuer would make, and so every token that it would not.
+// Everything needed to make the token that the issuer would make, and therefore every token that it would not.
 export type Recipe = { header: Members; claims: Members; sign: Sign; privateKey: KeyObject; publicKey: KeyObject };
 
-// The attacker's own key, of the issuer's kind.
+// The attacker's own key, of the same type as the issuer's.
 export const foreign = generateKeyPairSync("ec", { namedCurve: "P-256" });
 export const foreignJwk = { ...foreign.publicKey.export({ format: "jwk" }), kid: "foreign", alg: "ES256", use: "sig" };
 
@@ -36,7 +36,7 @@ function decode(part: string): Members {
 
 export type Changes = { header?: Members; claims?: Members; sign?: Sign };
 
-// The token of the recipe, changed. What is undefined is left out.
+// The recipe's token with changes. Undefined members are left out.
 export function make(recipe: Recipe, { header, claims, sign: how = recipe.sign }: Changes = {}): string {
   return seal(encode({ ...recipe.header, ...header }), encode({ ...recipe.claims, ...claims }), how);
 }
@@ -45,7 +45,7 @@ export function seal(header: string, claims: string, how: Sign): string {
   return `${header}.${claims}.${how(`${header}.${claims}`).toString("base64url")}`;
 }
 
-// From a token that the service gave, and the key that it signed it with.
+// Built from a token that the service issued, and the key that signed it.
 export async function recipeOf(database: Database, token: string): Promise<Recipe> {
   const [header = "", claims = ""] = token.split(".");
   const named = decode(header);
@@ -67,7 +67,7 @@ export function signatureOf(r: bigint, s: bigint): Buffer {
 
 export const curveOrder = order;
 
-// The other signature that every ECDSA signature has: (r, n - s) fits whatever (r, s) fits.
+// Every ECDSA signature has a second form: (r, n - s) is valid if (r, s) is.
 export function twinOf(token: string): string {
   const [header = "", claims = "", signature = ""] = token.split(".");
   const bytes = Buffer.from(signature, "base64url");
@@ -75,7 +75,7 @@ export function twinOf(token: string): string {
   return `${header}.${claims}.${Buffer.concat([bytes.subarray(0, 32), half(order - s)]).toString("base64url")}`;
 }
 
-// The same bytes, spelled otherwise: the last letter has bits that mean nothing.
+// The same bytes in another encoding: the last character has unused bits.
 export function otherSpellingOf(token: string): string {
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const last = letters.indexOf(token.at(-1) ?? "");

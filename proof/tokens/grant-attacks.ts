@@ -23,7 +23,7 @@ function basic(client: Tenant): Record<string, string> {
 
 const grant: Form = [["grant_type", "client_credentials"]];
 
-// Good credentials for what is not granted.
+// Valid credentials with a grant type that is not supported.
 const wrongGrants: Attack[] = [
   "password",
   "authorization_code",

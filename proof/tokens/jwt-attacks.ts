@@ -132,7 +132,7 @@ function swapped(signature: Buffer): Buffer {
   return Buffer.concat([signature.subarray(32), signature.subarray(0, 32)]);
 }
 
-// Signed as the issuer signs: what its key must not be good for.
+// Signed with the issuer's key, but with claims that must not be accepted.
 const badClaims: Forgery[] = [
   ["another iss", claimsOf, (r) => make(r, { claims: { iss: "https://issuer.example" } })],
   ["our iss with a slash", claimsOf, (r) => make(r, { claims: { iss: `${String(r.claims["iss"])}/` } })],
@@ -248,7 +248,7 @@ function doubledHeader(recipe: Recipe, alg: string): string {
   return encodeRaw(`${JSON.stringify(recipe.header).slice(0, -1)},"alg":"${alg}"}`);
 }
 
-// Each reads, and each tries to write.
+// Each attack tries to read and to write.
 export const jwtAttacks: Attack[] = [
   ...otherAlgorithms,
   ...foreignKeys,

@@ -9,7 +9,7 @@ const mixUp = "RFC 9700 4.4";
 const redirects = "RFC 9700 4.11";
 const foreignOrigin = "https://evil.example";
 
-// A change as the console sends it, with what the attacker's page can and cannot send.
+// A change as the console sends it, with the headers that the attacker's page can send.
 function block(scene: Scene, headers: Record<string, string>, query = ""): Promise<Seen> {
   const path = `/v2/${scene.tenant.tenant}/enduseraccounts/a${query}`;
   return send(scene.port, "PUT", path, { body: { is_blocked: true }, headers: { cookie: scene.session.cookie, ...headers } });
@@ -122,7 +122,7 @@ const sessionAttacks: Attack[] = [
 
 type Way = { callback: string; cookie: string };
 
-// Two browsers on their way back from the other issuer: the victim's, and the attacker's.
+// Two browsers on their way back from the other issuer: the victim's and the attacker's.
 async function travel(scene: Scene): Promise<[Way, Way]> {
   scene.issuer.at = { sub: randomUUID(), email: scene.session.email, email_verified: true };
   return [await scene.issuer.travel(scene), await scene.issuer.travel(scene)];
@@ -137,7 +137,7 @@ function comeBack(scene: Scene, { callback, cookie }: Way, change: Record<string
   return send(scene.port, "GET", `${pathname}?${searchParams.toString()}`, { headers: { cookie } });
 }
 
-// State, nonce and verifier of a way, as the cookie keeps them.
+// The state, nonce and verifier of a sign-in, as the cookie stores them.
 function kept(cookie: string): string[] {
   return (cookie.split("=")[1] ?? "").split(".");
 }
@@ -202,7 +202,7 @@ const wayBack: Attack[] = returns.map(([name, source, problem, attempt]) => ({
   },
 }));
 
-// Where the way out leads, whatever the address asks for; and an error that sends the browser on.
+// Open redirects: the destination of a sign-in, whatever the address asks for, and an error that redirects the browser.
 const openRedirects: Attack[] = [
   {
     name: "sign-in by another issuer: an address to be sent on to, after a refusal",
@@ -218,7 +218,7 @@ const openRedirects: Attack[] = [
 
 export const peopleAttacks: Attack[] = [...sessionAttacks, ...wayBack, ...openRedirects];
 
-// Addresses that the way out must not take from who asks: each must lead to the issuer, and from there to us.
+// Parameters that must not change where the sign-in leads. Each request must lead to the issuer, and from there back to us.
 export async function wanderings(scene: Scene): Promise<string[]> {
   const wishes = ["redirect_uri", "return_to", "next", "issuer", "client_id", "state", "code_challenge_method"];
   const found: string[] = [];

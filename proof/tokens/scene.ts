@@ -12,7 +12,7 @@ export type Session = { cookie: string; csrf: string; email: string };
 export const password = "correct horse battery staple";
 const formType = { "content-type": "application/x-www-form-urlencoded" };
 
-// A running service with two tenants, somebody who is signed in, another issuer, and an attacker who has a server of its own.
+// A running service with two tenants, a signed-in person, another issuer, and an attacker with a server.
 export class Scene {
   readonly stand: Stand;
   readonly service: ServiceProcess;
@@ -22,14 +22,14 @@ export class Scene {
   readonly #attacker: Server;
   attackerVisits = 0;
   token = "";
-  // Of a client that may read cases alone.
+  // A client that may only read cases.
   narrow: Tenant = undefined as never;
   narrowToken = "";
-  // Of a client that was revoked after its token had been used.
+  // The token of a client that was revoked after the token had been used.
   revokedToken = "";
   recipe: Recipe = undefined as never;
   session: Session = undefined as never;
-  // Of somebody else of the tenant, and one that has ended.
+  // The session of another person of the tenant, and one that has ended.
   otherSession: Session = undefined as never;
   endedSession: Session = undefined as never;
 
@@ -85,7 +85,7 @@ export class Scene {
     return { ...this.tenant, client_id: client.client_id, client_secret };
   }
 
-  // Somebody new of the tenant, signed in by the invitation.
+  // A new person of the tenant, signed in through the invitation.
   async #join(role: string): Promise<Session> {
     const email = `${crypto.randomUUID()}@shop.example`;
     const invited = await this.#must("POST", "/users", { body: { email, name: "Ada", role } });
@@ -111,7 +111,7 @@ export class Scene {
   }
 
   get attackerUrl(): string {
-    // A TCP server's address is never text.
+    // A TCP server's address is never a string.
     return `http://127.0.0.1:${(this.#attacker.address() as AddressInfo).port}/jwks.json`;
   }
 
@@ -129,7 +129,7 @@ export class Scene {
     return (answer.json as unknown as { access_token: string }).access_token;
   }
 
-  // Of everything that an attack could change, and whether the attacker was asked for keys.
+  // A digest of everything that an attack could change, and whether the attacker was asked for keys.
   async state(): Promise<string> {
     const rows = await this.stand.database.query<{ state: string }>(sql`
       select concat_ws(' ',

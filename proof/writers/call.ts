@@ -1,12 +1,12 @@
 import type { Credentials } from "../../service/test/launch.ts";
 
-// Lost: sent, and nobody knows what came of it.
+// A response. A call without one returns null: its outcome is unknown.
 export type Answer = { status: number; text: string; isReplay: boolean };
 export type Request = { method: string; path: string; body?: unknown; key?: string; headers?: Record<string, string> };
 
 const patienceMs = 60_000;
 
-// A tenant's way to the service, wherever that listens just now.
+// A tenant's connection to the service on its port.
 export class Line {
   readonly #base: string;
   readonly #credentials: Credentials;
@@ -29,7 +29,7 @@ export class Line {
     this.#token = ((await response.json()) as { access_token: string }).access_token;
   }
 
-  // Below the tenant's address. Null where no answer came.
+  // Paths are relative to the tenant's. Returns null if there was no response.
   call({ path, ...request }: Request): Promise<Answer | null> {
     return this.#send(`/v2/${this.#credentials.tenant}${path}`, request, { authorization: `Bearer ${this.#token}` });
   }
@@ -57,7 +57,7 @@ export class Line {
   }
 }
 
-// What is expected there, the caller says.
+// The caller knows the type of the data.
 export function dataOf(answer: Answer): unknown {
   return (JSON.parse(answer.text) as { data: unknown }).data;
 }

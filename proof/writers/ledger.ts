@@ -1,8 +1,8 @@
 import type { Client } from "pg";
 
-// What the service has answered for, and so has to keep.
+// What the service has acknowledged and therefore must keep.
 export class Ledger {
-  // By key: the version that it made, and of which case.
+  // By key: the version that the change made, and its case.
   readonly changes = new Map<string, { case_id: string; case_version: number }>();
   readonly activities = new Set<string>();
   readonly flags = new Map<string, boolean>();
@@ -20,7 +20,7 @@ export class Ledger {
 type CaseRow = { case_id: string; document: string };
 type State = { reason: string };
 
-// Everything that was answered for, looked up in the database itself once its engines have no more to do.
+// Looks up everything acknowledged in the database itself, once the engines are idle.
 export async function audit(ledger: Ledger, client: Client, tenantId: string): Promise<{ states: number; scored: number }> {
   const states = await auditCases(ledger, client, tenantId);
   await auditLog(ledger, client, tenantId);
@@ -80,7 +80,7 @@ async function auditLog(ledger: Ledger, client: Client, tenantId: string): Promi
   if (gaps.rows[0]?.gaps !== 0) ledger.violate(`the log's numbers have ${gaps.rows[0]?.gaps} gaps`);
 }
 
-// Each once, in what was stored and in what was counted from it.
+// Each activity must occur once, in what was stored and in what was counted from it.
 async function auditActivities(ledger: Ledger, client: Client, tenantId: string): Promise<number> {
   const { rows } = await client.query<{ activity_id: string; times: string }>(
     "select activity_id, count(*) as times from activities where tenant_id = $1 group by 1",

@@ -5,15 +5,15 @@ import type { Ledger } from "./ledger.ts";
 
 const retryMs = 20;
 const retryMsMax = 200;
-// A case keeps its earlier states, and every answer has them: with a new one now and then, it stays short.
+// A case keeps its earlier states, and every response contains them. Starting a new case now and then keeps it short.
 const versionsMax = 60;
-// What may be answered when the outcome is not known, or nothing could be tried.
+// Responses that mean that the outcome is unknown, or that nothing could be tried.
 const passing = new Set(["internal-error", "bad-gateway", "service-unavailable", "rate-limited", "transaction-contended"]);
 
 type Parts = { line: Line; ledger: Ledger; random: Random; appKey: string };
 type Held = { case_id: string; case_version: number; status: "OPEN" | "CLOSED" };
 type Headers = Record<string, string>;
-// The headers go with the first attempt alone.
+// `headers` go with the first attempt only.
 type Step = {
   what: string;
   headers?: Headers;
@@ -22,8 +22,8 @@ type Step = {
 };
 export type Kind = "close" | "reopen" | "bulk" | "flag" | "post" | "report" | "again" | "collect";
 
-// One who alone works on a case and an account, so that every answer can be foretold. Whatever has no known outcome is sent again
-// under the same key, until it has one.
+// A writer that works alone on one case and one account, so every response can be predicted. A request with an unknown outcome is
+// resent under the same key until the outcome is known.
 export class Writer {
   readonly #parts: Parts;
   readonly #name: string;
@@ -38,7 +38,7 @@ export class Writer {
     this.#parts = parts;
   }
 
-  // A report of fraud, and the case that comes of it.
+  // Reports fraud and waits for the resulting case.
   async begin(): Promise<void> {
     const { line } = this.#parts;
     this.#account = `${this.#name}-${this.#accounts++}`;
@@ -69,18 +69,18 @@ export class Writer {
     if (chosen === "flag") await this.#flag(headers);
     else if (chosen === "collect") await this.#collect(headers);
     else if (chosen === "post") await this.#post("login_failed", `${this.#name}-visitor`, headers);
-    // Each opens a case of its own; again and again, they join one.
+    // Each report opens a new case. Repeated ones for the same account are added to one.
     else if (chosen === "report") await this.#post("fraud_report", random.uuid(), headers);
     else if (chosen === "again") await this.#post("fraud_report", `${this.#name}-again`, headers);
     else {
-      // To close it, it has to be open.
+      // Only an open case can be closed.
       if (next !== (chosen === "reopen" ? "reopen" : "close")) await this.#change({});
       await (chosen === "bulk" ? this.#bulk(headers) : this.#change(headers));
     }
     this.steps++;
   }
 
-  // The answer that settles it, however often it has to be asked for.
+  // Repeats the request until a response settles it.
   async #settle({ what, headers = {}, send, isRight }: Step): Promise<Answer> {
     const { ledger } = this.#parts;
     for (let attempt = 1; ; attempt++) {
@@ -97,12 +97,12 @@ export class Writer {
         ledger.contended++;
         if (attempt === 1) await this.#expectNothing(what);
       } else ledger.unknown++;
-      // The longer it is away, the less it is asked: a start needs the processor too.
+      // Retry less often the longer the service is down, because a start needs the CPU too.
       await sleep(Math.min(attempt * retryMs, retryMsMax));
     }
   }
 
-  // Contended says that nothing was applied. Nobody else works on this case.
+  // A contended response means that nothing was applied. Nobody else works on this case.
   async #expectNothing(what: string): Promise<void> {
     if (!this.#held) return;
     const { line, ledger } = this.#parts;
@@ -138,7 +138,7 @@ export class Writer {
     if (random.chance(0.1)) await this.#replay({ key, path: `/cases/${held.case_id}`, body }, answer.text);
   }
 
-  // Where something went wrong, so that one violation does not make a hundred.
+  // Reads the case again after a fault, so one violation does not cause a hundred.
   async #lookAgain(): Promise<void> {
     const { line } = this.#parts;
     const answer = await line.call({ method: "GET", path: `/cases/${this.#need().case_id}` });
@@ -151,7 +151,7 @@ export class Writer {
       what: `${key}: replay`,
       send: async () => {
         const answer = await line.call({ method: "PUT", path, body, key });
-        // The second answer to the key, so a replay is right here.
+        // This is the second response to the key, so a replay is correct here.
         return answer && { ...answer, isReplay: false };
       },
       isRight: (each) => each.text === text,
@@ -177,7 +177,7 @@ export class Writer {
     ledger.changes.set(key, { case_id, case_version: case_version + 1 });
   }
 
-  // Without a key: the same wish twice is the same flag.
+  // Needs no key, because setting the same flag twice has the same effect.
   async #flag(headers: Headers): Promise<void> {
     const { line, ledger } = this.#parts;
     const is_blocked = !this.#isBlocked;

@@ -1,16 +1,16 @@
 import type { Random } from "./random.ts";
 
 const dayMs = 86_400_000;
-// Browsers renew themselves every four weeks; on this day Chrome was at 156 and Firefox at 153.
+// Browsers release every four weeks. On this day Chrome was at 156 and Firefox at 153.
 const referenceMs = Date.UTC(2026, 10, 1);
 const cycleMs = 28 * dayMs;
 
 export type DeviceKind = "desktop" | "phone" | "tablet";
 type AgentFamily = {
   kind: DeviceKind;
-  // Of the devices of its kind.
+  // The share among devices of its kind.
   share: number;
-  // Safari empties a site's storage after seven days without a visit.
+  // Safari clears a site's storage after seven days without a visit.
   forgetsAfterMs: number;
   screens: [width: number, height: number][];
   text: (release: number, model: string) => string;
@@ -81,7 +81,7 @@ function safari(start: string, release: number, middle: string): string {
   return `${start} AppleWebKit/605.1.15 (KHTML, like Gecko) Version/${version} ${middle}Safari/605.1.15`;
 }
 
-// A browser on a machine: what it is, and how late its owner lets it renew itself.
+// A browser on a device, and how late its owner lets it update.
 export type Agent = { family: AgentFamily; model: string; lagMs: number; screen: [number, number]; viewport: [number, number] };
 
 export function newAgent(random: Random, kind: DeviceKind): Agent {
@@ -109,7 +109,7 @@ export function scriptUserAgent(random: Random): string {
   return random.pick(["python-requests/2.34.1", "python-httpx/0.29.0", "Go-http-client/2.0", "curl/8.17.0", "okhttp/5.3.0"]);
 }
 
-// What the browser asks for in Accept-Language, from the language that it shows its pages in.
+// The Accept-Language header for a browser's display language.
 export function acceptLanguage(locale: string): string {
   const [language = locale] = locale.split("-");
   return language === "en" ? `${locale},en;q=0.9` : `${locale},${language};q=0.9,en-US;q=0.8,en;q=0.7`;

@@ -6,23 +6,23 @@ import { addressV4, pickSite, type Carrier, type Network } from "./network.ts";
 import type { Random } from "./random.ts";
 import type { Actor, Shop } from "./shop.ts";
 
-// One attack: who it is in the truth, where its luck comes from, and how fast it goes.
+// One attack: its id and kind in the ground truth, its random stream, and its speed.
 export type Attack = {
   id: string;
   kind: AttackKind;
   random: Random;
-  // 1 is life.
+  // 1 is real time.
   haste: number;
-  // A demonstration: small, within seconds, and with everything in it that its kind is known for.
+  // A demonstration: small, over within seconds, and with everything that is typical of its kind.
   isShow: boolean;
-  // Only accounts with at least this many log-ins are of interest.
+  // Only accounts with at least this many log-ins are targets.
   loginsMin: number;
 };
 
 export type AttackScript = (shop: Shop, attack: Attack, startMs: number) => Actor;
 
-// Parameters of every kind of attack, in one place. Ranges are [low, high], drawn once an attack; shares are of the attack's
-// attempts. They are taken from how such attacks are told of, never from what the rules look for.
+// The parameters of every kind of attack, in one place. Ranges are [low, high], drawn once per attack. Shares are of the attack's
+// attempts. They follow published descriptions of such attacks, never what the rules look for.
 export const attackParameters = {
   takeover: {
     // What a thief does once inside. Some only look.
@@ -80,7 +80,7 @@ export function attackerCountry(random: Random, otherThan?: Country): Country {
   return random.pickWeighted(countries, (country) => (country === otherThan ? 0 : country.attackers));
 }
 
-// A machine of the attacker's. Attackers' machines have right clocks and block nothing: they want to look like customers.
+// One of the attacker's devices. Attackers keep correct clocks and block nothing, because they want to look like customers.
 export function attackerDevice(random: Random, country: Country, nowMs: number, agent?: Agent): Device {
   const device = newDevice(random, { number: random.word(), kind: random.chance(0.8) ? "desktop" : "phone", country, nowMs });
   const plain = { clockOffsetMs: random.normal(0, 800), blocking: "none", isPrivate: false, clearing: 0 } as const;
@@ -95,7 +95,7 @@ export function hostingAddress(random: Random, network: Network, country: Countr
   return addressIn(random, network.carriersOf(country, "hosting"));
 }
 
-// Somebody's line at home, rented out by the hour.
+// A home connection that is rented out by the hour.
 export function proxyAddress(random: Random, network: Network, country: Country): string {
   return addressIn(random, network.carriersOf(country, "home"));
 }

@@ -50,7 +50,7 @@ for (const delivery of simulate({ ...options, attacks })) {
 
 const bySession = Map.groupBy(activities, ({ session_id, website_account_id }) => `${session_id}/${website_account_id}`);
 
-// The attacks of a kind, each with its sessions and what the servers reported of them.
+// The attacks of a kind, each with its sessions and what the servers reported about them.
 function attacksOf(kind: AttackKind): Attempt[][] {
   const attempts = sessions
     .filter((session) => session.kind === kind)
@@ -72,7 +72,7 @@ function single(kind: AttackKind): { attempt: Attempt; victim: Person; site: Sit
 
 const agentsOf = (victim: Person, atMs: number): string[] => victim.devices.map(({ agent }) => userAgentAt(agent, atMs));
 
-test("attackers: as many of each kind happen as were asked for", () => {
+test("attackers: each kind occurs as often as requested", () => {
   const counts = Object.fromEntries(
     Object.keys(attacks).map((kind) => [
       kind,
@@ -82,7 +82,7 @@ test("attackers: as many of each kind happen as were asked for", () => {
   expect(counts).toEqual(attacks);
 });
 
-test("attackers: takeovers know of the victim what their kind knows, and all of them get in", () => {
+test("attackers: each kind of takeover imitates as much of the victim as it should, and all of them get in", () => {
   for (const { victim, site } of single("takeover_naive")) expect(site.carrier.country).not.toBe(victim.country);
   for (const { victim, site } of single("takeover_vpn")) {
     expect([site.carrier.country.code, site.carrier.kind]).toEqual([victim.country.code, "hosting"]);
@@ -97,7 +97,7 @@ test("attackers: takeovers know of the victim what their kind knows, and all of 
   }
 });
 
-test("attackers: thieves change what protects the account and take money, some only look", () => {
+test("attackers: thieves change security settings and take money, and some only look", () => {
   const thefts = (["takeover_naive", "takeover_vpn", "takeover_targeted", "takeover_very_targeted"] as const).flatMap(single);
   expect(thefts.every(({ attempt }) => attempt.truth.has_login)).toBe(true);
   const plans = thefts.map(({ attempt: { truth } }) => `${truth.has_sensitive_change}/${truth.has_value}`);
@@ -108,7 +108,7 @@ test("attackers: thieves change what protects the account and take money, some o
   }
 });
 
-test("attackers: stuffing in a burst comes from one device or one address and seldom succeeds", () => {
+test("attackers: burst stuffing uses one device or one address and seldom succeeds", () => {
   for (const attempts of attacksOf("stuffing_burst")) {
     const devices = new Set(attempts.map(({ truth }) => truth.device_id));
     const addresses = new Set(attempts.map(({ truth }) => truth.ip));
@@ -119,7 +119,7 @@ test("attackers: stuffing in a burst comes from one device or one address and se
   }
 });
 
-test("attackers: slow stuffing takes days and many addresses, spraying many addresses of one network and few tries each", () => {
+test("attackers: slow stuffing takes days and many addresses; spraying uses many addresses of one network and few tries each", () => {
   for (const attempts of attacksOf("stuffing_slow")) {
     const perAddress = Map.groupBy(attempts, ({ truth }) => truth.ip);
     expect(Math.max(...perAddress.values().map((tries) => tries.length))).toBeLessThanOrEqual(6);
@@ -133,7 +133,7 @@ test("attackers: slow stuffing takes days and many addresses, spraying many addr
   }
 });
 
-test("attackers: farms sign up many new accounts from one device or address, mostly with throw-away mail", () => {
+test("attackers: farms sign up many accounts from one device or address, mostly with disposable e-mail addresses", () => {
   const farms = attacksOf("signup_farm");
   for (const attempts of farms) {
     const devices = new Set(attempts.map(({ truth }) => truth.device_id));
@@ -151,14 +151,14 @@ test("attackers: farms sign up many new accounts from one device or address, mos
   expect(share).toBeLessThan(0.9);
 });
 
-// Standard deviation over mean of the gaps between a session's own events.
+// The standard deviation over the mean of the gaps between a session's own events.
 function gapSpread(times: number[]): number {
   const gaps = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));
   const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
   return Math.sqrt(gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / gaps.length) / mean;
 }
 
-test("attackers: programs have a rhythm that people do not have", () => {
+test("attackers: programs have a more regular rhythm than people", () => {
   const bots = single("scripted_bot").map(({ attempt }) => gapSpread(clicks.get(attempt.truth.session_id ?? "") ?? []));
   const genuine = sessions.filter(({ kind }) => kind === "genuine").map(({ session_id }) => clicks.get(session_id ?? "") ?? []);
   const human = genuine
@@ -171,7 +171,7 @@ test("attackers: programs have a rhythm that people do not have", () => {
   expect(human[Math.floor(human.length / 2)]).toBeGreaterThan(0.7);
 });
 
-test("attackers: bots log in; scripts look like people's browsers, the others say what they are", () => {
+test("attackers: bots log in; scripted ones look like people's browsers, and others identify themselves", () => {
   for (const { types, attempt } of single("scripted_bot")) {
     expect(types).toContain("login_succeeded");
     expect(attempt.activities[0]?.user_agent).not.toMatch(/Headless|python|curl|Go-http|okhttp/);
@@ -182,7 +182,7 @@ test("attackers: bots log in; scripts look like people's browsers, the others sa
   }
 });
 
-test("attackers: friendly fraud is the owner, who pays, and a report that comes days later", () => {
+test("attackers: friendly fraud is a payment by the owner, followed days later by a report", () => {
   for (const { attempt, types, victim } of single("friendly_fraud")) {
     expect(types).toContain("payment");
     const report = activities.find(({ type, website_account_id: id }) => type === "fraud_report" && id === victim.account.id);

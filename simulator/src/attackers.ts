@@ -12,7 +12,7 @@ import { humanRhythm, Visit } from "./visit.ts";
 
 const dayMs = 86_400_000;
 
-// The true owner buys, and later says that it was somebody else.
+// The real owner buys something and later claims that somebody else did.
 const regret: AttackScript = function* (shop, attack, startMs) {
   yield startMs;
   const { random, kind, id } = attack;
@@ -60,7 +60,7 @@ export function startAttack(shop: Shop, attack: Attack, startMs: number): Actor 
 
 export type AttackCounts = Partial<Record<AttackKind, number>>;
 
-// So many of each kind, at any time of the period.
+// Schedules the given number of attacks of each kind at random times in the period.
 export function* plannedAttacks(
   random: Random,
   counts: AttackCounts,

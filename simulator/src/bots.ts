@@ -19,7 +19,7 @@ import type { Shop } from "./shop.ts";
 import { humanRhythm, machineRhythm, Visit } from "./visit.ts";
 import { connect } from "./whereabouts.ts";
 
-// From page to page: what a program does that collects prices.
+// Visits page after page, like a program that collects prices.
 function crawl(visit: Visit, events: number): void {
   for (let n = 0; n < events; n += 3) {
     const item = items[(n / 3) % items.length] ?? visit.random.pick(items);
@@ -27,7 +27,7 @@ function crawl(visit: Visit, events: number): void {
   }
 }
 
-// On one page, over and over: what a program does that waits for something scarce.
+// Reloads one page over and over, like a program that waits for something scarce.
 function watch(visit: Visit, events: number): void {
   const item = visit.random.pick(items);
   visit.to(itemPage(item)).act("view_item", 0, {}, [item]);
@@ -47,7 +47,7 @@ function strangersMachine(shop: Shop, random: Random, hosting: number, nowMs: nu
   };
 }
 
-// The owner runs it at home, in the browser that is there, with a profile of its own.
+// The owner runs the bot at home, in the installed browser, with a separate profile.
 function ownersMachine(shop: Shop, random: Random, owner: Person, nowMs: number): Machine {
   const own = owner.devices.find(({ kind }) => kind === "desktop") ?? random.pick(owner.devices);
   const device = { ...attackerDevice(random, owner.country, nowMs, own.agent), locale: own.locale };
@@ -81,7 +81,7 @@ export const runHeadless: AttackScript = function* (shop, attack, startMs) {
   const hasBrowser = random.chance(runsSdk);
   const userAgent = hasBrowser ? headlessUserAgent(startMs) : scriptUserAgent(random);
   const machine = strangersMachine(shop, random, hosting, startMs);
-  // A head-less browser's screen is its window.
+  // A headless browser's screen equals its window.
   const screen: [number, number] = [1280, 720];
   const agent = { ...machine.device.agent, screen, viewport: screen };
   const rhythm = machineRhythm(random, { meanMs: draw(random, gapMs) / attack.haste, jitter: draw(random, jitter) });
@@ -108,7 +108,7 @@ export const runHeadless: AttackScript = function* (shop, attack, startMs) {
   visit.end();
 };
 
-// Accounts by the dozen, for what the shop gives to newcomers.
+// Signs up accounts by the dozen, to collect what the shop gives to new customers.
 export const farmSignUps: AttackScript = function* (shop, attack, startMs) {
   const { random, haste, isShow } = attack;
   const parameters = attackParameters.signup_farm;

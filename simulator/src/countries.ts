@@ -1,8 +1,8 @@
-// Where people and networks are. Offsets are standard time: nobody in the simulation changes clocks in spring.
+// Where people and networks are. Offsets are standard time; the simulation has no daylight saving time.
 export type City = { name: string; latitude: number; longitude: number; weight: number };
 export type Country = {
   code: string;
-  // How many of the shop's customers live here, and how many of the internet's attackers come from here.
+  // The relative number of the shop's customers, and of attackers on the internet, in this country.
   customers: number;
   attackers: number;
   zoneMinutes: number;
@@ -63,7 +63,7 @@ export const countries: readonly Country[] = table.trim().split("\n").map(parseC
 
 type Place = { latitude: number; longitude: number };
 
-// Great-circle distance on a sphere: good to half a percent.
+// Great-circle distance on a sphere, accurate to half a percent.
 export function distanceKm(from: Place, to: Place): number {
   const radians = Math.PI / 180;
   const [a, b] = [from.latitude * radians, to.latitude * radians];

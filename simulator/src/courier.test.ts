@@ -7,7 +7,7 @@ import type { BrowserRequest, Delivery, ServerBatch } from "./delivery.ts";
 type Received = { path: string; headers: IncomingMessage["headers"]; body: string };
 type Reply = { status: number; headers?: Record<string, string>; body?: string };
 
-// The far end of the wire: answers as told, and remembers what it got and how much of it at once.
+// A server that answers as the test says, and records its requests and the most it handled at once.
 async function withServer<T>(
   answer: (got: Received, count: number) => Reply | Promise<Reply>,
   use: (baseUrl: string, log: { received: Received[]; most: number }) => Promise<T>,
@@ -30,7 +30,7 @@ async function withServer<T>(
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  // A server on a port has an address that is no path.
+  // A server that listens on a port has an address object and not a path.
   const { port } = server.address() as AddressInfo;
   try {
     return await use(`http://127.0.0.1:${port}`, log);
@@ -59,7 +59,7 @@ const batch: ServerBatch = { kind: "server", at_ms: 0, activities: [activity] };
 const truth = { kind: "truth", at_ms: 0, session: { kind: "genuine" } } as Delivery;
 const token = (): Promise<string> => Promise.resolve("token");
 
-test("courier: browsers' requests and servers' batches arrive as they are, and the truth does not", async () => {
+test("courier: browser requests and server batches arrive unchanged, and the ground truth is not sent", async () => {
   await withServer(
     ({ path }) => ({ status: path.startsWith("/collect") ? 200 : 202 }),
     async (baseUrl, { received }) => {
@@ -77,7 +77,7 @@ test("courier: browsers' requests and servers' batches arrive as they are, and t
   );
 });
 
-test("courier: 429 and 503 are tried again until they are through, and count once", async () => {
+test("courier: 429 and 503 are retried until they succeed, and count once", async () => {
   await withServer(
     (_, count) => (count === 1 ? { status: 429, headers: { "retry-after": "0" } } : { status: count === 2 ? 503 : 200 }),
     async (baseUrl, { received }) => {
@@ -88,7 +88,7 @@ test("courier: 429 and 503 are tried again until they are through, and count onc
   );
 });
 
-test("courier: what is refused for good is not tried again, and its problem is told", async () => {
+test("courier: a permanent rejection is not retried, and its problem is reported", async () => {
   await withServer(
     () => ({ status: 422, body: '{"type":"validation-error"}' }),
     async (baseUrl, { received }) => {
@@ -99,7 +99,7 @@ test("courier: what is refused for good is not tried again, and its problem is t
   );
 });
 
-test("courier: a service that is not there is given up after the attempts that were allowed", async () => {
+test("courier: gives up on an unreachable service after the allowed attempts", async () => {
   const baseUrl = await withServer(
     () => ({ status: 200 }),
     (address) => Promise.resolve(address),
@@ -108,7 +108,7 @@ test("courier: a service that is not there is given up after the attempts that w
   expect(tally).toMatchObject({ requests: 0, retries: 1, refused: 1 });
 });
 
-test("courier: never more are under way than allowed", async () => {
+test("courier: never exceeds the allowed number of requests in flight", async () => {
   await withServer(
     () => new Promise((resolve) => setImmediate(() => resolve({ status: 200 }))),
     async (baseUrl, log) => {
@@ -123,7 +123,7 @@ test("courier: never more are under way than allowed", async () => {
   );
 });
 
-test("courier: with a clock it waits for each delivery's time, and drops what is far too late", async () => {
+test("courier: with a clock it waits for each delivery's time, and drops deliveries that are far too late", async () => {
   let nowMs = 100_000;
   await withServer(
     ({ path }) => {
@@ -140,7 +140,7 @@ test("courier: with a clock it waits for each delivery's time, and drops what is
   );
 });
 
-test("courier: it stops when told to, even while it waits", async () => {
+test("courier: stops on its signal, even while waiting", async () => {
   const stop = new AbortController();
   function* endless(): Generator<Delivery> {
     yield request(0);
@@ -157,7 +157,7 @@ test("courier: it stops when told to, even while it waits", async () => {
   );
 });
 
-test("courier: a refused token is renewed once, by the client's credentials", async () => {
+test("courier: a rejected token is renewed once, with the client's credentials", async () => {
   let minted = 0;
   await withServer(
     ({ path, headers: sent, body }) => {

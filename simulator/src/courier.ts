@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventsIn, type BrowserRequest, type Delivery, type ServerBatch } from "./delivery.ts";
 
 export type CourierTarget = {
-  // Where the service is, without a slash at the end.
+  // The service's address, without a trailing slash.
   baseUrl: string;
   tenant: string;
-  // An access token with the scope create:activities; a new one where the last was refused.
+  // Returns an access token with the scope create:activities, and a new one if the last was rejected.
   token: (wasRefused: boolean) => Promise<string>;
 };
 
@@ -14,10 +14,10 @@ export type CourierOptions = {
   inFlightMax?: number;
   attemptsMax?: number;
   signal?: AbortSignal;
-  // Given a clock, every delivery waits for its time. One that is later than this is dropped: a machine that was asleep need
-  // not catch up.
+  // With a clock, every delivery waits for its time. A delivery later than this is dropped, because a machine that was asleep
+  // need not catch up.
   pace?: { now: () => number; lateMaxMs: number };
-  // Called with every delivery that got an answer which is final, in the order of the answers.
+  // Called for every delivery with a final response, in the order of the responses.
   onSent?: (delivery: Delivery, status: number) => void;
 };
 
@@ -25,7 +25,7 @@ export type Tally = {
   requests: number;
   events: number;
   retries: number;
-  // Answered with something that no retry changes, or not at all: the first such problem in words.
+  // Answered with a status that no retry changes, or not at all. `problem` describes the first one.
   refused: number;
   problem?: string;
   dropped: number;
@@ -37,7 +37,8 @@ const retried = new Set([429, 500, 502, 503]);
 
 type Errand = { target: CourierTarget; options: CourierOptions; tally: Tally };
 
-// Brings deliveries to a running service over HTTP, as browsers behind a proxy and the shop's servers would. Truth is left out.
+// Sends deliveries to a running service over HTTP, as browsers behind a proxy and the shop's servers would. The ground truth is
+// not sent.
 export async function deliver(
   deliveries: Iterable<Delivery>,
   target: CourierTarget,
@@ -62,7 +63,7 @@ export async function deliver(
   return tally;
 }
 
-// Longer waits than this overflow the timer.
+// A longer wait would overflow the timer.
 const waitMaxMs = 2 ** 31 - 1;
 
 async function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -101,7 +102,7 @@ async function send(delivery: BrowserRequest | ServerBatch, { target, options, t
 
 type Answer = { status: number; text: string; retryAfterMs?: number };
 
-// Status 0 stands for no answer at all.
+// Status 0 means no response.
 async function post(
   delivery: BrowserRequest | ServerBatch,
   { baseUrl, tenant, token }: CourierTarget,
@@ -119,7 +120,7 @@ async function post(
     const seconds = Number(retryAfter ?? "none");
     return { status, text, ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {}) };
   } catch (error) {
-    // The service is starting, stopping or gone. Whoever asked hears of it in the tally.
+    // The service is starting, stopping or gone. The tally reports it.
     return { status: 0, text: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -128,7 +129,7 @@ const agent = new Agent({ keepAlive: true });
 
 type Exchange = { headers: OutgoingHttpHeaders; body: string; signal: AbortSignal | undefined };
 
-// Not by fetch, which took more of a machine under load than the service that it loaded.
+// Not fetch, which used more CPU under load than the service being measured.
 function exchange(
   url: string,
   { headers, body, signal }: Exchange,
@@ -151,13 +152,13 @@ function exchange(
   });
 }
 
-// Tokens by client credentials, kept until one is refused.
+// Gets tokens with client credentials, and keeps each until it is rejected.
 export function clientTokens({ baseUrl, clientId, clientSecret }: { baseUrl: string; clientId: string; clientSecret: string }) {
   let current: Promise<string> | null = null;
   return (wasRefused: boolean): Promise<string> => {
     if (current === null || wasRefused) {
       current = requestToken(baseUrl, clientId, clientSecret);
-      // A failure is told to everybody who waits, and the next one asks again.
+      // A failure reaches every waiting caller. The next caller requests a new token.
       current.catch(() => (current = null));
     }
     return current;

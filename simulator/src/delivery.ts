@@ -16,26 +16,26 @@ export const attackKinds = [
 ] as const;
 export type AttackKind = (typeof attackKinds)[number];
 
-// What really went on, for whoever measures detection. No part of it is ever sent.
+// The ground truth, for measuring detection. No part of it is ever sent.
 export type SessionTruth = {
   kind: "genuine" | AttackKind;
-  // Equal for all sessions of one attack.
+  // The same for all sessions of one attack.
   attack_id?: string;
-  // Without one it is a guest's visit, or a log-in with a name that the shop does not know.
+  // Absent for a guest's visit, or for a log-in with a name that the shop does not know.
   website_account_id?: string;
   session_id?: string;
   device_id?: string;
   ip: string;
   first_ms: number;
   last_ms: number;
-  // Successful log-ins of the account that the shop had reported before this session.
+  // The account's successful log-ins that the shop had reported before this session.
   logins_before: number;
   has_login: boolean;
   has_sensitive_change: boolean;
   has_value: boolean;
 };
 
-// One POST of a browser, exactly as it goes to the collector. The path begins behind the service's address.
+// One POST of a browser, exactly as the collector receives it. The path is relative to the service's address.
 export type BrowserRequest = {
   kind: "browser";
   at_ms: number;

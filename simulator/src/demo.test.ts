@@ -21,7 +21,7 @@ function firstOf(seed: string, seconds: number): Delivery[] {
 const attacksIn = (deliveries: Delivery[]): SessionTruth[] =>
   deliveries.flatMap((each) => (each.kind === "truth" && each.session.kind !== "genuine" ? [each.session] : []));
 
-test("demo: the backlog is a month of 4,000 to 6,000 activities of some 150 accounts, all of them past, in few requests", () => {
+test("demo: the backlog is a month of 4,000 to 6,000 past activities of some 150 accounts, in few requests", () => {
   for (const seed of ["demo", "b", "c"]) {
     const batches = [...demoTimeline({ ...options, seed }).backlog()];
     const activities = batches.flatMap((batch) => batch.activities);
@@ -38,7 +38,7 @@ test("demo: the backlog is a month of 4,000 to 6,000 activities of some 150 acco
   }
 });
 
-test("demo: within 40 seconds there is stuffing, a takeover with a change and money, a farm, a script and a report", () => {
+test("demo: the first 40 seconds contain stuffing, a takeover with a change and money, a farm, a script and a report", () => {
   for (const seed of ["demo", "b", "c"]) {
     const deliveries = firstOf(seed, 40);
     const attacks = attacksIn(deliveries);
@@ -53,7 +53,7 @@ test("demo: within 40 seconds there is stuffing, a takeover with a change and mo
   }
 });
 
-test("demo: an hour goes on at a few events a second, with an attack every minute and then every few minutes", () => {
+test("demo: an hour has a few events a second, with an attack every minute and later every few minutes", () => {
   const hour = firstOf("demo", 3600);
   const events = hour.reduce((sum, delivery) => sum + eventsIn(delivery), 0);
   expect(events / 3600).toBeGreaterThan(1);

@@ -13,13 +13,13 @@ const dayMs = 24 * 60 * minuteMs;
 const demoDays = 30;
 const demoUsers = 150;
 const historyVisitsPerDay = 0.9;
-// While somebody watches, members come more often than in life, and strangers fill the shop.
+// During the demo, members visit more often than in reality, and strangers fill the shop.
 const liveHaste = 8;
 const guestGapMs = 7 * secondMs;
-// Attacks on members whose ways are known: the ones that show what detection can tell.
+// Attack members with a known history, because those attacks show what detection can see.
 const loginsMin = 6;
 
-// What happens in the first 40 seconds: seconds after the start, kind, and how much faster than life.
+// The first 40 seconds: seconds after the start, kind, and how much faster than real time.
 const opening: [seconds: number, kind: AttackKind, haste: number][] = [
   [2, "stuffing_burst", 4],
   [3, "takeover_naive", 5],
@@ -28,7 +28,7 @@ const opening: [seconds: number, kind: AttackKind, haste: number][] = [
   [9, "friendly_fraud", 30],
 ];
 
-// What comes by later. Slow attacks would take days that nobody watches for.
+// The weights of later attacks. Slow ones would take days that nobody watches.
 const later: Record<AttackKind, number> = {
   takeover_naive: 2,
   takeover_vpn: 2,
@@ -47,9 +47,9 @@ const later: Record<AttackKind, number> = {
 export type DemoOptions = { seed: string; startMs: number; appKey: string; appId?: string; origin: string };
 
 export type Demo = {
-  // A month of the members' dealings up to the start, as the shop's servers would hand it in: 4,000 to 6,000 activities.
+  // A month of the members' activity up to the start, as the shop's servers would send it: 4,000 to 6,000 activities.
   backlog: () => Generator<ServerBatch>;
-  // From this time on, for ever, in real time. To be called once, when the backlog has been sent.
+  // Endless activity from this time on, in real time. Call it once, after the backlog has been sent.
   live: (liveMs: number) => Generator<Delivery>;
 };
 
@@ -66,7 +66,7 @@ export function demoTimeline(options: DemoOptions): Demo {
   return { backlog: () => pastActivity(shop, fromMs, startMs), live: (liveMs) => presentActivity(shop, random, liveMs) };
 }
 
-// Servers remember what happened; browsers of last week cannot send any more.
+// Only servers can report the past. Last week's browsers cannot send any more.
 function* pastActivity(shop: Shop, fromMs: number, toMs: number): Generator<ServerBatch> {
   shop.hasBrowsers = false;
   for (const person of shop.people) shop.enter(live(shop, person, { fromMs, toMs, haste: 1, hasNights: true }));
@@ -86,7 +86,7 @@ function* presentActivity(shop: Shop, random: Random, liveMs: number): Generator
   yield* shop.run({ untilMs: toMs, batchMs: 500 });
 }
 
-// About one attack a minute at first, for those who watch, then one every few minutes.
+// About one attack a minute at first, for people who are watching, then one every few minutes.
 function* trickle(shop: Shop, random: Random, liveMs: number): Actor {
   let atMs = liveMs + minuteMs;
   for (let number = 1; ; number++) {

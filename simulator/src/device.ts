@@ -6,7 +6,7 @@ import { newStorage, type Storage } from "./sdk.ts";
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-// A blocker that knows the SDK keeps it from loading at all; one that knows the collector's address lets it run in vain.
+// A blocker that knows the SDK prevents it from loading. One that knows the collector's address blocks its requests.
 type Blocking = "none" | "requests" | "script";
 
 export type Device = {
@@ -17,12 +17,12 @@ export type Device = {
   clockOffsetMs: number;
   blocking: Blocking;
   isPrivate: boolean;
-  // How likely its owner has emptied it since the last visit.
+  // How likely its owner has cleared the storage since the last visit.
   clearing: number;
-  // Where the machine's clock is set to; phones follow the network, so theirs is taken from where they are.
+  // The time zone of the device's clock. Phones follow the network, so theirs comes from their location.
   zoneMinutes: number;
   storage: Storage | null;
-  // When its owner buys another one.
+  // When its owner replaces it.
   replacedMs: number;
 };
 
@@ -57,14 +57,14 @@ export function newDevice(
   };
 }
 
-// Most clocks are right to a second or two. Some are off by whole hours (a zone set wrong), a few by days.
+// Most clocks are right to a second or two. Some are off by whole hours because of a wrong zone, a few by days.
 function clockOffset(random: Random): number {
   const drift = random.normal(0, 1200);
   if (!random.chance(deviceShares.clockWrong)) return drift;
   return drift + (random.chance(0.8) ? random.pick([-9, -7, -2, -1, 1, 2, 6]) * hourMs : random.pick([-1, 1]) * dayMs);
 }
 
-// What the site finds of itself in this browser: nothing in private mode, after Safari's week, or after its owner cleared it.
+// What the site has stored in this browser: nothing in private mode, after Safari's week, or after its owner cleared it.
 export function storageOf(device: Device, random: Random, nowMs: number): Storage {
   const kept = device.storage;
   const isForgotten =

@@ -3,7 +3,7 @@ import type { Habits, Person } from "./people.ts";
 import type { Random } from "./random.ts";
 import type { Visit } from "./visit.ts";
 
-// What people come to a shop for. Each errand goes on from where the visit is.
+// What people do in a shop. Each errand continues from where the visit is.
 
 export function browse(visit: Visit, pagesWanted: number): void {
   for (let seen = 0; seen < pagesWanted; seen++) {
@@ -24,7 +24,7 @@ function putInCart(visit: Visit, item: Item): void {
   visit.act("add_to_cart", 7000, { _value: item.price, _currency: "EUR" }, [item]);
 }
 
-// Everybody has a usual amount; now and then it is something much larger.
+// Everybody has a usual amount. Now and then it is much larger.
 export function usualAmount(random: Random, { amountMedian, amountSigma }: Habits): number {
   const scale = random.chance(0.025) ? random.between(4, 12) : 1;
   return cents(random.logNormal(amountMedian, amountSigma) * scale);
@@ -46,7 +46,7 @@ export function buy(visit: Visit, amount: number, currency: string): void {
   visit.to(pages.thanks, 1500);
 }
 
-// A market place's seller has the money sent to a bank account, seldom to a new one.
+// A marketplace seller transfers money to a bank account, seldom to a new one.
 export function payOut(visit: Visit, amount: number, currency: string, isNewPayee: boolean): void {
   visit.to(pages.account, 9000).to(pages.wallet, 8000);
   if (isNewPayee) visit.act("open_payees", 6000).pause(40_000).report("payee_added", { country: "DE" });
@@ -65,7 +65,7 @@ export function resetPassword(visit: Visit): void {
   visit.to(pages.forgotten, 5000).pause(75_000).report("password_changed", { method: "reset" });
 }
 
-// The log-in form, with the typing errors of this person on this machine. A few give up.
+// The log-in form, with this person's typing errors on this device. A few give up.
 export function passLogIn(visit: Visit, person: Person): boolean {
   const { random, habits } = person;
   visit.to(pages.login, 7000);

@@ -24,7 +24,7 @@ const errandShares = {
 
 export type LifeOptions = { fromMs: number; toMs: number; haste: number; hasNights: boolean };
 
-// One person's dealings with the shop, from joining it on.
+// One person's visits to the shop, from joining on.
 export function* live(shop: Shop, person: Person, { fromMs, toMs, haste, hasNights }: LifeOptions): Actor {
   const { random, habits, silence } = person;
   let atMs = Math.max(fromMs, person.joinsMs);
@@ -109,7 +109,7 @@ function stroll(visit: Visit): number {
   return visit.end();
 }
 
-// Strangers who look around, and now and then buy without an account. Nobody of them comes back.
+// Strangers who look around and now and then buy without an account. None of them returns.
 export function* guests(shop: Shop, random: Random, options: { fromMs: number; toMs: number; meanGapMs: number }): Actor {
   let atMs = options.fromMs;
   for (let number = 0; ; number++) {

@@ -11,7 +11,7 @@ const firstOf = (count: number, more: Partial<typeof options> = {}) =>
     .take(count)
     .toArray();
 
-test("load: events come at the wanted rate, in requests of 5 to 20 by browsers and servers", () => {
+test("load: events arrive at the requested rate, in requests of 5 to 20 from browsers and servers", () => {
   const deliveries = firstOf(1000);
   const events = deliveries.reduce((sum, delivery) => sum + eventsIn(delivery), 0);
   const lastMs = deliveries.at(-1)?.at_ms ?? 0;
@@ -19,7 +19,7 @@ test("load: events come at the wanted rate, in requests of 5 to 20 by browsers a
   expect(events / ((lastMs - startMs) / 1000)).toBeLessThan(2050);
   const sizes = deliveries.map(eventsIn);
   expect(Math.min(...sizes)).toBe(5);
-  // A page's view and its search are two events of one moment.
+  // A page view and its search are two events at the same moment.
   expect(Math.max(...sizes)).toBeLessThanOrEqual(22);
   const servers = deliveries.filter(({ kind }) => kind === "server").length;
   expect(servers / deliveries.length).toBeGreaterThan(0.05);
@@ -43,7 +43,7 @@ test("load: bodies have the right hash, ids are unique, and no event is later th
   expect(ids.size).toBe(events);
 });
 
-test("load: a shopper has the same account, device and address whenever they come by", () => {
+test("load: a shopper keeps the same account, device and address on every visit", () => {
   const devices = new Map<string, Set<string>>();
   for (const delivery of loadTimeline({ ...options, users: 20 }).take(200)) {
     if (delivery.kind !== "browser") continue;
@@ -56,7 +56,7 @@ test("load: a shopper has the same account, device and address whenever they com
   expect(new Set(devices.values().map((known) => known.size))).toEqual(new Set([1]));
 });
 
-test("load: the same seed gives the same bytes, another seed others", () => {
+test("load: the same seed gives the same bytes, and another seed gives others", () => {
   expect(JSON.stringify(firstOf(50))).toBe(JSON.stringify(firstOf(50)));
   expect(JSON.stringify(firstOf(50))).not.toBe(JSON.stringify(firstOf(50, { seed: "other" })));
 });

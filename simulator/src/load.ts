@@ -17,11 +17,11 @@ export type LoadOptions = {
   appKey: string;
   appId?: string;
   origin: string;
-  // Different people that the load comes from.
+  // The number of different people who produce the load.
   users?: number;
-  // Of the requests, how many are the shop's servers'.
+  // The share of requests that come from the shop's servers.
   serverShare?: number;
-  // Events in a request.
+  // Events per request.
   batch?: readonly [low: number, high: number];
 };
 
@@ -31,7 +31,7 @@ type Caller = Pick<Activity, "website_account_id" | "session_id" | "device_id" |
 const activityShares = { login_succeeded: 0.55, payment: 0.2, logout: 0.15, login_failed: 0.1 };
 const recentMax = 512;
 
-// Ordinary traffic without end, at a wanted rate, for measuring how much the service can take.
+// Endless ordinary traffic at a given rate, to measure the service's capacity.
 export function* loadTimeline(options: LoadOptions): Generator<BrowserRequest | ServerBatch> {
   const { startMs, eventsPerSecond, serverShare = 0.1, batch = [5, 20] } = options;
   const random = new Random(`${options.seed}/load`);
@@ -62,7 +62,7 @@ function newActivity(random: Random, caller: Caller, atMs: number): Activity {
   return { activity_id: random.uuid(), type, occurred_at: new Date(atMs).toISOString(), ...caller, ...amount };
 }
 
-// Shoppers are made anew from their number whenever they come by, so that a million of them cost no memory.
+// A shopper is rebuilt from its number at each visit, so a million shoppers cost no memory.
 class Crowd {
   readonly #seed: string;
   readonly #users: number;
@@ -94,7 +94,7 @@ class Crowd {
     return { accountId, client, storage };
   }
 
-  // The part of a visit that one request holds, to its last event just before it arrives.
+  // The part of a visit that one request holds. Its last event is just before the request arrives.
   visit(random: Random, at_ms: number, count: number): { request: BrowserRequest; caller: Caller } {
     const { accountId, client, storage } = this.#shopper(random.whole(0, this.#users - 1), at_ms);
     let nowMs = at_ms - count * 1500;

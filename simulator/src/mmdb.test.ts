@@ -15,7 +15,7 @@ const countries = new Reader<Country>(country);
 const networks = new Reader<Asn>(asn);
 const cities = new Reader<City>(city);
 
-test("mmdb: thousands of addresses of every site are found with the site's country, network and place", () => {
+test("mmdb: thousands of addresses of every site resolve to its country, network and place", () => {
   const random = new Random("mmdb");
   for (const site of network.sites) {
     const hosts = [0, site.size - 1, ...Array.from({ length: 6 }, () => random.word())];
@@ -34,7 +34,7 @@ test("mmdb: thousands of addresses of every site are found with the site's count
   }
 });
 
-test("mmdb: addresses of the real internet and of nobody are not found", () => {
+test("mmdb: addresses of the real internet and unassigned ones are not found", () => {
   const random = new Random("outside");
   const real = Array.from({ length: 2000 }, () => [1, 2, 3, 4].map(() => random.whole(1, 223)).join("."));
   for (const address of [...real, "255.255.255.255", "::1", "2001:db8::1", "3fff:fff::1", "127.0.0.1"]) {
@@ -43,12 +43,12 @@ test("mmdb: addresses of the real internet and of nobody are not found", () => {
   }
 });
 
-test("mmdb: the file says when it was built, and what it is", () => {
+test("mmdb: the file states its build time and type", () => {
   expect(cities.metadata).toMatchObject({ ipVersion: 6, databaseType: "Simulated-City", recordSize: 32, languages: ["en"] });
   expect(cities.metadata.buildEpoch.getTime()).toBe(builtMs);
 });
 
-test("mmdb: long texts, flags, empty and negative values come back as they were written", () => {
+test("mmdb: long texts, flags, and empty and negative values survive a round trip", () => {
   const value = {
     text: "x".repeat(28),
     longer: "ü".repeat(100),
@@ -67,7 +67,7 @@ test("mmdb: long texts, flags, empty and negative values come back as they were 
   expect(new Reader<Response>(file).get("4001::")).toBeNull();
 });
 
-test("mmdb: networks that overlap are refused", () => {
+test("mmdb: overlapping networks are rejected", () => {
   const wide = { address: new Uint8Array(16), prefix: 8, value: "wide" };
   const narrow = { address: new Uint8Array(16), prefix: 16, value: "narrow" };
   expect(() => writeMmdb("Test", [wide, narrow], builtMs)).toThrow("overlap");

@@ -1,8 +1,8 @@
 import type { Network, Site } from "./network.ts";
 
-// Writes databases in the public MaxMind DB format 2.0, so that the simulated internet can be given to the service as any other
-// address data: a binary tree over the bits of IPv6 (IPv4 lies in ::/96), a data section, and metadata.
-// Whole numbers from 0 up are stored as uint32, all others as doubles.
+// Writes databases in the public MaxMind DB format 2.0, so the service can use the simulated internet like any other address
+// data. A file holds a binary tree over the bits of IPv6 (IPv4 is in ::/96), a data section and metadata. Non-negative integers
+// are stored as uint32, all other numbers as doubles.
 type MmdbValue = string | number | boolean | { [member: string]: MmdbValue };
 type MmdbNetwork = { address: Uint8Array; prefix: number; value: MmdbValue };
 
@@ -15,7 +15,7 @@ const arrayType = 11;
 const uint64Type = 9;
 const booleanType = 14;
 
-// The type stands in three bits; those above 7 take a second byte. Sizes from 29 on spill over too.
+// The type takes three bits; a type above 7 takes a second byte. Sizes from 29 on take extra bytes too.
 function control(type: number, size: number): Buffer {
   const [code, spill] = size < 29 ? [size, []] : size < 285 ? [29, [size - 29]] : [30, [(size - 285) >>> 8, (size - 285) & 255]];
   return type <= 7 ? Buffer.from([(type << 5) | code, ...spill]) : Buffer.from([code, type - 7, ...spill]);
@@ -46,7 +46,7 @@ function encode(value: MmdbValue): Buffer {
   return Buffer.concat([control(doubleType, 8), bytes]);
 }
 
-// A child is a node's number, or `~offset` of a value, or `nothing`.
+// A child is a node's number, `~offset` of a value, or `nothing`.
 const nothing = Number.MAX_SAFE_INTEGER;
 
 class Tree {
@@ -134,7 +134,7 @@ function* networksOf(network: Network, valueOf: (site: Site) => MmdbValue): Gene
 
 const countryOf = ({ carrier }: Site): MmdbValue => ({ iso_code: carrier.country.code });
 
-// The three files that address data usually comes in: by country, by network, by place.
+// The three usual files of address data: by country, by network, by place.
 export function networkDatabases(network: Network, builtMs: number): { country: Buffer; asn: Buffer; city: Buffer } {
   const country = networksOf(network, (site) => ({ country: countryOf(site), registered_country: countryOf(site) }));
   const asn = networksOf(network, ({ carrier }) => ({

@@ -1,17 +1,17 @@
 import { countries, type City, type Country } from "./countries.ts";
 import type { Random } from "./random.ts";
 
-// A made-up internet. Its IPv4 addresses lie in 240.0.0.0/4, which nobody may use, its IPv6 addresses in the documentation
-// prefix 3fff::/20, and its networks have private-use numbers: nothing in it is anybody's.
+// A made-up internet. Its IPv4 addresses are in 240.0.0.0/4, which nobody may use. Its IPv6 addresses are in the documentation
+// prefix 3fff::/20, and its networks have private-use numbers. So nothing in it belongs to anybody.
 export type NetworkKind = "home" | "mobile" | "office" | "hosting";
 
 export type Site = {
   carrier: Carrier;
   city: City;
-  // The first IPv4 address, and how many there are: a power of two.
+  // The first IPv4 address, and the number of addresses, which is a power of two.
   start: number;
   size: number;
-  // The place in the carrier's IPv6 prefix, for carriers that have one.
+  // The position in the carrier's IPv6 prefix, if the carrier has one.
   slot: number;
 };
 
@@ -21,14 +21,14 @@ export type Carrier = {
   name: string;
   kind: NetworkKind;
   country: Country;
-  // Mean days that a home keeps its IPv4 address.
+  // The mean number of days that a home keeps its IPv4 address.
   leaseDays: number;
   hasV6: boolean;
   sites: Site[];
 };
 
-// Mobile carriers take a whole country through two gateways with few addresses: many people share one, and the place that an
-// address is known for is the gateway's.
+// Mobile carriers route a whole country through two gateways with few addresses. So many people share one address, and its known
+// location is the gateway's.
 const shapes: { kind: NetworkKind; count: number; prefix: number; citiesMax: number; names: string[] }[] = [
   { kind: "home", count: 3, prefix: 17, citiesMax: 4, names: ["Cable", "Fiber", "DSL"] },
   { kind: "mobile", count: 2, prefix: 22, citiesMax: 2, names: ["Mobile", "Wireless"] },
@@ -47,7 +47,7 @@ export class Network {
 
   constructor() {
     let next = firstAddress;
-    // Largest blocks first keeps every block aligned to its size.
+    // Allocating the largest blocks first keeps every block aligned to its size.
     for (const { kind, count, prefix, citiesMax, names } of shapes.toSorted((a, b) => a.prefix - b.prefix)) {
       const size = 2 ** (32 - prefix);
       for (const country of countries) {
@@ -80,7 +80,7 @@ export class Network {
     return this.#byKind.get(`${country.code}/${kind}`) ?? [];
   }
 
-  // The site that announces this address; null for an address that is none of ours.
+  // The site that announces this address, or null if the address is not part of the simulation.
   locate(address: string): Site | null {
     if (address.includes(":")) return this.#locateV6(address);
     const number = address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
@@ -109,8 +109,8 @@ export function addressV4(site: Site, host: number): string {
   return `${number >>> 24}.${(number >>> 16) & 255}.${(number >>> 8) & 255}.${number & 255}`;
 }
 
-// A line is a household's /56; the last 64 bits are the machine's own. No group but the fourth is ever zero, so that the text is
-// the canonical one.
+// A line is a household's /56, and the last 64 bits belong to the device. Only the fourth group can be zero, so the text is in
+// canonical form.
 export function addressV6(site: Site, line: number, machine: number): string {
   const upper = (site.slot << 12) | ((line >>> 8) & 0xfff);
   const other = Math.imul(machine ^ 0x5bd1e995, 0x27d4eb2d) >>> 0;

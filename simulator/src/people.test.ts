@@ -5,7 +5,7 @@ import { distanceKm } from "./countries.ts";
 import { Network } from "./network.ts";
 import { openShop, simulate } from "./simulate.ts";
 
-// What makes honest people look suspicious has to be there, or a benchmark would flatter every rule.
+// Honest people must sometimes look suspicious. Otherwise a benchmark would flatter every rule.
 const hourMs = 3_600_000;
 const startMs = Date.UTC(2026, 9, 5);
 const options = { seed: "people", startMs, days: 21, users: 300, appKey: "key", origin: "https://shop.example", guestShare: 0.2 };
@@ -15,7 +15,7 @@ const { people } = openShop(options).shop;
 const activities: Activity[] = [];
 const sessions: SessionTruth[] = [];
 const heard = new Set<string>();
-// Long intervals: only who was heard matters here.
+// Long intervals, because only who was heard matters here.
 for (const delivery of simulate({ ...options, attacks: {}, sendIntervalMs: 600_000 })) {
   if (delivery.kind === "truth") sessions.push(delivery.session);
   if (delivery.kind === "server") activities.push(...delivery.activities);
@@ -32,7 +32,7 @@ const sizes = (groups: Map<string, Activity[]>, of: (activity: Activity) => stri
 
 const share = (list: number[], holds: (value: number) => boolean): number => list.filter(holds).length / list.length;
 
-test("people: they have one to three devices, and most log in from several addresses", () => {
+test("people: have one to three devices, and most log in from several addresses", () => {
   const devices = sizes(byAccount, ({ device_id }) => device_id);
   expect(share(devices, (count) => count <= 4)).toBeGreaterThan(0.8);
   expect(share(devices, (count) => count > 1)).toBeGreaterThan(0.4);
@@ -44,7 +44,7 @@ test("people: they have one to three devices, and most log in from several addre
   ).toBeGreaterThan(0.5);
 });
 
-test("people: addresses are shared by carriers, offices and families, and devices by families", () => {
+test("people: carriers, offices and families share addresses, and families share devices", () => {
   const onAddress = sizes(
     Map.groupBy(logins, ({ ip = "" }) => ip),
     ({ website_account_id }) => website_account_id,
@@ -59,7 +59,7 @@ test("people: addresses are shared by carriers, offices and families, and device
   expect(share(onDevice, (count) => count === 1)).toBeGreaterThan(0.9);
 });
 
-test("people: some are abroad for a while, and nobody travels faster than an aeroplane but by a VPN or a far gateway", () => {
+test("people: some are abroad for a while, and nobody travels faster than an aeroplane except by VPN or a distant gateway", () => {
   const countries = sizes(byAccount, ({ ip = "" }) => network.locate(ip)?.carrier.country.code);
   expect(share(countries, (count) => count > 1)).toBeGreaterThan(0.03);
   expect(share(countries, (count) => count === 1)).toBeGreaterThan(0.75);
@@ -76,11 +76,11 @@ test("people: some are abroad for a while, and nobody travels faster than an aer
       if (last !== undefined && distanceKm(last.city, city) > 900 * ((atMs - last.atMs) / hourMs) + 50) fast++;
     }
   }
-  // Those with an office in another city than their home, for a city without one.
+  // The exceptions have an office in another city, because their own city has none.
   expect(fast / logins.length).toBeLessThan(0.005);
 });
 
-test("people: they mistype once or twice, seldom five times, and then get in or take a new password", () => {
+test("people: mistype once or twice, seldom five times, and then get in or reset the password", () => {
   const visits = Map.groupBy(activities, ({ session_id, website_account_id: id }) => `${session_id}/${id}`);
   const failed = visits
     .values()
@@ -93,13 +93,13 @@ test("people: they mistype once or twice, seldom five times, and then get in or 
   expect(resets.length).toBeGreaterThan(5);
 });
 
-test("people: about one session in thirty is not heard of by any browser", () => {
+test("people: about one session in thirty sends no browser events", () => {
   const served = new Set(activities.map(({ session_id = "" }) => session_id));
   expect(served.difference(heard).size / served.size).toBeGreaterThan(0.01);
   expect(served.difference(heard).size / served.size).toBeLessThan(0.06);
 });
 
-test("people: each has amounts of their own, some sell, some change passwords, newcomers sign up, some have been away", () => {
+test("people: amounts are personal, some sell, some change passwords, newcomers sign up, and some have been away", () => {
   const amounts = activities.filter(({ type }) => type === "payment").map(({ attributes }) => Number(attributes?.["amount"]));
   expect(Math.max(...amounts) / (amounts.toSorted((a, b) => a - b)[Math.floor(amounts.length / 2)] ?? 1)).toBeGreaterThan(10);
   const counts = Object.groupBy(activities, ({ type }) => type);

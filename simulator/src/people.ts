@@ -7,7 +7,7 @@ import type { Account } from "./visit.ts";
 
 const dayMs = 86_400_000;
 
-// People who live together share a line, and some share a machine.
+// People who live together share a connection, and some share a device.
 export type Household = {
   random: Random;
   country: Country;
@@ -18,23 +18,23 @@ export type Household = {
   movesMs: number;
 };
 
-// One address for everybody who works there, or for everybody who reads there.
+// One address for everybody who works in an office, or for everybody who uses a library.
 type SharedPlace = { site: Site; host: number; device: Device | null };
 
 type Trip = { leavesMs: number; arrivesMs: number; returnsMs: number; homeMs: number; site: Site; host: number };
 
 export type Habits = {
   visitsPerDay: number;
-  // Hours that this person's day is later than the usual one.
+  // How many hours later than usual this person's day is.
   lateness: number;
-  // How often the shop still knows who it is, so that nobody logs in.
+  // How often the shop still recognizes the person, so that no log-in is needed.
   staysLoggedIn: number;
   logsOut: number;
   typos: number;
   buys: number;
   amountMedian: number;
   amountSigma: number;
-  // Sells in the shop's market place, and has the money sent on.
+  // Sells in the shop's marketplace and transfers the proceeds.
   sells: boolean;
   usesVpn: number;
   prefersPhone: number;
@@ -51,7 +51,7 @@ export type Person = {
   office: SharedPlace | null;
   library: SharedPlace | null;
   habits: Habits;
-  // Before the simulation for most.
+  // Before the simulation for most people.
   joinsMs: number;
   silence: { fromMs: number; toMs: number } | null;
   trip: Trip | null;
@@ -184,7 +184,7 @@ function newDevices(random: Random, country: Country, nowMs: number, firstNumber
   return kinds.slice(0, count).map((kind, index) => newDevice(random, { number: firstNumber + index, kind, country, nowMs }));
 }
 
-// Offices fill up one after the other in every city; a library serves its whole city.
+// Offices fill up one after another in every city. A library serves its whole city.
 class SharedPlaces {
   readonly #random: Random;
   readonly #network: Network;

@@ -5,12 +5,12 @@ const draw = (random: Random): number[] => Array.from({ length: 50 }, () => rand
 const many = (next: () => number): number[] => Array.from({ length: 20_000 }, next).toSorted((a, b) => a - b);
 const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-test("random: the same seed gives the same stream, another seed another one", () => {
+test("random: the same seed gives the same stream, and another seed another one", () => {
   expect(draw(new Random("a"))).toEqual(draw(new Random("a")));
   expect(draw(new Random("a"))).not.toEqual(draw(new Random("b")));
 });
 
-test("random: a fork does not depend on what was drawn before it, nor moves what is drawn after", () => {
+test("random: a fork neither depends on earlier draws nor affects later ones", () => {
   const [used, fresh] = [new Random("a"), new Random("a")];
   draw(used);
   expect(draw(used.fork("x"))).toEqual(draw(fresh.fork("x")));
@@ -19,7 +19,7 @@ test("random: a fork does not depend on what was drawn before it, nor moves what
   expect(draw(used)).toEqual(draw(fresh));
 });
 
-test("random: draws have the distributions that they are named after", () => {
+test("random: draws follow the distributions they are named after", () => {
   const random = new Random("a");
   expect(mean(many(() => random.unit()))).toBeCloseTo(0.5, 1);
   expect(mean(many(() => random.exponential(7)))).toBeCloseTo(7, 0);
@@ -34,7 +34,7 @@ test("random: draws have the distributions that they are named after", () => {
   expect(mean(picked)).toBeCloseTo(1.1, 1);
 });
 
-test("random: ids are UUIDs of version 4, and no two are alike", () => {
+test("random: ids are unique UUIDs of version 4", () => {
   const random = new Random("a");
   const ids = Array.from({ length: 10_000 }, () => random.uuid());
   expect(new Set(ids).size).toBe(ids.length);

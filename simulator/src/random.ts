@@ -6,8 +6,8 @@ function hex32(word: number): string {
   return `${hexBytes[word >>> 24]}${hexBytes[(word >>> 16) & 255]}${hexBytes[(word >>> 8) & 255]}${hexBytes[word & 255]}`;
 }
 
-// A small fast counter-based generator (sfc32). Its seed is a text, so that every actor of the simulation has a stream of its
-// own: what one of them does never shifts the others.
+// A small, fast, counter-based generator (sfc32). Its seed is a text, so every actor of the simulation has its own stream, and
+// one actor's draws never shift another's.
 export class Random {
   readonly #seed: string;
   #a: number;
@@ -24,7 +24,7 @@ export class Random {
     for (let i = 0; i < 12; i++) this.word();
   }
 
-  // Depends on the seed and the label alone, not on how much was drawn before.
+  // Depends only on the seed and the label, not on earlier draws.
   fork(label: string): Random {
     return new Random(`${this.#seed}/${label}`);
   }
@@ -39,7 +39,7 @@ export class Random {
     return sum >>> 0;
   }
 
-  // From 0 up to, not including, 1.
+  // From 0 (inclusive) to 1 (exclusive).
   unit(): number {
     return this.word() / 4_294_967_296;
   }
@@ -52,7 +52,7 @@ export class Random {
     return low + (high - low) * this.unit();
   }
 
-  // A whole number from low to high, both included.
+  // A whole number from low to high, both inclusive.
   whole(low: number, high: number): number {
     return low + Math.floor(this.unit() * (high - low + 1));
   }
@@ -85,9 +85,9 @@ export class Random {
     return this.pick(list);
   }
 
-  // By the shares of a table whose keys are the choices.
+  // Picks a key by the shares in the table.
   pickShare<K extends string>(shares: Record<K, number>): K {
-    // The keys of a record of K are K; Object.entries only knows that they are strings.
+    // The keys of a record of K are K, but Object.entries only knows that they are strings.
     const entries = Object.entries(shares) as [K, number][];
     return this.pickWeighted(entries, ([, share]) => share)[0];
   }
@@ -105,7 +105,7 @@ export class Random {
   }
 }
 
-// A value that depends on two numbers alone: for what must come out the same whenever it is asked.
+// A value that depends only on the two numbers, for results that must be repeatable.
 export function scramble(a: number, b: number): number {
   let mixed = Math.imul(a ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(b + 0x165667b1, 0xc2b2ae35);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d);

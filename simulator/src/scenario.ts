@@ -7,13 +7,13 @@ const dayMs = 86_400_000;
 const historyDays = 30;
 const users = 40;
 const visitsPerDay = 1.2;
-// What an attack takes at most; the slow ones take what there is.
+// How long before now an attack starts. Slow attacks use all of this time.
 const attackMs: Partial<Record<AttackKind, number>> = { stuffing_slow: 2 * dayMs, friendly_fraud: 2 * dayMs };
 const usualMs = 20 * 60_000;
 
 export type ScenarioOptions = { kind: AttackKind; seed: string; nowMs: number; appKey: string; origin: string };
 
-// A month of a shop's members, as its servers would hand it in, and one attack that ends about now, browsers and all.
+// A month of members' activity as the shop's servers would send it, and one attack with its browser events that ends about now.
 export function* scenarioDeliveries({ kind, seed, nowMs, appKey, origin }: ScenarioOptions): Generator<Delivery> {
   const attackFromMs = nowMs - (attackMs[kind] ?? usualMs);
   const fromMs = attackFromMs - historyDays * dayMs;

@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import type { BrowserRequest } from "./delivery.ts";
 import type { Voice } from "./voice.ts";
 
-// Where a site's browsers send their events. The interval is that of the SDK's batch mode. If `voice` is absent, the site's
-// servers report.
+// Where a site's browsers send their events. The interval is the SDK's batch interval. If `voice` is absent, the site's servers
+// report.
 export type SiteSettings = { appKey: string; appId: string; origin: string; sendIntervalMs: number; voice?: Voice };
 
 // The browser around the SDK, as the page and the collector see it.
@@ -18,7 +18,7 @@ export type Client = {
   ip: string;
 };
 
-// In the SDK's own order of members.
+// In the SDK's order of members.
 export function browserMembers(client: Client, { origin }: SiteSettings): Record<string, string | number> {
   const [language = "", region = ""] = client.locale.split("-");
   return {

@@ -14,10 +14,10 @@ export type Storage = {
   isFirstOpen: boolean;
   sequence: number;
   session: { id: string; number: number; startMs: number; pausedMs: number } | null;
-  // Who is logged in, and everybody who ever was: a second person on a device gets a unique id of their own.
+  // Who is logged in, and everybody who ever was. A second person on a device gets a separate unique id.
   user: { id: string; sinceMs: number } | null;
   owners: Map<string, { uniqueId: string; firstTouchMs: number }>;
-  // Events that a closing page did not get out; they go with the next visit's first request.
+  // Events that a closing page did not send. They go with the next visit's first request.
   unsent: string[];
   lastVisitMs: number;
 };
@@ -38,11 +38,11 @@ export function newStorage(random: Random, nowMs: number): Storage {
 }
 
 const unsentMax = 50;
-// The SDK begins a new session after this much time in the background.
+// The SDK starts a new session after this much time in the background.
 const sessionIdleMs = 30 * 60 * 1000;
 // The attribute that carries the token.
 const identityAttribute = "casehound_identity";
-// A page that closes takes its last events along now and then; a request whose answer got lost is sent again.
+// A closing page sometimes keeps its last events, and a request whose response was lost is sent again.
 const shareUnsent = 0.02;
 const shareRepeated = 0.003;
 
@@ -53,12 +53,12 @@ type Parts = {
   client: Client;
   settings: SiteSettings;
   random: Random;
-  // Whether the page sends only what the site reports, so that weeks of history take few requests.
+  // Whether the page sends only what the site reports, so weeks of history take few requests.
   isBrief?: boolean;
 };
 
-// One visit's page with the SDK in it. Times given to it are true times; what it writes is the time of the device's own clock.
-// Without a way to post it only keeps its storage: a month of history of which nobody hears would cost seconds.
+// One visit's page with the SDK in it. The times passed to it are true times, but it writes the device's own clock. Without a
+// function to post with, it only maintains its storage, because rendering a month of unsent history would cost seconds.
 export class SdkSession {
   readonly id: string;
   readonly #number: number;
@@ -70,7 +70,7 @@ export class SdkSession {
   readonly #random: Random;
   readonly #post: Post | null;
   readonly #isBrief: boolean;
-  // Who is logged in to the site now. The storage also names somebody whose log-in has expired.
+  // Who is logged in to the site now. The storage may also name somebody whose log-in has expired.
   #loggedIn: string | null = null;
   #token: { accountId: string; text: string } | null = null;
   #page: Page = { path: "/", title: "" };
@@ -140,7 +140,7 @@ export class SdkSession {
     this.event("_profile_set", atMs);
   }
 
-  // The site still knows the visitor from an earlier visit.
+  // The site still recognizes the visitor from an earlier visit.
   stayLoggedIn(): void {
     this.#loggedIn = this.#storage.user?.id ?? null;
   }
@@ -219,7 +219,7 @@ export class SdkSession {
     this.#buffer = [];
   }
 
-  // Events that wait to be sent.
+  // Events waiting to be sent.
   get pending(): number {
     return this.#buffer.length;
   }
@@ -240,7 +240,7 @@ export class SdkSession {
   }
 }
 
-// YYYYMMDD-HHMMSSmmm in UTC, as session ids end.
+// YYYYMMDD-HHMMSSmmm in UTC, as at the end of a session id.
 export function stamp(ms: number): string {
   const [day = "", time = ""] = new Date(ms).toISOString().split("T");
   return `${day.replaceAll("-", "")}-${time.replaceAll(/[:.Z]/g, "")}`;

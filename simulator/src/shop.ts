@@ -8,15 +8,15 @@ import { Timeline } from "./timeline.ts";
 import type { Outlet } from "./visit.ts";
 import { hasServers } from "./voice.ts";
 
-// Somebody with plans: yields when the next thing is due, and does it when that time has come.
+// An actor yields the time of its next action, and acts when it is resumed at that time.
 export type Actor = Generator<number, void, void>;
 
 type Due = Actor | BrowserRequest | TruthNote | { kind: "activity"; activity: Activity };
 
 const batchMax = 500;
 
-// The stage: everybody who acts, what they leave, and the order that it arrives in. Only actors and visits under way are held in
-// memory, so a year takes no more of it than a day.
+// Holds all actors and orders what they produce by arrival. Only active actors and visits are in memory, so a year needs no more
+// memory than a day.
 export class Shop implements Outlet {
   readonly settings: SiteSettings;
   readonly network: Network;
@@ -31,7 +31,7 @@ export class Shop implements Outlet {
     this.people = parts.people;
   }
 
-  // How much is planned: people, attacks, and the rest of the visits under way.
+  // The number of planned items: people, attacks, and the rest of the visits in progress.
   get planned(): number {
     return this.#due.size;
   }
@@ -53,7 +53,7 @@ export class Shop implements Outlet {
     this.#add(note.at_ms, note);
   }
 
-  // Somebody who has joined, and who has logged in this often.
+  // A person who has joined and has logged in at least this often.
   member(random: Random, nowMs: number, loginsMin = 0): Person | null {
     for (let tries = 0; tries < 200; tries++) {
       const person = random.pick(this.people);
@@ -62,8 +62,8 @@ export class Shop implements Outlet {
     return null;
   }
 
-  // Everything up to this time, in the order of arrival; what comes later stays for the next call. The shop's servers gather
-  // activities for a while before they send them.
+  // Yields everything up to this time in order of arrival; later items stay for the next call. The shop's servers gather
+  // activities for a while before sending them.
   *run({ untilMs, batchMs }: { untilMs: number; batchMs: number }): Generator<Delivery> {
     let batch: Activity[] = [];
     let batchEndsMs = Number.POSITIVE_INFINITY;
@@ -86,7 +86,7 @@ export class Shop implements Outlet {
     if (batch.length > 0) yield { kind: "server", at_ms: Math.min(batchEndsMs, untilMs), activities: batch };
   }
 
-  // Nothing can be planned for the past: it has been sent.
+  // The past has already been sent, so nothing can be planned before now.
   #add(atMs: number, due: Due): void {
     this.#due.add(Math.max(atMs, this.#nowMs), due);
   }

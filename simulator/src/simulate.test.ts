@@ -30,13 +30,13 @@ function truths(deliveries: Iterable<Delivery>): SessionTruth[] {
     .toArray();
 }
 
-test("simulate: the same seed gives the same bytes, another seed others", () => {
+test("simulate: the same seed gives the same bytes, and another seed gives others", () => {
   const first = digest(simulate(options));
   expect(digest(simulate(options))).toBe(first);
   expect(digest(simulate({ ...options, seed: "another" }))).not.toBe(first);
 });
 
-test("simulate: everything comes in the order of time, and nothing before the start", () => {
+test("simulate: everything is in chronological order, and nothing precedes the start", () => {
   const times = Iterator.from(simulate(options))
     .map(({ at_ms }) => at_ms)
     .toArray();
@@ -45,14 +45,14 @@ test("simulate: everything comes in the order of time, and nothing before the st
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
 
-test("simulate: attacks do not move what people do who have nothing to do with the victims", () => {
+test("simulate: attacks do not change what people do who are unrelated to the victims", () => {
   const attacks = { takeover_naive: 3, stuffing_burst: 1, scripted_bot: 3, friendly_fraud: 3 };
   const attacked = truths(simulate({ ...options, attacks }));
   const victims = new Set(
     attacked.filter(({ kind, has_login }) => kind !== "genuine" && has_login).map((each) => each.website_account_id),
   );
   const { people } = openShop(options).shop;
-  // Whoever shares a machine with a victim finds it as the victim left it.
+  // A person who shares a device with a victim finds it as the victim left it.
   const homes = new Set(people.filter(({ account }) => victims.has(account.id)).map(({ household }) => household));
   const others = people.filter(({ household, library }) => !homes.has(household) && library === null);
   const ids = new Set(others.map(({ account }) => account.id));
@@ -61,7 +61,7 @@ test("simulate: attacks do not move what people do who have nothing to do with t
   expect(attacked.filter(isOthers)).toEqual(truths(simulate({ ...options, attacks: {} })).filter(isOthers));
 });
 
-test("simulate: it is lazy, and holds no more than people and visits under way", () => {
+test("simulate: is lazy, and holds only people and visits in progress", () => {
   const { value } = simulate({ ...options, days: 36_500 }).next();
   expect(value?.kind).toBeDefined();
   const { shop } = openShop(options);
@@ -73,7 +73,7 @@ test("simulate: it is lazy, and holds no more than people and visits under way",
   expect(most).toBeLessThan(options.users + 500);
 });
 
-test("simulate: the truth is not in anything that is sent", () => {
+test("simulate: nothing that is sent contains the ground truth", () => {
   const words = [...attackKinds, "attack_id", "genuine", "logins_before"];
   const told = Iterator.from(simulate(options))
     .filter(({ kind }) => kind !== "truth")
@@ -82,7 +82,7 @@ test("simulate: the truth is not in anything that is sent", () => {
   expect(told.next().value).toBeUndefined();
 });
 
-test("simulate: every session is labelled, with ids that were sent and the log-ins that were reported before", () => {
+test("simulate: every session is labelled, with ids that were sent and the number of log-ins reported before", () => {
   const ids = new Set<string>();
   const loginsOf = new Map<string, number[]>();
   const sessions: SessionTruth[] = [];

@@ -15,29 +15,29 @@ export type ShopOptions = {
   days: number;
   users: number;
   appKey: string;
-  // What the shop's pages give as app id; the app key where left out.
+  // The app id that the shop's pages send. The default is the app key.
   appId?: string;
   origin: string;
-  // Of a typical member; each has a rate of their own around it.
+  // The rate of a typical member. Each member's own rate varies around it.
   visitsPerDay?: number;
-  // Visits of strangers for each visit of a member.
+  // Visits by strangers for each visit by a member.
   guestShare?: number;
-  // How long the SDK gathers events before it sends them.
+  // How long the SDK gathers events before sending them.
   sendIntervalMs?: number;
-  // Who reports what happens; the shop's servers if left out.
+  // Who reports what happens. The default is the shop's servers.
   voice?: Voice;
 };
 
 export type SimulationOptions = ShopOptions & {
-  // How long the shop's servers gather activities before they send them.
+  // How long the shop's servers gather activities before sending them.
   batchMs?: number;
-  // How many of each kind in the period.
+  // The number of attacks of each kind in the period.
   attacks: AttackCounts;
-  // Attacks begin only after this share of the period, so that there is some history.
+  // Attacks begin only after this share of the period, so there is some history.
   attacksFrom?: number;
 };
 
-// A shop with its people, and nobody in it yet.
+// A shop with its people, before anybody has entered.
 export function openShop(options: ShopOptions): { shop: Shop; random: Random } {
   const random = new Random(options.seed);
   const network = new Network();
@@ -48,8 +48,8 @@ export function openShop(options: ShopOptions): { shop: Shop; random: Random } {
   return { shop: new Shop({ settings, network, people }), random };
 }
 
-// Weeks of a shop, in the order that they arrive. The same options give the same bytes, and an attack moves nothing of what people
-// do who share neither account nor machine with its victim.
+// Weeks of a shop's activity in order of arrival. The same options give the same bytes. An attack changes nothing for people who
+// share neither an account nor a device with its victim.
 export function* simulate(options: SimulationOptions): Generator<Delivery> {
   const { shop, random } = openShop(options);
   const { startMs, days, users, visitsPerDay = 0.6, guestShare = 0.4 } = options;

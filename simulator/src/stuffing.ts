@@ -32,7 +32,7 @@ type Try = {
   looksAround: boolean;
 };
 
-// One name and password at the door. Where it fits, some go in and look.
+// Tries one name and password. If they are right, some look around inside.
 function tryOne(shop: Shop, { random, kind, id }: Attack, attempt: Try, nowMs: number): number {
   const { victim, device, ip, userAgent, hasBrowser, isRight, looksAround } = attempt;
   const visitor = {
@@ -58,7 +58,7 @@ function knownOrNot(shop: Shop, attack: Attack, unknownNames: number, nowMs: num
   return attack.random.chance(unknownNames) ? null : shop.member(attack.random, nowMs);
 }
 
-// As many tries as fast as the door lets them, from one machine or one address.
+// As many tries as the log-in form allows, as fast as it allows, from one device or one address.
 export const stuffInBurst: AttackScript = function* (shop, attack, startMs) {
   const { random, haste, isShow } = attack;
   const parameters = attackParameters.stuffing_burst;
@@ -88,7 +88,7 @@ export const stuffInBurst: AttackScript = function* (shop, attack, startMs) {
   }
 };
 
-// A new line from a rented pool for every few tries, for days, with a handful of browsers' names.
+// A new connection from a rented pool for every few tries, over days, with a handful of user agents.
 export const stuffSlowly: AttackScript = function* (shop, attack, startMs) {
   const { random } = attack;
   const parameters = attackParameters.stuffing_slow;
@@ -120,7 +120,7 @@ function rentedPool(shop: Shop, random: Random): () => string {
   return () => proxyAddress(random, shop.network, isWorldwide ? attackerCountry(random) : chosen);
 }
 
-// A few common passwords against everybody, from one network whose addresses take turns.
+// A few common passwords against everybody, from the rotating addresses of one network.
 export const spray: AttackScript = function* (shop, attack, startMs) {
   const { random } = attack;
   const parameters = attackParameters.spraying;

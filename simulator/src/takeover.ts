@@ -47,7 +47,7 @@ const disguises: Record<string, (shop: Shop, random: Random, victim: Person, now
   },
 };
 
-// The same browser in the same version on the same screen; only its storage is empty.
+// The same browser, version and screen; only the storage is empty.
 function imitation(random: Random, victim: Person, nowMs: number): Device {
   const copied = random.pick(victim.devices);
   return { ...attackerDevice(random, victim.country, nowMs, copied.agent), kind: copied.kind, locale: copied.locale };
@@ -107,7 +107,7 @@ export const takeOver: AttackScript = function* (shop, attack, startMs) {
   visit.end();
 };
 
-// Somebody who reads the victim's mail: a new password by the shop's own form, and then the money.
+// Somebody who can read the victim's e-mail resets the password with the shop's own form, then takes the money.
 export const resetThenTransfer: AttackScript = function* (shop, attack, startMs) {
   yield startMs;
   const { random } = attack;

@@ -1,4 +1,4 @@
-// Things to come, earliest first; what was added first comes first among equals, so that a run can be repeated exactly.
+// A queue of future items, earliest first. Ties keep their order of insertion, so a run can be repeated exactly.
 export class Timeline<T> {
   readonly #heap: { atMs: number; order: number; item: T }[] = [];
   #added = 0;

@@ -8,22 +8,22 @@ import type { SiteSettings } from "./sdk-request.ts";
 import { SdkSession, type Attributes, type Storage } from "./sdk.ts";
 import { hasServers } from "./voice.ts";
 
-// An account as the shop knows it. Log-ins are those that the shop has reported.
+// An account as the shop knows it. `logins` counts those that the shop has reported.
 export type Account = { id: string; email: string; logins: number };
 
-// How long somebody takes for what takes a typical person this long.
+// How long this visitor takes for something that takes a typical person this long.
 export type Rhythm = (typicalMs: number) => number;
 
 export function humanRhythm(random: Random, { sigma, speed }: { sigma: number; speed: number }): Rhythm {
   return (typicalMs) => Math.min(12 * 60_000, 150 + random.logNormal(typicalMs / speed, sigma));
 }
 
-// A program waits as long as it was told, give or take what the network takes and the jitter that it was given.
+// A program waits as long as configured, plus network latency and the given jitter.
 export function machineRhythm(random: Random, { meanMs, jitter }: { meanMs: number; jitter: number }): Rhythm {
   return () => Math.max(5, meanMs * (1 + jitter * random.between(-1, 1)) + random.exponential(8));
 }
 
-// Where a visit's traces go.
+// Where a visit's requests, reports and notes go.
 export type Outlet = {
   settings: SiteSettings;
   hasBrowsers: boolean;
@@ -39,9 +39,9 @@ export type Visitor = {
   zoneMinutes: number;
   account: Account | null;
   rhythm: Rhythm;
-  // What a program says that it is, instead of the device's own browser.
+  // The user agent that a program sends instead of the device's own browser.
   userAgent?: string;
-  // A program that talks to the shop's servers has no browser to run the SDK in.
+  // False for a program that talks to the shop's servers and has no browser to run the SDK.
   hasBrowser?: boolean;
   scrolls?: number;
   truth: { kind: "genuine" } | { kind: AttackKind; attack_id: string };
@@ -49,7 +49,7 @@ export type Visitor = {
 
 const sensitive = new Set(["password_changed", "email_changed", "mfa_changed", "payee_added"]);
 
-// Somebody's stay in the shop, in all that it leaves: the browser's requests, what the shop's servers report, and the truth.
+// One visit and everything it produces: the browser's requests, the servers' reports, and the ground truth.
 export class Visit {
   readonly random: Random;
   readonly ip: string;
@@ -76,7 +76,7 @@ export class Visit {
     const runsSdk = visitor.hasBrowser !== false && device.blocking !== "script";
     this.#storage = runsSdk ? storageOf(device, random, startMs) : null;
     this.#sdk = this.#storage === null ? null : this.#startSdk(this.#storage, startMs);
-    // Without the SDK the shop has only the session of its own servers to tell.
+    // Without the SDK, the shop knows only its servers' own session.
     this.sessionId = this.#sdk?.id ?? random.hex(4);
     this.deviceId = this.#storage?.deviceId;
     this.#truth = {
@@ -94,7 +94,7 @@ export class Visit {
     if (this.isKnown) this.#name();
   }
 
-  // Whether the browser still says whose it is, so that nobody has to log in.
+  // Whether the browser still identifies the account, so that no log-in is needed.
   get isKnown(): boolean {
     const { account } = this.#visitor;
     return account !== null && this.#storage?.user?.id === account.id;
@@ -105,13 +105,13 @@ export class Visit {
     return hasServers(this.#outlet.settings.voice);
   }
 
-  // The shop still knows the visitor, who need not log in.
+  // The shop still recognizes the visitor, who need not log in.
   stayLoggedIn(): this {
     this.#sdk?.stayLoggedIn();
     return this;
   }
 
-  // From here on the shop can tell whose visit it is.
+  // From here on the shop knows whose visit it is.
   #name(): void {
     const { account } = this.#visitor;
     if (account !== null) this.#truth.website_account_id = account.id;
@@ -139,7 +139,7 @@ export class Visit {
     return new SdkSession({ storage, client, settings, random, isBrief: !hasBrowsers }, startMs, post);
   }
 
-  // The page that is open is looked at first, for about this long.
+  // The visitor first spends about this long on the current page.
   to(page: Page, typicalMs = 14_000): this {
     const { rhythm, scrolls = 0.45 } = this.#visitor;
     if (this.#isOnPage) {
@@ -156,7 +156,7 @@ export class Visit {
     this.#sdk?.event("_scroll", this.#nowMs + afterMs, { _engagement_time_msec: Math.round(Math.min(afterMs, stayMs)) });
   }
 
-  // Something of the site's own that the browser tells.
+  // A custom event that the browser reports.
   act(name: string, typicalMs: number, attributes: Attributes = {}, items: readonly Item[] = []): this {
     this.#nowMs += this.#visitor.rhythm(typicalMs);
     this.#sdk?.event(name, this.#nowMs, attributes, items);
@@ -227,7 +227,7 @@ export class Visit {
     return this;
   }
 
-  // Returns when it was over.
+  // Returns the time at which the visit ended.
   end(): number {
     if (!this.#isOpen) throw new Error("A visit ends once");
     this.#isOpen = false;

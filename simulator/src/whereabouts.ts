@@ -9,9 +9,9 @@ const dayMs = 24 * hourMs;
 
 export type Connection = { ip: string; zoneMinutes: number };
 
-// A phone on its carrier's network shares an address with everybody else on that gateway.
+// A phone on a mobile network shares an address with everybody else on that gateway.
 const natAddresses = 24;
-// Abroad a phone's traffic mostly still leaves through its own carrier.
+// Abroad, a phone's traffic mostly still leaves through its own carrier.
 const roamsHome = 0.45;
 const popularAbroad = new Set(["ES", "IT", "GR", "TR", "FR", "AT", "PT", "NL", "GB", "US", "TH"]);
 
@@ -30,7 +30,7 @@ function homeSite(household: Household, network: Network, nowMs: number): Site {
   return household.site;
 }
 
-// Machines change the last 64 bits of their IPv6 address every day.
+// Devices change the last 64 bits of their IPv6 address every day.
 function machineOf(device: Device, nowMs: number): number {
   return scramble(device.number, Math.floor(nowMs / dayMs));
 }
@@ -49,7 +49,7 @@ function mobileAddress({ mobile, random, household }: Person): string {
 
 function vpnAddress({ random, country }: Person, network: Network): string {
   const exit = random.chance(0.65) ? country : random.pick(countries);
-  // A provider has few exits, and everybody is behind them.
+  // A provider has few exits, which all of its customers share.
   return addressV4(pickSite(random, network.carriersOf(exit, "hosting")), 4000 + random.whole(0, 11));
 }
 
@@ -78,7 +78,7 @@ export function connect(person: Person, device: Device, network: Network, nowMs:
   return at(homeAddress(person, device, network, nowMs));
 }
 
-// Moves the person's travels on to this time. While on the way they do not shop: the answer is when they can.
+// Advances the person's travels to this time. People in transit do not shop, so it returns when they can shop again.
 export function travel(person: Person, network: Network, nowMs: number): number {
   const { random, household } = person;
   if (person.trip !== null && nowMs >= person.trip.homeMs) {
@@ -89,7 +89,7 @@ export function travel(person: Person, network: Network, nowMs: number): number 
     const isAbroad = random.chance(0.6);
     const popular = countries.filter(({ code }) => code !== person.country.code && popularAbroad.has(code));
     const country = !isAbroad ? person.country : random.chance(0.9) ? random.pick(popular) : random.pick(countries);
-    // Hotels and friends have ordinary lines.
+    // Hotels and friends have ordinary connections.
     const site = pickSite(random, network.carriersOf(country, random.chance(0.6) ? "home" : "office"));
     const awayMs = (isAbroad ? random.between(3, 15) : random.between(1, 4)) * dayMs;
     const wayMs = 1.5 * hourMs + (distanceKm(household.city, site.city) / random.between(90, 650)) * hourMs;
@@ -104,7 +104,7 @@ export function travel(person: Person, network: Network, nowMs: number): number 
   return nowMs;
 }
 
-// How likely somebody is to be shopping at an hour of the day, against the best hour.
+// How likely a person is to shop at each hour of the day, relative to the best hour.
 const dayCurve = [
   0.12, 0.05, 0.03, 0.02, 0.03, 0.06, 0.15, 0.3, 0.42, 0.5, 0.55, 0.6, 0.72, 0.66, 0.58, 0.56, 0.6, 0.7, 0.82, 0.95, 1, 0.92, 0.6,
   0.3,

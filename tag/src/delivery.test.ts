@@ -7,12 +7,12 @@ const site = useShop();
 const hashOf = (body: string): string => createHash("sha256").update(body).digest("hex").slice(0, 8);
 const sentAt = ({ url }: Upload): number => Number(url.searchParams.get("upload_timestamp"));
 
-// Lets the page's clock run until the collector has seen so many requests.
+// Advances the page's clock until the collector has received this many requests.
 async function runUntilUploads(page: Page, count: number): Promise<void> {
   while (site.shop.uploads.length < count) await page.clock.runFor(1000);
 }
 
-test("delivery: a batch is one request without preflight and cookies, with the right hash, to the key's address", async () => {
+test("delivery: a batch is one request to the key's address, without preflight and cookies, with the right hash", async () => {
   const page = await site.visit();
   await page.evaluate('casehound.record("gruß", {}); casehound.record("payment", { note: "grüße 😀" }); casehound.flush()');
   await site.shop.untilEvent("payment");
@@ -39,7 +39,7 @@ test("delivery: an endpoint that the page names is used as it is", async () => {
   expect(site.shop.uploads[0]?.url.pathname).toBe("/proxied/collect/ak_shop");
 });
 
-test("delivery: events go by themselves after 5 seconds, and at once when there are 50", async () => {
+test("delivery: events are sent after 5 seconds, and at once if there are 50", async () => {
   await site.visitor.clock.install();
   const page = await site.visit();
   await page.clock.runFor(5000);
@@ -52,7 +52,7 @@ test("delivery: events go by themselves after 5 seconds, and at once when there 
   expect(site.shop.uploads.at(-1)?.events).toHaveLength(50);
 });
 
-test("delivery: a page that is closed delivers what it has, without waiting for a hash", async () => {
+test("delivery: a page that closes delivers its events without waiting for a hash", async () => {
   const page = await site.visit();
   await page.evaluate('casehound.record("last_click")');
   await page.close();
@@ -61,7 +61,7 @@ test("delivery: a page that is closed delivers what it has, without waiting for 
   expect(site.shop.uploads.at(-1)?.url.searchParams.has("hashCode")).toBe(false);
 });
 
-test("delivery: a page that is hidden does not send again what is under way", async () => {
+test("delivery: a page that is hidden does not resend what is in flight", async () => {
   site.shop.answer = "none";
   const page = await site.visit();
   await page.evaluate("casehound.flush()");
@@ -72,7 +72,7 @@ test("delivery: a page that is hidden does not send again what is under way", as
   expect(site.shop.uploads[1]?.events.map(({ event_type }) => event_type)).toEqual(["meanwhile", "_user_engagement"]);
 });
 
-test("delivery: where requests end with their page, a beacon goes instead", async () => {
+test("delivery: a beacon is used if requests cannot outlive their page", async () => {
   await site.visitor.addInitScript(`delete Request.prototype.keepalive;
     const beacon = navigator.sendBeacon;
     navigator.sendBeacon = function (url, body) { localStorage.beacons = Number(localStorage.beacons ?? 0) + 1; return beacon.call(this, url, body); };`);
@@ -82,10 +82,10 @@ test("delivery: where requests end with their page, a beacon goes instead", asyn
   expect(await page.evaluate("localStorage.beacons")).toBe("1");
 });
 
-test("delivery: what was recorded offline comes with the next visit, each event once", async () => {
+test("delivery: events recorded offline are delivered by the next visit, each once", async () => {
   const first = await site.visit("/one");
   await site.visitor.setOffline(true);
-  // A page that ends may be online again before it has ended: then its last words are heard, and not taken.
+  // A closing page may be online again before it ends. Then its last request arrives but is not accepted.
   site.shop.answer = 503;
   await first.evaluate('casehound.record("offline_1"); casehound.record("offline_2"); casehound.flush()');
   await first.close();
@@ -113,7 +113,7 @@ test("delivery: a page that comes back online sends at once", async () => {
   expect(site.shop.ofType("offline")).toHaveLength(1);
 });
 
-test("delivery: 503 keeps the events, and the tries grow further apart until 200", async () => {
+test("delivery: 503 keeps the events, and the pauses between attempts grow until 200", async () => {
   await site.visitor.clock.install();
   site.shop.answer = 503;
   const page = await site.visit();
@@ -128,7 +128,7 @@ test("delivery: 503 keeps the events, and the tries grow further apart until 200
   await page.waitForFunction(`${queueKeys}.length === 0`);
 });
 
-test("delivery: a collector that never answers is given up on after 20 seconds, and tried again", async () => {
+test("delivery: a request without a response is abandoned after 20 seconds and retried", async () => {
   await site.visitor.clock.install();
   site.shop.answer = "none";
   const page = await site.visit();
@@ -141,7 +141,7 @@ test("delivery: a collector that never answers is given up on after 20 seconds, 
   expect(site.shop.types).toEqual(["_first_open", "_session_start", "_page_view"]);
 });
 
-test("delivery: of a long outage the newest 500 events stay, and go in requests of up to 60 kB", async () => {
+test("delivery: a long outage keeps the newest 500 events, and sends them in requests of up to 60 kB", async () => {
   site.shop.answer = 503;
   const page = await site.visit();
   await page.evaluate('for (let n = 0; n < 600; n++) casehound.record("click", { n })');

@@ -5,7 +5,7 @@ const site = useShop();
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/;
 const userOf = (event: SentEvent | undefined): string | undefined => event?.user._user_id?.value;
 
-test("events: a first visit is _first_open, _session_start and _page_view, in the shape that the collector knows", async () => {
+test("events: a first visit sends _first_open, _session_start and _page_view in the collector's format", async () => {
   const page = await site.visit("/shoes?email=a@b.example#size");
   await page.evaluate("casehound.flush()");
   const view = await site.shop.untilEvent("_page_view");
@@ -48,7 +48,7 @@ test("events: a first visit is _first_open, _session_start and _page_view, in th
   });
 });
 
-test("events: a log-in is _profile_set with the user, followed by the summary of the input before it, and is sent at once", async () => {
+test("events: a log-in sends _profile_set with the user and then the summary of the input before it, at once", async () => {
   const page = await site.visit();
   await page.keyboard.type("abc");
   await page.evaluate('casehound.setUserId("user-42")');
@@ -60,7 +60,7 @@ test("events: a log-in is _profile_set with the user, followed by the summary of
   expect(userOf(site.shop.ofType("_page_view")[0])).toBeUndefined();
 });
 
-test("events: a user set again is no event; a log-out is one without user; a second user gets a new unique_id, the device stays", async () => {
+test("events: setting the same user sends nothing; a log-out sends no user; a second user gets a new unique_id on the same device", async () => {
   const page = await site.visit();
   await page.evaluate('casehound.setUserId("A"); casehound.setUserId("A"); casehound.record("with_A")');
   await page.evaluate('casehound.setUserId(null); casehound.setUserId(null); casehound.record("with_none")');
@@ -77,7 +77,7 @@ test("events: a user set again is no event; a log-out is one without user; a sec
   expect(new Set(site.shop.events.map(({ attributes }) => attributes["_session_id"])).size).toBe(1);
 });
 
-test("events: the user, the device and the session last over pages; the session number does not grow", async () => {
+test("events: user, device and session persist across pages, and the session number does not grow", async () => {
   const first = await site.visit("/one");
   await first.evaluate('casehound.setUserId("A")');
   await site.shop.untilEvent("_profile_set");
@@ -97,7 +97,7 @@ test("events: the user, the device and the session last over pages; the session 
   expect(site.shop.ofType("_session_start")).toHaveLength(1);
 });
 
-test("events: record keeps flat attributes and items, cuts long ones, and lets nobody overwrite the tag's own", async () => {
+test("events: record keeps flat attributes and items, truncates long ones, and cannot overwrite the tag's own", async () => {
   const page = await site.visit();
   await page.evaluate(`casehound.record("payment", {
     amount: 12.5, currency: "EUR", express: true, long: "x".repeat(1023) + "😀", nested: { a: 1 }, none: null, not: NaN, huge: 1e300,
@@ -115,7 +115,7 @@ test("events: record keeps flat attributes and items, cuts long ones, and lets n
   expect(wide.items).toHaveLength(20);
 });
 
-test("events: an event over 30 kB goes without its attributes, and says so in the console", async () => {
+test("events: an event over 30 kB is sent without its attributes, with a warning in the console", async () => {
   const page = await site.visit();
   const warned = page.waitForEvent("console");
   const large = 'Object.fromEntries(Array.from({ length: 30 }, (_, index) => ["a" + index, "ü".repeat(1024)]))';
@@ -125,7 +125,7 @@ test("events: an event over 30 kB goes without its attributes, and says so in th
   expect(Object.keys(attributes).filter((name) => name.startsWith("a"))).toEqual([]);
 });
 
-test("events: bad calls do nothing but warn", async () => {
+test("events: invalid calls only warn", async () => {
   const page = await site.visit();
   const warnings: string[] = [];
   page.on("console", (message) => warnings.push(message.text()));
@@ -141,7 +141,7 @@ test("events: bad calls do nothing but warn", async () => {
   expect(site.shop.types).toEqual(["_first_open", "_session_start", "_page_view", "fine"]);
 });
 
-test("events: calls before the tag are kept in order by the README's queue, also through methods that the page took from the stub", async () => {
+test("events: the README's stub keeps early calls in order, even through methods that the page took from it", async () => {
   site.shop.head = `${stub}<script>
     casehound.setUserId("A"); casehound.record("early", { n: 1 }); var kept = casehound.record, object = casehound;</script>`;
   const page = await site.visit();
@@ -151,7 +151,7 @@ test("events: calls before the tag are kept in order by the README's queue, also
   expect(site.shop.events.slice(-3).map(userOf)).toEqual(["A", "A", "A"]);
 });
 
-test("events: a tag that is loaded twice works once", async () => {
+test("events: a tag loaded twice runs once", async () => {
   site.shop.head = `<script data-app-key="ak_shop" src="${site.shop.collectorUrl}/tag.js"></script>`;
   const page = await site.visit();
   await page.evaluate('casehound.record("once"); casehound.flush()');
@@ -159,7 +159,7 @@ test("events: a tag that is loaded twice works once", async () => {
   expect(site.shop.types).toEqual(["_first_open", "_session_start", "_page_view", "once"]);
 });
 
-test("events: without an app key the tag says so and stays away", async () => {
+test("events: without an app key the tag warns and does nothing", async () => {
   site.shop.attributes = "";
   const page = await site.visitor.newPage();
   const warned = page.waitForEvent("console");

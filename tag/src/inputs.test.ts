@@ -12,14 +12,14 @@ async function summaryOf(page: Page): Promise<SentEvent["attributes"]> {
   return attributes;
 }
 
-test("inputs: presses, keys and turns of the wheel are counted by kind, from one summary to the next", async () => {
+test("inputs: presses, keys and wheel turns are counted by kind, from one summary to the next", async () => {
   const page = await site.visit();
   await page.mouse.click(100, 20);
   await page.keyboard.type("secret");
   await page.mouse.wheel(0, 100);
   await page.waitForFunction("scrollY > 0");
   expect(await summaryOf(page)).toMatchObject({
-    // The mouse's way to the place, and the press.
+    // The mouse's move to the position, and the press.
     _casehound_pointer: 2,
     _casehound_keys: 6,
     _casehound_touches: 0,
@@ -33,7 +33,7 @@ test("inputs: presses, keys and turns of the wheel are counted by kind, from one
   expect(second).not.toHaveProperty("_casehound_input_spread");
 });
 
-test("inputs: touches are counted as touches alone", async () => {
+test("inputs: touches count only as touches", async () => {
   const context = await site.visitor.browser()?.newContext({ hasTouch: true });
   const page = await context?.newPage();
   if (page === undefined) throw new Error("no browser");
@@ -45,7 +45,7 @@ test("inputs: touches are counted as touches alone", async () => {
   await context?.close();
 });
 
-test("inputs: what a script of the page does is no input", async () => {
+test("inputs: events made by a script do not count", async () => {
   const page = await site.visit();
   await page.evaluate(`for (let n = 0; n < 20; n++) {
     for (const type of ["pointerdown", "pointermove", "keydown", "wheel"]) dispatchEvent(new Event(type));
@@ -56,7 +56,7 @@ test("inputs: what a script of the page does is no input", async () => {
   expect(await summaryOf(page)).toMatchObject({ _casehound_inputs: 0 });
 });
 
-test("inputs: a burst of moves is one input, and so are the repeats of a key that is held", async () => {
+test("inputs: a burst of moves is one input, and so is a key held down", async () => {
   await site.visitor.clock.install();
   const page = await site.visit();
   await page.clock.pauseAt(Date.now() + 60_000);
@@ -89,7 +89,7 @@ test("inputs: the spread is the gaps' standard deviation over their mean, from 8
   await site.visitor.clock.install();
   const page = await site.visit();
   await page.clock.pauseAt(Date.now() + 60_000);
-  // The clock of the test also stamps the events, so the gaps are known: seven of 100 ms and one of 500 ms, and a pause.
+  // The test's clock also stamps the events, so the gaps are known: seven of 100 ms, one of 500 ms, and a pause.
   for (const gap of [0, 100, 100, 100, 100, 100, 100, 100]) {
     await page.clock.runFor(gap);
     await page.keyboard.press("a");
@@ -104,7 +104,7 @@ test("inputs: the spread is the gaps' standard deviation over their mean, from 8
   expect(await summaryOf(page)).toMatchObject({ _casehound_input_spread: 0.88 });
 });
 
-test("inputs: a driven browser says so", async () => {
+test("inputs: a browser under automation reports it", async () => {
   const page = await site.visit();
   expect(await summaryOf(page)).toMatchObject({ _casehound_webdriver: true });
 });

@@ -9,7 +9,7 @@ test.for([
   { browser: "a browser that tells", script: "" },
   { browser: "an older one", script: "delete window.navigation" },
 ])(
-  "pages: in $browser, each path of a single-page shop is one view, with its title; no query and fragment is",
+  "pages: in $browser, each path of a single-page shop is one view with its title, and queries and fragments are not",
   async ({ script }) => {
     await site.visitor.addInitScript(script);
     const page = await site.visit("/home");
@@ -34,7 +34,7 @@ test.for([
   },
 );
 
-test("pages: where the tag must wrap the history's calls, they keep their results and their errors", async () => {
+test("pages: wrapped history calls keep their results and errors", async () => {
   await site.visitor.addInitScript("delete window.navigation; history.original = history.pushState");
   const page = await site.visit("/home");
   await page.evaluate('history.pushState({ kept: 1 }, "", "/shoes")');
@@ -44,7 +44,7 @@ test("pages: where the tag must wrap the history's calls, they keep their result
   await expect(refused).rejects.toThrow("SecurityError");
 });
 
-test("pages: the page that is left in a single-page shop gets its engagement, under its own address", async () => {
+test("pages: a page left in a single-page shop gets its engagement under its own address", async () => {
   await site.visitor.clock.install();
   const page = await site.visit("/home");
   await page.clock.runFor(2000);
@@ -55,7 +55,7 @@ test("pages: the page that is left in a single-page shop gets its engagement, un
   expect(attributes["_engagement_time_msec"]).toBeGreaterThanOrEqual(2000);
 });
 
-test("pages: scrolling to nine tenths is one _scroll for a page", async () => {
+test("pages: scrolling past nine tenths sends one _scroll per page", async () => {
   const page = await site.visit("/home");
   await page.evaluate("scrollTo(0, 1000)");
   await page.evaluate("new Promise(requestAnimationFrame)");
@@ -68,7 +68,7 @@ test("pages: scrolling to nine tenths is one _scroll for a page", async () => {
   expect(site.shop.ofType("_scroll")).toHaveLength(1);
 });
 
-test("pages: a page that is hidden tells how long it was seen, and another time only from when it is shown again", async () => {
+test("pages: a hidden page reports how long it was visible, and counts again only once it is shown", async () => {
   await site.visitor.clock.install();
   const page = await site.visit("/home");
   await page.clock.runFor(3000);
@@ -89,7 +89,7 @@ test("pages: a page that is hidden tells how long it was seen, and another time 
   expect(viewed()).toHaveLength(1);
 });
 
-test("pages: after 30 minutes of silence a session begins anew, with a page view of its own", async () => {
+test("pages: after 30 minutes of silence a new session begins, with its own page view", async () => {
   await site.visitor.clock.install();
   const page = await site.visit("/home");
   await page.clock.fastForward(29 * minuteMs);
@@ -114,7 +114,7 @@ test("pages: after 30 minutes of silence a session begins anew, with a page view
   expect(site.shop.ofType("_page_view").map(({ attributes }) => attributes["_entrances"])).toEqual([1, 1]);
 });
 
-test("pages: a page that is closed after hours belongs to its old session, and does not prolong it", async () => {
+test("pages: a page closed after hours belongs to its old session and does not prolong it", async () => {
   await site.visitor.clock.install();
   const page = await site.visit("/home");
   await page.clock.fastForward(300 * minuteMs);
@@ -125,7 +125,7 @@ test("pages: a page that is closed after hours belongs to its old session, and d
   expect((await site.shop.untilEvent("back")).attributes["_session_number"]).toBe(2);
 });
 
-test("pages: the referrer comes without its query", async () => {
+test("pages: the referrer is sent without its query", async () => {
   const page = await site.visit("/home");
   await page.evaluate('location.href = "/next"');
   await page.waitForURL("**/next");
@@ -139,7 +139,7 @@ test("pages: the referrer comes without its query", async () => {
   expect(JSON.stringify(site.shop.uploads.map(({ headers, body }) => [headers, body]))).not.toContain("secret");
 });
 
-test("pages: a page that the browser only prepares is no view, and its calls wait until it is shown", async () => {
+test("pages: a prerendered page is not a view, and its calls wait until it is shown", async () => {
   await site.visitor.addInitScript('Object.defineProperty(document, "prerendering", { configurable: true, value: true })');
   const page = await site.visit("/home");
   await page.evaluate('casehound.record("early"); casehound.flush()');

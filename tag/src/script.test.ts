@@ -10,25 +10,25 @@ const folder = join(import.meta.dirname, "browser");
 const sources = parts.map((part) => readFileSync(join(folder, `${part}.ts`), "utf8"));
 const linesOf = (source: string): string[] => source.split("\n").map((line) => line.trim());
 
-test("tag script: compressed, it stays under 6,000 bytes", () => {
+test("tag script: stays under 6,000 bytes compressed", () => {
   expect(gzipSync(tagScript()).length).toBeLessThan(6000);
 });
 
-test("tag script: it is a classic script that parses, without imports, exports and types", () => {
+test("tag script: is a valid classic script without imports, exports and types", () => {
   expect(() => new Script(tagScript())).not.toThrow();
   expect(tagScript()).not.toMatch(/^(import|export|type|interface) /m);
 });
 
-test("tag script: it tells the package's version", () => {
+test("tag script: contains the package's version", () => {
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../package.json"), "utf8")) as { version: string };
   expect(tagScript()).toContain(`const version = "${version}";`);
 });
 
-test("tag script: it has nothing to do with cookies", () => {
+test("tag script: does not use cookies", () => {
   expect(tagScript()).not.toMatch(/cookie/i);
 });
 
-test("tag script: making it says nothing on standard error, and leaves the process's warnings as they were", () => {
+test("tag script: building it prints nothing on standard error and keeps the process's warnings", () => {
   const address = new URL("./script.ts", import.meta.url).href;
   const code = `import { tagScript } from "${address}"; tagScript(); process.emitWarning("kept");`;
   const { stderr, status } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
@@ -36,7 +36,7 @@ test("tag script: making it says nothing on standard error, and leaves the proce
   expect(stderr.match(/Warning: .*/g)).toEqual(["Warning: kept"]);
 });
 
-test("tag script: every file of the tag is a part, and uses only the parts before it", () => {
+test("tag script: includes every source file of the tag, and each uses only earlier parts", () => {
   const files = readdirSync(folder).filter((file) => file.endsWith(".ts"));
   expect(files.toSorted()).toEqual(parts.map((part) => `${part}.ts`).toSorted());
   const late = sources.flatMap((source, index) =>
@@ -45,7 +45,7 @@ test("tag script: every file of the tag is a part, and uses only the parts befor
   expect(late.map(([text]) => text)).toEqual([]);
 });
 
-test("tag script: no two parts use one name at their top", () => {
+test("tag script: no two parts share a top-level name", () => {
   const names = sources.flatMap((source) =>
     [...source.matchAll(/^(?:export )?(?:async )?(?:function|const|let) (\w+)/gm)].map(([, name]) => name),
   );
@@ -53,7 +53,7 @@ test("tag script: no two parts use one name at their top", () => {
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
-test("tag script: no literal spans lines or has two blanks in a row, so that cutting both out changes nothing", () => {
+test("tag script: no literal spans lines or has two spaces in a row, so removing both changes nothing", () => {
   const wrong = sources.flatMap((source) =>
     linesOf(source).filter(
       (line) => !line.startsWith("//") && (line.includes("  ") || line.split("`").length % 2 === 0 || line.includes("/*")),

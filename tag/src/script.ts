@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 
-// In the order in which they use each other. Their top-level names share one scope.
+// In order of dependency. Their top-level names share one scope.
 export const parts = [
   "guard",
   "settings",
@@ -16,8 +16,8 @@ export const parts = [
   "tag",
 ] as const;
 
-// The tag as browsers get it: its parts without types, imports, comments and indentation, in a function of their own. The text
-// is only cut by whole lines and runs of blanks, which is safe as long as no literal has these: a test holds that.
+// The tag as browsers receive it: its parts without types, imports, comments and indentation, inside a function. Only whole lines
+// and runs of spaces are removed, which is safe as long as no literal contains them. A test checks that.
 export function tagScript(): string {
   const lines = parts
     .map((part) => readFileSync(new URL(`./browser/${part}.ts`, import.meta.url), "utf8"))
@@ -32,9 +32,9 @@ export function tagScript(): string {
   return `(()=>{"use strict";\n${lines.join("\n")}\n})();\n`;
 }
 
-// Node calls the function experimental on standard error, where an operator can do nothing about it.
+// Node prints an experimental warning on standard error, about which an operator can do nothing.
 function stripTypes(source: string): string {
-  // oxlint-disable-next-line typescript/unbound-method -- It is put back, and not called.
+  // oxlint-disable-next-line typescript/unbound-method -- It is restored and not called.
   const { emitWarning } = process;
   process.emitWarning = () => {};
   try {

@@ -24,12 +24,12 @@ type Answer = 200 | 503 | "none";
 // The queue for early calls, as README.md tells sites to paste it.
 export const stub = /<script>\n[^<]+<\/script>/.exec(readFileSync(new URL("../README.md", import.meta.url), "utf8"))?.[0] ?? "";
 
-// For the tests: a shop whose pages carry the tag, and the collector, on an origin of its own, that it sends to.
+// For tests: a shop whose pages carry the tag, and its collector on another origin.
 export class Shop {
   readonly uploads: Upload[] = [];
   readonly preflights: string[] = [];
   answer: Answer = 200;
-  // What stands in every page's head before the tag.
+  // Inserted into every page's head before the tag.
   head = "";
   attributes = 'async data-app-key="ak_shop"';
   private readonly pages = createServer((request, response) => this.servePage(request, response));
@@ -60,12 +60,12 @@ export class Shop {
     return originOf(this.collector);
   }
 
-  // What the collector took, each event as often as it did.
+  // Everything the collector accepted, including repeats.
   get accepted(): SentEvent[] {
     return this.uploads.filter(({ isAccepted }) => isAccepted).flatMap(({ events }) => events);
   }
 
-  // What the service keeps: an event that comes again is the same one.
+  // What the service keeps: a repeated event counts once.
   get events(): SentEvent[] {
     return [...new Map(this.accepted.map((event) => [event.event_id, event])).values()];
   }
@@ -78,7 +78,7 @@ export class Shop {
     return this.events.filter(({ event_type }) => event_type === type);
   }
 
-  // Resolves as soon as the collector has seen enough; a test that waits in vain ends by its own time limit.
+  // Resolves once the collector has received enough. A test that waits in vain ends by its own time limit.
   async until(isEnough: (shop: Shop) => boolean): Promise<void> {
     while (!isEnough(this)) await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
@@ -104,7 +104,7 @@ export class Shop {
     if (url.pathname === "/tag.js") {
       return void response.writeHead(200, { "content-type": "text/javascript; charset=utf-8" }).end(this.script);
     }
-    // A page that closes while it sends has sent nothing.
+    // A page that closes while sending has sent nothing.
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
     if (request.method === "OPTIONS") this.preflights.push(url.pathname);
@@ -121,7 +121,7 @@ function originOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-// A new shop and a new visitor for every test of a file, and one browser for all of them. No test may leave an error in a page.
+// A new shop and visitor for every test of a file, and one browser for all. No test may leave an error in a page.
 export function useShop(): { shop: Shop; visitor: BrowserContext; visit: (path?: string) => Promise<Page> } {
   let browser: Browser;
   const errors: string[] = [];
@@ -151,12 +151,12 @@ export function useShop(): { shop: Shop; visitor: BrowserContext; visit: (path?:
 
 export const queueKeys = 'Object.keys(localStorage).filter((key) => key.startsWith("casehound.queue"))';
 
-// Pages end after the browser says that they are closed: waits until so many have left their queues behind.
+// Pages end after the browser reports them closed, so wait until this many have released their queues.
 export async function untilLeftBehind(page: Page, count: number): Promise<void> {
   await page.waitForFunction(`${queueKeys}.filter((key) => JSON.parse(localStorage[key]).at === 0).length === ${count}`);
 }
 
-// A browser without a window never hides a page, so the page is told so.
+// A headless browser never hides a page, so fake the event.
 export async function showPage(page: Page, state: "hidden" | "visible"): Promise<void> {
   await page.evaluate(`Object.defineProperty(document, "visibilityState", { configurable: true, get: () => "${state}" });
     document.dispatchEvent(new Event("visibilitychange"));`);

@@ -5,7 +5,7 @@ import { showPage, useShop } from "./shop.ts";
 
 const site = useShop();
 
-// A sandboxed frame has no storage: every touch of it throws.
+// A sandboxed frame has no storage: every access throws.
 async function frameWithoutStorage(page: Page): Promise<Frame> {
   await page.evaluate(`const frame = document.createElement("iframe");
     frame.sandbox = "allow-scripts"; frame.src = "/framed"; document.body.prepend(frame);`);
@@ -15,7 +15,7 @@ async function frameWithoutStorage(page: Page): Promise<Frame> {
   return frame;
 }
 
-test("surroundings: where storage is blocked the tag works from memory, with one device for the page", async () => {
+test("surroundings: with storage blocked the tag works from memory, with one device for the page", async () => {
   const frame = await frameWithoutStorage(await site.visit());
   await expect(frame.evaluate("localStorage")).rejects.toThrow("SecurityError");
   await frame.evaluate('casehound.setUserId("A"); casehound.record("one"); casehound.record("two"); casehound.flush()');
@@ -33,7 +33,7 @@ test("surroundings: where storage is blocked the tag works from memory, with one
   expect(new Set(framed.map(({ device_id }) => device_id)).size).toBe(1);
 });
 
-test("surroundings: where storage is full the tag works from memory, and leaves the page's own data alone", async () => {
+test("surroundings: with storage full the tag works from memory and leaves the page's own data alone", async () => {
   await site.visitor.addInitScript(`for (let size = 2 ** 22; size >= 1; size /= 2) {
     try { for (let n = 0; n < 8; n++) localStorage["page" + size + n] = "x".repeat(size); } catch {}
   }`);
@@ -46,7 +46,7 @@ test("surroundings: where storage is full the tag works from memory, and leaves 
   expect(await page.evaluate("JSON.stringify(localStorage).length")).toBe(before);
 });
 
-test("surroundings: spoiled storage is replaced", async () => {
+test("surroundings: corrupted storage is replaced", async () => {
   await site.visitor.addInitScript(`for (const name of ["device", "user", "session", "sequence", "queue.ak_shop.x"]) {
     try { localStorage["casehound." + name] = "{spoiled"; } catch {}
   }`);
@@ -79,7 +79,7 @@ test("surroundings: a page without TLS has no digest, so its requests carry no h
   ]);
 });
 
-test("surroundings: its listeners cannot hold up the page's scrolling", async () => {
+test("surroundings: its listeners cannot block the page's scrolling", async () => {
   await site.visitor.addInitScript(`window.listened = [];
     const original = EventTarget.prototype.addEventListener;
     EventTarget.prototype.addEventListener = function (type, listener, options) {
@@ -98,7 +98,7 @@ test("surroundings: its listeners cannot hold up the page's scrolling", async ()
   expect(listened.map(([type]) => type).filter((type) => /unload/.test(type))).toEqual([]);
 });
 
-test("surroundings: a page in which nothing can be sent meets no error", async () => {
+test("surroundings: a page that cannot send anything gets no error", async () => {
   await site.visitor.addInitScript(`window.tries = 0;
     window.fetch = () => { window.tries++; throw new Error("no requests here"); };
     Object.defineProperty(Navigator.prototype, "sendBeacon", { value: undefined });`);

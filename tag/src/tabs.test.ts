@@ -42,14 +42,14 @@ test("tabs: what two tabs could not deliver, the next visit delivers, each event
   await next.waitForFunction(`${queueKeys}.length === 0`);
 });
 
-test("tabs: a tab leaves alone what a living one still has to send, and takes it over when that one has been silent", async () => {
+test("tabs: a tab leaves a live tab's queue alone, and takes it over once that tab has been silent", async () => {
   await site.visitor.clock.install();
   site.shop.answer = 503;
   const living = await site.visit("/one");
   await living.evaluate('casehound.record("of_the_living")');
   site.shop.answer = 200;
   const other = await site.visit("/two");
-  // A crashed page says no good-bye: its queue only grows old.
+  // A crashed page does not release its queue, which only grows old.
   await other.evaluate(`localStorage["casehound.queue.ak_shop.crashed"] =
     JSON.stringify({ at: Date.now(), events: [{ event_id: "1", event_type: "of_the_crashed" }] })`);
   await other.evaluate("casehound.flush()");
@@ -63,7 +63,7 @@ test("tabs: a tab leaves alone what a living one still has to send, and takes it
   expect(keys).not.toContain("casehound.queue.ak_shop.crashed");
 });
 
-test("tabs: a page that came back from the browser's cache is a view, and keeps its queue", async () => {
+test("tabs: a page restored from the browser's cache is a view and keeps its queue", async () => {
   const page = await site.visit("/one");
   await page.evaluate('dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }))');
   await site.shop.untilEvent("_user_engagement");

@@ -20,13 +20,13 @@ export type Casehound = {
   // the site's server vouches for the account.
   setUserId(id: string | null, options?: { token?: string | null | undefined }): void;
   record(name: ActivityName | (string & Record<never, never>), attributes?: Attributes, items?: Attributes[]): void;
-  // Sends what is waiting now instead of with the next batch.
+  // Sends waiting events now instead of with the next batch.
   flush(): void;
 };
 
 declare global {
   interface Window {
-    // Missing where the tag was blocked and the page has no stub.
+    // Missing if the tag was blocked and the page has no stub.
     casehound?: Casehound;
   }
 }

@@ -14,12 +14,12 @@ export type BulkOutcome =
 
 type Batch = { cases: BulkCase[]; key: string };
 
-// Small, so that the bar moves and no lock is held for long.
+// Keep batches small, so the progress bar moves and no lock is held for long.
 const batchSize = 25;
 const contendedMax = 3;
 
-// One list of cases, closed batch by batch, with an outcome for each. What failed can be tried again; a batch whose answer was
-// lost goes out again under its own key, so that nothing is done twice.
+// Closes a list of cases batch by batch and records an outcome for each. Failed cases can be retried. A batch whose response was
+// lost is resent under its own idempotency key, so nothing is applied twice.
 export class BulkClosing {
   readonly #desk: Desk;
   readonly #verdict: BulkVerdict;
@@ -54,14 +54,14 @@ export class BulkClosing {
     this.#batches = left;
   }
 
-  // Those that failed, once more.
+  // Retries the failed cases.
   async retry(): Promise<void> {
     const again = this.#batches.flatMap(({ cases }) => cases);
     this.#record(again.map(({ case_id }) => [case_id, { kind: "waiting" }]));
     await this.run();
   }
 
-  // Gives back those that stayed contended.
+  // Returns the cases that are still contended.
   async #send(batch: Batch, left: Batch[], tries = 1): Promise<BulkCase[]> {
     const { reason, disposition } = this.#verdict;
     const body: BulkClose = { cases: batch.cases, disposition, ...(reason !== "" && { reason }) };
@@ -83,7 +83,7 @@ export class BulkClosing {
       this.#record(held.map((each) => [each.case_id, { kind: "failed", words }]));
       return held;
     } catch (error) {
-      // Whether it was applied is unknown unless the service said so: the same key finds out.
+      // Unless the service answered, we do not know whether the batch was applied. Resending it under the same key finds out.
       left.push(batch);
       const words = error instanceof ProblemError ? error.detail : "The service did not answer.";
       this.#record(batch.cases.map((each) => [each.case_id, { kind: "failed", words }]));
@@ -116,7 +116,7 @@ function batchesOf(desk: Desk, cases: readonly BulkCase[]): Batch[] {
   const count = Math.ceil(cases.length / batchSize);
   return Array.from({ length: count }, (_, index) => {
     const own = cases.slice(index * batchSize, (index + 1) * batchSize);
-    // Callers hand over whole rows; the service takes these two members and no other.
+    // Callers pass whole rows, but the service accepts only these two members.
     return { cases: own.map(({ case_id, case_version }) => ({ case_id, case_version })), key: desk.newKey() };
   });
 }

@@ -2,11 +2,11 @@ import { ProblemError, type Case, type CaseChange, type CasehoundClient } from "
 import type { Outbox } from "./outbox.ts";
 
 export type Disposition = NonNullable<CaseChange["disposition"]>;
-// What a person decided, about the version that this person saw.
+// A person's decision about the version of the case that this person saw.
 export type Verdict = { case_id: string; case_version: number; disposition: Disposition; reason: string };
 
 export type Desk = {
-  // Without retries of its own: the outbox does them, and shows them.
+  // This client does not retry. The outbox retries and shows that it does.
   client: Pick<CasehoundClient, "call">;
   outbox: Outbox;
   newKey: () => string;
@@ -14,9 +14,9 @@ export type Desk = {
 
 export type Closing =
   | { kind: "closed"; found: Case }
-  // By somebody else, before: nothing was changed, and their words stand.
+  // Somebody else closed the case first. Nothing was changed, and their reason stands.
   | { kind: "already-closed"; found: Case }
-  // Nothing was changed. What there is now, to be compared with what was seen.
+  // Nothing was changed. `found` is the current case, to compare with the one the person saw.
   | { kind: "changed"; found: Case }
   | { kind: "refused"; words: string };
 
@@ -29,7 +29,7 @@ export async function closeCase(desk: Desk, verdict: Verdict, onDelay?: () => vo
   const body: CaseChange = { status: "CLOSED", case_version, disposition, ...(reason !== "" && { reason }) };
   const change = await changeCase(desk, case_id, body, { label: "Closing a case", onDelay });
   if (change.kind !== "done") return change.kind === "changed" ? whoseClosing(change.found) : change;
-  // The service answers a close of what is closed already with the case as it is: the version tells.
+  // Closing a closed case returns the case unchanged, so the version shows whether this call closed it.
   const isOurs = change.found.case_version !== case_version;
   return { kind: isOurs ? "closed" : "already-closed", found: change.found };
 }
@@ -40,7 +40,7 @@ function whoseClosing(found: Case): Closing {
 
 type Closed = Pick<Case, "case_id" | "case_version">;
 
-// Only while nothing else has happened to the case.
+// Reopens the case only if nothing else has happened to it since the close.
 export async function reopenCase(desk: Desk, closed: Closed, reason?: string): Promise<Reopening> {
   const body: CaseChange = { status: "OPEN", case_version: closed.case_version, ...(reason !== undefined && { reason }) };
   const change = await changeCase(desk, closed.case_id, body, { label: "Reopening a case" });
@@ -50,7 +50,7 @@ export async function reopenCase(desk: Desk, closed: Closed, reason?: string): P
 type Change = { kind: "done"; found: Case } | { kind: "changed"; found: Case } | { kind: "refused"; words: string };
 type Told = { label: string; onDelay?: (() => void) | undefined };
 
-// One intended change has one key, whatever happens on its way.
+// One intended change keeps one idempotency key through all of its attempts.
 async function changeCase(desk: Desk, caseId: string, body: CaseChange, { label, onDelay }: Told): Promise<Change> {
   const idempotencyKey = desk.newKey();
   const params = { case_id: caseId };
@@ -64,7 +64,7 @@ async function changeCase(desk: Desk, caseId: string, body: CaseChange, { label,
       const isContended = error.type === "transaction-contended";
       if (!isContended && error.type !== "item-version-conflict") return { kind: "refused", words: error.detail };
       const found = await read();
-      // Held up by somebody who changed nothing in the end: what was seen is what is, so it may be sent again.
+      // The other transaction changed nothing in the end. The version is still the one the person saw, so send again.
       if (!isContended || found.case_version !== body.case_version) return { kind: "changed", found };
       if (++contended > contendedMax) return { kind: "refused", words: error.detail };
     }

@@ -10,7 +10,7 @@ export type Difference = {
 
 const evidenceMax = 3;
 
-// What happened to a case since somebody looked at it.
+// Summarizes what happened to a case since somebody looked at it.
 export function differenceOf(seen: Pick<Case, "case_version"> & Partial<Case>, now: Case): Difference {
   const before = seen.details?.overall_risk_score;
   const after = now.details.overall_risk_score;

@@ -7,20 +7,20 @@ export type FlagChange = { websiteAccountId: string; flag: Flag; value: boolean;
 export type FlagRefusal = { websiteAccountId: string; flag: Flag; words: string };
 
 type Shelf = {
-  // Puts what is believed of an account before everybody's eyes.
+  // Shows the expected flags of an account on every screen.
   show: (websiteAccountId: string, flags: Flags) => void;
-  // The service has agreed.
+  // Called when the service has accepted the change.
   tell: (change: FlagChange) => void;
   refuse: (refusal: FlagRefusal) => void;
 };
 
 type Shown = Flags & { website_account_id: string };
 type Press = { flag: Flag; value: boolean; isUndo: boolean };
-// What the service last said, and what has been pressed since, in that order.
+// The flags the service last returned, and the presses since then in order.
 type Account = { known: Flags; presses: Press[]; running: Promise<void> };
 
-// Flags act at once, and go back to what the service last said when it refuses. Changes of one account go out one after the
-// other, so that the last press is what stays.
+// Flags change on screen at once and revert to the service's last value if it rejects the change. Changes to one account are sent
+// one after another, so the last press wins.
 export class FlagBoard {
   readonly #desk: Desk;
   readonly #shelf: Shelf;
@@ -31,14 +31,14 @@ export class FlagBoard {
     this.#shelf = shelf;
   }
 
-  // `shown` is what the person saw when pressing. The promise ends when the service has spoken.
+  // `shown` is what the person saw when pressing. The promise resolves when the service has answered.
   toggle(shown: Shown, flag: Flag): Promise<void> {
     const account = this.#accounts.get(shown.website_account_id);
     const value = !(account ? believed(account) : shown)[flag];
     return this.#press(shown, { flag, value, isUndo: false });
   }
 
-  // Takes a change back.
+  // Undoes a change.
   putBack(shown: Shown, { flag, value }: Pick<Press, "flag" | "value">): Promise<void> {
     return this.#press(shown, { flag, value, isUndo: true });
   }

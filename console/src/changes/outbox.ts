@@ -4,11 +4,11 @@ export type Unsaved = { id: number; label: string; attempts: number };
 
 const firstPauseMs = 400;
 const pauseMsMax = 15_000;
-// With the pauses above, about ten minutes.
+// With the pauses above, this is about ten minutes.
 const attemptsMax = 45;
 
-// Every change goes through here. What finds no service is sent again, the same bytes under the same key, until it is answered;
-// meanwhile it counts as unsaved, and the shell says so.
+// Every change goes through the outbox. If the service cannot be reached, the same bytes are resent under the same key until it
+// answers. Meanwhile the change counts as unsaved, and the shell shows it.
 export class Outbox {
   readonly #unsaved = new Map<number, Unsaved>();
   readonly #listeners = new Set<() => void>();
@@ -21,7 +21,7 @@ export class Outbox {
     this.#pauseMs = pauseMs;
   }
 
-  // `onDelay` is called once, when the first attempt has found no service.
+  // `onDelay` is called once, when the first attempt could not reach the service.
   async deliver<T>(label: string, send: () => Promise<T>, onDelay: () => void = () => {}): Promise<T> {
     const id = ++this.#last;
     try {
@@ -41,7 +41,7 @@ export class Outbox {
     }
   }
 
-  // The network is back, or a person is impatient.
+  // Retries at once, because the network is back or a person pressed "Try now".
   wake(): void {
     for (const rouse of this.#sleepers) rouse();
   }

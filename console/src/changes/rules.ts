@@ -6,7 +6,7 @@ export type FieldErrors = NonNullable<Problem["errors"]>;
 
 export type Saving =
   | { kind: "saved"; found: RuleVersion }
-  // Nothing was changed. What there is now, to be compared with what was seen.
+  // Nothing was changed. `found` is the current rule, to compare with the one the person saw.
   | { kind: "changed"; found: Rule }
   | { kind: "refused"; words: string; errors: FieldErrors };
 
@@ -23,7 +23,7 @@ export function changedMembers(before: RuleDefinition, after: RuleDefinition): M
   return members.filter((member) => before[member] !== after[member]);
 }
 
-// Over the version that the person saw, and no other.
+// Saves only over the version that the person saw.
 export async function saveRule(desk: Desk, ruleId: string, body: RuleChange): Promise<Saving> {
   const params = { rule_id: ruleId };
   const label = "Saving a rule";
@@ -36,7 +36,7 @@ export async function saveRule(desk: Desk, ruleId: string, body: RuleChange): Pr
       if (error.type === "transaction-contended" && ++contended <= contendedMax) continue;
       if (error.type !== "item-version-conflict") return { kind: "refused", words: error.detail, errors: error.errors ?? [] };
       const found = await desk.outbox.deliver(label, () => desk.client.call("getRule", { params }));
-      // The answer to an earlier attempt was lost on its way: what was sent is what there is.
+      // If the response to an earlier attempt was lost, the stored rule is exactly what we sent.
       const isOurs = found.rule_version === body.rule_version + 1 && changedMembers(found, body).length === 0;
       return { kind: isOurs ? "saved" : "changed", found };
     }

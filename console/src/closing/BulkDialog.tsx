@@ -10,7 +10,7 @@ import type { Draft } from "./draft.ts";
 
 type Props = { rows: CaseListItem[]; onOutcomes: (outcomes: ReadonlyMap<string, BulkOutcome>) => void; onClose: () => void };
 
-// One dialog for many cases: the verdict, then a bar, then what became of each.
+// Closes many cases in one dialog: first the verdict, then a progress bar, then the outcome of each case.
 export function BulkDialog({ rows, onOutcomes, onClose }: Props) {
   const { desk } = useWorkspace();
   const [draft, setDraft] = useState<Draft>({ disposition: null, reason: "" });

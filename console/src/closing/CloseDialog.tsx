@@ -11,7 +11,7 @@ import { VerdictFields } from "./VerdictFields.tsx";
 import { readDraft, saveDraft, type Draft } from "./draft.ts";
 
 type Props = {
-  // As the person saw it when the dialog opened. A live change does not touch it.
+  // The case as the person saw it when the dialog opened. Live changes do not alter it.
   seen: Case;
   first: Disposition | null;
   conflict: Case | null;

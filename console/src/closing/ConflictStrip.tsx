@@ -6,7 +6,7 @@ import { differenceOf } from "../changes/difference.ts";
 
 type Props = { seen: Case; now: Case; onAnyway: () => void; onReview: () => void; isBusy: boolean };
 
-// Somebody or something changed the case while this person was deciding. Nothing was applied, and nothing written is lost.
+// Shown when the case changed while the person was deciding. Nothing was applied, and the draft is kept.
 export function ConflictStrip({ seen, now, onAnyway, onReview, isBusy }: Props) {
   const { versions, scores, changed_at, changed_by, evidence } = differenceOf(seen, now);
   const parts = [

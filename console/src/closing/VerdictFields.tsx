@@ -6,7 +6,8 @@ import type { Draft } from "./draft.ts";
 
 type Props = { draft: Draft; onDraft: (next: Draft) => void; onSubmit: () => void; isDisabled: boolean };
 
-// Outcome and reason, for one case and for many. 1, 2, 3 choose while no text is being written; Ctrl and Enter send from anywhere.
+// Outcome and reason, for one case or many. Keys 1 to 3 choose an outcome outside the text field. Ctrl+Enter submits from
+// anywhere.
 export function VerdictFields({ draft, onDraft, onSubmit, isDisabled }: Props) {
   const name = useId();
   const first = draft.disposition === null ? 0 : dispositions.indexOf(draft.disposition);
@@ -62,7 +63,7 @@ function press(event: KeyboardEvent, { draft, onDraft, onSubmit, reason }: Press
   if (isSend) onSubmit();
   if (chosen) {
     onDraft({ ...draft, disposition: chosen });
-    // Where the choice is, so that Tab leads on to the reason.
+    // Focus the chosen option, so Tab moves on to the reason.
     const radios = event.currentTarget.querySelectorAll<HTMLInputElement>("input[type=radio]");
     radios[dispositions.indexOf(chosen)]?.focus();
   }

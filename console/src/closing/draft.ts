@@ -5,11 +5,11 @@ export type Draft = { disposition: Disposition | null; reason: string };
 const prefix = "casehound.draft.";
 const empty: Draft = { disposition: null, reason: "" };
 
-// What somebody began to write about a case outlives the dialog, the screen and a reload; not the tab, and not the sign-out.
+// A draft survives closing the dialog, leaving the screen and a reload. It does not survive the tab or a sign-out.
 export function readDraft(caseId: string): Draft {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(prefix + caseId) ?? "null");
-    // Written by saveDraft alone.
+    // Only saveDraft writes this entry.
     return stored === null ? empty : (stored as Draft);
   } catch {
     return empty;

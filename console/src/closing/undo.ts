@@ -9,7 +9,7 @@ import { dismissToast, toast } from "../parts/Toasts.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
 import { reopenCase, type Desk, type Reopening } from "../changes/desk.ts";
 
-// A case with the version that its closing made.
+// A case with the version that closing it produced.
 export type ClosedCase = Pick<Case, "case_id" | "case_version" | "website_account_id">;
 type Place = { desk: Desk; cache: QueryClient };
 type Tried = { closed: ClosedCase; result: Reopening };
@@ -17,12 +17,12 @@ type Tried = { closed: ClosedCase; result: Reopening };
 const atOnceMax = 4;
 const namedMax = 10;
 
-// Whatever screen is shown by then hears of what was reopened.
+// Listeners of whichever screen is shown when cases are reopened.
 const watchers = new Set<(found: Case[]) => void>();
-// A second press must not meet the first one as a colleague's change.
+// A second press must not report the first one as a colleague's change.
 const underway = new Set<string>();
 
-// A case as the service just gave it, for all who show it.
+// Gives the case that the service just returned to every screen that shows it.
 export function showCase(cache: QueryClient, found: Case): void {
   cache.setQueryData(["case", found.case_id], found);
   void cache.invalidateQueries({ queryKey: ["cases", "count"] });
@@ -49,7 +49,7 @@ export function useReopened(onReopened: (found: Case[]) => void): void {
   }, []);
 }
 
-// The ways to open closed cases again: by taking back a close just made, of one or of many, and by deciding so.
+// All ways to reopen cases: undoing a recent close of one case or many, and reopening on purpose.
 export function useReopening() {
   const { desk } = useWorkspace();
   const cache = useQueryClient();
@@ -86,7 +86,7 @@ async function reopenOne({ desk, cache }: Place, closed: ClosedCase, isUndo: boo
   toast({ kind: "done", words: `${capital(caseName(closed.website_account_id))} is open again.` });
 }
 
-// There is no call for many: a few at once, and then one honest result.
+// The API has no bulk reopen, so reopen a few at a time and report one combined result.
 async function reopenMany({ desk, cache }: Place, closed: readonly ClosedCase[]): Promise<void> {
   const note = toast({ kind: "note", words: `Reopening ${countOf(closed.length)}…` });
   const left = [...closed];
@@ -110,7 +110,7 @@ async function attempt(desk: Desk, closed: ClosedCase, isUndo: boolean): Promise
   underway.add(closed.case_id);
   try {
     const result = await reopenCase(desk, closed, isUndo ? "The close was undone." : undefined);
-    // Whatever was offered about its closing is over.
+    // Withdraw any undo that is still offered for this close.
     if (result.kind === "reopened") withdrawUndo(desk, closed.case_id);
     return result;
   } catch (error) {
@@ -131,7 +131,7 @@ function causeOf(result: Exclude<Reopening, { kind: "reopened" }>): string {
   return status === "OPEN" ? `${by} has opened it again already` : `${by} has changed it since`;
 }
 
-// By cause, for many often have the same one.
+// Grouped by cause, because many failures often share one.
 function failuresOf(tried: readonly Tried[]): string {
   const failed = tried.flatMap(({ closed, result }) =>
     result.kind === "reopened" ? [] : [{ name: accountName(closed.website_account_id), cause: causeOf(result) }],

@@ -16,11 +16,11 @@ type Opened = { seen: Case; first: Disposition | null; conflict: Case | null; pr
 type Watch = {
   onClosed: (found: Case) => void;
   onReopened: (found: Case[]) => void;
-  // It is on its way and the person goes on; `isOver` once the service has spoken.
+  // The close is still being sent and the person moves on. `isOver` is true once the service has answered.
   onUnsaved?: (caseId: string, isOver: boolean) => void;
 };
 
-// The one way to close a case and to take it back, for every screen. `element` must be rendered.
+// Every screen closes and reopens cases through this hook. `element` must be rendered.
 export function useClosing(watch: Watch): {
   element: ReactNode;
   open: (seen: Case, first?: Disposition) => void;
@@ -90,7 +90,7 @@ export function useClosing(watch: Watch): {
   return { element, open, undo: () => undoLast(desk), reopen };
 }
 
-// The person has gone on meanwhile: say it, and take nobody's focus away.
+// The person has moved on, so report the failure in a toast and do not take the focus.
 function tellLater({ seen, conflict, problem }: Opened, onReview: () => void): void {
   const name = caseName(seen.website_account_id);
   const words = conflict ? `Still open, for it changed since you looked: ${name}.` : `Not closed: ${name}. ${problem ?? ""}`;

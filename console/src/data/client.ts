@@ -4,7 +4,7 @@ import { Outbox } from "../changes/outbox.ts";
 
 export type ConsoleClient = Pick<CasehoundClient, "call">;
 
-// One client for all reads and writes. It does not retry: reads are retried by their queries, writes by the outbox.
+// One client for all reads and writes. It does not retry: queries retry their reads, and the outbox retries writes.
 export function openClient(tenant: string, csrfToken: () => string): CasehoundClient {
   return new CasehoundClient({ baseUrl: "", tenant, credentials: { session: { csrfToken } }, attemptsMax: 1 });
 }

@@ -1,12 +1,12 @@
 import type { CaseDigest } from "@casehound/client";
 import type { ConsoleClient } from "./client.ts";
 
-// As many as one call may name.
+// The most ids that one call accepts.
 const idsMax = 100;
 
 type Waiter = { resolve: (digest: CaseDigest | null) => void; reject: (error: unknown) => void };
 
-// Each row asks for its own digest; those asked for in one go are read by one call. Null: there is no such case.
+// Each row requests its own digest. Requests made together are batched into one call. Null means that the case does not exist.
 export function digestReader(client: ConsoleClient): (caseId: string) => Promise<CaseDigest | null> {
   const waiting = new Map<string, Waiter[]>();
   let timer: ReturnType<typeof setTimeout> | undefined;

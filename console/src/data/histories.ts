@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions, type QueryKey } from "@tanstack/react-query";
 import type { ConsoleClient } from "./client.ts";
 
-// Around a case: enough that most are read in one go.
+// Large enough to read the activity of most cases in one page.
 const caseActivitiesSize = 500;
 const sessionsSize = 200;
 const sessionActivitiesSize = 50;
@@ -26,8 +26,8 @@ function pages<P extends Page>(queryKey: QueryKey, read: (page: { cursor?: strin
 
 export type Histories = ReturnType<typeof historiesOf>;
 
-// What happened to a case or an account. The keys begin with the noun, as all do: what the live stream tells of a case or an
-// account makes these be read again too.
+// The history of a case or an account. Every key begins with the noun, so a live event about a case or an account also
+// invalidates these queries.
 export function historiesOf(client: ConsoleClient) {
   return { ...caseHistories(client), ...accountHistories(client) };
 }
@@ -46,7 +46,7 @@ function caseHistories(client: ConsoleClient) {
       pages(["case", case_id, "events"], (page, signal) =>
         client.call("listCaseEvents", { params: { case_id }, query: { limit: eventsSize, ...page }, signal }),
       ),
-    // `of` is whose timeline it stands in.
+    // `of` is the key of the timeline that contains the session.
     sessionActivities: (session_id: string, of: QueryKey) =>
       pages([...of, "session", session_id], (page, signal) =>
         client.call("listSessionActivities", {

@@ -19,7 +19,7 @@ export function linkQueriesOf(client: ConsoleClient) {
         },
         staleTime: freshMs,
       }),
-    // All accounts behind a device or an address; the table holds the first few.
+    // All accounts behind a device or an address. The table itself holds only the first few.
     accountsOf: (kind: LinkKind, value: string) =>
       infiniteQueryOptions({
         queryKey: ["links", "accounts", kind, value],

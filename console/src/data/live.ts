@@ -3,11 +3,11 @@ import { SharedStream, canShare } from "./shared-stream.ts";
 
 export type { LiveEvent };
 
-// `lastEventId`: what was told up to it is in whatever the tab reads.
+// Everything the tab reads already includes the events up to `lastEventId`.
 type Reader = { tenant: string; userId: string; isAllowed: boolean; hasPeople: boolean; lastEventId: number };
 
-// What happens, told as it happens. One connection for a browser, however many tabs of a person it has; where a browser cannot
-// share it, one for each tab.
+// Live events. All of a person's tabs in one browser share one connection. If the browser cannot share it, each tab opens its
+// own.
 export class LiveStream {
   readonly #path: string;
   readonly #name: string;
@@ -19,13 +19,13 @@ export class LiveStream {
 
   constructor({ tenant, userId, isAllowed, hasPeople, lastEventId }: Reader) {
     this.#path = streamPath(tenant, hasPeople);
-    // With the whole path: tabs of an earlier console may ask for other types.
+    // Include the whole path, because tabs of an earlier console version may request other event types.
     this.#name = `casehound.live ${userId} ${this.#path}`;
     this.#state = isAllowed ? "connecting" : "not-allowed";
     this.#hearer = this.#hearing(lastEventId);
   }
 
-  // A page that is put aside for the way back holds up no other tab; when it comes back it goes on from where it was.
+  // A page in the back-forward cache must not block other tabs. When it is restored, it continues after its last event.
   open(): () => void {
     if (this.#state === "not-allowed") return () => {};
     let stream = this.#connect(false);
@@ -49,7 +49,7 @@ export class LiveStream {
     return () => this.#onEvent.delete(listener);
   }
 
-  // Everything may have changed: what was missed is more than the service keeps.
+  // Called when more events were missed than the service keeps, so anything may have changed.
   onReset(listener: () => void): () => void {
     this.#onReset.add(listener);
     return () => this.#onReset.delete(listener);

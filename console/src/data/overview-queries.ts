@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import type { ConsoleClient } from "./client.ts";
 
 const freshMs = 30_000;
-// Figures are looked at, not worked in: they may change under the person who looks.
+// People look at figures but do not work in them, so they may refresh while shown.
 const againMs = 60_000;
 const dayMs = 24 * 3_600_000;
 

@@ -4,7 +4,7 @@ export type LiveEvent = LoggedEvent;
 export type LiveState = "connecting" | "live" | "lost" | "not-allowed";
 
 export type Hearer = {
-  // The last event that is known, by having been told or by being in all that is read.
+  // The last known event: either it was received here, or everything that is read already includes it.
   lastId: number;
   onEvent: (id: number, event: LiveEvent) => void;
   onReset: (id: number) => void;
@@ -15,7 +15,7 @@ const againMs = 10_000;
 const typesOf = (nouns: string[]) => eventTypes.filter((type) => nouns.some((noun) => type.startsWith(`${noun}.`)));
 const types = typesOf(["case", "account", "rule", "thresholds"]);
 
-// Asked for by those alone who may list people.
+// Requested only for people who may list people.
 const peopleTypes = typesOf(["user"]);
 
 export function streamPath(tenant: string, hasPeople: boolean): string {
@@ -23,8 +23,8 @@ export function streamPath(tenant: string, hasPeople: boolean): string {
   return `/v2/${encodeURIComponent(tenant)}/events/stream?types=${wanted.join(",")}`;
 }
 
-// A connection to the service. The browser connects again by itself and names the last event that it saw; an answer that is
-// no stream at all ends that, so then we ask anew, and name it ourselves.
+// A connection to the service. The browser reconnects by itself and sends the id of the last event it saw. It gives up if the
+// response is not a stream, so then we reconnect and send that id ourselves.
 export class OwnStream {
   readonly #path: string;
   readonly #hearer: Hearer;

@@ -8,7 +8,7 @@ export type CaseQuery = Omit<NonNullable<Operations["listCases"]["query"]>, "lim
 const pageSize = 100;
 const half = 30_000;
 
-// What is read, in one place: every key starts with the noun, so that a change of a noun can be told to all its readers.
+// All reads in one place. Every key starts with the noun, so a change to a noun can invalidate all of its readers.
 export function queriesOf(client: ConsoleClient) {
   const readDigest = digestReader(client);
   return {
@@ -19,17 +19,17 @@ export function queriesOf(client: ConsoleClient) {
           client.call("listCases", { query: { ...query, limit: pageSize, ...(pageParam && { cursor: pageParam }) }, signal }),
         initialPageParam: "",
         getNextPageParam: (last) => last.next_cursor,
-        // The list stands still under the person who reads it; the live stream says when there is more.
+        // The list does not change while a person reads it. The live stream announces new rows.
         staleTime: Infinity,
       }),
-    // How many stand in each view, and when activity last came in.
+    // The number of cases in each view, and when activity last arrived.
     caseCounts: () =>
       queryOptions({
         queryKey: ["cases", "count"],
         queryFn: ({ signal }) => client.call("getCaseCounts", { signal }),
         staleTime: half,
       }),
-    // What a row shows beside the list's own members. The account stands in the key, for its flags are part of it.
+    // What a row shows besides the list's own members. The account is in the key because the digest includes its flags.
     digest: ({ case_id: caseId, website_account_id: account }: Pick<CaseListItem, "case_id" | "website_account_id">) =>
       queryOptions({ queryKey: ["digest", account, caseId], queryFn: () => readDigest(caseId), staleTime: half }),
     case: (caseId: string) =>

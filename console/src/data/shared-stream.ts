@@ -10,19 +10,20 @@ type Said =
   | { kind: "reset"; from: string; id: number };
 
 type Shared = {
-  // Tabs that say the same name share: it tells whose stream it is, and what of.
+  // Tabs with the same name share a stream. The name identifies the person and the event types.
   name: string;
   path: string;
   hearer: Hearer;
 };
 
-// A page that came by plain http from another machine has no locks.
+// A page loaded over plain HTTP from another machine has no Web Locks.
 export function canShare(): boolean {
   return "locks" in navigator && "BroadcastChannel" in globalThis;
 }
 
-// One connection for all tabs of a browser, which has only six for a host. The tab with the lock leads: it has the connection
-// and passes on what it hears. When it goes, however it goes, the browser gives the lock to the next.
+// One connection for all tabs of a browser, because a browser allows only six per host. The tab that holds the lock leads: it
+// owns the connection and forwards what it receives. When it goes away, for whatever reason, the browser gives the lock to the
+// next tab.
 export class SharedStream {
   readonly #shared: Shared;
   readonly #channel: BroadcastChannel;
@@ -32,7 +33,7 @@ export class SharedStream {
   readonly #ended = Promise.withResolvers<void>();
   #isLeading = false;
   #state: LiveState = "connecting";
-  // The tab whose words this one hears without a gap.
+  // The leading tab from which this tab receives every event without a gap.
   #leader: string | null = null;
   #isAsking = false;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -44,10 +45,10 @@ export class SharedStream {
   }
 
   open(isAgain: boolean): void {
-    // A channel of this origin, on which nothing else is said.
+    // Only this code posts to this channel, and the channel is limited to our origin.
     this.#channel.addEventListener("message", ({ data }: MessageEvent<unknown>) => this.#hear(data as Said));
     this.#queue(isAgain).catch(() => {
-      // A browser that has locks and refuses them.
+      // The browser has locks but refuses this one, so this tab connects by itself.
       if (!this.#ending.signal.aborted) void this.#lead(true);
     });
   }
@@ -70,7 +71,7 @@ export class SharedStream {
     await navigator.locks.request(name, { signal }, () => this.#lead(true));
   }
 
-  // Until whoever takes over has a connection, it is lost; every tab then looks whether its session is still there.
+  // The state is "lost" until the new leader has a connection. Every tab then checks whether its session still exists.
   #lead(isAgain: boolean): Promise<void> {
     if (this.#ending.signal.aborted) return this.#ended.promise;
     clearInterval(this.#timer);
@@ -110,11 +111,11 @@ export class SharedStream {
   }
 
   #say(said: Said): void {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A channel is of one origin and takes none.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A channel has one origin and takes no target.
     this.#channel.postMessage(said);
   }
 
-  // A leader that hangs has the lock still. Whoever hears nothing from it does not say that it is live.
+  // A leader that hangs still holds the lock. A tab that hears nothing from it must not show itself as live.
   #ask(): void {
     if (this.#isAsking) this.#shared.hearer.onState("lost");
     this.#isAsking = true;
@@ -133,13 +134,13 @@ export class SharedStream {
       if (said.state === "live" && said.from !== this.#leader) this.#follow(said.from, said.lastId);
       return hearer.onState(said.state);
     }
-    // What was said before it began to follow is in the place that it began from.
+    // Events sent before this tab followed the leader are already covered by its starting position.
     if (said.from !== this.#leader) return;
     if (said.kind === "event") hearer.onEvent(said.id, said.event);
     else hearer.onReset(said.id);
   }
 
-  // From here on this tab hears all. Where the leader was told more than it, it reads everything again.
+  // From here on this tab receives every event. If the leader received events that this tab missed, it reads everything again.
   #follow(leader: string, lastId: number): void {
     const { hearer } = this.#shared;
     this.#leader = leader;

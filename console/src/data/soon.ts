@@ -1,7 +1,7 @@
-// How long a key that was pressed waits for what it acts on.
+// How long a key press waits for the data it acts on.
 const waitMs = 2_000;
 
-// Null where it could not be read, or not soon enough.
+// Resolves to null if the read fails or takes too long.
 export function soon<T>(reading: Promise<T>): Promise<T | null> {
   const { promise, resolve } = Promise.withResolvers<T | null>();
   const timer = setTimeout(() => resolve(null), waitMs);

@@ -2,7 +2,7 @@ import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import { useKeys, type Binding } from "./keys.ts";
 
-// To where one came from, also by its key; who came from elsewhere is led to the queue.
+// Goes back in the history, also by key. Without history, for example from a bookmark, it goes to the queue.
 export function useBack(): () => void {
   const router = useRouter();
   const navigate = useNavigate();

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useSyncExternalStore } from "react";
 
-// `key` as the keyboard event names it, in lower case; "mod+k" is Ctrl or the Mac's command key.
+// `key` is the keyboard event's key in lower case. "mod+k" means Ctrl+K, or Command+K on a Mac.
 export type Binding = { key: string; shown?: string; name: string; group: string; run: () => void; isOff?: boolean };
 
 const storageName = "casehound.keys";
@@ -17,9 +17,9 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-// The screen's keys while it is shown. The latest one that binds a key gets it.
+// The screen's keys while it is shown. If several components bind a key, the latest one wins.
 export function useKeys(bindings: readonly Binding[]): void {
-  // With the screen and not after it, or a quick key would still be the last screen's.
+  // Bind in the layout phase. After it, a fast key press would still reach the previous screen.
   useLayoutEffect(() => {
     groups = [...groups, bindings];
     tell();
@@ -34,7 +34,7 @@ export function useBindings(): readonly Binding[] {
   return useSyncExternalStore(subscribe, () => groups).flat();
 }
 
-// Single letters disturb those who speak to their computer or whose hands are not steady: they can be switched off.
+// Single-letter keys disturb people who use speech input or have unsteady hands, so they can be switched off.
 export function useLetters(): [boolean, (areOn: boolean) => void] {
   const areOn = useSyncExternalStore(subscribe, () => areLettersOn);
   return [areOn, chooseLetters];
@@ -51,7 +51,7 @@ function nameOf(event: KeyboardEvent): string {
   return event.ctrlKey || event.metaKey ? `mod+${key}` : event.altKey ? `alt+${key}` : key;
 }
 
-// A control keeps its own keys: letters go into text, Enter and the blank press buttons.
+// A control keeps its own keys: text fields take letters, and buttons take Enter and Space.
 function isTaken(event: KeyboardEvent): boolean {
   const { target } = event;
   if (!(target instanceof HTMLElement)) return false;

@@ -2,7 +2,7 @@ import { useRef, type FormEvent, type RefObject } from "react";
 
 type Props = { name: string; input: RefObject<HTMLInputElement | null>; onAccount: (id: string) => void };
 
-// An account's id is typed and taken; the field is empty and without the focus again, so that the keys go to the list.
+// Takes an account id. After submitting, the field is cleared and loses the focus, so keys go to the list again.
 export function AccountSearch({ name, input, onAccount }: Props) {
   const form = useRef<HTMLFormElement>(null);
 

@@ -1,6 +1,6 @@
 const person = /^(.*\S)\s+<([^<>]+@[^<>]+)>$/;
 
-// Who did it: a person by name, detection as such, a program by its client's id.
+// Who made a change: a person by name, detection, or a program by its client id.
 export function Actor({ actor }: { actor: string }) {
   const [, name, email] = person.exec(actor) ?? [];
   if (name !== undefined)

@@ -10,7 +10,7 @@ const labelIcons: Record<CaseListItem["primary_fraud_label"], ReactNode> = {
   Organic: <Leaf size={14} aria-hidden />,
 };
 
-// Short: where there is little room, the icon with the name as its title.
+// `isShort` shows only the icon in narrow spaces, with the name as its title.
 export function FraudLabel({ label, isShort = false }: { label: CaseListItem["primary_fraud_label"]; isShort?: boolean }) {
   return (
     <span className="inline-flex items-center gap-1.5 whitespace-nowrap" title={label}>
@@ -52,8 +52,8 @@ export const flagFacts: Record<Flag, FlagFacts> = {
 
 export const flagNames = Object.keys(flagFacts) as Flag[];
 
-// Only those that are set; on paper in words. Tight: where all three would leave an account's name too little room, they have
-// no ground.
+// Shows only the flags that are set, and prints them as words. `isTight` drops the background of three marks, which would
+// otherwise leave too little room for the account's name.
 export function FlagMarks({ flags, isTight = false }: { flags: Partial<Flags>; isTight?: boolean }) {
   const set = flagNames.filter((flag) => flags[flag] === true);
   const look = isTight && set.length > 2 ? "-mx-[3px]" : "bg-bad-soft";

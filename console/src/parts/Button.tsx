@@ -18,7 +18,7 @@ export function Button({ look = "plain", isSquare = false, className = "", type 
   return <button type={type} className={`${shape} ${isSquare ? "w-8" : "px-3"} ${looks[look]} ${className}`} {...rest} />;
 }
 
-// Only an icon to see, so its name is not optional.
+// It shows only an icon, so the name is required.
 export function IconButton({ name, children, className = "", ...rest }: Props & { name: string; children: ReactNode }) {
   return (
     <Button look="quiet" aria-label={name} title={name} isSquare className={className} {...rest}>

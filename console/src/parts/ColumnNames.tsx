@@ -1,4 +1,4 @@
-// The head of a small table, in which all but figures stand on the left.
+// The head of a small table. Every column is left-aligned except figures.
 export function ColumnNames({ names, figures = [] }: { names: string[]; figures?: string[] }) {
   return (
     <thead>

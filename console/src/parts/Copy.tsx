@@ -5,7 +5,7 @@ import { toast } from "./Toasts.tsx";
 
 const saidMs = 2_000;
 
-// `name` says what is copied; it is not always to be seen.
+// `name` says what is copied, because the text is not always visible.
 function CopyButton({ text, name, className = "" }: { text: string; name: string; className?: string }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
@@ -13,7 +13,7 @@ function CopyButton({ text, name, className = "" }: { text: string; name: string
     const timer = setTimeout(() => setCopied(false), saidMs);
     return () => clearTimeout(timer);
   }, [isCopied]);
-  // Without https, and elsewhere than on this machine, browsers have no clipboard to give.
+  // Browsers offer a clipboard only over HTTPS or on localhost.
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
@@ -39,7 +39,7 @@ export async function copyAddress(whose: "case" | "account"): Promise<void> {
   }
 }
 
-// One line of text to take along, whole, however long it is.
+// One line of text that can be copied in full, however long it is.
 export function CopyLine({ label, text }: { label: string; text: string }) {
   const id = useId();
   return (

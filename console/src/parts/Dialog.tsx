@@ -4,19 +4,19 @@ import { IconButton } from "./Button.tsx";
 
 type Props = {
   title: string;
-  // Without it there is no way out but by doing what is asked, and nothing is to be seen behind it.
+  // Without it, the only way out is to do what the dialog asks, and the page behind it is hidden.
   onClose?: () => void;
   children: ReactNode;
   footer?: ReactNode;
   width?: "small" | "medium" | "wide";
-  // For what must not be left by a stray key while it works.
+  // Blocks Escape and the close button while work is in progress.
   isBusy?: boolean;
 };
 
 const widths = { small: "w-[26rem]", medium: "w-[38rem]", wide: "w-[46rem]" };
 
-// The browser's own dialog: it holds the focus, makes the rest inert, gives the focus back, and needs no style of its own,
-// which the page's policy would refuse.
+// Uses the browser's own dialog. It traps and restores the focus, makes the rest of the page inert, and needs no inline style,
+// which the content security policy would reject.
 export function Dialog({ title, onClose, children, footer, width = "medium", isBusy = false }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -40,7 +40,7 @@ export function Dialog({ title, onClose, children, footer, width = "medium", isB
         if (!isLocked) onClose();
       }}
       onClose={({ currentTarget, target }) => {
-        // Browsers let nobody hold a dialog against the second Escape.
+        // Browsers close a dialog on the second Escape even if the first was cancelled, so show it again.
         if (target !== currentTarget || !currentTarget.isConnected || currentTarget.open) return;
         if (isLocked) show(currentTarget);
         else onClose();
@@ -66,6 +66,6 @@ export function Dialog({ title, onClose, children, footer, width = "medium", isB
 
 function show(dialog: HTMLDialogElement): void {
   dialog.showModal();
-  // The browser would choose the first button, which is the one that closes.
+  // The browser would focus the first button, which closes the dialog.
   dialog.querySelector<HTMLElement>("[data-first-focus]")?.focus();
 }

@@ -13,12 +13,12 @@ type Props = {
   actBusy?: string;
   children: ReactNode;
   onClose: () => void;
-  // What is wrong with what was typed, where that can be told without the service.
+  // Says what is wrong with the input if that can be determined without the service.
   refuse?: (typed: Typed) => string | null;
   run: (typed: Typed) => Promise<void>;
 };
 
-// A form that is sent once; what was typed stays where the service refuses it.
+// A form that is submitted once. If the service rejects it, the input is kept.
 export function FormDialog({ title, width = "medium", act, actBusy = act, children, onClose, refuse, run }: Props) {
   const formId = useId();
   const task = useTask();

@@ -7,10 +7,10 @@ type List = Pick<
   "isError" | "isFetchNextPageError" | "error" | "hasNextPage" | "isFetching" | "fetchNextPage" | "refetch"
 >;
 
-// `what` was not read, if so; `more` leads to what is still to be read.
+// `what` names the list in an error message. `more` labels the button that reads the next page.
 type Props = { list: List; what: string; more: string };
 
-// The end of a list that is read in parts: it says that there is more, or what went wrong. What was read before stays.
+// The end of a paged list. It offers the next page or shows the error, and keeps the rows read so far.
 export function ListFoot({ list, what, more }: Props) {
   if (!list.isError && !list.hasNextPage) return null;
   const isAgain = list.isError && !list.isFetchNextPageError;

@@ -7,7 +7,8 @@ const itemLook =
 
 type Item = { name: string; run: () => void; isChosen?: boolean; icon?: ReactNode };
 
-// A button with a list below. Not modal: a modal one would put a style element into the page, which the policy refuses.
+// A button with a list below it. It is not modal, because a modal one adds a style element, which the content security policy
+// rejects.
 export function Menu({
   trigger,
   name,

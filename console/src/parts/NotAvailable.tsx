@@ -2,7 +2,7 @@ import type { Scope } from "@casehound/client";
 import { EyeOff, Lock } from "lucide-react";
 import { Empty } from "./States.tsx";
 
-// What this person's scopes leave out is no error.
+// A missing scope is not an error, so it is not shown as one.
 export function NotAvailable({ what }: { what: string }) {
   return (
     <Empty title={`${what} is not available to you`} icon={<EyeOff size={20} aria-hidden />}>
@@ -11,7 +11,7 @@ export function NotAvailable({ what }: { what: string }) {
   );
 }
 
-// The same where it is a part of a screen, for those who know what a scope is.
+// The same for a part of a screen, for readers who know what a scope is.
 export function PartNotAvailable({ scope, what = "This" }: { scope: Scope; what?: string }) {
   return (
     <p className="flex items-start gap-2 text-sm text-soft">

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Button } from "./Button.tsx";
 import { Dialog } from "./Dialog.tsx";
 
-// The one time that a secret is seen: no stray key puts it away.
+// A secret is shown only once, so a stray key must not close the dialog.
 export function OnceDialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
   return (
     <Dialog

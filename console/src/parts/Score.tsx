@@ -3,7 +3,7 @@ type Props = { score: number; size?: "small" | "large" };
 const words = ["", "Very low", "Low", "Medium", "High", "Very high"];
 const inks = ["", "text-risk-1", "text-risk-2", "text-risk-3", "text-risk-4", "text-risk-5"];
 
-// A number, a bar and a shape: each says it alone, so that colour only repeats it.
+// The number, the bar and the shape each convey the score, so it does not depend on color.
 export function Score({ score, size = "small" }: Props) {
   const isLarge = size === "large";
   return (

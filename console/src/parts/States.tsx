@@ -5,8 +5,8 @@ import { Button } from "./Button.tsx";
 
 type EmptyProps = { title: string; children?: ReactNode; icon?: ReactNode; isScreen?: boolean };
 
-// What a screen shows when it has nothing, does not know yet, or could not learn it.
-// `isScreen` where nothing else of the screen is shown: its title is the page's then.
+// What a screen shows if it has no data, is still loading, or failed to load. `isScreen` means that nothing else is on the
+// screen, so the title is the page's heading.
 export function Empty({ title, children, icon, isScreen = false }: EmptyProps) {
   const Title = isScreen ? "h1" : "h2";
   return (
@@ -45,7 +45,7 @@ export function Trouble({ error, onRetry, isScreen = false }: { error: unknown; 
 
 type Read = { isRefetchError: boolean; error: unknown; refetch: () => Promise<unknown> };
 
-// What was read before stays on the screen, for a draft may hang on it; that it may be old is said above it.
+// Data read before stays on the screen, because a draft may depend on it. A strip above says that it may be out of date.
 export function Stale({ read }: { read: Read }) {
   if (!read.isRefetchError) return null;
   return (
@@ -58,22 +58,22 @@ export function Stale({ read }: { read: Read }) {
   );
 }
 
-// A refusal's own words; anything else is told as what it means for the person.
+// A rejection is shown in the service's words. Any other error is explained by what it means for the person.
 export function wordsOf(error: unknown): string {
   if (error instanceof ProblemError) return isOfWhole(error) ? error.detail : faultWords(error.errors ?? []);
   if (error instanceof TypeError) return "The service cannot be reached.";
   return "Something went wrong in the console.";
 }
 
-// Where no field of it is wrong, the sentence is the answer's own.
+// If no single field is wrong, the response's own sentence applies.
 function isOfWhole({ errors }: ProblemError): boolean {
   return errors === null || errors.some(({ field }) => field === "body");
 }
 
-// What a form calls otherwise than the API.
+// Fields that a form names differently from the API.
 const labels: Record<string, string> = { url: "address" };
 
-// `is_disabled` and `must stay` read as a sentence.
+// Turns `is_disabled` and `must stay` into a sentence.
 function faultWords(errors: readonly { field: string; message: string }[]): string {
   return errors.map(({ field, message }) => `${capital(labels[field] ?? field.replaceAll("_", " "))} ${message}.`).join(" ");
 }

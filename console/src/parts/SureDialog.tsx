@@ -13,7 +13,7 @@ type Props = {
   run: () => Promise<void>;
 };
 
-// Asks once more, and shows the service's words where it refuses.
+// Asks for confirmation and shows the service's message if it rejects the change.
 export function SureDialog({ title, act, isHarsh = false, children, onClose, run }: Props) {
   const task = useTask();
   return (

@@ -5,7 +5,7 @@ let nowMs = Date.now();
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-// One clock for all ages on the page.
+// One timer for all ages on the page.
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {
@@ -34,7 +34,7 @@ export function ageWords(at: string, now = Date.now()): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-// How long ago, and the exact time on demand.
+// Shows how long ago it was, and the exact time on hover.
 export function Age({ at, suffix = "" }: { at: string; suffix?: string }) {
   const now = useNow();
   return (
@@ -45,7 +45,7 @@ export function Age({ at, suffix = "" }: { at: string; suffix?: string }) {
   );
 }
 
-// How long from now.
+// Shows how long from now it is.
 export function Until({ at }: { at: string }) {
   const now = useNow();
   return (

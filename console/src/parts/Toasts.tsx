@@ -21,7 +21,7 @@ export function dismissToast(id: number): void {
   if (toasts.some((each) => each.id === id)) change(toasts.filter((each) => each.id !== id));
 }
 
-// One way to say what happened. A problem stays until it is put away; the rest goes by itself.
+// Shows a message. A problem stays until it is dismissed; other messages disappear by themselves.
 export function toast(given: Omit<Toast, "id">): number {
   const id = ++last;
   change([...toasts, { ...given, id }]);
@@ -29,7 +29,7 @@ export function toast(given: Omit<Toast, "id">): number {
   return id;
 }
 
-// What was said to one person is not for the next.
+// Messages for one person must not be shown to the next.
 export function clearToasts(): void {
   change([]);
 }
@@ -45,8 +45,8 @@ const icons = {
   problem: <CircleAlert size={17} className="mt-1.5 shrink-0 text-bad" aria-hidden />,
 };
 
-// Between the navigation and where the queue has its peek pane, above its footer: there are no buttons to cover. A narrow
-// screen has no room beside that pane.
+// Between the navigation and the queue's peek pane, above its footer, where there are no buttons to cover. A narrow screen has no
+// room beside that pane.
 const place = "fixed right-88 bottom-14 left-46 z-40 max-xl:right-74 max-xl:left-14 max-md:right-0";
 
 export function Toasts() {

@@ -1,4 +1,4 @@
-// What was typed into a field of a form, as it is.
+// Reads a form field exactly as it was typed.
 export function typedIn(form: HTMLFormElement): (name: string) => string {
   const data = new FormData(form);
   return (name) => {

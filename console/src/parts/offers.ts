@@ -5,14 +5,14 @@ type Given = { about: string; words: string; undo: () => void };
 
 const offersMax = 20;
 
-// What can be taken back, the latest last. Each owner has its own: nobody takes back what another person did.
+// The changes that can be undone, latest last. Each owner has its own list, so nobody undoes another person's change.
 const offers = new WeakMap<object, readonly Offer[]>();
 
 function offersOf(owner: object): readonly Offer[] {
   return offers.get(owner) ?? [];
 }
 
-// Says what was done and offers to take it back, by the button or by the key. What was offered about the same before is over.
+// Reports what was done and offers to undo it, by button or key. It replaces an earlier offer about the same thing.
 export function offerUndo(owner: object, { about, words, undo }: Given): void {
   withdrawUndo(owner, about);
   const run = () => {

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { wordsOf } from "./States.tsx";
 
-// Something a dialog does once: it is busy meanwhile, and a refusal's words are kept to be shown.
+// Something that a dialog does once. It tracks whether the task is running and keeps the message if it fails.
 export function useTask(): { isBusy: boolean; problem: string | null; run: (task: () => Promise<void>) => void } {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);

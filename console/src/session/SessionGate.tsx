@@ -18,8 +18,8 @@ type Open = { keeper: SessionKeeper; workspace: Workspace };
 
 const ownerName = "casehound.owner";
 
-// Nothing of the console is shown without a session. One that ends while a person works is renewed in a dialog on top, so that
-// no draft is lost.
+// Nothing of the console is shown without a session. If the session ends while a person works, a dialog on top renews it, so no
+// draft is lost.
 export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen: (workspace: Workspace) => void }) {
   const cache = useQueryClient();
   const navigate = useNavigate();
@@ -52,7 +52,7 @@ export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen:
     sessionStorage.clear();
     setExpired(false);
     setState({ kind: "none" });
-    // What the person looked at is not for the next one's address bar.
+    // Clear the address, so the next person does not see what this one looked at.
     void navigate({ to: "/", search: {}, replace: true });
   }
 
@@ -63,7 +63,7 @@ export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen:
     );
   }
 
-  // oxlint-disable-next-line react-hooks/exhaustive-deps -- Once, at the start.
+  // oxlint-disable-next-line react-hooks/exhaustive-deps -- Runs once, at the start.
   useEffect(look, []);
   useLive(state.kind === "open" ? state.desk : null);
 
@@ -79,7 +79,7 @@ export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen:
   );
 }
 
-// What somebody has begun to write is no other person's to see.
+// One person's drafts must not be shown to another.
 function claimDrafts({ user }: Session): void {
   if (sessionStorage.getItem(ownerName) !== user.user_id) sessionStorage.clear();
   sessionStorage.setItem(ownerName, user.user_id);
@@ -87,10 +87,10 @@ function claimDrafts({ user }: Session): void {
 
 type Again = { keeper: SessionKeeper; onSignedIn: (session: Session) => void; onLeave: () => void };
 
-// It cannot be put away: what stands behind it is for whoever has a session.
+// The dialog cannot be dismissed, because the page behind it requires a session.
 function SignInAgain({ keeper, onSignedIn, onLeave }: Again) {
   const { user, tenant } = keeper.current();
-  // Whoever signed in again in another tab need not do so here.
+  // If the person has signed in again in another tab, this tab continues by itself.
   useEffect(() => {
     const look = () =>
       void readSession().then(
@@ -122,7 +122,7 @@ function useLive(desk: Open | null): void {
     const stops = [
       live.onEvent((event) => refreshOn(event, cache)),
       live.onReset(() => void cache.invalidateQueries()),
-      // A stream is not told why it was refused. Where nothing answers at all, nothing is known.
+      // A stream does not report why it was rejected, so check the session. If the service does not answer, nothing is known.
       live.subscribe(() => void (live.state() === "lost" && keeper.check().catch(() => {}))),
       live.open(),
     ];

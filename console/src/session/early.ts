@@ -1,6 +1,6 @@
 import { readSession, type Session } from "./session.ts";
 
-// The session is asked for before anything else of the page is made. The ways in need none.
+// Requests the session before anything else on the page. The sign-in pages need none.
 let early: Promise<Session | null> | null = null;
 if (!["/sign-in", "/link"].includes(location.pathname)) {
   early = readSession();

@@ -5,9 +5,9 @@ import { readSession, type Session } from "./session.ts";
 type Waiting = { goOn: () => void; giveUp: () => void };
 
 export type Watch = {
-  // It has ended; the person is to be asked to sign in again.
+  // The session has ended. The person must sign in again.
   onLost: () => void;
-  // In this browser somebody else is signed in by now.
+  // Somebody else has signed in in this browser.
   onOther: (session: Session) => void;
 };
 
@@ -15,8 +15,8 @@ export function isSamePerson(a: Session, b: Session): boolean {
   return a.user.user_id === b.user.user_id && a.tenant.tenant_id === b.tenant.tenant_id;
 }
 
-// One person's session for as long as the page is open. Where it ends on the way, what was being sent waits for the same
-// person to sign in again, and then goes on, the same bytes under the same key. It never goes out in another one's name.
+// One person's session while the page is open. If it ends, pending requests wait until the same person signs in again and are
+// then resent: the same bytes, under the same key. They are never sent in another person's name.
 export class SessionKeeper {
   readonly #watch: Watch;
   readonly #waiting = new Set<Waiting>();
@@ -35,25 +35,25 @@ export class SessionKeeper {
     this.#waiting.clear();
   }
 
-  // What waits is refused, in the words that it was refused with.
+  // Pending requests fail with their original error.
   giveUp(): void {
     for (const { giveUp } of this.#waiting) giveUp();
     this.#waiting.clear();
   }
 
-  // Whether there still is a session, for what cannot tell by itself why it was refused.
+  // Checks whether the session still exists, for callers that do not learn why they were rejected.
   async check(): Promise<void> {
     const now = await readSession();
     if (now) this.#compare(now);
     else this.#watch.onLost();
   }
 
-  // Whether what was refused may be sent again. `since` is the session that it was sent with.
+  // Whether a rejected request may be resent. `since` is the session it was sent with.
   async mayRepeat(since: Session, refusal: ProblemError): Promise<boolean> {
     if (refusal.status !== 401 && refusal.status !== 403) return false;
     if (this.#session !== since) return true;
     if (refusal.status === 401) return this.#wait(refusal);
-    // Another tab may have signed in anew, which makes another token.
+    // Another tab may have signed in again, which creates a new CSRF token.
     const now = await readSession();
     return now ? this.#compare(now) : this.#wait(refusal);
   }
@@ -76,7 +76,7 @@ export class SessionKeeper {
   }
 }
 
-// A client whose calls outlive the session.
+// A client whose calls survive the end of a session.
 export function keepSignedIn(client: ConsoleClient, keeper: SessionKeeper): ConsoleClient {
   const call: ConsoleClient["call"] = async (id, input) => {
     for (;;) {

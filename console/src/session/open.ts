@@ -13,7 +13,7 @@ import { keepSignedIn, type SessionKeeper } from "./keeper.ts";
 import { signOut, signOutEverywhere } from "./session.ts";
 import type { Workspace } from "./workspace.tsx";
 
-// The keeper has the session as it is now: after signing in again it has another CSRF token.
+// The keeper holds the current session, because signing in again changes the CSRF token.
 export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave: () => void): Workspace {
   const session = keeper.current();
   const token = () => keeper.current().csrf_token;
@@ -49,7 +49,7 @@ export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave
 
 type Told = { change: FlagChange; flags: FlagBoard; cache: QueryClient; desk: Desk };
 
-// The flags may be out of sight, so a change is said, and can be taken back.
+// The flags may be out of sight, so report the change and offer to undo it.
 function tellFlag({ change, flags, cache, desk }: Told): void {
   const { websiteAccountId: id, flag, value, isUndo } = change;
   const words = flagFacts[flag].changed(id, value);
@@ -63,7 +63,7 @@ function tellFlag({ change, flags, cache, desk }: Told): void {
   offerUndo(desk, { about, words, undo: () => void undo() });
 }
 
-// An account's flags are shown in four places; all of them follow at once.
+// Four places show an account's flags. All of them are updated at once.
 function showFlags(cache: QueryClient, websiteAccountId: string, flags: Flags): void {
   cache.setQueryData<EndUserAccount>(["account", websiteAccountId], (known) => known && { ...known, ...flags });
   cache.setQueriesData<Case>({ queryKey: ["case"] }, (known) =>
@@ -75,7 +75,7 @@ function showFlags(cache: QueryClient, websiteAccountId: string, flags: Flags): 
 const countMs = 1000;
 const counting = new WeakMap<QueryClient, ReturnType<typeof setTimeout>>();
 
-// The counts are asked for once a second at the most, however much happens.
+// Reads the counts at most once a second, however many events arrive.
 function countSoon(cache: QueryClient): void {
   if (counting.has(cache)) return;
   const count = () => {
@@ -85,7 +85,8 @@ function countSoon(cache: QueryClient): void {
   counting.set(cache, setTimeout(count, countMs));
 }
 
-// What the live stream says is old is read again where somebody looks at it. Lists are not: rows must not move under a person.
+// Reads again what a live event has made stale and a screen shows. Lists are not reread, because rows must not move under a
+// person.
 export function refreshOn(event: LiveEvent, cache: QueryClient): void {
   const { type, id } = event.resource;
   if (type === "case") {
@@ -99,7 +100,7 @@ export function refreshOn(event: LiveEvent, cache: QueryClient): void {
     countSoon(cache);
   }
   if (type === "user") void cache.invalidateQueries({ queryKey: ["users"] });
-  // The thresholds are the tenant's.
+  // Thresholds belong to the tenant.
   if (type === "rule" || type === "tenant") void cache.invalidateQueries({ queryKey: ["rules"] });
   if (event.type === "thresholds.updated") void cache.invalidateQueries({ queryKey: ["thresholds"] });
 }

@@ -6,7 +6,7 @@ export type Session = {
   csrf_token: string;
   scopes: string[];
   expires_at: string;
-  // What is read from now on holds all events up to this one.
+  // Anything read from now on includes all events up to this one.
   last_event_id: number;
 };
 
@@ -14,14 +14,14 @@ export type SignInOptions = { oidc: { name: string } | null };
 export type LinkFacts = {
   purpose: "set-up" | "invitation" | "password-reset";
   tenant: string;
-  // Null for a set-up: who it is for is not known yet.
+  // Null for a set-up link, because the person is not known yet.
   email: string | null;
   name: string | null;
 };
 export type LinkUse = { email?: string; name?: string; password: string };
 export type SignIn = { kind: "signed-in"; session: Session } | { kind: "which-tenant"; tenants: string[] };
 
-// The person's side of the service: what stands before the API and needs no tenant.
+// The person's endpoints. They come before the API and need no tenant.
 export async function readSession(): Promise<Session | null> {
   const response = await fetch("/auth/session", { headers: { accept: "application/json" } });
   return response.status === 401 ? null : answerOf<Session>(response);
@@ -31,7 +31,7 @@ export function readOptions(): Promise<SignInOptions> {
   return ask<SignInOptions>("/auth/options");
 }
 
-// One e-mail may be known to several tenants: the service then names those that the password fits.
+// Several tenants may know one e-mail address. The service then returns those for which the password is valid.
 export async function signIn(given: { email: string; password: string; tenant?: string }): Promise<SignIn> {
   const response = await send("/auth/sign-in", { method: "POST", body: given });
   if (response.status === 422) {
@@ -58,7 +58,7 @@ export function readLink(token: string): Promise<LinkFacts> {
   return ask<LinkFacts>("/auth/link", { method: "POST", body: { token } });
 }
 
-// It also signs in.
+// This also signs the person in.
 export async function redeemLink(token: string, given: LinkUse): Promise<void> {
   await ask("/auth/link/use", { method: "POST", body: { token, ...given } });
 }
@@ -78,10 +78,10 @@ async function ask<T>(path: string, asked: Asked = {}): Promise<T> {
   return answerOf<T>(await send(path, asked));
 }
 
-// Too many attempts: how long to wait is in a header, and belongs into the words.
+// After too many attempts, the retry-after header says how long to wait. Add that to the message.
 async function answerOf<T>(response: Response): Promise<T> {
   const answer = parse(await response.text());
-  // The shapes above are the service's own.
+  // The service returns exactly the types above.
   if (response.ok) return answer as T;
   const problem = isProblem(answer) ? answer : unknownProblem(response.status);
   const seconds = Number(response.headers.get("retry-after") ?? "0");

@@ -6,7 +6,7 @@ import type { Desk } from "../changes/desk.ts";
 import type { FlagBoard } from "../changes/flags.ts";
 import type { Session } from "./session.ts";
 
-// What a signed-in person works with. A screen asks for it with `useWorkspace`, and for nothing else.
+// Everything a signed-in person works with. Screens get it from `useWorkspace` and need nothing else.
 export type Workspace = {
   session: Session;
   client: ConsoleClient;
@@ -14,7 +14,7 @@ export type Workspace = {
   desk: Desk;
   flags: FlagBoard;
   live: LiveStream;
-  // Whether this person may, as far as the console knows; the service decides.
+  // Whether this person has the scope, as far as the console knows. The service decides.
   may: (scope: string) => boolean;
   csrfToken: () => string;
   leave: (from?: "here" | "everywhere") => Promise<void>;

@@ -12,7 +12,7 @@ type Command = { name: string; hint?: ReactNode; run: () => void };
 
 const casePattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-// Everything that can be done from here, by name: screens, the screen's own keys, a case by its id, an account's cases.
+// Finds every command by name: screens, the screen's own keys, a case by its id, an account's cases.
 export function Palette({ onClose, onKeys }: { onClose: () => void; onKeys: () => void }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
@@ -23,7 +23,7 @@ export function Palette({ onClose, onKeys }: { onClose: () => void; onKeys: () =
   function run(command: Command | undefined): void {
     if (!command) return;
     onClose();
-    // After the dialog is gone, so that a command that opens another one is not closed with it.
+    // Wait until the dialog is gone, so a command that opens another one does not have it closed at once.
     setTimeout(command.run);
   }
 

@@ -15,7 +15,7 @@ const themes = [
   { name: "As the system", icon: <Monitor size={14} aria-hidden />, value: "system" as const },
 ];
 
-// Who is signed in, and what is this person's own: theme, password, sessions.
+// The signed-in person, with personal settings: theme, password, sessions.
 export function PersonMenu({ look }: { look: string }) {
   const { session, leave } = useWorkspace();
   const theme = useTheme();

@@ -2,7 +2,7 @@ import { Component, type ReactNode } from "react";
 import { Button } from "../parts/Button.tsx";
 import { Empty } from "../parts/States.tsx";
 
-// A screen that breaks takes nothing else with it.
+// Keeps an error in one screen from breaking the rest of the console.
 export class ScreenBoundary extends Component<{ children: ReactNode }, { isBroken: boolean }> {
   override state = { isBroken: false };
 

@@ -12,7 +12,7 @@ function subscribeOnline(listener: () => void): () => void {
   };
 }
 
-// Says that a decision has not arrived yet, and keeps the page from being closed over it.
+// Warns that a change has not been saved yet, and asks before the page is closed.
 export function UnsavedBanner() {
   const { outbox } = useWorkspace().desk;
   const unsaved = useSyncExternalStore(outbox.subscribe, outbox.unsaved);

@@ -17,7 +17,7 @@ function apply(): void {
   document.documentElement.dataset["theme"] = isDark ? "dark" : "light";
 }
 
-// Before anything is drawn.
+// Must run before anything is drawn.
 export function startTheme(): void {
   apply();
   systemDark.addEventListener("change", apply);

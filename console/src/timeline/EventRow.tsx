@@ -16,7 +16,7 @@ export function eventElementId(activityId: string): string {
   return `event-${activityId}`;
 }
 
-// All that an event holds came from a browser or a shop: it is shown as text, and as nothing else.
+// Everything in an event came from a browser or a shop, so it is rendered only as text.
 export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress = true }: Props) {
   const { activity_id, type, source, occurred_at, score, signs, ip } = activity;
   const isMarked = isOccurrence(activity, whose.caseId);
@@ -73,7 +73,7 @@ function SourceMark({ source }: { source: ScoredActivity["source"] }) {
   );
 }
 
-// Anybody can name an account in a page's event, so there is no link to follow.
+// Anybody can name an account in a page event, so this id is not a link.
 function ClaimedAccount({ id }: { id: string | undefined }) {
   if (id === undefined) return null;
   return (
@@ -92,7 +92,7 @@ function Page({ activity: { page_title, page_url } }: { activity: ScoredActivity
   );
 }
 
-// A session can hold several accounts: whose it is is said where it is not the one that all this is about.
+// A session can contain several accounts. Name the account of an event if it differs from the timeline's.
 function OtherAccount({ activity, whose }: { activity: ScoredActivity; whose: Whose }) {
   const id = activity.website_account_id;
   if (id === undefined || id === whose.websiteAccountId) return null;

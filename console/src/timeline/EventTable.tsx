@@ -18,7 +18,7 @@ export function deedOf(type: string): string {
   return (eventDeeds as Record<string, string | undefined>)[type] ?? type;
 }
 
-// A part of the log: when, who, what. The latest first.
+// A part of the log, latest first: when, who and what.
 export function EventTable({ list, name, wordsOf, hasVersion = false }: Props) {
   if (list.isPending)
     return <div role="status" aria-label={`Loading: ${name}`} className="m-4 h-16 animate-pulse rounded bg-sunken" />;

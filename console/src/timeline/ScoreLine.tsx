@@ -5,14 +5,14 @@ import { countWords, durationWords, typeWords } from "./words.ts";
 
 type Point = { activity: ScoredActivity; at: number; y: number; isMarked: boolean; gapMs: number };
 
-// From here on a pause is drawn as one.
+// A gap of at least this length is drawn as a pause.
 const pauseMs = 30 * 60_000;
 const pauseSteps = 3;
 const labelRoom = 9;
 const time = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const inks = ["", "text-risk-1", "text-risk-2", "text-risk-3", "text-risk-4", "text-risk-5"];
 
-// Events one after the other, evenly, so that a burst can be told apart; where nothing happened for a while the line breaks.
+// Spaces events evenly, so those in a burst stay distinct. The line breaks at a pause.
 function pointsOf(activities: readonly ScoredActivity[], caseId: string | undefined): Point[] {
   let place = 0;
   const placed = activities.map((activity, index) => {
@@ -41,7 +41,7 @@ type Props = {
   onChoose: (activityId: string) => void;
 };
 
-// What each event scored, in order. The list below says the same in words; a click leads there.
+// The score of each event, in order. The list below has the same in words, and a click leads to it.
 export function ScoreLine({ activities, caseId, chosen, onChoose }: Props) {
   const [hovered, setHovered] = useState<Point | null>(null);
   const points = pointsOf(activities, caseId);
@@ -123,7 +123,7 @@ function Grid() {
   ));
 }
 
-// How long nothing happened; only where the words have room.
+// Shows how long each pause lasted, if the label has room.
 function Pauses({ points }: { points: readonly Point[] }) {
   let free = 0;
   const pauses = points.flatMap((point, index) => {

@@ -24,7 +24,7 @@ type Props = {
   isOpen: boolean;
   onToggle: () => void;
   chosen: string | undefined;
-  // What has been read of the session, for those who draw it.
+  // Receives the activities read for the session, for example to draw them.
   onRead?: (groupId: string, activities: ScoredActivity[]) => void;
 };
 
@@ -59,7 +59,7 @@ export function SessionGroup({ group, whose, isOpen, onToggle, chosen, onRead }:
         {isOpen && group.session && <SessionEvents group={group} whose={whose} chosen={chosen} onRead={onRead} />}
         {isOpen && !group.session && <Rows rows={group.own} whose={whose} chosen={chosen} />}
         {!isOpen && marked.length > 0 && (
-          // On paper there is nothing to open: what counts is printed.
+          // Nothing can be opened on paper, so print the evidence.
           <div className="hidden print:block">
             <Rows rows={marked} whose={whose} chosen={chosen} />
           </div>
@@ -100,7 +100,7 @@ function Heading({ group: { id, session, own, startedAt, lastAt } }: { group: Gr
   );
 }
 
-// What the browser said of itself, and where it came from.
+// What the browser reported about itself, and where it connected from.
 function Facts({ session }: { session: Session }) {
   const { device_id, ips, client, session_id, page_views } = session;
   const zone = client?.zone_offset_minutes;
@@ -167,7 +167,7 @@ function SessionEvents({ group, whose, chosen, onRead }: EventsProps) {
 type RowsProps = { rows: readonly ScoredActivity[]; whose: Whose; chosen: string | undefined; hasDay?: boolean };
 
 export function Rows({ rows, whose, chosen, hasDay = false }: RowsProps) {
-  // Said once for a session that stayed where it was.
+  // Show the address once if all events of the session share it.
   const addresses = new Set(rows.map(({ ip }) => ip));
   const usualIp = !hasDay && addresses.size === 1 ? rows[0]?.ip : undefined;
   return (

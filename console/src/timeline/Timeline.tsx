@@ -9,20 +9,20 @@ import { countWords } from "./words.ts";
 
 const openAtFirst = 3;
 const shownAtFirst = 20;
-// Before the first that is open, so that the evidence is not below a month of quiet days.
+// How many sessions to show before the first open one, so the evidence is not below a month of quiet days.
 const quietBefore = 2;
 
 type Props = {
   groups: readonly Group[];
   whose: Whose;
-  // The event that the address names.
+  // The event in the address.
   chosen: string | undefined;
   onRead?: (groupId: string, activities: ScoredActivity[]) => void;
-  // Sessions stay closed until somebody asks.
+  // Keeps all sessions closed until a person opens one.
   isQuiet?: boolean;
 };
 
-// Sessions in order of time. Those with evidence are open, the latest of them; the rest is a press away.
+// Sessions in chronological order. The latest ones with evidence are open; the others open on a click.
 export function Timeline({ groups, whose, chosen, onRead, isQuiet = false }: Props) {
   const [pressed, setPressed] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [isWhole, setWhole] = useState(false);
@@ -67,11 +67,11 @@ export function Timeline({ groups, whose, chosen, onRead, isQuiet = false }: Pro
   );
 }
 
-// Brings the event that was chosen before the person's eyes, as soon as it is there.
+// Scrolls to the chosen event as soon as it is rendered.
 export function useShown(chosen: string | undefined, isThere: boolean): void {
   useEffect(() => {
     if (chosen === undefined || !isThere) return undefined;
-    // Its session may still be read.
+    // Its session may still be loading.
     let tries = 0;
     const look = () => {
       const row = document.getElementById(eventElementId(chosen));

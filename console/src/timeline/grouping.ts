@@ -1,10 +1,10 @@
 import type { ScoredActivity, Session } from "@casehound/client";
 
-// One session with what is known of it. Without a session: what an account did outside of any.
+// One session with its activities. If `session` is null, these are an account's activities outside any session.
 export type Group = {
   id: string;
   session: Session | null;
-  // Of the account or the case itself, in order of time. More may be in the session.
+  // The activities of the account or the case itself, in chronological order. The session may contain more.
   own: ScoredActivity[];
   startedAt: string;
   lastAt: string;
@@ -12,7 +12,7 @@ export type Group = {
 
 export const noSession = "none";
 
-// In order of time, as a story is told.
+// Groups in chronological order.
 export function groupsOf(sessions: readonly Session[], activities: readonly ScoredActivity[]): Group[] {
   const bySession = Map.groupBy(activities, ({ session_id }) => session_id ?? noSession);
   const known = sessions.map((session): Group => {
@@ -34,14 +34,14 @@ export function inOrder(activities: readonly ScoredActivity[]): ScoredActivity[]
   return [...once.values()].toSorted((a, b) => Date.parse(a.occurred_at) - Date.parse(b.occurred_at));
 }
 
-// What made evidence. Of a case: for this one, not for another that shares the session.
+// Whether the activity produced evidence. For a case, evidence of another case in the same session does not count.
 export function isOccurrence(activity: ScoredActivity, caseId: string | undefined): boolean {
   if (activity.prediction_id === undefined) return false;
   return caseId === undefined || activity.case_id === undefined || activity.case_id === caseId;
 }
 
-// A session's events as far as they are read, and after them the account's own that come later, so that what matters is
-// there before all of the rest is.
+// The session's events read so far, followed by the account's own later events. So the important ones show before everything is
+// read.
 export function rowsOf(read: readonly ScoredActivity[], own: readonly ScoredActivity[], hasMore: boolean) {
   if (!hasMore) return { first: inOrder([...read, ...own]), later: [] };
   const end = Date.parse(read.at(-1)?.occurred_at ?? "");

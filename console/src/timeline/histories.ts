@@ -8,12 +8,12 @@ export function useHistories(): Histories {
   return useMemo(() => historiesOf(client), [client]);
 }
 
-// A rule by the name that people know it by; who may not read rules sees their ids.
+// Names a rule by its display name. People who may not read rules see the id.
 export function useRuleNames(): (ruleId: string) => string {
   const { may } = useWorkspace();
   const names = useQuery({ ...useHistories().ruleNames(), enabled: may("read:rules") });
   return (ruleId) => names.data?.get(ruleId) ?? ruleId;
 }
 
-// Whose timeline it is: the account's own events stand out, and what is read of sessions is kept with it.
+// Whose timeline it is. The account's own events are highlighted, and the sessions read are cached under this key.
 export type Whose = { key: QueryKey; websiteAccountId: string; caseId?: string };

@@ -1,4 +1,4 @@
-// The event that somebody points at, so that the address leads others to it.
+// The chosen event, in the address so that a link leads others to it.
 export type EventSearch = { event?: string };
 
 export function readEventSearch({ event }: Record<string, unknown>): EventSearch {

@@ -13,7 +13,7 @@ const typeNames: Record<string, string> = {
   fraud_report: "Fraud reported",
 };
 
-// What a shop calls its own events is not ours to translate: only made readable.
+// A shop names its custom events itself, so the name is only made readable and not translated.
 export function typeWords(type: string): string {
   const known = typeNames[type];
   if (known !== undefined) return known;
@@ -41,7 +41,7 @@ const systems: [RegExp, string][] = [
   [/Linux/, "Linux"],
 ];
 
-// "Chrome 156 on Windows"; what is not known by name is shown as it came.
+// For example "Chrome 156 on Windows". An unknown agent is shown as it is.
 export function agentWords(agent: string): string {
   const found = browsers.flatMap(([pattern, name]) => {
     const match = pattern.exec(agent);
@@ -64,7 +64,7 @@ export function countWords(count: number, one: string, many = `${one}s`): string
   return `${count.toLocaleString()} ${count === 1 ? one : many}`;
 }
 
-// Without the scheme where it is the usual one; all of it where it is another, or no address at all.
+// Drops an http or https scheme. Any other scheme, or text that is not a URL, is shown whole.
 export function pathOf(url: string): string {
   try {
     const { protocol, host, pathname, search } = new URL(url);

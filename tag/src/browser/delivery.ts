@@ -8,7 +8,7 @@ const batchMs = 5_000;
 const batchEvents = 50;
 const answerMs = 20_000;
 const retryMsMax = 5 * 60_000;
-// Browsers let 64 KiB of requests outlive their page: a small one that was under way, and the last one.
+// Browsers let 64 KiB of requests outlive their page. That covers a small request in flight and the last one.
 const chunkBytesMax = 60_000;
 const lastChunkBytesMax = 40_000;
 const outlivingBytesMax = 20_000;
@@ -31,7 +31,7 @@ async function digest(body: string): Promise<string> {
   return sum ? hex(new Uint8Array(sum, 0, 4)) : "";
 }
 
-// Only the answer 200 takes events off the queue. Text needs no preflight, and the collector reads it as JSON.
+// Only a 200 response removes events from the queue. Plain text needs no preflight, and the collector parses it as JSON.
 async function post(batch: Queued[], keepalive: boolean, hash = ""): Promise<boolean> {
   const abort = new AbortController();
   const limit = setTimeout(() => abort.abort(), answerMs);
@@ -48,7 +48,7 @@ async function post(batch: Queued[], keepalive: boolean, hash = ""): Promise<boo
 }
 
 export async function send(): Promise<void> {
-  // What comes while a request is under way goes right after it.
+  // Events that arrive during a request are sent right after it.
   isHurried = isSending;
   if (isSending) return;
   clearTimeout(timer);
@@ -79,8 +79,8 @@ export function schedule(): void {
   timer = setTimeout(() => void send(), isDue ? 0 : failures === 0 ? batchMs : retryMs);
 }
 
-// Without a hash, since a page that goes away waits for no digest. What was not confirmed is sent again: by this page where
-// it lives on, else by the next one. A beacon tells nothing of its answer, so it never counts as confirmed.
+// Sent without a hash, because a closing page cannot wait for the digest. Unconfirmed events are sent again, by this page if it
+// survives and otherwise by the next one. A beacon does not report its response, so it never confirms events.
 export async function sendLast(): Promise<void> {
   const batch = take(lastChunkBytesMax);
   if (batch.length === 0) return;

@@ -27,7 +27,7 @@ function surroundings(): object {
   };
 }
 
-// Names and shapes are those of the Clickstream web SDK, so that the collector knows one kind of event.
+// Uses the names and shapes of the Clickstream web SDK, so the collector handles only one kind of event.
 export function push(type: string, own: object = {}, items?: object[]): void {
   const device = read("casehound.device");
   const session = read("casehound.session");

@@ -1,15 +1,15 @@
-// The tag is a guest in the page: a fault of its own must not become one of the page's.
+// The tag is a guest in the page, so its own errors must not reach the page.
 export function safely<A extends unknown[]>(work: (...args: A) => void): (...args: A) => void {
   return (...args) => {
     try {
       work(...args);
     } catch {
-      // There is nobody to tell: the page did nothing wrong, and its visitor can do nothing.
+      // Ignored: the page did nothing wrong, and its visitor can do nothing about it.
     }
   };
 }
 
 export function warn(text: string): void {
-  // oxlint-disable-next-line no-console -- The console is where a page's developer looks, and nothing may be thrown.
+  // oxlint-disable-next-line no-console -- A page's developer looks in the console, and the tag must not throw.
   console.warn("casehound: " + text);
 }

@@ -1,4 +1,5 @@
-// Moves and turns of the wheel come in bursts of many events: a burst is one input. A longer gap is a pause, and no rhythm.
+// Pointer moves and wheel turns fire many events, so a burst counts as one input. A longer gap is a pause and not part of the
+// rhythm.
 const burstMs = 250;
 const pauseMs = 30_000;
 const gapsMin = 8;
@@ -12,7 +13,8 @@ function noInputs(): Record<"pointer" | "keys" | "touches" | "scrolls" | "gaps" 
   return { pointer: 0, keys: 0, touches: 0, scrolls: 0, gaps: 0, sum: 0, squares: 0 };
 }
 
-// Counts and gaps alone: never which key, where, or on what. Scrolling itself is no input, since a script can do it.
+// Records only counts and gaps: never which key, where, or on what element. Scrolling itself does not count, because a script can
+// do it.
 export function noticeInput(event: Event): void {
   const { type, timeStamp, isTrusted } = event;
   const isTouch = event instanceof PointerEvent && event.pointerType === "touch";
@@ -30,7 +32,7 @@ export function noticeInput(event: Event): void {
   counts.squares += gap * gap;
 }
 
-// What was done since the last such summary.
+// Returns the input since the last summary.
 export function takeInputs(): object {
   const { pointer, keys, touches, scrolls, gaps, sum, squares } = counts;
   counts = noInputs();

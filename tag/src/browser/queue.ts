@@ -7,11 +7,11 @@ export type Queued = { id: string; text: string; bytes: number; isInFlight: bool
 
 const eventsMax = 500;
 const bytesMax = 500_000;
-// Longer than the longest wait between two attempts, each of which stores the queue anew.
+// Longer than the longest wait between two attempts, because each attempt stores the queue again.
 const abandonedMs = 10 * 60_000;
 
-// Every page keeps its queue under a key of its own, so that tabs cannot overwrite each other. A lock would tell better which
-// of them live, but browsers keep no page that holds one for the way back.
+// Every page stores its queue under its own key, so tabs cannot overwrite each other. A lock would show better which of them are
+// alive, but a page that holds one is excluded from the back-forward cache.
 const prefix = `casehound.queue.${appKey}.` as const;
 const ownKey = `${prefix}${uuid()}` as const;
 let queue: Queued[] = [];
@@ -29,7 +29,7 @@ export function queued(id: string, text: string): Queued {
 export function enqueue(added: Queued): void {
   queue.push(added);
   dropOldest();
-  // Once for all the events of one turn, since storing blocks the page.
+  // Store once for all events of one turn, because storing blocks the page.
   if (!isSaving) void Promise.resolve().then(save);
   isSaving = true;
 }
@@ -45,7 +45,7 @@ export function save(): void {
   else writeText(ownKey, `{"at":${isGone ? 0 : Date.now()},"events":${bodyOf(queue)}}`);
 }
 
-// A queue whose page has gone may be taken over at once.
+// The queue of a closed page may be taken over at once.
 export function release(isPageGone: boolean): void {
   isGone = isPageGone;
   save();
@@ -55,8 +55,8 @@ function isQueueKey(key: string): key is typeof prefix {
   return key.startsWith(prefix);
 }
 
-// Takes over what pages that have gone could not deliver. It is stored here before it is removed there: whatever happens in
-// between sends an event twice, which the service notices, and loses none.
+// Takes over what closed pages could not deliver. It stores the events here before it removes them there. A crash in between
+// sends an event twice, which the service detects, and loses none.
 export const adopt = safely(() => {
   for (const key of Object.keys(localStorage)) {
     if (!isQueueKey(key) || key === ownKey) continue;
@@ -68,7 +68,7 @@ export const adopt = safely(() => {
     dropOldest();
     save();
     remove(key);
-    // Once more, for a storage that was too full to hold both.
+    // Save again, in case the storage was too full to hold both copies.
     save();
   }
 });

@@ -5,5 +5,5 @@ const { appKey: givenKey = "", endpoint = "" } = script instanceof HTMLElement ?
 const address = script instanceof HTMLScriptElement && script.src !== "" ? script.src : location.href;
 
 export const appKey = givenKey;
-// Beside the script, so that a service behind a path of a proxy is found too.
+// Relative to the script, so a service behind a proxy's path is found too.
 export const collector = endpoint === "" ? new URL(`collect/${encodeURIComponent(appKey)}`, address).href : endpoint;

@@ -5,7 +5,7 @@ type UserAttribute = { value: string; set_timestamp: number };
 export type Page = { url: string; title: string; at: number };
 export type Session = { id: string; start: number; number: number; at: number; page?: Page | undefined };
 type Queue = { at: number; events: { event_id: string }[] };
-// A key for each, since tabs write them at any time: one that keeps the session alive must not undo another's change of user.
+// Separate keys, because tabs write them at any time. A tab that keeps the session alive must not undo another's change of user.
 type Stored = {
   "casehound.device": Device;
   "casehound.user": UserAttribute;
@@ -15,10 +15,10 @@ type Stored = {
   [queue: `casehound.queue.${string}`]: Queue;
 };
 
-// Stands in for every key that could not be stored, be storage blocked or full.
+// Holds every key that could not be stored because storage is blocked or full.
 const memory = new Map<string, string>();
 
-// Only the tag writes its keys. A page that changes them spoils no more than what it could send anyway.
+// Only the tag writes its keys. A page that changes them can falsify no more than it could send anyway.
 export function read<K extends keyof Stored>(key: K): Stored[K] | undefined {
   try {
     return JSON.parse(memory.get(key) ?? localStorage.getItem(key) ?? "null") ?? undefined;

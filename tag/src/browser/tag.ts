@@ -51,7 +51,7 @@ function record(name?: unknown, attributes?: unknown, items?: unknown): void {
 }
 
 const methods: Record<string, (...args: unknown[]) => void> = { setUserId, record, flush: () => void send() };
-// Holds calls while the browser only prepares a page that nobody sees yet.
+// Holds calls while the browser prerenders a page that nobody sees yet.
 let early: Call[] | undefined = [];
 
 const call = safely((each: Call) => {
@@ -81,12 +81,12 @@ function listen(): void {
   else wrapHistory();
 }
 
-// In a turn of its own, by when most pages have set their new title.
+// Runs in a later turn, when most pages have set their new title.
 function noticeSoon(): void {
   setTimeout(safely(noticeVisit));
 }
 
-// For browsers that do not tell when a page changes its own address.
+// For browsers without an event for address changes within a page.
 function wrapHistory(): void {
   for (const name of ["pushState", "replaceState"] as const) {
     const original = history[name];
@@ -106,7 +106,7 @@ const start = safely(() => {
 });
 
 const install = safely(() => {
-  // The page's stub has the same methods, and a list of the calls that they were given.
+  // The page's stub has the same methods and a list of their calls.
   const stub: Stub = window.casehound ?? {};
   if (appKey === "") return warn("the script's element needs the attribute data-app-key");
   if (stub.version !== undefined) return;

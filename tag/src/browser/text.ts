@@ -3,11 +3,11 @@ const nameCharactersMax = 64;
 const valueCharactersMax = 1024;
 
 export function clip(text: string, charactersMax: number): string {
-  // Half a surrogate pair is no character, and databases refuse it.
+  // Half a surrogate pair is not a character, and databases reject it.
   return text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, "");
 }
 
-// Queries and fragments hold tokens, searches and e-mail addresses: they do not leave the browser.
+// Queries and fragments may contain tokens, searches and e-mail addresses, so they never leave the browser.
 export function withoutQuery(address: string): string {
   return clip(address.replace(/[?#].*/s, ""), valueCharactersMax);
 }

@@ -14,7 +14,7 @@ function visibleMs(now: number): number {
   return Math.max(0, now - (visibleSince ?? now));
 }
 
-// Goes before every event: on which device, in which session and on which page it happens. What is new of these is an event.
+// Runs before every event to set its device, session and page. Each that is new is reported as an event of its own.
 export function noticeVisit(): void {
   const now = Date.now();
   const isFirst = !read("casehound.device")?.unique_id;
@@ -61,13 +61,13 @@ export function arrive(): void {
   noticeVisit();
 }
 
-// A page that the browser kept, and the visitor came back to, is seen anew.
+// A page restored from the back-forward cache counts as a new view.
 export function revisit(): void {
   forgetPage();
   arrive();
 }
 
-// A page that is left is hidden and gone, in either order: the first of the two tells of the engagement.
+// A page that is left is hidden and unloaded, in either order. The first of the two reports the engagement.
 export function leave(isGone: boolean): void {
   if (visibleSince !== undefined) engage();
   else if (!isGone) return;

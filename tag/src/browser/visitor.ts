@@ -10,7 +10,7 @@ export function createDevice(now: number): void {
   write("casehound.device", { device_id: uuid(), unique_id: uuid(), first_touch: now });
 }
 
-// The first user keeps what the device did before the log-in; another one begins anew.
+// The first user keeps what the device did before the log-in. Another user starts with a new id.
 export function setUser(value: string | null, now: number): void {
   const device = read("casehound.device");
   remove("casehound.identity");
@@ -49,7 +49,7 @@ export function beginSession(now: number, number: number): void {
   });
 }
 
-// A page that is closed after hours belongs to its session, but does not bring it back to life.
+// A page closed after hours still belongs to its session, but does not revive it.
 export function keepSession(now: number): void {
   const session = read("casehound.session");
   if (session && isAlive(session, now)) write("casehound.session", { ...session, at: now, page });

@@ -11,7 +11,7 @@ import { AccountLink } from "./AccountLink.tsx";
 import { Cases } from "./Cases.tsx";
 import { History } from "./History.tsx";
 
-// There is no such account now. Whether there was one the log knows, by the pseudonym that its cases got.
+// The account does not exist now. The log knows whether it existed, by the pseudonym that its cases received on erasure.
 export function Absent({ accountId }: { accountId: string }) {
   const histories = useHistories();
   const events = useInfiniteQuery(histories.accountEvents(accountId));
@@ -49,7 +49,7 @@ function NeverThere({ accountId }: { accountId: string }) {
   );
 }
 
-// The name that a case has where no account could be made out.
+// The screen for the placeholder name of cases without an account.
 export function NoAccount() {
   return (
     <Empty title="No account" icon={<UserRoundX size={20} aria-hidden />}>

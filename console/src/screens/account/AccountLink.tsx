@@ -2,10 +2,10 @@ import { unknownAccount } from "@casehound/client";
 import { Link } from "@tanstack/react-router";
 import { accountName } from "../../parts/account-name.ts";
 
-// `isSkipped`: in a row that the keys go through as one, and that a click chooses.
+// `isSkipped` takes the link out of the tab order, in rows that keys and clicks treat as one item.
 type Props = { id: string; look?: string; isSkipped?: boolean };
 
-// An account's id, wherever it is shown, leads to the account's own screen. What has no account has no such screen.
+// An account id links to the account's screen wherever it is shown. The placeholder for no account has no screen.
 export function AccountLink({ id, look = "font-medium text-accent", isSkipped = false }: Props) {
   if (id === unknownAccount) return <span className="text-faint italic">{accountName(id)}</span>;
   return (

@@ -11,7 +11,7 @@ import { useHistories, type Whose } from "../../timeline/histories.ts";
 import { countWords } from "../../timeline/words.ts";
 import { Section } from "../case/Section.tsx";
 
-// What the account did, whatever session it was in: the latest first, under the line of its scores.
+// All of the account's activity in every session, latest first, below the line of its scores.
 export function Activity({ accountId }: { accountId: string }) {
   const navigate = useNavigate();
   const { event: chosen } = useSearch({ from: "/inside/accounts/$accountId" });

@@ -13,7 +13,7 @@ import { useWorkspace } from "../../session/workspace.tsx";
 import { useHistories } from "../../timeline/histories.ts";
 import { Section } from "../case/Section.tsx";
 
-// Every case that the account ever had, the latest first, and how it ended.
+// Every case of the account, latest first, with its outcome.
 export function Cases({ accountId }: { accountId: string }) {
   const { may, live } = useWorkspace();
   const cache = useQueryClient();
@@ -82,7 +82,7 @@ function Table({ cases }: { cases: readonly CaseListItem[] }) {
   );
 }
 
-// The list does not have it; the case does.
+// The list does not include the outcome, so read the case.
 function Outcome({ row }: { row: CaseListItem }) {
   const { queries, may } = useWorkspace();
   const isClosed = row.status === "CLOSED";

@@ -5,7 +5,7 @@ import { Button } from "../../parts/Button.tsx";
 import { inputLook } from "../../parts/Field.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 
-// The account's id in the shop's own books. What is typed stays when the service refuses it.
+// The account's id in the shop's own CRM. If the service rejects a new value, the input is kept.
 export function CrmId({ account }: { account: EndUserAccount }) {
   const { may } = useWorkspace();
   const [isEditing, setEditing] = useState(false);

@@ -9,7 +9,7 @@ import { useHistories } from "../../timeline/histories.ts";
 import { countWords } from "../../timeline/words.ts";
 import { Section } from "../case/Section.tsx";
 
-// Devices and addresses, those that others use too first: that is what one looks for.
+// Devices and addresses. Shared ones come first, because investigators look for those.
 export function Devices({ accountId }: { accountId: string }) {
   const list = useInfiniteQuery(useHistories().accountLinks(accountId));
   const links = list.data?.pages.flatMap((page) => page.links) ?? [];

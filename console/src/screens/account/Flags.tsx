@@ -13,7 +13,7 @@ import { useHistories } from "../../timeline/histories.ts";
 import type { Flag } from "../../changes/flags.ts";
 import { historyOf, type FlagHistory } from "./flag-history.ts";
 
-// Each flag as a switch, with who made it what it is. They act at once; what is refused goes back by itself.
+// Each flag as a switch, with the person who last changed it. A switch acts at once and reverts by itself if rejected.
 export function Flags({ account }: { account: EndUserAccount }) {
   const { flags, may, desk } = useWorkspace();
   const cache = useQueryClient();
@@ -84,7 +84,7 @@ function FlagRow({ flag, isOn, history, isAllowed, onPress }: RowProps) {
   );
 }
 
-// No more than what the log told.
+// Claims no more than the log shows.
 function stateWords(isOn: boolean, history: FlagHistory | null): string {
   if (history?.kind === "earlier") return `${isOn ? "On" : "Off"}, since before the history below begins`;
   if (isOn) return "On";

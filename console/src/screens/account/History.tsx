@@ -11,7 +11,7 @@ function wordsOfEvent({ type, data = {} }: Event): string {
     const value = data[flag];
     return typeof value === "boolean" ? [`${flagFacts[flag].name} ${value ? "on" : "off"}`] : [];
   });
-  // The log does not keep the id itself, so that an erasure needs not look for it there.
+  // The log does not store the CRM id, so an erasure does not have to search the log for it.
   return set.length > 0 ? set.join(", ") : "Changed the CRM id";
 }
 

@@ -4,28 +4,28 @@ import type { Flag } from "../../changes/flags.ts";
 export type FlagHistory =
   | { kind: "changed"; actor: string; at: string; isFromCreation: boolean }
   | { kind: "never" }
-  // Before the oldest entry that was read.
+  // Changed before the oldest entry that was read.
   | { kind: "earlier" }
-  // The entries do not tell: they are not there yet, or say nothing else than what was already so.
+  // The entries do not say: either they have not been read yet, or they only repeat the value.
   | { kind: "untold" };
 
 const never: FlagHistory = { kind: "never" };
 const earlier: FlagHistory = { kind: "earlier" };
 const untold: FlagHistory = { kind: "untold" };
 
-// Who made a flag what it is, by the log as far as it was read, the latest entry first. An entry names what was sent, changed or
-// not: so the earliest of those that agree counts, but only where what came before them was read too.
+// Finds who gave a flag its value, in the log as far as it was read, latest entry first. An entry names every flag that was sent,
+// changed or not. So the earliest of the agreeing entries counts, but only if the entry before them was read too.
 export function historyOf(events: readonly Event[], flag: Flag, value: boolean): FlagHistory {
   const naming = events.filter(({ data, type }) => type === "account.updated" && typeof data?.[flag] === "boolean");
   const other = naming.findIndex(({ data }) => data?.[flag] !== value);
-  // The flag was changed a moment ago, and the log is still to be read again.
+  // The flag has just changed, and the log has not been read again yet.
   if (other === 0) return untold;
   const made = (other === -1 ? naming : naming.slice(0, other)).at(-1);
   if (made && other > 0) return changeOf(made, false);
-  // The oldest entry of all: nothing was before it.
+  // `account.created` is the oldest entry of all.
   const created = events.find(({ type }) => type === "account.created");
   if (!created) return earlier;
-  // Nobody ever sent the contrary. Whoever created the account may have set the flag with it; detection sets none.
+  // No entry has the opposite value. The creator of the account may have set the flag with it; detection sets none.
   if (value) return made ? changeOf(made, false) : changeOf(created, true);
   return made === undefined || created.actor === "system" ? never : untold;
 }

@@ -11,7 +11,7 @@ function wordsOfEvent({ type, data }: Event): string {
   return outcome === undefined ? said : `${said}: ${outcome.toLowerCase()}`;
 }
 
-// Who did what and when, as the log has it.
+// Shows who did what and when, according to the log.
 export function AuditTrail({ caseId }: { caseId: string }) {
   const list = useInfiniteQuery(useHistories().caseEvents(caseId));
   return (

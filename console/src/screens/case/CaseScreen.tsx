@@ -87,7 +87,7 @@ function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
   );
 }
 
-// The switches may be far below.
+// Repeats the flags near the title, because the switches may be far below.
 function AccountFlags({ websiteAccountId }: { websiteAccountId: string }) {
   const { queries, may } = useWorkspace();
   const isAllowed = websiteAccountId !== unknownAccount && may("read:enduseraccount");

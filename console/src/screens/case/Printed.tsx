@@ -4,12 +4,12 @@ import { useWorkspace } from "../../session/workspace.tsx";
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 
-// On paper alone: whose copy it is, and of when.
+// Printed only: who printed this copy, and when.
 export function Printed() {
   const { user } = useWorkspace().session;
   const [at, setAt] = useState(() => new Date());
   useEffect(() => {
-    // At once: the browser takes the page as it is when this returns.
+    // Render synchronously, because the browser prints the page as it is when this handler returns.
     const take = () => flushSync(() => setAt(new Date()));
     window.addEventListener("beforeprint", take);
     return () => window.removeEventListener("beforeprint", take);

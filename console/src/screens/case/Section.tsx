@@ -1,6 +1,6 @@
 import { useId, type ReactNode } from "react";
 
-// One block of a screen, with its heading. Parts that others add to the case use it too.
+// One block of a screen with its heading. Other screens use it too.
 type Props = { title: string; aside?: ReactNode; isFlush?: boolean; children: ReactNode };
 
 export function Section({ title, aside, isFlush = false, children }: Props) {

@@ -6,7 +6,7 @@ import { Score } from "../../parts/Score.tsx";
 import { Moment } from "../../parts/Time.tsx";
 import { Section } from "./Section.tsx";
 
-// Every state that the case was in, the latest first: who, when, why.
+// Every state of the case, latest first: who changed it, when and why.
 export function StateHistory({ found }: { found: Case }) {
   const states: CaseState[] = [...found.state_history, found.current_state].toReversed();
   return (

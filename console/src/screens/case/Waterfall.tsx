@@ -12,8 +12,8 @@ const signed = new Intl.NumberFormat(undefined, {
   maximumFractionDigits: 1,
 });
 
-// What raised and what lowered the score, from the decision as it was stored. Where that is gone (raw activity is kept for a
-// while only), from what the case itself keeps.
+// Shows what raised and lowered the score, from the stored decision. Raw activity is kept only for a while. If the decision is
+// gone, the summary in the case is used.
 export function Waterfall({ occurrence }: { occurrence: FraudOccurrence }) {
   const { queries } = useWorkspace();
   const decision = useQuery({ ...queries.decision(occurrence.prediction_id), retry: false });
@@ -29,7 +29,7 @@ export function Waterfall({ occurrence }: { occurrence: FraudOccurrence }) {
 
 function partsOfDecision({ rules, contributions }: Decision, { explanation }: FraudOccurrence): Part[] {
   const contributors = (explanation.model_behaviour ?? []).flatMap(({ top_contributors }) => top_contributors);
-  // The case's own words for a comparison are plainer than the decision's.
+  // The case describes a comparison in plainer words than the decision does.
   const plain = new Map(contributors.map((each) => [each.feature, each]));
   const fired = rules.map(({ name, sentence, weight }) => ({ name, words: sentence, value: weight }));
   const compared = contributions.map(({ name, plain_name, log_odds }) => ({

@@ -12,7 +12,7 @@ import { groupsOf, inOrder, isOccurrence } from "../../timeline/grouping.ts";
 import { useHistories, type Whose } from "../../timeline/histories.ts";
 import { Section } from "./Section.tsx";
 
-// The sessions behind a case, event by event, under the line of their scores.
+// The sessions of a case, event by event, below the line of their scores.
 export function WhatHappened({ found }: { found: Case }) {
   const { case_id: caseId, website_account_id: websiteAccountId } = found;
   const histories = useHistories();
@@ -32,7 +32,7 @@ export function WhatHappened({ found }: { found: Case }) {
       ),
     [sessions.data, own],
   );
-  // Without an account there is no one whose events these are: then all of them make the line.
+  // Without an account, the events cannot be limited to one, so all of them make up the line.
   const isUnknown = websiteAccountId === unknownAccount;
   const line = useMemo(() => inOrder(isUnknown ? [...own, ...[...read.values()].flat()] : own), [isUnknown, own, read]);
   const whose: Whose = { key: ["case", caseId], websiteAccountId, caseId };
@@ -84,7 +84,7 @@ export function WhatHappened({ found }: { found: Case }) {
   );
 }
 
-// The event in the address, and the way from one piece of evidence to the next.
+// The event in the address, and the steps from one piece of evidence to the next.
 function useEvidence(line: readonly ScoredActivity[], caseId: string) {
   const navigate = useNavigate();
   const { event: chosen } = useSearch({ from: "/inside/cases/$caseId" });

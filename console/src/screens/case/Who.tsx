@@ -9,7 +9,7 @@ import { useWorkspace } from "../../session/workspace.tsx";
 import type { Flags } from "../../changes/flags.ts";
 import { AccountLink } from "../account/AccountLink.tsx";
 
-// The account behind a case, with its flags as switches. Without the section's frame: the peek pane shows it too.
+// The account of a case, with its flags as switches. It has no frame of its own, because the peek pane shows it too.
 export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) {
   const { queries } = useWorkspace();
   const isKnown = websiteAccountId !== unknownAccount;

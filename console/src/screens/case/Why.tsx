@@ -59,7 +59,7 @@ export function Why({ found }: { found: Case }) {
   );
 }
 
-// Anybody can name an account in a page's event, so there is no link to follow.
+// Anybody can name an account in a page event, so these ids are not links.
 function ClaimedAccounts({ ids }: { ids: readonly string[] }) {
   if (ids.length === 0) return null;
   return (

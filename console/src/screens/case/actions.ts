@@ -9,13 +9,13 @@ import { useWorkspace } from "../../session/workspace.tsx";
 import type { Disposition } from "../../changes/desk.ts";
 
 type Acts = {
-  // A row of the queue is enough.
+  // A row of the queue has enough members.
   found: Pick<Case, "status" | "website_account_id"> | undefined;
   onClose: (first?: Disposition) => void;
   onUndo: () => void;
 };
 
-// The keys that act on the one case that is in focus, in the queue and on its own screen.
+// The keys that act on the case in focus, in the queue and on the case screen.
 export function useCaseKeys({ found, onClose, onUndo }: Acts): Binding[] {
   const { may, flags, queries } = useWorkspace();
   const cache = useQueryClient();

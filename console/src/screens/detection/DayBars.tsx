@@ -5,7 +5,7 @@ type Day = { day: string; hits: number; shadow: number };
 const high = 64;
 const short = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
 
-// Hits day by day. The bars are a picture; the table below says the same.
+// Hits by day. Screen readers see the bars as one image; the table below holds the same figures.
 export function DayBars({
   days,
   names = { hits: "Hits", shadow: "In shadow" },

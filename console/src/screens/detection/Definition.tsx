@@ -49,7 +49,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-// What the rule does by itself, under the thresholds as they are.
+// What the rule does on its own under the current thresholds.
 export function WeightMeaning({ weight }: { weight: number }) {
   const { data } = useQuery(useDetection().thresholds);
   if (!data) return null;

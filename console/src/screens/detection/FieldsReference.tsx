@@ -9,7 +9,7 @@ import { useDetection } from "./queries.ts";
 
 type Props = { target: "expression" | "sentence"; onInsert: (name: string) => void };
 
-// What a rule can read, to be looked up and put in where the caret is.
+// The fields that a rule can read. Choosing one inserts it at the caret.
 export function FieldsReference({ target, onInsert }: Props) {
   const read = useQuery(useDetection().features);
   const [filter, setFilter] = useState("");

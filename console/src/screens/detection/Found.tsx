@@ -4,7 +4,7 @@ import { AccountLink } from "../account/AccountLink.tsx";
 import { figure, shareWords } from "./Outcomes.tsx";
 import { useDetection } from "./queries.ts";
 
-// Who was hit. What was seen of no account is only named.
+// Who was hit. A hit without an account is shown as plain text, not as a link.
 export function Hit({ account, otherwise }: { account: string | undefined; otherwise: string }) {
   if (account === undefined) return <span className="font-mono text-xs text-soft">{otherwise}</span>;
   return <AccountLink id={account} />;
@@ -14,7 +14,7 @@ const shownMax = 6;
 
 type Props = { title: string; unit: string; of: number; rows: { rule_id: string; count: number }[]; own?: string };
 
-// `own`: the rule that is being tried. Against itself it is compared as it was then.
+// `own` is the rule being tried. Its row shows what the rule hit as it was then.
 export function OverlapTable({ title, unit, of, rows, own }: Props) {
   const { data: rules = [] } = useQuery(useDetection().rules);
   if (rows.length === 0) return <p className="text-soft">No other rule hit the same.</p>;

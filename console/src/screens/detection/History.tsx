@@ -21,7 +21,7 @@ export const memberNames: Record<Member, string> = {
   state: "State",
 };
 
-// Every version: who, when, and what became different.
+// Every version: who made it, when, and what changed.
 export function History({ rule }: { rule: Rule }) {
   const read = useQuery(useDetection().history(rule.rule_id));
   const [isWhole, setWhole] = useState(false);

@@ -15,8 +15,8 @@ type Props = {
 
 const text = "px-2.5 py-2 text-[13px] leading-5 whitespace-pre-wrap [overflow-wrap:anywhere]";
 
-// A text area that grows with its text and marks a place in it. The mark stands in a copy of the text behind the area, which
-// is what an area cannot do itself; those who do not see it are told line and column.
+// A text area that grows with its text and marks a fault in it. A text area cannot mark text itself, so the mark is in a copy of
+// the text behind it. Screen readers get the line and column instead.
 export function MarkedText({ label, hint, value, fault, onChange, onFocus, area, isCode = false, maxLength }: Props) {
   const id = useId();
   const shown = useRef<Fault | null>(null);
@@ -71,7 +71,7 @@ export function MarkedText({ label, hint, value, fault, onChange, onFocus, area,
   );
 }
 
-// At the very end there is no character to mark, so that a blank stands in for it.
+// At the end of the text there is no character to mark, so a blank takes the mark.
 function Copy({ value, place }: { value: string; place: { start: number; end: number } | null }) {
   if (!place) return <>{value}&#8203;</>;
   return (

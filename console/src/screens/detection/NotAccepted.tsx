@@ -14,7 +14,7 @@ import { keptReasons, reasonNames } from "./reasons.ts";
 const daysShown = 14;
 const dayMs = 24 * 3_600_000;
 
-// What browsers sent that was not taken as it came: the difference between "nothing happens" and "nothing arrives".
+// What browsers sent that was not accepted as it was. This distinguishes "nothing happens" from "nothing arrives".
 export function NotAccepted() {
   const { reason } = useSearch({ from: "/inside/detection" });
   const navigate = useNavigate();

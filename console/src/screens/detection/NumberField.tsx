@@ -13,7 +13,7 @@ type Props = {
   isOff?: boolean;
 };
 
-// Holds what was typed as it was typed: "2." is on its way to 2.5.
+// Keeps the text as typed, because "2." may be on its way to 2.5.
 export function NumberField({ label, value, onValue, step = 0.1, min, max, hint, error, isOff = false }: Props) {
   const id = useId();
   const [typed, setTyped] = useState(String(value));

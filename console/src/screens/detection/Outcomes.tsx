@@ -11,7 +11,7 @@ export function shareWords(share: number): string {
   return percent.format(share);
 }
 
-// What investigators said of those that were hit: a bar, and the same in words.
+// What investigators decided about the hits, as a bar and in words.
 export function Outcomes({ of, isShort = false }: { of: Precision; isShort?: boolean }) {
   const { confirmed, false_positives: falsePositives, inconclusive } = of;
   const total = confirmed + falsePositives + inconclusive;

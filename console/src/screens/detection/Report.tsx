@@ -13,7 +13,7 @@ import { useDetection } from "./queries.ts";
 
 type Days = (typeof reportDays)[number];
 
-// What it hit in truth, on and in shadow.
+// What the rule actually hit, while on and in shadow.
 export function Report({ rule, days, onDays }: { rule: Rule; days: Days; onDays: (days: Days) => void }) {
   const read = useQuery(useDetection().report(rule.rule_id, days));
   const aside = (

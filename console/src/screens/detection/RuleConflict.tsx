@@ -7,7 +7,7 @@ import { meetingsOf, type RuleDraft } from "./rule-draft.ts";
 
 type Props = { draft: RuleDraft; now: Rule; onGoOn: () => void; onTheirs: () => void };
 
-// Somebody changed the rule while this person was writing. Nothing was applied, and nothing written is lost.
+// Shown when somebody changed the rule while this person was editing. Nothing was applied, and the draft is kept.
 export function RuleConflict({ draft, now, onGoOn, onTheirs }: Props) {
   const meetings = meetingsOf(draft, now);
   const contested = meetings.filter((each) => each.yours !== null);

@@ -15,11 +15,11 @@ import { isTried, useBacktests, useStartTry } from "./trying.tsx";
 import { useRuleDraft, type Drafting } from "./useRuleDraft.ts";
 
 type Props = {
-  // None: it is to be made.
+  // Null if the rule does not exist yet.
   rule: Rule | null;
   backtest: string | undefined;
   onBacktest: (id: string) => void;
-  // With what was saved, or without a change.
+  // Called with the saved version, or with null if nothing was saved.
   onDone: (found: RuleVersion | null) => void;
 };
 
@@ -76,7 +76,7 @@ export function RuleEditor({ rule, backtest, onBacktest, onDone }: Props) {
   );
 }
 
-// Saves, but asks first where that lets something act that has not been tried.
+// Saves, but asks first if that would switch on something that has not been tried.
 function useSubmitting({ drafting, rule, onBacktest }: Pick<Props, "rule" | "onBacktest"> & { drafting: Drafting }) {
   const backtests = useBacktests();
   const startTry = useStartTry();
@@ -114,7 +114,7 @@ function useSubmitting({ drafting, rule, onBacktest }: Pick<Props, "rule" | "onB
   return { warning, submit };
 }
 
-// A field's name goes where the caret was, into the text that had it last.
+// Inserts a field name at the caret of the text that had the focus last.
 function useInserting({ draft, change }: Drafting) {
   const areas: Areas = { expression: useRef(null), sentence: useRef(null) };
   const [target, setTarget] = useState<keyof Areas>("expression");
@@ -124,7 +124,7 @@ function useInserting({ draft, change }: Drafting) {
     const added = target === "sentence" ? `{${name}}` : name;
     const before = draft.wanted[target].slice(0, area.selectionStart);
     change({ [target]: before + added + draft.wanted[target].slice(area.selectionEnd) });
-    // Once the new text is in the area.
+    // Wait until the text area holds the new text.
     requestAnimationFrame(() => {
       area.focus();
       area.setSelectionRange(before.length + added.length, before.length + added.length);

@@ -12,13 +12,13 @@ type Props = {
   onSearch: (next: DetectionSearch) => void;
 };
 
-// What is filtered by stands in the bar, with how many there are of each.
+// The bar shows the filters, with the number of rules for each.
 export function RuleFilters({ ref, rules, search, onSearch }: Props) {
   const { state, label, text = "", ...rest } = search;
   const next = (change: Partial<Record<"state" | "label" | "text", string | undefined>>) => {
     const all = { state, label, text, ...change };
     const set = Object.entries(all).filter(([, value]) => value !== undefined && value !== "");
-    // Only values of the lists above are given.
+    // Callers pass only values from the lists above.
     onSearch({ ...rest, ...(Object.fromEntries(set) as DetectionSearch) });
   };
   const count = (wanted: RuleState) => rules.filter((rule) => rule.state === wanted).length;

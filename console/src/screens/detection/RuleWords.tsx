@@ -10,7 +10,7 @@ function useFeatureNames(): Map<string, Feature> {
   return new Map((data ?? []).map((each) => [each.name, each]));
 }
 
-// A rule's expression as it was written; what it reads stands out, and says on demand what it is.
+// A rule's expression as written. The fields it reads are highlighted and explained on hover.
 export function Expression({ text }: { text: string }) {
   const known = useFeatureNames();
   return (
@@ -28,7 +28,7 @@ export function Expression({ text }: { text: string }) {
   );
 }
 
-// Quiet: among many others, where a value is to stand is only underlined.
+// `isQuiet` only underlines the placeholders, for use in a list.
 export function Sentence({ text, isQuiet = false }: { text: string; isQuiet?: boolean }) {
   const known = useFeatureNames();
   const look = isQuiet ? "underline decoration-dotted underline-offset-2" : "rounded bg-accent-soft px-1 text-accent";

@@ -52,7 +52,7 @@ export function LimitedMark({ until }: { until: string | undefined }) {
 
 type Props = { rule: { name: string; state: RuleState }; onSwitch: (state: RuleState) => void; isBusy?: boolean };
 
-// The same, to be changed.
+// The same mark as a menu that changes the state.
 export function StateMenu({ rule, onSwitch, isBusy = false }: Props) {
   const { name, look, icon } = stateFacts[rule.state];
   const trigger = (

@@ -6,7 +6,7 @@ import { steps, type Steps } from "./thresholds.ts";
 
 const looks = ["bg-sunken", "bg-edge/25", "bg-risk-3/30", "bg-risk-4/35", "bg-risk-5/40"];
 
-// The line of log-odds, cut where the scores begin, and what the rules that are on reach by themselves.
+// The scale of log-odds, divided where each score begins, with what each active rule reaches on its own.
 export function ThresholdScale({ steps: wanted }: { steps: Steps }) {
   const { data: rules = [] } = useQuery(useDetection().rules);
   const on = rules.filter((rule) => rule.state === "on");

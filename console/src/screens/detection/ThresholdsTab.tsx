@@ -29,7 +29,7 @@ function stepsOf({ score_2, score_3, score_4, score_5 }: Steps): Steps {
   return { score_2, score_3, score_4, score_5 };
 }
 
-// What the person changed: the rest is taken over from a colleague, so that going on undoes nobody's change.
+// Only what this person changed. The rest comes from the stored version, so continuing does not undo a colleague's change.
 function touched({ base, wanted }: { base: Steps; wanted: Steps }): Partial<Steps> {
   return Object.fromEntries(steps.filter((step) => base[step] !== wanted[step]).map((step) => [step, wanted[step]]));
 }
@@ -37,11 +37,11 @@ function touched({ base, wanted }: { base: Steps; wanted: Steps }): Partial<Step
 type Refusal = { words: string | null; errors: Map<string, string> };
 const fine: Refusal = { words: null, errors: new Map() };
 
-// Figures on the version that they were begun on; whatever the service answers, they stay.
+// A draft on top of the version it was started from. The figures are kept whatever the service answers.
 function useThresholdsDraft(stored: Thresholds) {
   const { client, desk } = useWorkspace();
   const cache = useQueryClient();
-  // What the person changes, and the version that it was begun on.
+  // The person's changes, and the version they were started from.
   const [draft, setDraft] = useState<{ base: Thresholds; wanted: Steps } | null>(null);
   const [refusal, setRefusal] = useState(fine);
   const [isBusy, setBusy] = useState(false);

@@ -19,14 +19,14 @@ type Props = {
   // What would be tried now.
   draft: Tried;
   ruleId: string;
-  // The one that is shown.
+  // The backtest that is shown.
   backtest: string | undefined;
   onBacktest: (id: string) => void;
-  // What the service does not like about the draft, for whoever can mark it.
+  // Receives the service's errors about the draft, so that the editor can mark them.
   onErrors?: (errors: FieldErrors) => void;
 };
 
-// What the rule would have hit in the last days, before it hits anybody.
+// Shows what the rule would have hit in recent days, before it is switched on.
 export function TryPanel({ draft, ruleId, backtest, onBacktest, onErrors }: Props) {
   const { may } = useWorkspace();
   const start = useStartTry();
@@ -76,7 +76,7 @@ function Shown({ id, draft, ruleId }: { id: string; draft: Tried; ruleId: string
   const read = useQuery(useDetection().backtest(id));
   const cache = useQueryClient();
   const status = read.data?.status;
-  // Once it has ended, the list of tries knows it too; that is what switching on looks at.
+  // When the try ends, the list of tries must include it, because switching on checks that list.
   useEffect(() => {
     if (status !== undefined && !isUnderWay(status)) void cache.invalidateQueries({ queryKey: ["backtests", "list"] });
   }, [status, cache]);

@@ -5,7 +5,7 @@ import { figure } from "./Outcomes.tsx";
 
 type Props = { name: string; shadowHits: number; onTry: () => void; onAnyway: () => void; onClose: () => void };
 
-// A warning, and no wall: in an attack somebody may know better.
+// A warning that can be overridden, because during an attack somebody may know better.
 export function UntriedDialog({ name, shadowHits, onTry, onAnyway, onClose }: Props) {
   const footer = (
     <>

@@ -9,7 +9,7 @@ export const reportDays = [7, 30, 90] as const;
 export type RuleState = (typeof ruleStates)[number];
 export type Tab = (typeof tabs)[number];
 
-// What is absent is the standard: the tab of the rules, all of them, by name.
+// An absent parameter means the default: the rules tab, all rules, sorted by name.
 export type DetectionSearch = {
   tab?: Tab;
   state?: RuleState;
@@ -21,7 +21,7 @@ export type DetectionSearch = {
 
 export type RuleSearch = {
   edit?: true;
-  // The try that is shown, so that it is still there after a reload, and for a colleague.
+  // The try that is shown. It is in the address, so it survives a reload and can be sent to a colleague.
   backtest?: string;
   days?: (typeof reportDays)[number];
 };

@@ -1,11 +1,11 @@
 import type { FieldErrors } from "../../changes/rules.ts";
 
-// What is wrong with a text, and where, as the service says it: "... (line 1, column 8). hint".
+// What is wrong with a text and where, parsed from the service's message: "... (line 1, column 8). hint".
 export type Fault = { message: string; hint: string; place: { start: number; end: number } | null };
 
 const form = /^(.*) \(line (\d+), column (\d+)\)\.(?: (.*))?$/s;
 
-// A message that names no place, or none that is in the text, is shown as it came and marks nothing.
+// A message without a position, or with one outside the text, is shown as it is and marks nothing.
 export function faultOf(errors: FieldErrors, field: string, text: string): Fault | null {
   const error = errors.find((each) => each.field === field);
   if (!error) return null;
@@ -15,7 +15,8 @@ export function faultOf(errors: FieldErrors, field: string, text: string): Fault
   return { message: `${message}.`, hint, place: { start, end: endOfWord(text, start) } };
 }
 
-// Lines and columns count from one, in UTF-16 units as the service and the text area count. The one after a line's last is in it.
+// Lines and columns count from one, in UTF-16 units, as the service and the text area count them. The position just after a
+// line's last character is valid.
 function offsetOf(text: string, line: number, column: number): number | null {
   const lines = text.split("\n");
   const own = lines[line - 1];
@@ -23,7 +24,7 @@ function offsetOf(text: string, line: number, column: number): number | null {
   return lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
 }
 
-// A whole name or number, so that there is something to see; at the end of the text what stands last.
+// Marks a whole name or number, so the mark is visible.
 function endOfWord(text: string, start: number): number {
   const [word = ""] = /^(?:[\w.]+|"[^"\n]*"?|.)/s.exec(text.slice(start)) ?? [];
   return start + word.length;

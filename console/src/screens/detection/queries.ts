@@ -8,7 +8,7 @@ export type Reason = NonNullable<NonNullable<Operations["listQuarantine"]["query
 
 const half = 30_000;
 const entriesPage = 50;
-// A short one for a short run, so that the bar moves; what has ended is not asked for again.
+// Short, so the bar moves during a short run. A finished run is not polled again.
 const progressMs = 700;
 
 function detectionQueries(client: ConsoleClient) {

@@ -1,6 +1,6 @@
 import type { Reason } from "./queries.ts";
 
-// In words for a table. The whole sentence comes with every entry.
+// Short names for a table. Every entry also carries the full sentence.
 export const reasonNames: Record<Reason, string> = {
   "bad-gzip": "Not the gzip it is said to be",
   "unpacked-too-large": "Too large once unpacked",
@@ -21,5 +21,5 @@ export const reasonNames: Record<Reason, string> = {
   "foreign-tenant-id": "Names another tenant",
 };
 
-// The events of these are taken all the same, and carry a sign.
+// Events with these reasons are accepted anyway, and marked.
 export const keptReasons: ReadonlySet<Reason> = new Set<Reason>(["wrong-hash", "foreign-tenant-id"]);

@@ -1,7 +1,7 @@
 import type { RuleVersion } from "@casehound/client";
 import { changedMembers, definitionOf, members, type Member, type RuleDefinition } from "../../changes/rules.ts";
 
-// What a person writes, and the version that it was begun on: 0 for a rule that is still to be made.
+// What a person writes, and the version it is based on. Version 0 means that the rule does not exist yet.
 type Base = RuleDefinition & { rule_version: number };
 export type RuleDraft = { rule_id: string; base: Base; wanted: RuleDefinition };
 
@@ -27,11 +27,11 @@ export function draftOf(rule: RuleVersion): RuleDraft {
   return { rule_id: rule.rule_id, base, wanted: definitionOf(rule) };
 }
 
-// A draft outlives the screen and a reload; not the tab, and not the sign-out.
+// A draft survives leaving the screen and a reload. It does not survive the tab or a sign-out.
 export function readRuleDraft(ruleId: string | null): RuleDraft | null {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(prefix + (ruleId ?? newName)) ?? "null");
-    // Written by saveRuleDraft alone.
+    // Only saveRuleDraft writes this entry.
     return stored === null ? null : (stored as RuleDraft);
   } catch {
     return null;
@@ -50,7 +50,7 @@ export function isTouched({ base, wanted, rule_id }: RuleDraft): boolean {
   return changedMembers(base, wanted).length > 0 || (base.rule_version === 0 && rule_id !== "");
 }
 
-// What others changed since the draft was begun, and where the draft says something else again.
+// What others changed since the draft was started, and where the draft differs from both.
 export type Meeting = { member: Member; from: string; to: string; yours: string | null };
 
 export function meetingsOf({ base, wanted }: RuleDraft, now: RuleDefinition): Meeting[] {
@@ -60,8 +60,8 @@ export function meetingsOf({ base, wanted }: RuleDraft, now: RuleDefinition): Me
   });
 }
 
-// The draft on top of what there is now: what the person touched stays, the rest is taken over. So going on undoes nobody's
-// work unseen.
+// Rebases the draft onto the current version. It keeps what the person changed and takes the rest from that version, so
+// continuing does not silently undo a colleague's work.
 export function carryOver({ rule_id, base, wanted }: RuleDraft, now: RuleVersion): RuleDraft {
   const mine = members.filter((member) => wanted[member] !== base[member]);
   const kept = Object.fromEntries(mine.map((member) => [member, wanted[member]]));

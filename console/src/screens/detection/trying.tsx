@@ -10,7 +10,7 @@ export const tryDays = 30;
 export type Tried = Pick<RuleDefinition, "expression" | "about">;
 export type Started = { kind: "started"; id: string } | { kind: "refused"; words: string; errors: FieldErrors };
 
-// Only a try that came to its end says anything.
+// Only a finished try counts.
 export function isTried(backtests: BacktestListItem[], { expression, about }: Tried): boolean {
   return backtests.some((each) => each.status === "DONE" && each.expression === expression && each.about === about);
 }
@@ -19,7 +19,7 @@ export function useBacktests(): BacktestListItem[] {
   return useQuery(useDetection().backtests).data ?? [];
 }
 
-// Not sent again by itself: a second one would be a second one.
+// Not retried, because a repeat would start a second backtest.
 export function useStartTry(): (draft: Tried, ruleId: string) => Promise<Started> {
   const { client } = useWorkspace();
   const cache = useQueryClient();

@@ -25,7 +25,7 @@ function begin(rule: Rule | null): RuleDraft {
   return rule ? draftOf(rule) : newDraft();
 }
 
-// A draft of a rule, or of one that is still to be made. Whatever the service answers, what was written stays.
+// The draft of an existing or new rule. The text is kept whatever the service answers.
 export function useRuleDraft(rule: Rule | null, onSaved: (found: RuleVersion) => void) {
   const { desk } = useWorkspace();
   const cache = useQueryClient();
@@ -42,7 +42,7 @@ export function useRuleDraft(rule: Rule | null, onSaved: (found: RuleVersion) =>
 
   function change(part: Partial<RuleDefinition>): void {
     put({ ...draft, wanted: { ...draft.wanted, ...part } });
-    // A mark belongs to the text that was sent.
+    // An error belongs to the text that was sent, so drop it once that text changes.
     const errors = trouble.errors.filter(({ field }) => !Object.hasOwn(part, field));
     setTrouble({ words: errors.length === 0 ? null : trouble.words, errors });
   }
@@ -78,7 +78,7 @@ export function useRuleDraft(rule: Rule | null, onSaved: (found: RuleVersion) =>
     draft,
     trouble,
     isBusy,
-    // What others made of the rule meanwhile.
+    // The rule as others have changed it meanwhile.
     conflict: now,
     isTouched: isTouched(draft),
     change,

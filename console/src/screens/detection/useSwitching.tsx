@@ -11,7 +11,7 @@ import { stateFacts } from "./StateMark.tsx";
 import { UntriedDialog } from "./UntriedDialog.tsx";
 import { isTried, useBacktests, useStartTry } from "./trying.tsx";
 
-// The one way to switch a rule, for the list and for its page. `element` must be rendered.
+// The rule list and the rule page both switch rules through this hook. `element` must be rendered.
 export function useSwitching(): { element: ReactNode; isBusy: boolean; switchTo: (rule: Rule, state: RuleState) => void } {
   const { desk } = useWorkspace();
   const cache = useQueryClient();

@@ -2,7 +2,7 @@ export type Piece = { kind: "same" | "out" | "in"; text: string };
 
 const partsMax = 800;
 
-// Which words went and which came. Beyond a size that no rule has, the whole text counts as changed.
+// Which words were removed and added. Beyond a size that no rule reaches, the whole text counts as changed.
 export function diffWords(before: string, after: string): Piece[] {
   const [a, b] = [partsOf(before), partsOf(after)];
   if (a.length > partsMax || b.length > partsMax) return joined([piece("out", before), piece("in", after)]);

@@ -13,7 +13,7 @@ import { latestMax, readsOf } from "./reads.ts";
 const quietMs = 15 * 60_000;
 const count = new Intl.NumberFormat();
 
-// Answers "is it connected?": what came in last, from where, and what could not be used.
+// Answers "is it connected?": what arrived last, from where, and what could not be used.
 export function Connection() {
   const { client, may } = useWorkspace();
   const isAllowed = may("read:enduseraccounts");

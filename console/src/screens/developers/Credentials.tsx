@@ -16,7 +16,7 @@ import { readsOf } from "./reads.ts";
 
 type Open = { kind: "new" } | { kind: "rotate" | "revoke"; of: ApiClient } | { kind: "secret"; secret: Secret };
 
-// What servers sign in with. Secrets are shown once, when they are made.
+// The credentials of servers. A secret is shown only once, when it is created.
 export function Credentials() {
   const { client, may } = useWorkspace();
   const read = useQuery({ ...readsOf(client).clients(), enabled: may("read:clients") });

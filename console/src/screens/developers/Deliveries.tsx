@@ -14,7 +14,7 @@ const looks: Record<WebhookDelivery["state"], { words: string; look: string }> =
 
 type Props = { of: Webhook; onResend: (body: { event_id?: number }) => void };
 
-// The latest messages to one receiver, and what became of them.
+// The latest deliveries to one webhook, with their results.
 export function Deliveries({ of, onResend }: Props) {
   const { client } = useWorkspace();
   const read = useQuery(readsOf(client).deliveries(of.webhook_id));

@@ -13,7 +13,7 @@ import { Webhooks } from "./Webhooks.tsx";
 const linkLook =
   "inline-flex h-8 items-center gap-1.5 rounded-md border border-edge/50 bg-surface px-3 text-sm font-medium hover:bg-hover";
 
-// For those who connect a site and its servers: whether anything arrives, with what, and what it looks like.
+// For developers who connect a site and its servers: whether data arrives, which credentials exist, and what the calls look like.
 export function DevelopersScreen() {
   return (
     <div className="h-full overflow-y-auto">

@@ -24,7 +24,7 @@ export function Origins() {
   );
 }
 
-// The list is replaced as a whole: what a colleague has added since is read first.
+// The service replaces the whole list, so read it first to keep what a colleague has added.
 function useSaving(): (change: (now: string[]) => string[]) => Promise<void> {
   const { client } = useWorkspace();
   const cache = useQueryClient();

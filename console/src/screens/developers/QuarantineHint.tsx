@@ -29,7 +29,7 @@ const reasonWords: Record<QuarantineEntry["reason"], string> = {
 
 const count = new Intl.NumberFormat();
 
-// What browsers sent and could not be used, or not as it came. Nothing where there is nothing.
+// What browsers sent that could not be used, or not as it was. Renders nothing if there is none.
 export function QuarantineHint() {
   const { client } = useWorkspace();
   const { data, isLoadingError, error } = useQuery(readsOf(client).quarantine());

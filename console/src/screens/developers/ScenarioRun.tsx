@@ -11,7 +11,7 @@ import { useWorkspace } from "../../session/workspace.tsx";
 import { readScenario } from "./reads.ts";
 import { activitiesOf, scenarios, suspectOf, type ScenarioId } from "./scenarios.ts";
 
-// What was sent, and what has become of it so far.
+// What was sent, and its progress so far.
 export function ScenarioRun({ id, run }: { id: ScenarioId; run: string }) {
   const { client, may } = useWorkspace();
   const suspect = suspectOf(run);

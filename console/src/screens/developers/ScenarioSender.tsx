@@ -9,7 +9,7 @@ import { Section } from "../case/Section.tsx";
 import { ScenarioRun } from "./ScenarioRun.tsx";
 import { activitiesOf, newRun, scenarioIds, scenarios, type ScenarioId } from "./scenarios.ts";
 
-// Sends a small story as a shop's servers would, so that one sees what becomes of it.
+// Sends a small scenario as a shop's servers would, so a developer can watch how it is scored.
 export function ScenarioSender() {
   const { may } = useWorkspace();
   const { scenario = "takeover", run } = useSearch({ from: "/inside/developers" });
@@ -64,7 +64,7 @@ function Sending({ id }: { id: ScenarioId }) {
     task.run(async () => {
       const run = newRun(Date.now(), Math.random());
       const body = { activities: activitiesOf(id, run) };
-      // Every activity has its id, so that a repeat is harmless.
+      // Every activity has an id, so a repeat is harmless.
       await desk.outbox.deliver("Sending a scenario", () => client.call("createActivities", { body }));
       await navigate({ search: { scenario: id, run }, resetScroll: false });
     });

@@ -8,7 +8,7 @@ type Type = keyof typeof webhookTypes;
 
 const allTypes = Object.keys(webhookTypes) as Type[];
 
-// `of`: the one to change, or null for a new one, whose secret is told.
+// `of` is the webhook to change, or null for a new one. The secret of a new one is passed to `onMade`.
 type Props = { of: Webhook | null; onClose: () => void; onMade: (secret: string) => void; onChanged: () => void };
 
 export function WebhookDialog({ of, onClose, onMade, onChanged }: Props) {

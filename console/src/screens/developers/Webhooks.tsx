@@ -22,7 +22,7 @@ type Open =
   | { kind: Asked; of: Webhook }
   | { kind: "secret"; secret: string; previousUntil: string | undefined };
 
-// Where changes are sent, and what became of it.
+// Where changes are sent, with the results of the deliveries.
 export function Webhooks() {
   const { client, may } = useWorkspace();
   const cache = useQueryClient();

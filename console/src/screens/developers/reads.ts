@@ -74,7 +74,7 @@ export function readIdentity(client: ConsoleClient) {
   });
 }
 
-// The progress of a scenario: the suspect's activity that was scored, and the case that it opened.
+// The progress of a scenario: how much of the suspect's activity was scored, and the case it opened.
 export function readScenario(client: ConsoleClient, { suspect, others, expected, opensCase }: ScenarioRead) {
   const scoredOf = (account: string, signal: AbortSignal) =>
     client
@@ -104,7 +104,7 @@ export function readScenario(client: ConsoleClient, { suspect, others, expected,
 
 export type ScenarioRead = { suspect: string; others: string[]; expected: number; opensCase: boolean };
 
-// The account is made when the first of its activity is scored.
+// The account is created when the first of its activity is scored.
 function absentAsNone(error: unknown): ScoredActivity[] {
   if (error instanceof ProblemError && error.status === 404) return [];
   throw error;

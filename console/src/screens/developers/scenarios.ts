@@ -4,7 +4,7 @@ type Step = Omit<Activity, "activity_id" | "occurred_at"> & { minutesAgo: number
 type Scenario = {
   name: string;
   story: string;
-  // What to look for when it was scored.
+  // What to look for once it is scored.
   expects: string;
   opensCase: boolean;
   steps: (account: (n: number) => string, device: (n: number) => string) => Step[];
@@ -13,7 +13,7 @@ type Scenario = {
 const phone =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 19_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.1 Mobile/15E148 Safari/604.1";
 const desktop = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36";
-// Addresses that are kept for examples: nobody's.
+// Addresses reserved for documentation, which nobody uses.
 const home = { ip: "192.0.2.17", user_agent: phone };
 const elsewhere = { ip: "203.0.113.66", user_agent: desktop };
 const money = (amount: number) => ({ amount, currency: "EUR" });
@@ -116,7 +116,7 @@ export function isScenarioId(text: string): text is ScenarioId {
   return Object.hasOwn(scenarios, text);
 }
 
-// Says when it was made, so that what was sent can be told from the run's name alone.
+// The name of a run contains its time, so the activities can be derived from the name alone.
 export function newRun(nowMs: number, random: number): string {
   return (
     nowMs.toString(36).padStart(9, "0") +
@@ -130,7 +130,7 @@ export function suspectOf(run: string): string {
   return `try-${run}-1`;
 }
 
-// The same activities for the same run, with ids of their own: to send them twice is to have sent them once.
+// The same run always gives the same activities with the same ids, so sending them twice has no further effect.
 export function activitiesOf(id: ScenarioId, run: string): Activity[] {
   const madeMs = Number.parseInt(run.slice(0, 9), 36);
   const steps: Step[] = scenarios[id].steps(

@@ -28,7 +28,7 @@ export const scopeWords: Record<Offered, string> = {
 
 export const offeredScopes = Object.keys(scopeWords) as Offered[];
 
-// What credentials are mostly wanted for.
+// The most common uses of credentials.
 export const scopePresets: { name: string; scopes: Offered[] }[] = [
   { name: "Send activity", scopes: ["create:activities"] },
   {

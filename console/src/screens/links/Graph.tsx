@@ -11,11 +11,11 @@ type Props = {
   onEnter: () => void;
 };
 
-// Beyond these only the names around the focus are written: more would lie on each other.
+// Above this number, only the names around the focus are drawn, because more would overlap.
 const namedMax = 45;
 const nameCharactersMax = 14;
 
-// The table drawn. All nodes are one stop of the tab key; the arrow keys go from node to node.
+// The table as a graph. All nodes are one tab stop; the arrow keys move from node to node.
 export function Graph({ graph, focusedId, onFocus, onEnter }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const size = useSize(frame);
@@ -106,7 +106,7 @@ function Edges({ graph, points, current }: { graph: Props["graph"]; points: Map<
   });
 }
 
-// Above all nodes, so that none lies on a name.
+// Drawn above all nodes, so no node covers a name.
 function Names({ nodes, points }: { nodes: LinkNode[]; points: Map<string, Point> }) {
   return nodes.map(({ node_id: id, value }) => {
     const place = points.get(id);

@@ -9,7 +9,7 @@ import type { LinksSearch } from "./search.ts";
 const chipLook =
   "inline-flex h-7 min-w-0 items-center gap-1 rounded-full border border-line bg-surface pr-1 pl-2.5 text-xs font-medium";
 
-// Around whom, what of it, and how it is shown: all that stands in the address.
+// Whose links are shown, which of them and in what form. All of it is in the address.
 export function LinkBar({ search, input }: { search: LinksSearch; input: RefObject<HTMLInputElement | null> }) {
   const navigate = useNavigate({ from: "/links" });
   const { account, cases, kind, view } = search;

@@ -111,7 +111,7 @@ function Row({ row, index, isFocused, onFocus, onEnter }: RowProps) {
   );
 }
 
-// Those asked about first, as the service gives them.
+// The requested accounts come first, in the order the service returns them.
 function Names({ row }: { row: LinkRow }) {
   const byValue = new Map(row.known.map((node): [string, LinkNode] => [node.value, node]));
   const names = row.website_account_ids.slice(0, namesMax);

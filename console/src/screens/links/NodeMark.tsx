@@ -3,8 +3,8 @@ import { isFlagged, type LinkNode } from "./rows.ts";
 
 const inks = ["", "fill-risk-1", "fill-risk-2", "fill-risk-3", "fill-risk-4", "fill-risk-5"];
 
-// By its shape: accounts are round, devices square, addresses stand on a corner. An open case has its score in it, a flag a bar
-// below, an account that was asked about a second ring; colour only repeats it.
+// Shapes show the kind: accounts are circles, devices squares, addresses diamonds. An open case has its score inside, a flag a
+// bar below, and a requested account a second ring. Color only repeats this.
 export function NodeMark({ node, isCurrent }: { node: LinkNode; isCurrent: boolean }) {
   return (
     <>

@@ -22,7 +22,7 @@ type Props = {
   onFocus: (id: string) => void;
 };
 
-// All of what is in focus: the accounts behind a device or an address, or what an account shares.
+// Details of the item in focus: the accounts behind a device or an address, or what an account shares.
 export function Pane({ table, rows, focusedId, pane, onFocus }: Props) {
   const row = rows.find((each) => each.id === focusedId);
   const node = table.nodes.find((each) => each.node_id === focusedId && each.kind === "account");

@@ -2,10 +2,10 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { LinkRow } from "./rows.ts";
 
-// Browsers allow far fewer changes of the address than a key that is held down makes.
+// Browsers limit how often the address may change, and a key that is held down exceeds that.
 const addressMs = 300;
 
-// What the pane is about. `j` and `k` go from row to row, in the graph too; a node of the graph may also be an account.
+// The item that the pane describes. `j` and `k` move from row to row, also in the graph, where an account can have the focus too.
 export function useLinkFocus(rows: LinkRow[], nodeIds: ReadonlySet<string>) {
   const { at } = useSearch({ from: "/inside/links" });
   const navigate = useNavigate({ from: "/links" });
@@ -27,7 +27,7 @@ export function useLinkFocus(rows: LinkRow[], nodeIds: ReadonlySet<string>) {
   }, [wanted, focusedId, at, navigate]);
   const move = useCallback((step: number) => {
     const { rows: all, place, focusedId: from } = latest.current;
-    // From an account of the graph back to the row one came from.
+    // From an account in the graph, return to the last row.
     const next = all.some((row) => row.id === from) ? all[place + step] : all[place];
     if (next) focus(next.id);
   }, []);

@@ -6,11 +6,11 @@ export type Point = { x: number; y: number };
 
 const ticks = 260;
 const marginPx = 34;
-// Few nodes are not blown up to the edges.
+// Do not stretch a few nodes to the edges.
 const scaleMax = 2.4;
 
-// Laid out to the end before it is drawn: nothing moves, and the same table gives the same picture each time. Places in a box of
-// size one would lose the shape, so these are in the layout's own units.
+// Finishes the layout before drawing, so nothing moves and the same table always gives the same picture. Positions are in the
+// layout's own units, because a unit square would distort the shape.
 export function layOut({ nodes, edges }: Pick<LinkTable, "nodes" | "edges">): Map<string, Point> {
   const bodies = nodes.map((node): Body => ({ id: node.node_id }));
   const springs = edges.map(({ from, to }) => ({ source: from, target: to }));
@@ -34,7 +34,7 @@ function scaleOf(space: number, length: number): number {
   return Math.min(scaleMax, Math.max(1, space - 2 * marginPx) / Math.max(1, length));
 }
 
-// To the pixels of the space there is; nodes and words keep their size.
+// Scales to the available pixels. Nodes and words keep their size.
 export function fit(points: Map<string, Point>, { width, height }: { width: number; height: number }): Map<string, Point> {
   const all = [...points.values()];
   const [left, right] = [Math.min(...all.map(({ x }) => x)), Math.max(...all.map(({ x }) => x))];
@@ -55,7 +55,7 @@ const ways: Record<string, Point> = {
   ArrowUp: { x: 0, y: -1 },
 };
 
-// The node that an arrow key leads to: near, and rather straight ahead than aside.
+// The node that an arrow key moves to. It prefers near nodes, and nodes straight ahead over nodes to the side.
 export function nextNode(points: Map<string, Point>, from: string, key: string): string | null {
   const way = ways[key];
   const here = points.get(from);

@@ -3,12 +3,12 @@ import type { LinkKind } from "../../data/link-queries.ts";
 
 export type LinkNode = LinkTable["nodes"][number];
 
-// A row of the table: what is shared, with what is known of the accounts behind it.
+// A table row: the shared device or address, with what is known about the accounts behind it.
 export type LinkRow = SharedLink & {
-  // As the graph names it.
+  // The node id that the graph uses.
   id: string;
   known: LinkNode[];
-  // More accounts are behind it than are known here.
+  // True if more accounts are behind it than are known here.
   isPartial: boolean;
 };
 
@@ -42,7 +42,7 @@ export function highestScore(known: LinkNode[]): number | null {
   return scores.length === 0 ? null : Math.max(...scores);
 }
 
-// The part of the graph that the rows are about.
+// The part of the graph that the rows cover.
 export function graphOfRows({ nodes, edges }: LinkTable, rows: LinkRow[]): Pick<LinkTable, "nodes" | "edges"> {
   const shown = new Set(rows.map((row) => row.id));
   const kept = edges.filter((edge) => shown.has(edge.to));

@@ -1,13 +1,13 @@
 import type { LinkKind } from "../../data/link-queries.ts";
 
-// What is absent is the standard: around the riskiest open cases, devices and addresses, as a table.
+// An absent parameter means the default: links of the riskiest open cases, devices and addresses, as a table.
 export type LinksSearch = {
   account?: string;
-  // Ids by commas.
+  // Case ids, separated by commas.
   cases?: string;
   kind?: LinkKind;
   view?: "graph";
-  // The device, address or account in the pane, as the graph's nodes are named.
+  // The device, address or account in the pane, by its node id in the graph.
   at?: string;
 };
 

@@ -8,14 +8,14 @@ type Props = {
   title: string;
   isTable: boolean;
   onTable: (isTable: boolean) => void;
-  // Null where there is nothing to draw, and `children` say why.
+  // Null if there is nothing to draw. Then `children` say why.
   chart: Chart | null;
   hint?: string;
   className?: string;
   children: ReactNode;
 };
 
-// A chart or the table of the same numbers.
+// A chart, or a table of the same numbers.
 export function ChartPanel({ title, isTable, onTable, chart, hint, className = "", children }: Props) {
   const id = useId();
   return (

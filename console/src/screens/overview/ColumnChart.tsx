@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
 import { roundUp, type Cell, type Chart } from "./chart.ts";
 
-// How far each key goes: along the time, or to the other series of the same day.
+// How far each key moves: along the time axis, or to another series on the same day.
 function stepOf(key: string, series: number): number {
   const steps: Record<string, number> = { ArrowRight: series, ArrowLeft: -series, ArrowUp: 1, ArrowDown: -1 };
   return steps[key] ?? 0;
@@ -10,7 +10,7 @@ function stepOf(key: string, series: number): number {
 
 const ticksMax = 7;
 
-// Bars over time. Each one is a link; together they are one stop of the tab key, for there are up to two hundred.
+// Bars over time. Each bar is a link. There can be two hundred of them, so together they are one tab stop.
 export function ColumnChart({ chart, height = "h-44" }: { chart: Chart; height?: string }) {
   const { rows, series } = chart;
   const [at, setAt] = useState(rows.length * series.length - 1);
@@ -113,7 +113,7 @@ const short = new Intl.NumberFormat(undefined, { notation: "compact" });
 
 const gapPx = 8;
 
-// From the right, for the latest must be there: what would touch the one shown before it is left out.
+// Hides labels that would touch. It goes from right to left, because the latest label must stay.
 function leaveOut(place: HTMLElement): void {
   let edge = Infinity;
   for (const label of [...place.querySelectorAll("span")].toReversed()) {

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Chart } from "./chart.ts";
 
-// Bars that lie: a name, a bar, a number. The whole row is the link.
+// Horizontal bars: a name, a bar and a number. The whole row is the link.
 export function RowChart({ chart, looks }: { chart: Chart; looks?: string[] }) {
   const { rows, series } = chart;
   const highest = chart.highest ?? Math.max(1, ...rows.map((row) => row.cells[0]?.value ?? 0));

@@ -1,11 +1,11 @@
 import type { QueueFilter } from "../queue/search.ts";
 
-// One description of a chart, from which its drawing and its table are made: they cannot disagree.
+// The drawing and the table come from this one description, so they cannot disagree.
 export type Cell = {
   value: number;
-  // As it is written beside or instead of the bar.
+  // The text beside the bar, or instead of it.
   shown: string;
-  // As it is said of the bar alone.
+  // The accessible name of the bar.
   words: string;
   leadsTo: QueueFilter;
 };
@@ -14,20 +14,20 @@ type ChartRow = { key: string; name: string; note?: string; cells: Cell[] };
 
 export type Chart = {
   title: string;
-  // What stands before the values: a day, a rule.
+  // The heading of the first column, such as the day or the rule.
   rowTitle: string;
   series: { name: string; look: string }[];
   noteTitle?: string;
   rows: ChartRow[];
-  // Drawn from left to right; as a table the latest stands first.
+  // The chart runs from left to right. The table lists the latest row first.
   isOverTime?: true;
-  // Of the scale; by itself the greatest value.
+  // The top of the scale. The default is the largest value.
   highest?: number;
 };
 
 const steps = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10];
 
-// The end of a scale: a round number that can be halved.
+// The top of a scale: a round number that can be halved.
 export function roundUp(value: number): number {
   if (value <= 2) return 2;
   const unit = 10 ** Math.floor(Math.log10(value));

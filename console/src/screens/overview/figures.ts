@@ -3,7 +3,7 @@ import type { QueueFilter } from "../queue/search.ts";
 import { count, percent, type Chart } from "./chart.ts";
 
 const dayMs = 24 * 3_600_000;
-// More bars than that are too thin to hit: then they are weeks.
+// More bars than this are too thin to hit, so they are grouped by week.
 const barsMax = 100;
 
 const dayWords = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
@@ -113,7 +113,7 @@ export function backlogChart({ backlog }: Overview): Chart {
       const name = ageNames[index] ?? "Older";
       const leadsTo: QueueFilter = {
         sort: "oldest",
-        // The bound of the answer is exclusive, the queue's is not.
+        // The response's bound is exclusive, but the queue's is inclusive.
         ...(created_after !== null && { opened_from: new Date(Date.parse(created_after) + 1).toISOString() }),
         ...(created_before !== null && { opened_to: created_before }),
       };
@@ -129,7 +129,7 @@ export function backlogChart({ backlog }: Overview): Chart {
 const scoreWords = ["", "very low", "low", "medium", "high", "very high"];
 const scoreLooks = ["", "bg-risk-1", "bg-risk-2", "bg-risk-3", "bg-risk-4", "bg-risk-5"];
 
-// The one chart whose rows have a colour of their own: the same as everywhere, and the number says it too.
+// The only chart whose rows have their own colors. They match the rest of the console, and the number shows the score too.
 export function scoresChart({ scores }: Overview): Chart & { looks: string[] } {
   const rows = scores.toSorted((a, b) => b.score - a.score);
   return {
@@ -159,7 +159,7 @@ const outcomeNames = {
   none: "No outcome given",
 };
 
-// The list of cases cannot be narrowed to an outcome: all of them lead to what was closed in the range, and say so.
+// The case list cannot filter by outcome. So every row links to all cases closed in the range, and its title says so.
 export const toAllClosed = "To all closed cases of these days, whatever their outcome";
 
 export function outcomesChart({ outcomes, closed, start_date, end_date }: Overview): Chart {
@@ -184,7 +184,7 @@ export function outcomesChart({ outcomes, closed, start_date, end_date }: Overvi
   };
 }
 
-// Only rules of which somebody has said whether they were right. The worst first.
+// Only rules with at least one verdict, worst first.
 export function rulesChart(rules: Rule[]): Chart {
   const judged = rules.flatMap((rule) => {
     const { precision, confirmed, false_positives } = rule.precision;

@@ -3,7 +3,7 @@ export const rangeDefault = 30;
 const chartIds = ["days", "backlog", "scores", "outcomes", "rules", "traffic"] as const;
 export type ChartId = (typeof chartIds)[number];
 
-// What is absent is the standard: thirty days, everything drawn.
+// An absent parameter means the default: thirty days, everything as charts.
 export type OverviewSearch = { days?: (typeof ranges)[number]; tables?: string };
 
 export function readOverviewSearch(raw: Record<string, unknown>): OverviewSearch {

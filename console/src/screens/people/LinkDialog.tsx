@@ -4,7 +4,7 @@ import { CopyLine } from "../../parts/Copy.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
 import { Moment } from "../../parts/Time.tsx";
 
-// The one time that a link is seen: no stray key puts it away.
+// A link is shown only once, so a stray key must not close the dialog.
 export function LinkDialog({ user, link, onClose }: { user: User; link: UserLink; onClose: () => void }) {
   const isReset = link.purpose === "password-reset";
   return (

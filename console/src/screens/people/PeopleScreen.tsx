@@ -22,7 +22,7 @@ function usersQuery(client: ConsoleClient) {
   return queryOptions({ queryKey: ["users"], queryFn: ({ signal }) => client.call("listUsers", { signal }), staleTime: staleMs });
 }
 
-// Who may work here, and as what. Leads see it; admins change it.
+// Who may work in this tenant, and in which role. Leads can view it; admins can change it.
 export function PeopleScreen() {
   const { client, may } = useWorkspace();
   const isAllowed = may("read:users");

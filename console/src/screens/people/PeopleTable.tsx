@@ -96,7 +96,7 @@ function Row({ user, mayManage, onAsk }: RowProps) {
   );
 }
 
-// Acts at once and can be taken back, for it counts from the person's next request on.
+// Acts at once and can be undone, because a role applies from the person's next request.
 function RoleSelect({ user }: { user: User }) {
   const { client } = useWorkspace();
   const cache = useQueryClient();

@@ -9,7 +9,7 @@ import { useWorkspace } from "../../session/workspace.tsx";
 
 type Sure = ComponentProps<typeof SureDialog>;
 
-// What is done to a person changes the list.
+// Reloads the list after a change to a person.
 function PersonDialog({ run, ...rest }: Sure) {
   const cache = useQueryClient();
   const act = async () => {

@@ -3,7 +3,7 @@ import { Empty, wordsOf } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 
-// "No cases" must not be taken for "not connected".
+// Readers must not mistake "no cases" for "not connected".
 export function EmptyQueue({ isFiltered }: { isFiltered: boolean }) {
   const { queries } = useWorkspace();
   const counts = useQuery(queries.caseCounts());

@@ -11,7 +11,7 @@ type Props = { filter: QueueFilter; onFilter: (next: QueueFilter) => void; input
 
 const chipLook = "inline-flex h-7 items-center gap-1 rounded-full border border-line bg-surface pr-1 pl-2.5 text-xs font-medium";
 
-// A chip for everything that narrows the list, the standard included: nothing is filtered silently.
+// Shows a chip for every filter, including the default one, so nothing is filtered silently.
 export function FilterBar({ filter, onFilter, input }: Props) {
   const chips = [...chipsOf(filter), ...rangeChips(filter)];
   const put = (more: { [name in keyof QueueFilter]?: QueueFilter[name] | undefined }) =>

@@ -15,7 +15,7 @@ import { Advice } from "../case/Why.tsx";
 
 type Props = { caseId: string; onOpen: () => void; onClose: (seen: Case) => void; onReopen: (closed: Case) => void };
 
-// Enough of the focused case to decide an easy one without leaving the list.
+// Shows enough of the focused case to decide an easy one without leaving the list.
 export function Peek({ caseId, onOpen, onClose, onReopen }: Props) {
   const { queries, may } = useWorkspace();
   const read = useQuery(queries.case(caseId));

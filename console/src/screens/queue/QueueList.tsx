@@ -15,9 +15,9 @@ import { useQueueWork } from "./work.ts";
 
 type Props = { filter: QueueFilter; input: RefObject<HTMLInputElement | null> };
 
-// One list, for one filter: another filter is another list, by its key.
+// One list for one filter. Its key makes another filter another list.
 export function QueueList({ filter, input }: Props) {
-  // Its own time: a list that begins "24 h ago" must not begin anew with every minute.
+  // Fix the start time, so a list that begins "24 h ago" does not start over every minute.
   const [beganMs] = useState(() => Date.now());
   // oxlint-disable-next-line react-hooks/exhaustive-deps -- The filter does not change.
   const query = useMemo(() => toCaseQuery(filter, beganMs), [beganMs]);
@@ -38,7 +38,7 @@ export function QueueList({ filter, input }: Props) {
     onClose: close,
     onUndo: closing.undo,
   });
-  // What failed is not asked for again by itself: the person says when.
+  // A failed page is not requested again automatically. The person retries it.
   const onEnd = useCallback(() => {
     if (!list.isFetchingNextPage && !list.isFetchNextPageError) void list.fetchNextPage();
   }, [list]);
@@ -86,7 +86,7 @@ export function QueueList({ filter, input }: Props) {
   );
 }
 
-// What was read stays, and that it is not all, or may be old, is said below it.
+// The rows stay. The message below them says that the list is incomplete or out of date.
 function ReadOn({ list }: { list: ReturnType<typeof useQueueRows>["list"] }) {
   if (!list.isError) return null;
   const isNext = list.isFetchNextPageError;

@@ -14,7 +14,7 @@ import { evidenceMeaning } from "./search.ts";
 const rowHeight = 40;
 const headerHeight = 32;
 const overscan = 6;
-// Digests are read in steps of this many rows, ahead of the one in sight.
+// Digests are read in steps of this many rows, ahead of the visible ones.
 const digestStep = 50;
 // Select, score, label, account, summary, linked cases, recommendation, age.
 const columns =
@@ -22,7 +22,7 @@ const columns =
 
 type Props = {
   rows: CaseListItem[];
-  // What the list is of: a row that is otherwise by now says so.
+  // The status that the list shows. A row whose status has changed since is marked.
   listed: CaseListItem["status"];
   focusedId: string | null;
   chosen: ReadonlyMap<string, number>;
@@ -37,7 +37,7 @@ type Props = {
   onEnd: () => void;
 };
 
-// Only the rows in sight exist. The grid holds the browser's focus, and names the row that the keys act on.
+// Only visible rows are rendered. The grid holds the browser's focus and names the row that the keys act on.
 export function QueueTable({ rows, listed, focusedId, chosen, unsaved, hasMore, grid, onChooseAll, onEnd, ...acts }: Props) {
   const { onFocus, onOpen, onChoose, onChooseRange } = acts;
   const at = rows.findIndex((row) => row.case_id === focusedId);
@@ -47,13 +47,13 @@ export function QueueTable({ rows, listed, focusedId, chosen, unsaved, hasMore, 
     estimateSize: () => rowHeight,
     getItemKey: (index) => rows[index]?.case_id ?? index,
     overscan,
-    // The rows begin below the column names, which stay in sight above them.
+    // The rows begin below the column names, which stay visible.
     scrollMargin: headerHeight,
     scrollPaddingStart: headerHeight,
   });
   const last = useRef(-1);
   useEffect(() => {
-    // Only when the focus has moved: a list that grows must not scroll.
+    // Scroll only when the focus has moved, because a growing list must not scroll.
     if (at >= 0 && at !== last.current) virtual.scrollToIndex(at, { align: "auto" });
     last.current = at;
   }, [at, virtual]);
@@ -212,7 +212,7 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
 
 type SelectProps = Pick<RowProps, "row" | "isChosen" | "onChoose" | "onChooseRange">;
 
-// With Shift, all from the one touched before to this one.
+// With Shift, selects every row from the last one touched to this one.
 function SelectBox({ row, isChosen, onChoose, onChooseRange }: SelectProps) {
   return (
     <input
@@ -221,7 +221,7 @@ function SelectBox({ row, isChosen, onChoose, onChooseRange }: SelectProps) {
       aria-label={`Select ${caseName(row.website_account_id)}`}
       className="size-4 accent-accent"
       checked={isChosen}
-      // Or the browser would mark the text in between.
+      // Otherwise the browser would select the text in between.
       onMouseDown={(event) => event.shiftKey && event.preventDefault()}
       onClick={(event) => event.stopPropagation()}
       onDoubleClick={(event) => event.stopPropagation()}

@@ -1,7 +1,7 @@
 import type { CaseListItem } from "@casehound/client";
 import { useCallback, useEffect, useRef, useState } from "react";
 
-// With the version that was on the screen when the case was selected: what has changed since is not closed unseen.
+// Stores the version shown when the case was selected, so a case that has changed since is not closed unseen.
 type Chosen = ReadonlyMap<string, number>;
 
 const none: Chosen = new Map();
@@ -10,7 +10,7 @@ export function withoutKey(known: Chosen, id: string): Chosen {
   return new Map([...known].filter(([each]) => each !== id));
 }
 
-// Which rows are selected: one by one, a range from the last one that was touched, or all that are shown.
+// The selected rows: selected singly, as a range from the last row touched, or all that are shown.
 export function useChosen(rows: CaseListItem[]) {
   const [chosen, setChosen] = useState(none);
   const latest = useRef({ rows, chosen });

@@ -4,18 +4,18 @@ import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useWorkspace } from "../../session/workspace.tsx";
 
-// A key that is held down moves the focus thirty times a second; browsers allow far fewer changes of the address.
+// A key held down moves the focus thirty times a second. Browsers allow far fewer address changes.
 const addressMs = 300;
 const restMs = 100;
 
-// Which row the keys act on. It belongs to the case and not to the place, so that nothing that happens to the list moves it.
+// The row that the keys act on. The focus belongs to the case and not to a position, so changes to the list do not move it.
 export function useFocus(rows: CaseListItem[]) {
   const { case: named } = useSearch({ from: "/inside/" });
   const navigate = useNavigate({ from: "/" });
   const router = useRouter();
   const [wantedId, setWanted] = useState<string | null>(named ?? null);
   const isThere = rows.some((row) => row.case_id === wantedId);
-  // Where the case has left the list, the row that stands in its place now.
+  // If the case has left the list, focus the row that is now in its place.
   const place = useRef(0);
   const fallback = rows[Math.min(place.current, rows.length - 1)]?.case_id ?? null;
   const focusedId = isThere ? wantedId : fallback;
@@ -25,7 +25,7 @@ export function useFocus(rows: CaseListItem[]) {
     const at = rows.findIndex((row) => row.case_id === focusedId);
     if (at >= 0) place.current = at;
   });
-  // The first row holds the focus like any other: what comes in above does not take it over.
+  // Fix the focus on the first row too, so a row that arrives above it does not take the focus.
   useEffect(() => {
     if (wantedId === null) setWanted(focusedId);
   }, [wantedId, focusedId]);
@@ -33,7 +33,7 @@ export function useFocus(rows: CaseListItem[]) {
   useEffect(() => {
     if (focusedId === null || focusedId === named) return undefined;
     const timer = setTimeout(() => {
-      // Not while the way to another screen is under way: it would be called back.
+      // Do not replace the address during a navigation to another screen, because that would cancel it.
       if (router.latestLocation.pathname !== "/") return;
       void navigate({ search: (search) => ({ ...search, case: focusedId }), replace: true });
     }, addressMs);
@@ -49,7 +49,7 @@ export function useFocus(rows: CaseListItem[]) {
   return { focusedId, focus: setWanted, move };
 }
 
-// Where the focus rests, the cases around it are read, so that the peek pane has the next one at once.
+// Reads the cases around a resting focus, so the peek pane can show the next one at once.
 export function useNeighbours(rows: CaseListItem[], focusedId: string | null): void {
   const { queries } = useWorkspace();
   const cache = useQueryClient();

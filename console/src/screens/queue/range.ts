@@ -1,7 +1,7 @@
 import type { CaseQuery } from "../../data/queries.ts";
 
-// Bounds of when cases were opened and last changed, as the figures of the overview lead to them: a day in UTC or a time, the
-// first one part of it and the second one not.
+// The bounds for when a case was opened and last changed, as the overview links to them. Each is a UTC day or a time. The lower
+// bound is inclusive and the upper one exclusive.
 export type QueueRange = {
   opened_from?: string;
   opened_to?: string;
@@ -21,7 +21,7 @@ function isBound(value: unknown): value is string {
   return typeof value === "string" && (dayPattern.test(value) || timePattern.test(value)) && !Number.isNaN(Date.parse(value));
 }
 
-// The list's bounds of the opening are both exclusive.
+// Both bounds on the opening time are exclusive in the list API.
 export function toRangeQuery({ opened_from, opened_to, changed_from, changed_to }: QueueRange): CaseQuery {
   return {
     ...(opened_from !== undefined && { created_after: timeOf(opened_from, -1) }),
@@ -35,7 +35,7 @@ function timeOf(bound: string, shiftMs = 0): string {
   return new Date(Date.parse(bound) + shiftMs).toISOString();
 }
 
-// What changed in this moment counts as changed now.
+// A case that has never changed counts as changed when it was opened.
 export function isWithin(
   range: QueueRange,
   { created_at, updated_at }: { created_at: string; updated_at: string | null },

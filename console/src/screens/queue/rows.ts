@@ -8,12 +8,12 @@ import { isWanted, toRow, type QueueFilter } from "./search.ts";
 
 type Pages = InfiniteData<{ cases: CaseListItem[]; next_cursor: string | null }, string>;
 
-// Read at once to see whether they belong into the list; of a flood only that there is one.
+// Up to this many cases are read at once, to see whether they belong in the list. The rest count as new without a check.
 const readMax = 20;
 const gatherMs = 300;
 const none: ReadonlySet<string> = new Set();
 
-// The list as it was read, row by row in its order. What changes meanwhile changes in its place, what is new waits aside.
+// The list as it was read, in that order. Changed rows change in place, and new ones wait until the person reloads.
 export function useQueueRows(filter: QueueFilter, query: CaseQuery) {
   const { queries } = useWorkspace();
   const cache = useQueryClient();
@@ -38,7 +38,7 @@ export function useQueueRows(filter: QueueFilter, query: CaseQuery) {
       .map((row) => changed.get(row.case_id) ?? row);
   }, [list.data, changed, gone]);
 
-  // From the top again, as it is now. What comes in meanwhile is kept: the answer may not know of it.
+  // Reads the list again from the top. Cases that arrive meanwhile are kept, because the response may not include them.
   const reload = useCallback(async () => {
     cache.setQueryData<Pages>(
       options.queryKey,
@@ -62,7 +62,7 @@ export function useQueueRows(filter: QueueFilter, query: CaseQuery) {
   return { list, rows, fresh: fresh.size, reload, change, remove, restore };
 }
 
-// The stream has lost its place: what the list missed nobody can tell, so it is read anew.
+// The stream lost its position, so nobody knows what the list missed. Read it again.
 function useReset(onReset: () => void): void {
   const { live } = useWorkspace();
   const latest = useRef(onReset);

@@ -5,7 +5,7 @@ import { isWithin, readRange, toRangeQuery, type QueueRange } from "./range.ts";
 
 export const sorts = ["risk", "newest", "oldest", "changed"] as const;
 
-// All that a queue shows stands in its address, so that it can be pasted into a chat. What is absent is the standard: open
+// The address holds everything that the queue shows, so it can be pasted into a chat. An absent parameter means the default: open
 // cases, highest risk first.
 export type QueueFilter = Narrowing & QueueRange & { sort?: (typeof sorts)[number] };
 // `case`: the one in the peek pane.
@@ -27,12 +27,12 @@ const sortNames = { risk: "-overall_risk_score", newest: "-created_at", oldest: 
 export function toCaseQuery(filter: QueueFilter, nowMs: number): CaseQuery {
   const { updated_since: recent = "", ...narrowing } = toNarrowingQuery(filter, nowMs);
   const { updated_since = "", ...range } = toRangeQuery(filter);
-  // Of two bounds the narrower one, as both stand above the list.
+  // Both lower bounds apply, so use the later one.
   const since = recent > updated_since ? recent : updated_since;
   return { ...narrowing, ...range, ...(since !== "" && { updated_since: since }), sort: sortNames[filter.sort ?? "risk"] };
 }
 
-// Whether a case that the stream told of would stand in the list.
+// Whether a case from the live stream belongs in the list.
 export function isWanted(filter: QueueFilter, found: Case): boolean {
   return isMet(filter, found) && isWithin(filter, found);
 }

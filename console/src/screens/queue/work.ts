@@ -21,7 +21,7 @@ type Parts = {
   move: (step: number) => void;
 };
 
-// What a person does in the list: select, open, close one or many, and what the list makes of it.
+// What a person does in the list: select, open, and close one case or many, and how the list reacts.
 export function useQueueWork({ filter, queue, focusedId, focus, move }: Parts) {
   const { queries } = useWorkspace();
   const cache = useQueryClient();
@@ -29,7 +29,7 @@ export function useQueueWork({ filter, queue, focusedId, focus, move }: Parts) {
   const { offerMany } = useReopening();
   const { chosen, setChosen, ...choosing } = useChosen(rows);
   const [unsaved, setUnsaved] = useState<ReadonlySet<string>>(new Set());
-  // Those that were selected when the dialog opened: its results must not go with the selection.
+  // The cases selected when the dialog opened. Its results must survive a change of the selection.
   const [bulk, setBulk] = useState<CaseListItem[] | null>(null);
   const done = useRef<ReadonlyMap<string, BulkOutcome>>(new Map());
   const focusNow = useRef(focusedId);
@@ -38,7 +38,7 @@ export function useQueueWork({ filter, queue, focusedId, focus, move }: Parts) {
   });
 
   const closing = useClosing({
-    // A closed case leaves a list of open ones; the focus has gone on to the next before.
+    // A closed case leaves a list of open ones. The focus moves to the next case first.
     onClosed: (found: Case) => {
       if (focusedId === found.case_id) move(1);
       setChosen((known) => withoutKey(known, found.case_id));
@@ -62,8 +62,8 @@ export function useQueueWork({ filter, queue, focusedId, focus, move }: Parts) {
         return case_version === undefined ? [] : [{ ...row, case_version }];
       }),
     );
-  // A key may be quicker than the peek pane: then the dialog waits for the case a little. Nothing opens by itself later, over
-  // what the person does by then.
+  // A key may be faster than the peek pane, so wait briefly for the case. Never open the dialog later, on top of whatever the
+  // person is doing by then.
   const openClosing = async (caseId: string, first?: Disposition) => {
     const seen = await soon(cache.ensureQueryData(queries.case(caseId)));
     if (focusNow.current !== caseId || document.querySelector("dialog[open]")) return;
@@ -80,7 +80,7 @@ export function useQueueWork({ filter, queue, focusedId, focus, move }: Parts) {
     for (const id of outcomes.keys()) if (!isLeft(id)) remove(id);
     setChosen((known) => new Map([...known].filter(([id]) => isLeft(id))));
   };
-  // Offered when the dialog is gone: what stands behind it cannot be pressed.
+  // Offer the undo after the dialog is closed, because nothing behind an open dialog can be pressed.
   const endBulk = () => {
     const closed = (bulk ?? []).flatMap((row) => {
       const outcome = done.current.get(row.case_id);
@@ -97,7 +97,7 @@ function useOpen(): (caseId: string) => void {
   const navigate = useNavigate();
   return useCallback(
     (caseId) => {
-      // First this address, so that the way back leads to the same row.
+      // Record the row in this address first, so that going back returns to it.
       void navigate({ from: "/", to: "/", search: (search) => ({ ...search, case: caseId }), replace: true }).then(() =>
         navigate({ to: "/cases/$caseId", params: { caseId } }),
       );

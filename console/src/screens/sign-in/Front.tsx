@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import mark from "../../style/hound.svg";
 
-// The frame of what is shown to somebody who is not signed in.
+// The frame of every page shown to somebody who is not signed in.
 export function Front({ title, children }: { title: string; children: ReactNode }) {
   return (
     <main className="grid min-h-full place-items-center p-6">

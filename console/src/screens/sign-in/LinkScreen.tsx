@@ -15,11 +15,11 @@ const titles: Record<LinkFacts["purpose"], string> = {
   "password-reset": "Choose a new password",
 };
 
-// Where an invitation, a set-up link or a reset link leads to. Its token stands behind the #, where no server sees it. It works
-// once, and signs in.
+// The page for invitation, set-up and reset links. The token is in the URL fragment, which browsers do not send to servers. It
+// works once and signs the person in.
 export function LinkScreen() {
   const hash = useLocation({ select: (location) => location.hash });
-  // On the way out the address has no token any more, while this is still shown.
+  // When the person leaves the page, the address loses its token while this is still shown.
   const [token, setToken] = useState(hash);
   if (hash !== "" && hash !== token) setToken(hash);
   const link = useQuery({

@@ -8,7 +8,7 @@ import { oidcPath, readOptions, signIn, type Session } from "../../session/sessi
 import { TenantChoice } from "./TenantChoice.tsx";
 
 type Typed = { email: string; password: string };
-// `known`: who signs in again, and must be the same one.
+// `known` is the person who signs in again. Nobody else may sign in here.
 type Props = { onSignedIn: (session: Session) => void; known?: { email: string; tenant: string } };
 
 export function SignInForm({ onSignedIn, known }: Props) {
@@ -78,7 +78,7 @@ export function SignInForm({ onSignedIn, known }: Props) {
   );
 }
 
-// Apart: in a tab of its own, for this one has something to lose.
+// `isApart` opens a new tab, because this one may hold unsaved work.
 function OtherIssuer({ name, isApart }: { name: string; isApart: boolean }) {
   return (
     <a

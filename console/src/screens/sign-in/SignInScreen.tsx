@@ -4,7 +4,7 @@ import type { Session } from "../../session/session.ts";
 import { Front } from "./Front.tsx";
 import { SignInForm } from "./SignInForm.tsx";
 
-// What the service says of a way by the other issuer that led to nothing.
+// Texts for the problem codes that the service returns when sign-in through the other issuer fails.
 const issuerProblems: Record<string, string> = {
   cancelled: "The sign-in was cancelled there.",
   expired: "The sign-in took too long, or began in another browser. Begin again.",
@@ -29,7 +29,7 @@ export function SignInScreen({ onSignedIn, problem }: Props) {
   );
 }
 
-// Where the other issuer's way ends that did not lead in.
+// The page that a failed sign-in through the other issuer returns to.
 export function SignInPage() {
   const navigate = useNavigate();
   const { problem } = useSearch({ from: "/sign-in" });

@@ -3,7 +3,7 @@ import { Button } from "../../parts/Button.tsx";
 
 type Props = { tenants: string[]; isBusy: boolean; onChosen: (tenant: string) => void; onBack: () => void };
 
-// The same e-mail and password are good for several tenants.
+// Shown when the same e-mail address and password are valid for several tenants.
 export function TenantChoice({ tenants, isBusy, onChosen, onBack }: Props) {
   return (
     <div className="grid gap-3">
