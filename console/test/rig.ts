@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import axe, { type AxeResults } from "axe-core";
 import type { Browser, BrowserContext, Page, Route } from "playwright-core";
-import { beforeAll, expect, onTestFinished } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { scopes } from "../../service/src/domain/scope.ts";
 import type { Service } from "../../service/src/service.ts";
-import { sharedBrowser } from "../../service/test/browser.ts";
+import { launchBrowser } from "../../service/test/browser.ts";
 import { TestTenant } from "../../service/test/harness.ts";
 import { Browser as Joined } from "../../service/test/people.ts";
 import { buildConsole } from "../bundle/build.ts";
@@ -12,13 +12,14 @@ import { buildConsole } from "../bundle/build.ts";
 export const consolePace = { testTimeout: 180_000, hookTimeout: 180_000 };
 export const patience = { timeout: 45_000, interval: 50 };
 
-// The worker's Chromium, and the console built from the current sources. Call it before `useService`, which reads the build.
+// One Chromium for the tests of a file, and the console built from the current sources. Call it before `useService`, which reads the build.
 export function useBrowser(): { current: Browser } {
   const holder: { current: Browser } = { current: undefined as never };
   beforeAll(async () => {
     await buildConsole();
-    holder.current = await sharedBrowser();
+    holder.current = await launchBrowser();
   });
+  afterAll(() => holder.current.close());
   return holder;
 }
 

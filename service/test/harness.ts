@@ -20,27 +20,13 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
   return { ...readConfig({}), databaseUrl: inject("databaseUrl"), port: 0, metricsPort: null, logLevel: "silent", ...overrides };
 }
 
-// Services of this worker that files share. They end with the worker.
-const shared = new Map<string, Promise<Service>>();
-
-function sharedService(overrides: Partial<Config>): Promise<Service> {
-  const key = overrides.roles ? [...overrides.roles].toSorted().join(" ") : "all";
-  const started = shared.get(key) ?? startService(testConfig(overrides));
-  shared.set(key, started);
-  return started;
-}
-
-// Starts a service for the tests of a file, on the run's database. A service with default settings is shared with other files of
-// the worker, so a test must not stop it. Use `isOwn` to stop it or to inspect its memory.
-export function useService(overrides: Partial<Config> = {}, { isOwn = false } = {}): { current: Service } {
+// Starts a service for the tests of a file, on its own port and on the run's database.
+export function useService(overrides: Partial<Config> = {}): { current: Service } {
   const holder: { current: Service } = { current: undefined as never };
-  const isShared = !isOwn && Object.keys(overrides).every((name) => name === "roles");
   beforeAll(async () => {
-    holder.current = await (isShared ? sharedService(overrides) : startService(testConfig(overrides)));
+    holder.current = await startService(testConfig(overrides));
   });
-  afterAll(async () => {
-    if (!isShared) await holder.current.stop();
-  });
+  afterAll(() => holder.current.stop());
   return holder;
 }
 
