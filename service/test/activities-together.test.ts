@@ -4,9 +4,10 @@ import { gatherWrites } from "../src/db/postgres/gather.ts";
 import { insertBatches } from "../src/db/inbox.ts";
 import { sql } from "../src/db/postgres/sql.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
-import { TestTenant, useService } from "./harness.ts";
+import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 
-const service = useService({ roles: new Set(["api"]) });
+// Its own database, because an engine of another file would empty the inbox.
+const service = useService({ databaseUrl: useOwnDatabase("activities_together"), roles: new Set(["api"]) });
 const at = "2026-11-15T09:30:00.000Z";
 
 function activity(activity_id: string, type = "login"): RecordedActivity {
