@@ -4,16 +4,30 @@ export type NavigationEntry = {
   path: "/" | "/links" | "/overview" | "/detection" | "/developers" | "/people";
   name: string;
   Icon: LucideIcon;
+  // The page of the documentation about the screen.
+  guide: string;
   // A person without this scope does not see the entry.
   scope?: string;
 };
 
 // The entries of the side bar and the palette, in this order. To add a screen, add it here and in router.tsx.
 export const navigation: NavigationEntry[] = [
-  { path: "/", name: "Queue", Icon: ListChecks, scope: "read:cases" },
-  { path: "/links", name: "Links", Icon: Waypoints, scope: "read:enduseraccounts" },
-  { path: "/overview", name: "Overview", Icon: ChartColumn, scope: "read:metrics" },
-  { path: "/detection", name: "Detection", Icon: Radar, scope: "read:rules" },
-  { path: "/developers", name: "Developers", Icon: CodeXml, scope: "read:tenant" },
-  { path: "/people", name: "People", Icon: Users, scope: "read:users" },
+  { path: "/", name: "Queue", Icon: ListChecks, guide: "investigators#the-queue", scope: "read:cases" },
+  {
+    path: "/links",
+    name: "Links",
+    Icon: Waypoints,
+    guide: "investigators#look-at-linked-accounts",
+    scope: "read:enduseraccounts",
+  },
+  { path: "/overview", name: "Overview", Icon: ChartColumn, guide: "investigators", scope: "read:metrics" },
+  { path: "/detection", name: "Detection", Icon: Radar, guide: "rules-and-backtests", scope: "read:rules" },
+  { path: "/developers", name: "Developers", Icon: CodeXml, guide: "send-from-a-browser", scope: "read:tenant" },
+  { path: "/people", name: "People", Icon: Users, guide: "tenancy#who-may-do-what", scope: "read:users" },
 ];
+
+// Screens without an entry, such as a case, are explained to investigators.
+export function guideOf(pathname: string): string {
+  const entry = navigation.find(({ path }) => path === pathname || (path !== "/" && pathname.startsWith(`${path}/`)));
+  return `/docs/${entry?.guide ?? "investigators"}`;
+}

@@ -73,3 +73,22 @@ test("screens: markup in an account id or a report stays text, in queue, peek, d
   expect(await page.locator("img[src=x]").count()).toBe(0);
   expect(visitor.complaints).toEqual([]);
 });
+
+test("screens: the documentation link opens the page about the screen, at a section that exists", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const { case_id } = await tenant.openCase("ann");
+  const paths = ["/", "/links", "/overview", "/detection", "/developers", "/people", `/cases/${case_id}`];
+  const guides = new Map<string, string>();
+  for (const path of paths) {
+    await visitor.goto(path);
+    const href = (await page.getByRole("link", { name: "Documentation" }).getAttribute("href")) ?? "";
+    guides.set(path, href);
+    const { pathname, hash } = new URL(href, visitor.origin);
+    const answer = await fetch(`${visitor.origin}${pathname}`);
+    expect(answer.status, href).toBe(200);
+    if (hash !== "") expect(await answer.text(), href).toContain(`id="${hash.slice(1)}"`);
+  }
+  expect(guides.get(`/cases/${case_id}`)).toBe("/docs/investigators");
+  expect(new Set(guides.values()).size).toBeGreaterThan(4);
+});

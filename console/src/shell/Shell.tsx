@@ -1,11 +1,11 @@
-import { Link, Outlet } from "@tanstack/react-router";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { BookOpen, Keyboard, Search } from "lucide-react";
 import { Suspense, useMemo, useState } from "react";
 import { useKeys, type Binding } from "../keys/keys.ts";
 import { Kbd } from "../parts/Button.tsx";
 import { Loading } from "../parts/States.tsx";
 import { Toasts } from "../parts/Toasts.tsx";
-import { navigation } from "../screens.ts";
+import { guideOf, navigation } from "../screens.ts";
 import { useWorkspace } from "../session/workspace.tsx";
 import mark from "../style/hound.svg";
 import { KeyHelp } from "./KeyHelp.tsx";
@@ -55,6 +55,7 @@ const itemLook =
 
 function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void }) {
   const { session, may } = useWorkspace();
+  const guide = useLocation({ select: ({ pathname }) => guideOf(pathname) });
   return (
     <aside className="no-print flex w-46 shrink-0 flex-col border-r border-line bg-surface p-2.5 max-xl:w-14">
       <div className="mb-3 flex h-9 items-center gap-2.5 px-1 max-xl:justify-center">
@@ -95,7 +96,7 @@ function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void })
           ))}
       </nav>
       <div className="mt-auto grid gap-0.5">
-        <a href="/docs" target="_blank" rel="noreferrer" className={itemLook} title="Documentation">
+        <a href={guide} target="_blank" rel="noreferrer" className={itemLook} title="Documentation of this screen">
           <BookOpen size={16} aria-hidden />
           <span className="max-xl:sr-only">Documentation</span>
         </a>
