@@ -180,7 +180,7 @@ export async function startOn(
 }
 
 // The service tells its public address, and not where it listens.
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
