@@ -22,7 +22,7 @@ export async function tellMachine({ database }: Bench): Promise<string[]> {
 const stateOf = ({ isReached }: Target) => (isReached === null ? "not measured" : isReached ? "reached" : "not reached");
 
 // For the terminal, with aligned columns.
-function tableText({ title, columns, rows }: Table): string {
+export function tableText({ title, columns, rows }: Table): string {
   const widths = columns.map((name, at) => Math.max(name.length, ...rows.map((row) => row[at]?.length ?? 0)));
   const line = (row: string[]) =>
     `   ${row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join("  ")}`;

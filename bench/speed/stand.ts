@@ -42,7 +42,7 @@ const days = 90;
 const origin = "https://shop.example";
 const slug = "speed";
 // Without these settings, one client could not send as much as one process can serve.
-const env = { RATE_LIMIT_CLIENT: "off", RATE_LIMIT_TENANT: "off", RATE_LIMIT_COLLECTOR: "off" };
+export const unlimited = { RATE_LIMIT_CLIENT: "off", RATE_LIMIT_TENANT: "off", RATE_LIMIT_COLLECTOR: "off" };
 const plainProgram = new URL("../plain/server.ts", import.meta.url);
 const bareProgram = new URL("bare.ts", import.meta.url);
 
@@ -59,7 +59,7 @@ export function standOf(context: Context): Promise<Stand> {
 
 async function openStand({ bench, atEnd, progress }: Context): Promise<Stand> {
   progress(0, 1, "store of the requests");
-  const service = await startProcess(bench, env);
+  const service = await startProcess(bench, unlimited);
   const ours: Contender = { ...service, name: "ours" };
   atEnd(ours.stop);
   const made = await createTenant(bench.database, { slug, allowedOrigins: [origin] }, clock);

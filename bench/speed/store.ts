@@ -180,7 +180,7 @@ export async function startOn(
 }
 
 // The service reports its public URL and not its port, so choose the port here.
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

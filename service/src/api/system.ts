@@ -10,9 +10,10 @@ import { readBody, requireMediaType } from "./http/body.ts";
 import type { Collector } from "./collector/collector.ts";
 import { headerLines } from "./http/headers.ts";
 import type { Issuer } from "./tokens/issuer.ts";
-import { tokenFailure, tokenPath } from "./tokens/issuer.ts";
+import { tokenPath } from "./tokens/issuer.ts";
+import { TokenRefusal } from "./tokens/token-request.ts";
 import { jsonMediaType } from "./operation.ts";
-import { toFailure, type Reply } from "./http/problem.ts";
+import { problemMembers, problemReply, toFailure, type Reply } from "./http/problem.ts";
 import type { SystemOperation } from "./http/system-operation.ts";
 
 const formMediaType = "application/x-www-form-urlencoded";
@@ -143,11 +144,21 @@ async function token({ issuer, trustedProxies }: Parts, request: IncomingMessage
     if (headerLines(request, "authorization").length > 1) throw unauthorized("There must be one Authorization header.");
     requireMediaType(request, formMediaType);
     const address = clientAddress(request, trustedProxies) ?? "unknown";
-    return await issuer.token(request, await readBody(request, formBytesMax, onBody), address);
+    const body = await readBody(request, formBytesMax, onBody);
+    return json(await issuer.token(body, request.headers.authorization, address));
   } catch (error) {
-    const failure = toFailure(error);
-    return tokenFailure(failure, oauthErrors[failure.code] ?? "invalid_request");
+    return tokenFailure(toFailure(error));
   }
+}
+
+// The members of OAuth and of a problem, and no others.
+function tokenFailure(failure: Failure): Reply {
+  const { error, description } =
+    failure instanceof TokenRefusal
+      ? failure
+      : { error: oauthErrors[failure.code] ?? "invalid_request", description: failure.message };
+  const members = { error, error_description: description, ...problemMembers(failure) };
+  return { ...problemReply(failure), body: JSON.stringify(members), fault: failure };
 }
 
 async function readiness({ database, isReady, addressData }: Parts): Promise<Reply> {

@@ -2,7 +2,7 @@ import type { Queryable } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
 // Made at the first call, the same for every process from then on.
-export async function findOrMakeSecret(tx: Queryable, name: "cookies" | "cursors" | "devices", fresh: Buffer): Promise<Buffer> {
+export async function findOrMakeSecret(tx: Queryable, name: "cursors" | "devices", fresh: Buffer): Promise<Buffer> {
   const [row] = await tx.query<{ value: Buffer }>(sql`
     insert into service_settings (name, value)
     values (${name}, ${fresh})
