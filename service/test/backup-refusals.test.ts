@@ -199,6 +199,7 @@ test("backup: no file is left if it cannot grow any further", async () => {
 });
 
 // Both block midway: a backup on a table, a restore on the lock for creating partitions.
+const isConnected = "select 1 from pg_stat_activity where datname = current_database() and application_name = 'casehound'";
 const isWaiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 async function interrupt(args: string[], url: string, hold: string, signal: NodeJS.Signals): Promise<Ended> {
@@ -235,7 +236,9 @@ test.each([["SIGINT", 1] as const, ["SIGKILL", null] as const])(
     );
     const words = signal === "SIGINT" ? "casehound: interrupted: nothing was changed\n" : "";
     expect(ended).toEqual({ code, out: "", err: words });
-    await eventually(() => expect(within(url, digestTables)).resolves.toEqual({}));
+    // PostgreSQL notices only a moment later that a killed client has gone.
+    await eventually(async () => expect((await within(url, (client) => client.query(isConnected))).rows).toEqual([]));
+    expect(await within(url, digestTables)).toEqual({});
     expect(await runCli(["restore", source.file], { DATABASE_URL: url })).toMatchObject({ code: 0 });
     expect(await within(url, digestTables)).toEqual(await within(source.url, digestTables));
   },
