@@ -29,7 +29,7 @@ import type { AccountFlags, EnrichedActivity, Scene } from "../detection/scene.t
 import { blockOf, hostOf } from "../domain/address.ts";
 import { Gathering } from "./gathering.ts";
 import { LinkMemory } from "./link-memory.ts";
-import { hasBlock, hasNetwork, namesIn, sharedNames, sourcesIn, totalName } from "./names.ts";
+import { hasBlock, hasClaim, hasNetwork, namesIn, sharedNames, sourcesIn, totalName } from "./names.ts";
 import { claimOnly, noteTies, sourced, type Known as Witness, type Trust } from "./vouching.ts";
 
 const promptMs = 3 * 60 * 60 * 1000;
@@ -81,7 +81,8 @@ export class Memory {
     const known: Witness = {
       session: (event) => this.#session(event),
       device: (event) => this.#device(event)?.facts ?? null,
-      crowdAround: (event) => crowdedSource({ ...this.#source(event), event, together: gathering.around(event) }),
+      crowdAround: (event, isClaimHeard) =>
+        crowdedSource({ ...this.#source(event), event, together: gathering.around(event), isClaimHeard }),
       isSpokenFor,
     };
     noteTies(events, known);
@@ -103,7 +104,7 @@ export class Memory {
     const isNewPair = this.#links.see(event);
     const { tenantHasBrowser, serverTells } = this.#setting;
     const session = this.#session(event);
-    const { device: onDevice, ...source } = this.#source(event);
+    const { device: onDevice, block, ...source } = this.#source(event);
     if (session) {
       session.account = account ?? session.account;
       session.device = device ?? session.device;
@@ -119,6 +120,7 @@ export class Memory {
               ...this.#links.outcomesOf(account),
             },
       ...source,
+      block: hasClaim(event) ? block : null,
       device: onDevice && this.#withFrauds(onDevice, event),
       network: hasNetwork(event) ? this.#entity<AddressFacts>("network", event.network, () => null) : null,
       session,
