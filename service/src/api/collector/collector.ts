@@ -11,7 +11,7 @@ import { Failure } from "../../domain/failure.ts";
 import { excerptOfEvent, quarantineMeanings, type QuarantineReason, type Rejection } from "../../domain/quarantine.ts";
 import { clientAddress } from "../http/address.ts";
 import { admitBody, readBody } from "../http/body.ts";
-import { readEvents, type Unpacked } from "./body.ts";
+import { notUnpacked, readEvents, type Unpacked } from "./body.ts";
 import { Intake, type Parcel } from "./intake.ts";
 import { identityCheck } from "../tokens/identity-token.ts";
 import type { CollectorQuotas } from "./quotas.ts";
@@ -73,7 +73,7 @@ export class Collector {
       const take = async () => {
         const body = await readBody(request, bodyBytesMax, onBody);
         const query = new URLSearchParams(call.query);
-        const unpacked = await this.#unpack(tenant.tenant_id, body, query);
+        const unpacked = await this.#unpack(body, { request, tenant, query });
         await this.#intake.add(tenant.tenant_id, this.#parcelOf(unpacked, { request, tenant, query }));
       };
       await admitBody(request, bodyBytesMax, take, this.#large);
@@ -89,12 +89,20 @@ export class Collector {
     return tenant;
   }
 
-  #unpack(tenantId: string, body: Buffer, query: URLSearchParams): Promise<Unpacked> {
+  #unpack(body: Buffer, { request, tenant, query }: Sent): Promise<Unpacked> {
     const isPacked = query.get("compression") === "gzip";
-    return isPacked ? this.#unpacking.run(tenantId, () => readEvents(body, query)) : readEvents(body, query);
+    if (!isPacked) return readEvents(body, query);
+    const { quotas, trustedProxies } = this.#parts;
+    const sender = { tenantId: tenant.tenant_id, ip: clientAddress(request, trustedProxies) };
+    return this.#unpacking.run(tenant.tenant_id, async () => {
+      if (!quotas.mayUnpack(sender, tenant.identity_secrets.length > 0)) return notUnpacked();
+      const unpacked = await readEvents(body, query);
+      quotas.countUnpacked(sender, unpacked.unpackedBytes);
+      return unpacked;
+    });
   }
 
-  #parcelOf(unpacked: Unpacked, from: { request: IncomingMessage; tenant: KeyedTenant; query: URLSearchParams }): Parcel {
+  #parcelOf(unpacked: Unpacked, from: Sent): Parcel {
     const receivedAt = this.#parts.now();
     const delivery = deliveryOf(unpacked, { ...from, receivedAt, trustedProxies: this.#parts.trustedProxies });
     const isAdmitted = this.#parts.quotas.admitterOf({ tenantId: from.tenant.tenant_id, ip: delivery.ip });
@@ -134,13 +142,8 @@ export class Collector {
   }
 }
 
-type From = {
-  request: IncomingMessage;
-  tenant: KeyedTenant;
-  query: URLSearchParams;
-  receivedAt: string;
-  trustedProxies: BlockList;
-};
+type Sent = { request: IncomingMessage; tenant: KeyedTenant; query: URLSearchParams };
+type From = Sent & { receivedAt: string; trustedProxies: BlockList };
 
 function deliveryOf({ isHashWrong }: Unpacked, { request, tenant, query, receivedAt, trustedProxies }: From): Delivery {
   const { headers } = request;
