@@ -222,7 +222,10 @@ function compareSecret(admit: Admit, guesses: SecretGuesses) {
     const asked = Provider.ctx && waiting.get(Provider.ctx.req);
     const guess = { clientId, address: asked?.address ?? "unknown" };
     const secrets = { secret_hash: clientSecret, previous_secrets };
-    const isRight = await isClientSecret(actual, secrets, (check) => guesses.limit(guess, check));
+    const isRight = await isClientSecret(actual, secrets, {
+      address: guess.address,
+      limit: (check) => guesses.limit(guess, check),
+    });
     if (isRight) admit({ tenant: { tenant_id, slug }, actor: clientId });
     return isRight;
   };
