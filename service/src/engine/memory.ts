@@ -25,7 +25,7 @@ import {
 } from "../detection/entity.ts";
 import { ringSize } from "../detection/catalogue.ts";
 import { claimBit, Ring } from "../detection/ring.ts";
-import type { AccountFlags, EnrichedActivity, Scene } from "../detection/scene.ts";
+import { isOfItsAccount, type AccountFlags, type EnrichedActivity, type Scene } from "../detection/scene.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
 import { Gathering } from "./gathering.ts";
 import { LinkMemory } from "./link-memory.ts";
@@ -106,7 +106,7 @@ export class Memory {
     const session = this.#session(event);
     const { device: onDevice, block, ...source } = this.#source(event);
     if (session) {
-      session.account = account ?? session.account;
+      if (isOfItsAccount(activity)) session.account = account ?? session.account;
       session.device = device ?? session.device;
     }
     return {
@@ -219,8 +219,10 @@ export class Memory {
     return entity;
   }
 
-  #device({ activity: { device_id: device }, at }: EnrichedActivity): Entity<DeviceFacts> | null {
-    return device === undefined ? null : this.#entity<DeviceFacts>("device", device, () => ({ first: at, accounts: 0 }));
+  #device({ activity: { device_id: device, received_at }, source, at }: EnrichedActivity): Entity<DeviceFacts> | null {
+    // An unverified page chooses its times, so it could make a new device look old.
+    const first = source === "page" ? Math.max(at, Date.parse(received_at)) : at;
+    return device === undefined ? null : this.#entity<DeviceFacts>("device", device, () => ({ first, accounts: 0 }));
   }
 
   // A quiet device's state may have been removed, and with it the number of its accounts. Its links are kept longer.
