@@ -10,7 +10,7 @@ import { readEvent, type Delivery } from "../../domain/clickstream.ts";
 import { Failure } from "../../domain/failure.ts";
 import { excerptOfEvent, quarantineMeanings, type QuarantineReason, type Rejection } from "../../domain/quarantine.ts";
 import { clientAddress } from "../http/address.ts";
-import { admitBody, readBody } from "../http/body.ts";
+import { admitBody, LargeBodies, readBody } from "../http/body.ts";
 import { notUnpacked, readEvents, type Unpacked } from "./body.ts";
 import { Intake, type Parcel } from "./intake.ts";
 import { identityCheck } from "../tokens/identity-token.ts";
@@ -22,6 +22,8 @@ import type { SystemCall } from "../http/system-operation.ts";
 
 const bodyBytesMax = 2 * 1024 * 1024;
 const entriesARequestMax = 10;
+// Anybody can announce bodies under a tenant's key and never send them. The other tenants keep their room.
+const largeBytesOfTenantMax = 8 * 1024 * 1024;
 
 type Parts = {
   database: Database;
@@ -41,7 +43,7 @@ type Parts = {
 export class Collector {
   readonly #parts: Parts;
   readonly #intake: Intake;
-  readonly #large = { bytes: 0 };
+  readonly #large = new LargeBodies(largeBytesOfTenantMax);
   // One at a time: a small packed body may be large once it is unpacked. Tenants take turns, so a flood under one key, which
   // anybody can read in a page, does not hold up the others.
   readonly #unpacking = new Semaphore({ atOnceMax: 1, atOnceOfOneMax: 1 });
@@ -76,7 +78,7 @@ export class Collector {
         const unpacked = await this.#unpack(body, { request, tenant, query });
         await this.#intake.add(tenant.tenant_id, this.#parcelOf(unpacked, { request, tenant, query }));
       };
-      await admitBody(request, bodyBytesMax, take, this.#large);
+      await admitBody(request, bodyBytesMax, take, { underWay: this.#large, key: tenant.tenant_id });
       return { status: 200, body: "{}", headers: { "content-type": jsonMediaType } };
     });
   }
