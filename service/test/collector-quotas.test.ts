@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { sql } from "../src/db/postgres/sql.ts";
 import { Site, browserEvent, useCollector } from "./site.ts";
@@ -44,4 +45,22 @@ test("POST collect 200: a flood from one address does not affect visitors from o
   await site.post(forged(100), from);
   expect(before).toBeGreaterThan(0);
   expect(await site.counts()).toEqual({ "over-quota": before });
+}, 60_000);
+
+test("POST collect 200: packed bodies from one address that unpack to much more than the quota are counted and not unpacked", async () => {
+  const site = await Site.create(service.current);
+  const attributes = Object.fromEntries(Array.from({ length: 140 }, (_, n) => [`a${n}`, "x".repeat(20)]));
+  const events = Array.from({ length: 1_900 }, (_, n) => ({ ...browserEvent({ event_id: `e${n}` }), attributes }));
+  const body = gzipSync(JSON.stringify(events)).toString("base64");
+  const query = { compression: "gzip" };
+  const send = (from = "192.0.2.66") => site.collect(body, { query, headers: { "x-forwarded-for": from } });
+  for (let request = 0; request < 2; request++) await send();
+  const { ["over-quota"]: before = 0, ...others } = await site.counts();
+  const began = process.cpuUsage();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => send()));
+  const { user, system } = process.cpuUsage(began);
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(await site.counts()).toEqual({ ...others, "over-quota": before + 20 });
+  // Unpacking and reading one of them takes about half a second.
+  expect((user + system) / 1_000_000).toBeLessThan(2);
 }, 60_000);

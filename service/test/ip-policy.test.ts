@@ -50,6 +50,23 @@ test("ip_policy hash: an attack from one address opens one case, named after the
   expect((await tenant.cases()).map(({ subject }) => subject)).toEqual([`ip:${kept}`]);
 });
 
+test("ip_policy hash: an attack from a block of addresses does not show the block", async () => {
+  const tenant = await openHashing();
+  const tries = Array.from({ length: 60 }, (_, n) => ({
+    type: "login_failed",
+    website_account_id: `u-${n}`,
+    ip: `192.0.2.${40 + (n % 8)}`,
+  }));
+  for (let n = 0; n < 60; n += 10) await play(tenant, ...tries.slice(n, n + 10));
+  const cases = await tenant.cases();
+  expect(cases.map(({ subject }) => subject)).toContainEqual(expect.stringMatching(/^network:h-[0-9a-f]{24}$/));
+  expect(JSON.stringify(cases)).not.toContain("192.0.2");
+  const text = "select subject from rule_subjects where tenant_id = $1";
+  const subjects = await tenant.database.query<{ subject: string }>(statement(text, [tenant.tenantId]));
+  expect(subjects.length).toBeGreaterThan(0);
+  expect(subjects.filter(({ subject }) => subject.includes("192.0.2"))).toEqual([]);
+});
+
 test("migrate: each existing tenant gets its own random key", async () => {
   const database = opened.database(await createDatabase(inject("databaseUrl")));
   await migrate(

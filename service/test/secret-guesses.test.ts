@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { Derivations } from "../src/api/tokens/derivations.ts";
 import { clock } from "../src/clock.ts";
@@ -90,4 +91,20 @@ test("POST token 200: many concurrent requests with the right secret do not coun
   const headers = somewhere();
   const all = Array.from({ length: 20 }, () => ask({ clientId: tenant.clientId, secret: tenant.clientSecret, headers }));
   expect(new Set((await Promise.all(all)).map(({ status }) => status))).toEqual(new Set([200]));
+});
+
+test("POST token 200: somebody who invents client ids at one address does not hold up the others", async () => {
+  const tenants: TestTenant[] = [];
+  for (let count = 0; count < 5; count++) tenants.push(await TestTenant.create(service.current));
+  const headers = somewhere();
+  const invent = () => Array.from({ length: 60 }, () => ask({ clientId: `id-${randomUUID()}`, secret: "wrong", headers }));
+  const [guessed, asked]: [Promise<Answer>[], Answer[]] = [[], []];
+  for (const { clientId, clientSecret: secret } of tenants) {
+    guessed.push(...invent());
+    await Promise.race(guessed.slice(-60));
+    asked.push(await ask({ clientId, secret }));
+  }
+  const statuses = new Set((await Promise.all(guessed)).map(({ status }) => status));
+  expect(asked.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect(statuses).toEqual(new Set([401, 429]));
 });

@@ -252,3 +252,16 @@ test("POST password 429: a stolen session cannot try passwords without limit, an
   wait(1);
   expect((await ask(goodPassword)).status).toBe(204);
 });
+
+test("POST sign-in 429: the networks of one IPv6 site are slowed down together, and a known browser is not", async () => {
+  const { email } = await joined();
+  const site = `2001:db8:${Math.floor(Math.random() * 0xffff).toString(16)}`;
+  const from = (n: number) => ({ headers: { "x-forwarded-for": `${site}:${n.toString(16)}::1` } });
+  const known = await knownBrowser(email);
+  const statuses = await guesses(92, (n) => ({ email: newEmail(), ...from(n) }));
+  expect(statuses.slice(0, 90)).toEqual(times(90, 401));
+  expect(statuses.at(-1)).toBe(429);
+  const headers = { ...from(500).headers, ...known };
+  expect((await guess({ email, password: goodPassword, headers })).status).toBe(200);
+  expect((await guess({ email: newEmail() })).status).toBe(401);
+}, 60_000);

@@ -60,3 +60,44 @@ test("crowd: an address that names more devices than its history explains is one
   }
   expect((await subjectsOf(stage)).sources).toEqual(["ip:192.0.2.10"]);
 });
+
+// One event of a bot per name. The servers report the account that all of them name, so the claim counts for nobody.
+async function flood(pages: number, page: (name: number) => Partial<Step>, batch = 50): Promise<string[]> {
+  const stage = await Stage.open();
+  await stage.play([{ minute: 0, type: "login_succeeded", website_account_id: "user-0", ip: "203.0.113.9", device_id: "own" }]);
+  const steps = Array.from({ length: pages }, (_, name) => {
+    const { device_id: _device, ...step } = forge(
+      { name: 1, event: name },
+      { type: "add_to_cart", website_account_id: "user-0" },
+    );
+    return { ...step, session_id: `s${name}`, ...page(name) };
+  });
+  for (let at = 0; at < pages; at += batch) await stage.play(steps.slice(at, at + batch));
+  return (await subjectsOf(stage)).sources;
+}
+
+test("crowd: pages without a device id are counted by their sessions", async () => {
+  expect(await flood(200, () => ({}))).toEqual(["ip:192.0.2.10"]);
+});
+
+test("crowd: sessions that come one at a time are one source after the sixteenth", async () => {
+  const sources = await flood(24, () => ({}), 1);
+  expect(sources.filter((subject) => subject.startsWith("session:"))).toHaveLength(16);
+  expect(sources.filter((subject) => !subject.startsWith("session:"))).toEqual(["ip:192.0.2.10"]);
+});
+
+test("crowd: many devices on the addresses of one block are one source, though no address has many", async () => {
+  const sources = await flood(200, (name) => ({ device_id: `d${name}`, ip: `2001:db8:77:${Math.floor(name / 10) + 1}::1` }));
+  expect(sources).toEqual(["network:2001:db8:77::/48"]);
+});
+
+test("crowd: the strangers of a block do not take the account from a page's claim that counts", async () => {
+  const stage = await Stage.open();
+  const strangers = Array.from({ length: 60 }, (_, name): Step => {
+    const { website_account_id: _account, ...step } = forge({ name, event: 1, ip: `192.0.2.${name + 1}` });
+    return { ...step, type: "page_view", browser: {} };
+  });
+  await stage.play(strangers);
+  await stage.play([forge({ name: 61, event: 1, ip: "192.0.2.200" })]);
+  expect(await subjectsOf(stage)).toEqual({ accounts: 1, sources: [] });
+});

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { ActivityBatch, type RecordedActivity } from "../domain/activity.ts";
-import { shownTime } from "../domain/field.ts";
+import { ActivityBatch, userAgentCharactersMax, type RecordedActivity } from "../domain/activity.ts";
+import { firstCharacters, shownTime } from "../domain/field.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./http/problem.ts";
 
@@ -11,6 +11,7 @@ async function accept(services: Services, { caller, body }: Call<ActivityBatch>)
   // Times are kept as they are shown, to the millisecond.
   const activities = body.activities.map((each): RecordedActivity => ({
     ...each,
+    ...(each.user_agent !== undefined && { user_agent: firstCharacters(each.user_agent, userAgentCharactersMax) }),
     occurred_at: shownTime(each.occurred_at),
     origin: "server",
     received_at: receivedAt,

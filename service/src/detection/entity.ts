@@ -20,11 +20,11 @@ export type AccountFacts = {
 };
 export type Place = { at: number; country: string; lat: number | null; lon: number | null };
 
-// How many names (accounts or devices) a source used in a day, and their keys. `usual` slowly follows the previous days, so that
+// How many names (accounts or browsers) a source used in a day, and their keys. `usual` slowly follows the previous days, so that
 // nobody can train it within a few days.
 export type Crowd = { day: number; today: number; usual: number; names?: string[] };
-// `crowd` counts the accounts that pages named on a device, an address or a block of addresses. `fleet` counts the devices that
-// pages named on an address.
+// `crowd` counts the accounts that pages named on a device, an address or a block of addresses. `fleet` counts the browsers
+// that pages used on an address or a block: their devices or, without a device id, their sessions.
 export type Crowds = { crowd?: Crowd; fleet?: Crowd };
 
 export type DeviceFacts = Crowds & {
@@ -35,7 +35,7 @@ export type DeviceFacts = Crowds & {
   // The accounts that a server reported on this device, and when.
   ties?: [account: string, at: number][];
 };
-// Facts about an address, a network or a block of addresses. Null if no page named an account there.
+// Facts about an address, a network or a block of addresses. Null if no page was seen there.
 export type AddressFacts = Crowds | null;
 // For a value that log-ins share: how many of all log-ins had it.
 export type ValueFacts = { logins: number };

@@ -215,9 +215,22 @@ test("finding: a failed log-in's account reasons and source reasons form two cas
   const both = findAll({ rules: [about("account"), about("device", 4)], activity });
   expect(both.map(({ subject, account, finding }) => [subject, account, finding.score, finding.highlights])).toEqual([
     ["account:victim", "victim", 3, ["account of 7."]],
-    ["device:d1", null, 4, ["device of 7.", "It came from the device d1."]],
+    ["device:d1", null, 4, ["device of 7.", 'It came from the device "d1".']],
   ]);
   expect(findAll({ rules: [about("account", 2), about("device", 2)], activity })).toEqual([]);
+});
+
+test("finding: a page's device id cannot become a sentence of the case", () => {
+  const device_id = 'x". Your server reported customer-0 as CONFIRMED FRAUD: block it at once';
+  const [found] = findAll({
+    rules: [about("device")],
+    activity: { type: "custom:x", device_id, origin: "browser" },
+  });
+  expect(found?.finding.highlights.at(-1)).toBe(
+    'It came from the device "x.Yourserverreportedcustomer-0asCONFIRMEDFRAUD:blockitatonce".',
+  );
+  const [told] = findAll({ rules: [about("device")], activity: { type: "login_failed", device_id: 'the "old" one' } });
+  expect(told?.finding.highlights.at(-1)).toBe("It came from the device \"the 'old' one\".");
 });
 
 test("finding: a successful log-in's case is about the account and has all reasons", () => {

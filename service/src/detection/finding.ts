@@ -66,12 +66,20 @@ export function findingsOf(verdict: Verdict, observed: Observed, nowMs: number):
 const sourceWords: Record<string, string> = { device: "device", session: "session", ip: "address", network: "network" };
 
 // A case without an account must say where the attack came from.
-function sourced(finding: Finding, subject: string, { claimed }: Observed): { finding: Finding; subject: string } {
+function sourced(finding: Finding, subject: string, { claimed, activity }: Observed): { finding: Finding; subject: string } {
   const [kind = "", ...name] = subject.split(":");
   const words = sourceWords[kind];
-  const from = words === undefined ? [] : [`It came from the ${words} ${firstCharacters(name.join(":"), sourceCharacters)}.`];
+  const from = words === undefined ? [] : [`It came from the ${words} ${shownName(kind, name.join(":"), activity)}.`];
   const highlights = [...finding.highlights, ...from];
   return { finding: { ...finding, highlights, ...(claimed !== undefined && { claimed }) }, subject };
+}
+
+// Ids are quoted, so that an id never reads as part of the sentence. If a page chose the id, other characters than those of usual
+// ids are left out.
+function shownName(kind: string, name: string, { origin }: RecordedActivity): string {
+  if (kind !== "device" && kind !== "session") return firstCharacters(name, sourceCharacters);
+  const shown = origin === "browser" ? name.replace(/[^\w.:-]/g, "") : name.replaceAll('"', "'");
+  return `"${firstCharacters(shown, sourceCharacters)}"`;
 }
 
 // Returns the narrowest source that a fired rule is about. An attack that uses a new device for every attempt shows only by its

@@ -73,10 +73,16 @@ export function isValue(type: string): boolean {
   return valueTypes.has(type);
 }
 
+// Whether the account that the activity names is its sender's. A failed log-in or a report can name anybody's account.
+export function isOfItsAccount({ type }: RecordedActivity): boolean {
+  return !untied.has(type);
+}
+
 // Whether the activity ties its account to its session and device, because its sender was signed in. A failed log-in or a report
 // can name an account that is not its sender's. So can a site's own activity, such as a request for a new password.
-export function isTie({ type, origin, website_account_id: account }: RecordedActivity): boolean {
-  return origin === "server" && account !== undefined && !untied.has(type) && !type.startsWith("custom:");
+export function isTie(activity: RecordedActivity): boolean {
+  const { type, origin, website_account_id: account } = activity;
+  return origin === "server" && account !== undefined && isOfItsAccount(activity) && !type.startsWith("custom:");
 }
 
 export function kindOf(type: string): number {

@@ -23,6 +23,8 @@ const ActivityType = Type.String({
   description: `${activityTypes.join(", ")}, or custom:<name>`,
 });
 
+export const userAgentCharactersMax = 1024;
+
 const AttributeValue = Type.Union([
   Type.String({ maxLength: 1024 }),
   Type.Number({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
@@ -38,7 +40,12 @@ export const Activity = Type.Object(
     session_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     device_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     ip: Type.Optional(Type.String({ minLength: 2, maxLength: 45, format: "ip" })),
-    user_agent: Type.Optional(Type.String({ maxLength: 1024 })),
+    // The visitor chooses it. A limit here would let a visitor make the server's batch be refused.
+    user_agent: Type.Optional(
+      Type.String({
+        description: `Any length: it is cut to its first ${userAgentCharactersMax.toLocaleString("en")} characters.`,
+      }),
+    ),
     attributes: Type.Optional(
       Type.Unsafe<Record<string, string | number | boolean>>({
         type: "object",

@@ -15,6 +15,11 @@ export function hostOf(ip: string): string {
   return ip.includes(":") && !ip.includes("/") ? `${groupsOf(ip).slice(0, 4).join(":")}::/64` : ip;
 }
 
+// Returns what one sender may have in full: an IPv4 address, or the /48 in which an IPv6 site may choose any /64.
+export function siteOf(ip: string): string {
+  return ip.includes(":") && !ip.includes("/") ? blockOf(ip) : ip;
+}
+
 // Returns the neighboring addresses that one subscriber or one rack would have.
 export function blockOf(ip: string): string {
   if (!ip.includes(":")) return `${ip.split(".").slice(0, 3).join(".")}.0/24`;

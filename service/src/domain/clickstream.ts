@@ -1,5 +1,12 @@
 import { isPseudonym, isReservedAccountId } from "./account.ts";
-import { activityTypes, clockToleranceMs, type BrowserFacts, type IdentityVerdict, type RecordedActivity } from "./activity.ts";
+import {
+  activityTypes,
+  clockToleranceMs,
+  userAgentCharactersMax,
+  type BrowserFacts,
+  type IdentityVerdict,
+  type RecordedActivity,
+} from "./activity.ts";
 import { readAttributes, type Attributes } from "./clickstream-attributes.ts";
 import { isAgentOff, isLocaleOff, isSessionIdOff, type AgentHeaders, type BrowserSign } from "./browser-signs.ts";
 import { characters, firstCharacters, idCharactersMax, isStorable } from "./field.ts";
@@ -22,7 +29,6 @@ export type Delivery = {
 
 const eventIdCharacters = 64;
 const idCharacters = 128;
-const agentCharacters = 1024;
 const addressCharacters = 1024;
 const titleCharacters = 256;
 const factCharacters = 64;
@@ -63,7 +69,7 @@ export function readEvent(raw: unknown, delivery: Delivery): RecordedActivity | 
     session_id: textOf(given["_session_id"], idCharacters),
     device_id: textOf(raw["device_id"], idCharacters),
     ip: delivery.ip,
-    user_agent: textOf(agent.user_agent, agentCharacters),
+    user_agent: textOf(agent.user_agent, userAgentCharactersMax),
     attributes: Object.keys(attributes).length === 0 ? undefined : attributes,
     origin: "browser",
     received_at: delivery.received_at,

@@ -17,36 +17,44 @@ function isNumber(id: string): boolean {
   return /^[\d.,:/ -]+$/.test(id) && id.replace(/\D/g, "").length < numberDigits;
 }
 
+function isWord(id: string): boolean {
+  return /^\p{L}+$/u.test(id);
+}
+
 // A word, a short name or a number does not identify the account by itself: `Mobile` and `x64` are in many user agents, and 42
 // may be a count.
 export function isTelling(id: string): boolean {
-  return id.length >= tellingCharacters && !/^\p{L}+$/u.test(id) && !isNumber(id);
+  return id.length >= tellingCharacters && !isWord(id) && !isNumber(id);
 }
 
+type Dialect = { alnum: string; escaped: (text: string) => string; isBroad?: boolean };
+
 // A regular expression that finds an id in free text. An identifying id is found wherever no letter or digit adjoins it, also
-// inside another id. Others must be a token of their own, and a number must be in quotes. A long id may have been truncated, so
-// its beginning is enough.
-function patternOf(id: string, { alnum, escaped }: { alnum: string; escaped: (text: string) => string }): string {
+// inside another id. Others must be a token of their own. A word or a number must be in quotes, because an account may be called
+// like a word of our sentences. A long id may have been truncated, so its beginning is enough.
+function patternOf(id: string, { alnum, escaped, isBroad = false }: Dialect): string {
   if (beginningOf(id) !== id) return `${escaped(beginningOf(id))}[^\\s"']*`;
-  if (isNumber(id)) return `(?<=["'])${escaped(id)}(?=["'])`;
+  // Inside JSON, the closing quote has a backslash.
+  if (!isBroad && (isNumber(id) || isWord(id))) return `(?<=["'])${escaped(id)}(?=\\\\?["'])`;
+  if (isNumber(id)) return `(?<![${alnum}])${escaped(id)}(?![${alnum}])`;
   const joined = `[-_.@+][${alnum}]`;
   if (isTelling(id)) return `(?<![${alnum}])${escaped(id)}(?![${alnum}])`;
   return `(?<![${alnum}])(?<![${alnum}][-_.@+])${escaped(id)}(?![${alnum}]|${joined})`;
 }
 
 // The same pattern for PostgreSQL, optionally for text inside JSON.
-export function databasePattern(id: string, { isJson }: { isJson: boolean }): string {
+export function databasePattern(id: string, { isJson, isBroad = false }: { isJson: boolean; isBroad?: boolean }): string {
   const text = isJson ? JSON.stringify(id).slice(1, -1) : id;
-  return patternOf(text, { alnum: "[:alnum:]", escaped: escapeForDatabase });
+  return patternOf(text, { alnum: "[:alnum:]", escaped: escapeForDatabase, isBroad });
 }
 
 function escapeForDatabase(text: string): string {
   return text.replace(/[^\p{L}\p{N}\s]/gu, "\\$&");
 }
 
-// Also finds a number that is not in quotes. For data that may be deleted if in doubt.
+// Also finds a word or a number that is not in quotes. For data that may be deleted if in doubt.
 export function broadPattern(id: string): string {
-  return isNumber(id) ? `(?<![[:alnum:]])${escapeForDatabase(id)}(?![[:alnum:]])` : databasePattern(id, { isJson: true });
+  return databasePattern(id, { isJson: true, isBroad: true });
 }
 
 // Replaces the account's id with the pseudonym throughout the text.
@@ -56,6 +64,12 @@ export function withoutId(text: string, { id, pseudonym }: Erased): string {
     escaped: (part) => part.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"),
   });
   return text.includes(beginningOf(id)) ? text.replaceAll(new RegExp(pattern, "gu"), pseudonym) : text;
+}
+
+// The value of a site's own attribute may be the id itself.
+function valueWithoutId<T>({ feature, feature_value: value }: { feature: string; feature_value: T }, erased: Erased): T | string {
+  if (typeof value !== "string") return value;
+  return value === erased.id && feature.startsWith("event.attributes.") ? erased.pseudonym : withoutId(value, erased);
 }
 
 type Texts = Pick<CaseDocument, "details" | "current_state" | "state_history" | "fraud_occurrences" | "session_id">;
@@ -71,10 +85,7 @@ export function caseWithoutId<T extends Texts>(found: T, erased: Erased): T {
     const { explanation } = each;
     const models = explanation.model_behaviour?.map((model) => ({
       ...model,
-      top_contributors: model.top_contributors.map((part) => ({
-        ...part,
-        feature_value: typeof part.feature_value === "string" ? clean(part.feature_value) : part.feature_value,
-      })),
+      top_contributors: model.top_contributors.map((part) => ({ ...part, feature_value: valueWithoutId(part, erased) })),
     }));
     const words = {
       fraud_reason: clean(explanation.fraud_reason),

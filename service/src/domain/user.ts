@@ -30,6 +30,8 @@ export const attemptLimits = {
   account: { free: 30, waitSecondsMax: 60 },
   // One address, for all accounts that it tries.
   address: { free: 30, waitSecondsMax: 60 },
+  // One IPv6 /48, for all accounts that its networks try.
+  site: { free: 90, waitSecondsMax: 60 },
   // One account, from a browser that has signed in to it before.
   device: { free: 10, waitSecondsMax: 60 },
   // A person who is signed in and is changing the password.

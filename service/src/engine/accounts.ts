@@ -1,6 +1,6 @@
 import { insertSeenAccounts, saveSessionTimes, saveSpokenFor, type Flags, type SeenAccount } from "../db/accounts.ts";
 import { deleteLearned } from "../db/states.ts";
-import type { EnrichedActivity } from "../detection/scene.ts";
+import { isOfItsAccount, type EnrichedActivity } from "../detection/scene.ts";
 import { isPseudonym } from "../domain/account.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import type { Batch } from "./cases.ts";
@@ -41,7 +41,8 @@ export async function seeAccounts(
 function accountsIn(inOrderOfTime: EnrichedActivity[]): Map<string, SeenAccount> {
   const seen = new Map<string, SeenAccount>();
   for (const { activity, source, at } of inOrderOfTime) {
-    const { website_account_id: id, session_id: session } = activity;
+    const { website_account_id: id, session_id } = activity;
+    const session = isOfItsAccount(activity) ? session_id : undefined;
     // A report of an erased account must not recreate the account.
     if (id === undefined || isPseudonym(id)) continue;
     const before = seen.get(id);

@@ -163,7 +163,9 @@ function judgeOne(
   if (isLogin) memory.learnLogin(event);
   const { ip } = event.activity;
   const activity = ip === undefined ? event.activity : { ...event.activity, ip: keepIp(ip) };
-  const { source, claimed, network, at } = event;
+  const { source, claimed, at } = event;
+  // Without an autonomous system the network is a block of addresses, which follows the tenant's ip_policy too.
+  const network = event.network.includes("/") ? keepIp(event.network) : event.network;
   const crowd = crowdSubject(event, keepIp);
   const observed = { activity, source, claimed, crowd, at, network, context };
   const found = findingsOf(verdict, observed, nowMs);

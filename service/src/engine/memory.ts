@@ -25,11 +25,11 @@ import {
 } from "../detection/entity.ts";
 import { ringSize } from "../detection/catalogue.ts";
 import { claimBit, Ring } from "../detection/ring.ts";
-import type { AccountFlags, EnrichedActivity, Scene } from "../detection/scene.ts";
+import { isOfItsAccount, type AccountFlags, type EnrichedActivity, type Scene } from "../detection/scene.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
 import { Gathering } from "./gathering.ts";
 import { LinkMemory } from "./link-memory.ts";
-import { hasBlock, hasNetwork, namesIn, sharedNames, sourcesIn, totalName } from "./names.ts";
+import { hasBlock, hasClaim, hasNetwork, namesIn, sharedNames, sourcesIn, totalName } from "./names.ts";
 import { claimOnly, noteTies, sourced, type Known as Witness, type Trust } from "./vouching.ts";
 
 const promptMs = 3 * 60 * 60 * 1000;
@@ -81,7 +81,8 @@ export class Memory {
     const known: Witness = {
       session: (event) => this.#session(event),
       device: (event) => this.#device(event)?.facts ?? null,
-      crowdAround: (event) => crowdedSource({ ...this.#source(event), event, together: gathering.around(event) }),
+      crowdAround: (event, isClaimHeard) =>
+        crowdedSource({ ...this.#source(event), event, together: gathering.around(event), isClaimHeard }),
       isSpokenFor,
     };
     noteTies(events, known);
@@ -103,9 +104,9 @@ export class Memory {
     const isNewPair = this.#links.see(event);
     const { tenantHasBrowser, serverTells } = this.#setting;
     const session = this.#session(event);
-    const { device: onDevice, ...source } = this.#source(event);
+    const { device: onDevice, block, ...source } = this.#source(event);
     if (session) {
-      session.account = account ?? session.account;
+      if (isOfItsAccount(activity)) session.account = account ?? session.account;
       session.device = device ?? session.device;
     }
     return {
@@ -119,6 +120,7 @@ export class Memory {
               ...this.#links.outcomesOf(account),
             },
       ...source,
+      block: hasClaim(event) ? block : null,
       device: onDevice && this.#withFrauds(onDevice, event),
       network: hasNetwork(event) ? this.#entity<AddressFacts>("network", event.network, () => null) : null,
       session,
@@ -217,8 +219,10 @@ export class Memory {
     return entity;
   }
 
-  #device({ activity: { device_id: device }, at }: EnrichedActivity): Entity<DeviceFacts> | null {
-    return device === undefined ? null : this.#entity<DeviceFacts>("device", device, () => ({ first: at, accounts: 0 }));
+  #device({ activity: { device_id: device, received_at }, source, at }: EnrichedActivity): Entity<DeviceFacts> | null {
+    // An unverified page chooses its times, so it could make a new device look old.
+    const first = source === "page" ? Math.max(at, Date.parse(received_at)) : at;
+    return device === undefined ? null : this.#entity<DeviceFacts>("device", device, () => ({ first, accounts: 0 }));
   }
 
   // A quiet device's state may have been removed, and with it the number of its accounts. Its links are kept longer.

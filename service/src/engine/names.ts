@@ -9,7 +9,8 @@ export const totalName = "total";
 
 const isLogin = ({ type }: RecordedActivity) => type === "login_succeeded" || type === "login_failed";
 export const hasNetwork = ({ activity, network }: EnrichedActivity) => isLogin(activity) && network !== "";
-export const hasBlock = ({ activity, source, claimed }: EnrichedActivity) =>
+export const hasBlock = ({ source }: EnrichedActivity) => source === "page";
+export const hasClaim = ({ activity, source, claimed }: EnrichedActivity) =>
   source === "page" && (claimed ?? activity.website_account_id) !== undefined;
 
 export function sourcesIn(events: EnrichedActivity[]): Record<"device" | "ip" | "network", Set<string>> {

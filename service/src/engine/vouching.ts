@@ -14,7 +14,7 @@ export type Trust = {
 export type Known = {
   session: (event: EnrichedActivity) => SessionFacts | null;
   device: (event: EnrichedActivity) => DeviceFacts | null;
-  crowdAround: (event: EnrichedActivity) => CrowdedSource | null;
+  crowdAround: (event: EnrichedActivity, isClaimHeard: boolean) => CrowdedSource | null;
   isSpokenFor: (account: string) => boolean;
 };
 
@@ -52,13 +52,13 @@ export function sourced(event: EnrichedActivity, known: Known, trust: Trust): En
 // Returns an unverified page's event, with its account only if it counts for that account.
 export function claimOnly(event: EnrichedActivity, known: Known, trust: Trust): EnrichedActivity {
   const { website_account_id: account, ...rest } = event.activity;
-  const crowd = known.crowdAround(event);
+  const isHeard = account !== undefined && trust.isSnippetOnly && !known.isSpokenFor(account);
+  const crowd = known.crowdAround(event, isHeard);
   const said = crowd === null ? event : { ...event, crowd };
   if (account === undefined) return said;
   const session = known.session(event);
   if (session) addTie(session.claims, tieKey(account));
-  const counts = trust.isSnippetOnly && crowd === null && !known.isSpokenFor(account);
-  return counts ? { ...said, claimed: account } : { ...said, claimed: account, activity: rest };
+  return isHeard && crowd === null ? { ...said, claimed: account } : { ...said, claimed: account, activity: rest };
 }
 
 function isSigned({ origin, identity }: RecordedActivity): boolean {

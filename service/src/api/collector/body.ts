@@ -18,7 +18,14 @@ const unpack = promisify(gunzip);
 type BodyFault = { reason: QuarantineReason; detail: string; excerpt: string; count: number };
 
 // The events of a request, and what of it is none.
-export type Unpacked = { events: unknown[]; faults: BodyFault[]; isHashWrong: boolean; bytes: number };
+export type Unpacked = {
+  events: unknown[];
+  faults: BodyFault[];
+  isHashWrong: boolean;
+  bytes: number;
+  // How much was unpacked. Zero if the body was not packed.
+  unpackedBytes: number;
+};
 
 // JSON whatever its media type; what is bad is told and never thrown, for a page would send it again and again.
 export async function readEvents(body: Buffer, query: URLSearchParams): Promise<Unpacked> {
@@ -27,14 +34,21 @@ export async function readEvents(body: Buffer, query: URLSearchParams): Promise<
   if (typeof bytes === "string") {
     // An excerpt of a compressed body could be decompressed and would show the users and tokens in it.
     const shown = bytes === "unpacked-too-large" ? Buffer.alloc(0) : body;
-    return { ...fault(bytes, shown), isHashWrong: false, bytes: body.length };
+    const unpackedBytes = bytes === "unpacked-too-large" ? unpackedBytesMax : body.length;
+    return { ...fault(bytes, shown), isHashWrong: false, bytes: body.length, unpackedBytes };
   }
   const given = query.get("hashCode");
   // Over the body as sent, and by some SDKs over what they packed into it.
   const isHashWrong = given !== null && given !== "" && ![body, bytes].some((each) => isHashOf(given, each));
   const read = parseEvents(bytes);
   const wrongHash = isHashWrong ? fault("wrong-hash", bytes).faults : [];
-  return { events: read.events, faults: [...wrongHash, ...read.faults], isHashWrong, bytes: bytes.length };
+  const unpackedBytes = isPacked ? bytes.length : 0;
+  return { events: read.events, faults: [...wrongHash, ...read.faults], isHashWrong, bytes: bytes.length, unpackedBytes };
+}
+
+// For a body that is over the quotas. It is counted as one event, because nobody looked into it.
+export function notUnpacked(): Unpacked {
+  return { ...fault("over-quota", Buffer.alloc(0)), isHashWrong: false, bytes: 0, unpackedBytes: 0 };
 }
 
 async function unpackBody(body: Buffer): Promise<Buffer | "bad-gzip" | "unpacked-too-large"> {

@@ -10,8 +10,8 @@ import { readEvent, type Delivery } from "../../domain/clickstream.ts";
 import { Failure } from "../../domain/failure.ts";
 import { excerptOfEvent, quarantineMeanings, type QuarantineReason, type Rejection } from "../../domain/quarantine.ts";
 import { clientAddress } from "../http/address.ts";
-import { admitBody, readBody } from "../http/body.ts";
-import { readEvents, type Unpacked } from "./body.ts";
+import { admitBody, LargeBodies, readBody } from "../http/body.ts";
+import { notUnpacked, readEvents, type Unpacked } from "./body.ts";
 import { Intake, type Parcel } from "./intake.ts";
 import { identityCheck } from "../tokens/identity-token.ts";
 import type { CollectorQuotas } from "./quotas.ts";
@@ -22,6 +22,8 @@ import type { SystemCall } from "../http/system-operation.ts";
 
 const bodyBytesMax = 2 * 1024 * 1024;
 const entriesARequestMax = 10;
+// Anybody can announce bodies under a tenant's key and never send them. The other tenants keep their room.
+const largeBytesOfTenantMax = 8 * 1024 * 1024;
 
 type Parts = {
   database: Database;
@@ -41,7 +43,7 @@ type Parts = {
 export class Collector {
   readonly #parts: Parts;
   readonly #intake: Intake;
-  readonly #large = { bytes: 0 };
+  readonly #large = new LargeBodies(largeBytesOfTenantMax);
   // One at a time: a small packed body may be large once it is unpacked. Tenants take turns, so a flood under one key, which
   // anybody can read in a page, does not hold up the others.
   readonly #unpacking = new Semaphore({ atOnceMax: 1, atOnceOfOneMax: 1 });
@@ -73,10 +75,10 @@ export class Collector {
       const take = async () => {
         const body = await readBody(request, bodyBytesMax, onBody);
         const query = new URLSearchParams(call.query);
-        const unpacked = await this.#unpack(tenant.tenant_id, body, query);
+        const unpacked = await this.#unpack(body, { request, tenant, query });
         await this.#intake.add(tenant.tenant_id, this.#parcelOf(unpacked, { request, tenant, query }));
       };
-      await admitBody(request, bodyBytesMax, take, this.#large);
+      await admitBody(request, bodyBytesMax, take, { underWay: this.#large, key: tenant.tenant_id });
       return { status: 200, body: "{}", headers: { "content-type": jsonMediaType } };
     });
   }
@@ -89,12 +91,20 @@ export class Collector {
     return tenant;
   }
 
-  #unpack(tenantId: string, body: Buffer, query: URLSearchParams): Promise<Unpacked> {
+  #unpack(body: Buffer, { request, tenant, query }: Sent): Promise<Unpacked> {
     const isPacked = query.get("compression") === "gzip";
-    return isPacked ? this.#unpacking.run(tenantId, () => readEvents(body, query)) : readEvents(body, query);
+    if (!isPacked) return readEvents(body, query);
+    const { quotas, trustedProxies } = this.#parts;
+    const sender = { tenantId: tenant.tenant_id, ip: clientAddress(request, trustedProxies) };
+    return this.#unpacking.run(tenant.tenant_id, async () => {
+      if (!quotas.mayUnpack(sender, tenant.identity_secrets.length > 0)) return notUnpacked();
+      const unpacked = await readEvents(body, query);
+      quotas.countUnpacked(sender, unpacked.unpackedBytes);
+      return unpacked;
+    });
   }
 
-  #parcelOf(unpacked: Unpacked, from: { request: IncomingMessage; tenant: KeyedTenant; query: URLSearchParams }): Parcel {
+  #parcelOf(unpacked: Unpacked, from: Sent): Parcel {
     const receivedAt = this.#parts.now();
     const delivery = deliveryOf(unpacked, { ...from, receivedAt, trustedProxies: this.#parts.trustedProxies });
     const isAdmitted = this.#parts.quotas.admitterOf({ tenantId: from.tenant.tenant_id, ip: delivery.ip });
@@ -134,13 +144,8 @@ export class Collector {
   }
 }
 
-type From = {
-  request: IncomingMessage;
-  tenant: KeyedTenant;
-  query: URLSearchParams;
-  receivedAt: string;
-  trustedProxies: BlockList;
-};
+type Sent = { request: IncomingMessage; tenant: KeyedTenant; query: URLSearchParams };
+type From = Sent & { receivedAt: string; trustedProxies: BlockList };
 
 function deliveryOf({ isHashWrong }: Unpacked, { request, tenant, query, receivedAt, trustedProxies }: From): Delivery {
   const { headers } = request;

@@ -26,7 +26,11 @@ const events = (count: number, more: (n: number) => Partial<RecordedActivity> = 
   Array.from({ length: count }, (_, n) => eventOf(more(n)));
 const sessions = (count: number, each = 1) => events(count * each, (n) => ({ session_id: `s-${Math.floor(n / each)}` }));
 const own = (n: number) => ({ device_id: `d-${n}`, session_id: `known-${n}` });
-const signed = (n: number) => ({ identity: "signed" as const, session_id: `signed-${n}` });
+const signed = (n: number) => ({
+  identity: "signed" as const,
+  website_account_id: `user-${n}`,
+  session_id: `signed-${n}`,
+});
 
 test("quotas: without a quota, everything is kept", () => {
   expect(kept(quotasOf({}), sessions(5_000))).toHaveLength(5_000);
@@ -102,4 +106,60 @@ test("quotas: they are full again ten seconds later", () => {
   nowMs = 10_000;
   const others = events(1_000, (n) => ({ session_id: `later-${n}` }));
   expect(kept(quotas, others)).toHaveLength(1_000);
+});
+
+const mallory = () => ({ identity: "signed" as const, website_account_id: "mallory", session_id: "s" });
+
+test("quotas: one account's signed events use up no more than their account's and their address's quota", () => {
+  const quotas = quotasOf({ address: { events: 40, names: null }, key: { events: 200, names: null } });
+  expect(kept(quotas, events(500, mallory))).toHaveLength(500);
+  expect(kept(quotas, events(10_000, mallory)).length).toBeLessThanOrEqual(400);
+  const elsewhere = { ip: "198.51.100.7" };
+  expect(kept(quotas, events(100), elsewhere)).toHaveLength(100);
+  expect(kept(quotas, events(100, signed), elsewhere)).toHaveLength(100);
+});
+
+test("quotas: the addresses of one block have a quota together, so none of them uses up the key's", () => {
+  const quotas = quotasOf({ address: { events: 10, names: null }, key: { events: 125, names: null } });
+  const flood = Array.from({ length: 100 }, (_, n) => kept(quotas, events(100), { ip: `2001:db8:66:${n}::1` }).length);
+  expect(flood.slice(0, 4)).toEqual([100, 100, 100, 100]);
+  expect(flood.reduce((sum, each) => sum + each)).toBeLessThanOrEqual(800);
+  expect(kept(quotas, events(100), { ip: "2001:db8:67:1::1" })).toHaveLength(100);
+});
+
+test("quotas: packed bodies are refused before they are unpacked once an address has sent too much", () => {
+  let nowMs = 0;
+  const quotas = quotasOf({ address: { events: 500, names: null }, key: { events: 5_000, names: null } }, () => nowMs);
+  const sender = { tenantId: "t", ip: "192.0.2.1" };
+  const unpack = (from = sender) => {
+    const isAdmitted = quotas.mayUnpack(from, true);
+    if (isAdmitted) quotas.countUnpacked(from, 8 * 1024 * 1024);
+    return isAdmitted;
+  };
+  expect([unpack(), unpack(), unpack(), unpack()]).toEqual([true, true, false, false]);
+  expect(unpack({ ...sender, ip: "198.51.100.7" })).toBe(true);
+  expect(unpack({ ...sender, tenantId: "other" })).toBe(true);
+  nowMs = 10_000;
+  expect(unpack()).toBe(true);
+});
+
+test("quotas: many addresses of one block share the quota on unpacked bytes", () => {
+  const quotas = quotasOf({ address: { events: 500, names: null }, key: { events: 5_000, names: null } });
+  const unpacked = Array.from({ length: 50 }, (_, n) => {
+    const sender = { tenantId: "t", ip: `2001:db8:66:${n}::1` };
+    const isAdmitted = quotas.mayUnpack(sender, true);
+    if (isAdmitted) quotas.countUnpacked(sender, 8 * 1024 * 1024);
+    return isAdmitted;
+  });
+  expect(unpacked.filter(Boolean)).toHaveLength(5);
+});
+
+test("quotas: a packed body is unpacked if one of its events can pass", () => {
+  const quotas = quotasOf({ address: { events: 10, names: null } });
+  const sender = { tenantId: "t", ip: "192.0.2.1" };
+  kept(quotas, events(100));
+  expect(quotas.mayUnpack(sender, false)).toBe(true);
+  kept(quotas, events(10_000));
+  expect(quotas.mayUnpack(sender, false)).toBe(false);
+  expect(quotas.mayUnpack(sender, true)).toBe(true);
 });

@@ -1,14 +1,22 @@
 import { hash, randomBytes } from "node:crypto";
 import type { Config } from "../../config.ts";
 import type { RecordedActivity } from "../../domain/activity.ts";
-import { hostOf } from "../../domain/address.ts";
+import { blockOf, hostOf } from "../../domain/address.ts";
 import { overQuotaKept } from "../../domain/quarantine.ts";
 import { Quotas } from "../http/rate-limits.ts";
 
 const namesMax = 100_000;
+// A block is a /24 or an IPv6 /48, in which one sender may have any number of addresses.
+const blockShare = 4;
+// One person makes fewer events than all people behind an address.
+const accountShare = 1 / 4;
+// For packed bodies: bytes after unpacking for each event of a quota.
+const bytesPerEvent = 2_048;
 
 type Rates = Config["collectorQuotas"]["key"];
 type Event = { names: number[]; isSampled: boolean; nowMs: number };
+// Who sent a request.
+export type Sender = { tenantId: string; ip: string | undefined };
 
 // The quotas of one address, or of one app key. Events above a quota pass if they are sampled, but sampled events are limited to
 // the same quota again. Otherwise a flood in a session that happens to be sampled would pass.
@@ -22,6 +30,11 @@ class Level {
     this.#names = names === null ? null : new Quotas("collector", names);
     const spare = events ?? names;
     this.#spare = spare === null ? null : new Quotas("collector", spare);
+  }
+
+  // Whether neither the quota nor the sample of it has anything left.
+  isSpent(key: string, nowMs: number): boolean {
+    return [this.#events, this.#spare].every((quotas) => quotas?.isSpent(key, nowMs) ?? false);
   }
 
   admits(key: string, { names, isSampled, nowMs }: Event): boolean {
@@ -47,11 +60,14 @@ class RecentNames {
   }
 }
 
-// Limits the events, and the new devices and sessions, that one address may send under one app key, and that all addresses
-// together may send. Anybody can read the key in a page, so events above the quotas are sampled by session. Memory is bounded.
+// Limits the events, and the new devices and sessions, that one address and one block of addresses may send under one app key,
+// and that all addresses together may send. Limits the unpacked bytes of packed bodies in the same way. Anybody can read the key in a page, so events above the quotas are sampled by session. Memory is bounded.
 export class CollectorQuotas {
   readonly #address: Level;
+  readonly #block: Level;
+  readonly #account: Level;
   readonly #key: Level;
+  readonly #bytes: Record<"address" | "block" | "key", Quotas | null>;
   readonly #recent = new RecentNames();
   // Random for each process. Otherwise a sender could choose names that are always sampled.
   readonly #salt = randomBytes(16).toString("hex");
@@ -59,16 +75,39 @@ export class CollectorQuotas {
 
   constructor({ address, key }: Config["collectorQuotas"], nowMs: () => number = () => performance.now()) {
     this.#address = new Level(address);
+    this.#block = new Level(timesOf(address, blockShare));
+    this.#account = new Level(timesOf(address, accountShare));
     this.#key = new Level(key);
+    this.#bytes = {
+      address: bytesOf(address.events),
+      block: bytesOf(timesOf(address, blockShare).events),
+      key: bytesOf(key.events),
+    };
     this.#nowMs = nowMs;
   }
 
-  // Decides for each activity of one request whether it is kept. The address's quota is checked first, so that what it rejects
-  // does not use up the key's quota. Signed events skip the address's quota, because the site's server confirmed their users, and
-  // many of them may share an address.
-  admitterOf({ tenantId, ip }: { tenantId: string; ip: string | undefined }): (activity: RecordedActivity) => boolean {
+  // Whether a packed body may be unpacked. Unpacking is what costs most, so it is asked before. If no event without a signed
+  // identity can pass, the body is unpacked only for a tenant that has signed ones.
+  mayUnpack(sender: Sender, hasSigned: boolean): boolean {
     const nowMs = this.#nowMs();
-    const address = `${tenantId} ${ip === undefined ? "" : hostOf(ip)}`;
+    const keys = keysOf(sender);
+    if (!hasSigned && this.#address.isSpent(keys.address, nowMs)) return false;
+    return levels.every((level) => !this.#bytes[level]?.isSpent(keys[level], nowMs));
+  }
+
+  // Counts what was unpacked. Its size is not known before.
+  countUnpacked(sender: Sender, bytes: number): void {
+    const keys = keysOf(sender);
+    for (const level of levels) this.#bytes[level]?.charge(keys[level], this.#nowMs(), bytes);
+  }
+
+  // Decides for each activity of one request whether it is kept. The address's quota is checked first, then the block's, so that
+  // what they reject does not use up the key's quota. Signed events first use their account's quota, because the site's server
+  // confirmed their users, and many of them may share an address. An account has a quota, because a forger may have one too.
+  admitterOf(sender: Sender): (activity: RecordedActivity) => boolean {
+    const { tenantId } = sender;
+    const nowMs = this.#nowMs();
+    const { address, block } = keysOf(sender);
     const hashes = new Map<string, number>();
     const hashOf = (name: string) => {
       const known = hashes.get(name);
@@ -77,15 +116,32 @@ export class CollectorQuotas {
       hashes.set(name, made);
       return made;
     };
-    return ({ activity_id, session_id, device_id, identity }) => {
+    return ({ activity_id, session_id, device_id, identity, website_account_id: account = "" }) => {
       const session = session_id === undefined ? [] : [hashOf(`session ${session_id}`)];
       const device = device_id === undefined ? [] : [hashOf(`device ${device_id}`)];
       const [sampledBy = hashOf(`activity ${activity_id}`)] = [...session, ...device];
       const names = [...session, ...device].filter((name) => !this.#recent.has(name));
       const event = { names, isSampled: sampledBy % overQuotaKept === 0, nowMs };
-      const isAdmitted = (identity === "signed" || this.#address.admits(address, event)) && this.#key.admits(tenantId, event);
+      const isOfAccount = identity === "signed" && this.#account.admits(`${tenantId} ${account}`, { ...event, isSampled: false });
+      const isOfSource = isOfAccount || (this.#address.admits(address, event) && this.#block.admits(block, event));
+      const isAdmitted = isOfSource && this.#key.admits(tenantId, event);
       if (isAdmitted) for (const name of names) this.#recent.add(name);
       return isAdmitted;
     };
   }
+}
+
+const levels = ["address", "block", "key"] as const;
+
+function keysOf({ tenantId, ip }: Sender): Record<(typeof levels)[number], string> {
+  const [address, block] = ip === undefined ? ["", ""] : [hostOf(ip), blockOf(ip)];
+  return { address: `${tenantId} ${address}`, block: `${tenantId} ${block}`, key: tenantId };
+}
+
+function timesOf({ events, names }: Rates, share: number): Rates {
+  return { events: events === null ? null : events * share, names: names === null ? null : names * share };
+}
+
+function bytesOf(events: number | null): Quotas | null {
+  return events === null ? null : new Quotas("collector", events * bytesPerEvent);
 }

@@ -30,7 +30,30 @@ export function hasBody(request: IncomingMessage): boolean {
 // Large bodies that are being read or worked on; beyond this, the sender is told to come back.
 const largeBytes = 64 * 1024;
 const largeBytesUnderWayMax = 32 * 1024 * 1024;
-const largeOfApi = { bytes: 0 };
+
+// The large bodies that are under way, in all and for each key.
+export class LargeBodies {
+  readonly #ofOneMax: number;
+  readonly #ofEach = new Map<string, number>();
+  #bytes = 0;
+
+  constructor(ofOneMax = largeBytesUnderWayMax) {
+    this.#ofOneMax = ofOneMax;
+  }
+
+  hasRoom(key: string, bytes: number): boolean {
+    return this.#bytes + bytes <= largeBytesUnderWayMax && (this.#ofEach.get(key) ?? 0) + bytes <= this.#ofOneMax;
+  }
+
+  count(key: string, bytes: number): void {
+    this.#bytes += bytes;
+    const ofOne = (this.#ofEach.get(key) ?? 0) + bytes;
+    if (ofOne === 0) this.#ofEach.delete(key);
+    else this.#ofEach.set(key, ofOne);
+  }
+}
+
+const largeOfApi = new LargeBodies();
 
 // Counts a large body against what this process can hold, until the call is over. Those who need no token count apart, so
 // that they cannot crowd out those who have one.
@@ -38,20 +61,20 @@ export async function admitBody<T>(
   request: IncomingMessage,
   bytesMax: number,
   work: () => Promise<T>,
-  underWay = largeOfApi,
+  { underWay, key }: { underWay: LargeBodies; key: string } = { underWay: largeOfApi, key: "" },
 ): Promise<T> {
   const bytes = Math.min(Number(request.headers["content-length"] ?? bytesMax), bytesMax);
   if (bytes <= largeBytes) return work();
-  if (underWay.bytes + bytes > largeBytesUnderWayMax) {
+  if (!underWay.hasRoom(key, bytes)) {
     throw new Failure("rate-limited", "Too much is being sent at once. Retry after a short delay.", {
       headers: { "retry-after": "1" },
     });
   }
-  underWay.bytes += bytes;
+  underWay.count(key, bytes);
   try {
     return await work();
   } finally {
-    underWay.bytes -= bytes;
+    underWay.count(key, -bytes);
   }
 }
 

@@ -41,6 +41,13 @@ export class Quotas {
     return true;
   }
 
+  // Counts what was used already, even if it is more than was left. The caller then waits longer, but at most one more window.
+  charge(key: string, nowMs: number, units: number): void {
+    const bucket = this.#buckets.get(key) ?? this.#add(key, nowMs);
+    const wholeAtMs = Math.max(bucket.wholeAtMs, nowMs) + this.#costMs * units;
+    bucket.wholeAtMs = Math.min(wholeAtMs, nowMs + 2 * this.#windowMs);
+  }
+
   isSpent(key: string, nowMs: number, units = 1): boolean {
     // A tolerance of a thousandth of a request makes up for floating-point rounding.
     return this.#usedMs(key, nowMs) + this.#costMs * units > this.#windowMs + this.#costMs / 1000;

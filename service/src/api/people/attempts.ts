@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import type { Database } from "../../db/postgres/database.ts";
 import { claimAttempt, releaseAttempt } from "../../db/sign-in-attempts.ts";
-import { hostOf } from "../../domain/address.ts";
+import { hostOf, siteOf } from "../../domain/address.ts";
 import { Failure } from "../../domain/failure.ts";
 import { attemptLimits, attemptWindowMs, type AttemptKind } from "../../domain/user.ts";
 import { clientAddress } from "../http/address.ts";
@@ -60,11 +60,14 @@ export async function limitOwnAttempts(parts: Parts, userId: string, check: () =
 }
 
 async function admit(parts: Parts, request: IncomingMessage, { email, slugs, device }: Tried): Promise<Admitted[]> {
-  const address = hostOf(clientAddress(request, parts.trustedProxies) ?? "unknown");
+  const ip = clientAddress(request, parts.trustedProxies) ?? "unknown";
+  const [address, site] = [hostOf(ip), siteOf(ip)];
   const stranger: Subject[] = [
     { kind: "pair", text: `${address} ${email}` },
     { kind: "account", text: email },
     { kind: "address", text: address },
+    // An IPv6 site may choose any of its networks.
+    ...(site === address ? [] : [{ kind: "site" as const, text: site }]),
   ];
   if (!device) return [{ slugs, ...(await claim(parts, stranger)) }];
   const own = { slugs: device.slugs, ...(await claim(parts, [{ kind: "device", text: `${device.id} ${email}` }])) };

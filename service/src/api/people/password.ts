@@ -9,24 +9,30 @@ const cost = { memory: 19_456, passes: 2, parallelism: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
 
-// Each derivation takes 19 MiB.
-const derivations = new Derivations({
-  atOnceMax: 2,
-  waitingMax: 20,
-  detail: "Too many passwords are being checked. Retry after a short delay.",
-});
+const detail = "Too many passwords are being checked. Retry after a short delay.";
+
+// Each derivation takes 19 MiB. Strangers take turns by address, and one address fills only a quarter of the queue. People who are
+// known by their browser, their session or a link have a queue of their own, so that strangers do not hold them up.
+const queues = {
+  stranger: new Derivations({ atOnceMax: 2, waitingMax: 20, waitingOfOneMax: 5, detail }),
+  known: new Derivations({ atOnceMax: 1, waitingMax: 10, waitingOfOneMax: 3, detail }),
+};
+
+// Who wants a password checked: the address of a stranger, or the browser or user that is known.
+export type Asker = { kind: keyof typeof queues; name: string };
 
 type Parts = { memory: number; passes: number; parallelism: number; salt: Buffer; length: number };
 
 // One spelling for each password, whichever keyboard wrote it.
-function hashOf(password: string, { salt, length, ...cost }: Parts): Promise<Buffer> {
+function hashOf(password: string, { salt, length, ...cost }: Parts, { kind, name }: Asker): Promise<Buffer> {
   const message = password.normalize("NFC");
-  return derivations.run("", () => derive("argon2id", { message, nonce: salt, tagLength: length, ...cost }));
+  return queues[kind].run(name, () => derive("argon2id", { message, nonce: salt, tagLength: length, ...cost }));
 }
 
+// For a new password of somebody who has shown a link or the current password.
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
-  return toPhc(salt, await hashOf(password, { ...cost, salt, length: hashBytes }));
+  return toPhc(salt, await hashOf(password, { ...cost, salt, length: hashBytes }, { kind: "known", name: salt.toString("hex") }));
 }
 
 function toPhc(salt: Buffer, hash: Buffer): string {
@@ -43,11 +49,11 @@ const phc = /^\$argon2id\$v=19\$m=(\d{1,8}),t=(\d{1,4}),p=(\d{1,3})\$([A-Za-z0-9
 // What nobody's password is: checked in the place of one that is not there, for the same work and the same time.
 const nobodys = toPhc(randomBytes(saltBytes), randomBytes(hashBytes));
 
-export async function isPassword(password: string, stored: string | null): Promise<boolean> {
+export async function isPassword(password: string, stored: string | null, asker: Asker): Promise<boolean> {
   const match = phc.exec(stored ?? nobodys);
   if (!match) throw new Error("a stored password is in no form that is known here");
   const [memory = 0, passes = 0, parallelism = 0] = match.slice(1, 4).map(Number);
   const [salt, hash] = [Buffer.from(match[4] ?? "", "base64"), Buffer.from(match[5] ?? "", "base64")];
-  const derived = await hashOf(password, { memory, passes, parallelism, salt, length: hash.length });
+  const derived = await hashOf(password, { memory, passes, parallelism, salt, length: hash.length }, asker);
   return timingSafeEqual(derived, hash) && stored !== null;
 }

@@ -10,6 +10,7 @@ import { passwordFaults } from "../../domain/common-passwords.ts";
 import { roleScopes } from "../../domain/role.ts";
 import { slugCharacters } from "../../domain/tenant.ts";
 import { Password, actorOf, normalEmail, passwordCharacters, type Person } from "../../domain/user.ts";
+import { siteOf } from "../../domain/address.ts";
 import { clientAddress } from "../http/address.ts";
 import { limitAttempts, limitOwnAttempts, type Checked } from "./attempts.ts";
 import { unauthorized } from "../http/identity.ts";
@@ -17,7 +18,7 @@ import { readBody, requireMediaType } from "../http/body.ts";
 import type { Devices } from "./devices.ts";
 import { parseJson } from "../http/json.ts";
 import { jsonMediaType, type Audit } from "../operation.ts";
-import { hashPassword, isPassword } from "./password.ts";
+import { hashPassword, isPassword, type Asker } from "./password.ts";
 import { problemMediaType, problemMembers, type Reply } from "../http/problem.ts";
 import { noSession, type OpenSession, type OpenedSession, type Sessions } from "./web-sessions.ts";
 import { invalid, validate } from "../http/validate.ts";
@@ -104,6 +105,7 @@ export async function signIn(people: People, asked: Asked): Promise<Reply> {
     checkPassword(
       password,
       candidates.filter(({ slug }) => open.has(slug)),
+      device ? { kind: "known", name: device.id } : { kind: "stranger", name: siteOf(addressOf(people, request) ?? "unknown") },
     ),
   );
   const address = addressOf(people, request);
@@ -124,11 +126,11 @@ export async function signIn(people: People, asked: Asked): Promise<Reply> {
 }
 
 // Always hash once, so timing reveals neither unknown e-mail addresses nor people who are disabled or have no password yet.
-async function checkPassword(password: string, candidates: Candidate[]): Promise<Checked<Candidate>> {
-  if (candidates.length === 0) await isPassword(password, null);
+async function checkPassword(password: string, candidates: Candidate[], asker: Asker): Promise<Checked<Candidate>> {
+  if (candidates.length === 0) await isPassword(password, null, asker);
   const checked: Checked<Candidate> = { fitting: [], missed: [] };
   for (const candidate of candidates) {
-    const isRight = await isPassword(password, candidate.password_hash);
+    const isRight = await isPassword(password, candidate.password_hash, asker);
     if (candidate.is_disabled || candidate.password_hash === null) continue;
     (isRight ? checked.fitting : checked.missed).push(candidate);
   }
@@ -174,7 +176,7 @@ export async function changePassword(people: People, asked: Asked): Promise<Repl
   const faults = passwordFaults("new", fresh, { ...session, tenant: session.slug });
   if (faults.length > 0) throw invalid(faults);
   const checked = await findPasswordHash(database, tenant_id, user_id);
-  const isRight = await limitOwnAttempts(people, user_id, () => isPassword(current, checked));
+  const isRight = await limitOwnAttempts(people, user_id, () => isPassword(current, checked, { kind: "known", name: user_id }));
   const password_hash = isRight ? await savePasswordChange(people, session, { checked, fresh }) : null;
   if (password_hash === null) {
     audit("password change refused", { tenant: session.slug, user_id, address: addressOf(people, asked.request) });

@@ -126,7 +126,10 @@ export class Issuer {
     const client = found && found.revoked_at === null ? found : null;
     // An unknown id costs the same work, so timing does not reveal which ids exist.
     const secrets = client ?? { secret_hash: nobodysHash(clientId), previous_secrets: [] };
-    const isRight = await isClientSecret(secret, secrets, (check) => this.#guesses.limit({ clientId, address }, check));
+    const isRight = await isClientSecret(secret, secrets, {
+      address,
+      limit: (check) => this.#guesses.limit({ clientId, address }, check),
+    });
     if (!client || !isRight) return null;
     // Counted once the secret was right: else whoever knows a client's name could use up what it may send.
     this.#admit({ tenant: { tenant_id: client.tenant_id, slug: client.slug }, actor: clientId });

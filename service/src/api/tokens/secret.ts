@@ -1,7 +1,9 @@
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import type { PreviousSecret } from "../../domain/client.ts";
-import { Derivations } from "./derivations.ts";
+import { Semaphore } from "../../concurrency/semaphore.ts";
+import { siteOf } from "../../domain/address.ts";
+import { Derivations, tooMany } from "./derivations.ts";
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number }, Buffer>(scrypt);
 const cost = { N: 16_384, r: 8, p: 1 };
@@ -9,12 +11,13 @@ const hashBytes = 32;
 const saltBytes = 16;
 const rememberedMax = 1_000;
 
-const derivations = new Derivations({
-  atOnceMax: 2,
-  waitingMax: 50,
-  waitingOfOneMax: 25,
-  detail: "Too many secrets are being checked. Retry after a short delay.",
-});
+const detail = "Too many secrets are being checked. Retry after a short delay.";
+const [atOnceMax, waitingMax] = [2, 50];
+
+// One client takes only half of the room, from however many addresses its secret is guessed.
+const room = new Derivations({ atOnceMax: atOnceMax + waitingMax, atOnceOfOneMax: 27, waitingMax: 0, detail });
+// Addresses take turns, and one of them fills only half of the queue, however many client ids it invents.
+const queue = new Semaphore({ atOnceMax, waitingMax, waitingOfOneMax: 25, refusal: () => tooMany(detail) });
 
 export function newSecret(): string {
   return randomBytes(32).toString("base64url");
@@ -73,11 +76,13 @@ function isRemembered(hashes: string[], print: Buffer): boolean {
   });
 }
 
+type Asked = { address: string; limit: (check: () => Promise<boolean>) => Promise<boolean> };
+
 // `limit` runs the check of a secret that this process has not verified before.
 export async function isClientSecret(
   secret: string,
   client: Hashes,
-  limit: (check: () => Promise<boolean>) => Promise<boolean> = (check) => check(),
+  { address, limit }: Asked = { address: "", limit: (check) => check() },
 ): Promise<boolean> {
   // The derivation pads its input with zeros, so a secret with trailing zero bytes would match too.
   if (secret.includes("\0")) return false;
@@ -85,17 +90,18 @@ export async function isClientSecret(
   const print = keyed("secret", secret);
   if (isRemembered(hashes, print)) return true;
   return limit(async () => {
-    const found = await findHash(secret, hashes);
+    const found = await findHash(secret, hashes, siteOf(address));
     if (found !== undefined) remember(found, print);
     return found !== undefined;
   });
 }
 
-async function findHash(secret: string, hashes: string[]): Promise<string | undefined> {
+async function findHash(secret: string, hashes: string[], site: string): Promise<string | undefined> {
   const all = hashes.map((stored) => ({ stored, ...partsOf(stored) }));
   // Usually one salt; secrets that an earlier release rotated may have others.
   for (const salt of new Set(all.map((each) => each.salt))) {
-    const derived = await derivations.run(salt, () => derive(secret, Buffer.from(salt, "base64url"), hashBytes, cost));
+    const work = () => derive(secret, Buffer.from(salt, "base64url"), hashBytes, cost);
+    const derived = await room.run(salt, () => queue.run(site, work));
     const found = all.find((each) => each.salt === salt && timingSafeEqual(each.hash, derived));
     if (found) return found.stored;
   }

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { statement } from "../src/db/postgres/sql.ts";
+import { Stage, type Step } from "./stage.ts";
+
+const own = { session_id: "s", device_id: "burner", ip: "198.51.100.7" };
+const server = (minute: number, type: string, account: string, more: Partial<Step> = {}): Step => ({
+  minute,
+  type,
+  website_account_id: account,
+  ...own,
+  ...more,
+});
+
+async function ownerOf({ tenant }: Stage, session: string): Promise<string | null | undefined> {
+  const text = "select website_account_id from sessions where tenant_id = $1 and session_id = $2";
+  const [row] = await tenant.database.query<{ website_account_id: string | null }>(statement(text, [tenant.tenantId, session]));
+  return row?.website_account_id;
+}
+
+async function lastSessionOf({ tenant }: Stage, account: string): Promise<unknown> {
+  const text = "select last_session_updated_on from accounts where tenant_id = $1 and website_account_id = $2";
+  const [row] = await tenant.database.query<{ last_session_updated_on: unknown }>(statement(text, [tenant.tenantId, account]));
+  return row?.last_session_updated_on;
+}
+
+test.each(["login_failed", "fraud_report"])(
+  "sessions: %s does not give its session to the account that it names",
+  async (type) => {
+    const stage = await Stage.open();
+    await stage.play([server(0, "login_succeeded", "victim", { session_id: "home", device_id: "phone" })]);
+    const before = await lastSessionOf(stage, "victim");
+    await stage.play([server(10, type, "victim")]);
+    expect(await ownerOf(stage, "s")).toBeNull();
+    expect(await lastSessionOf(stage, "victim")).toEqual(before);
+    expect(before).not.toBeNull();
+  },
+);
+
+test("sessions: a thief's session stays with the account it was signed in to after a wrong password elsewhere", async () => {
+  const stage = await Stage.open();
+  await stage.play([server(0, "login_succeeded", "victim")]);
+  await stage.play([server(5, "login_failed", "somebody")]);
+  expect(await ownerOf(stage, "s")).toBe("victim");
+  await stage.play([server(6, "login_succeeded", "somebody")]);
+  expect(await ownerOf(stage, "s")).toBe("somebody");
+});
+
+test("sessions: a page that sends an old time does not make its device old", async () => {
+  const stage = await Stage.open({}, 4);
+  await stage.play([{ minute: -60 * 24 * 60, type: "page_view", origin: "browser", ...own }]);
+  const paid = await stage.playLast([server(230, "payment", "victim", { attributes: { amount: 10 } })]);
+  expect(paid.features["device.is_known"]).toBe(true);
+  expect(paid.features["device.age_minutes"] ?? 0).toBe(0);
+});
