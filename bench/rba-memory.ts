@@ -7,7 +7,8 @@ import {
   type Entity,
   type SessionFacts,
 } from "../service/src/detection/entity.ts";
-import { loginValues, observe } from "../service/src/detection/features.ts";
+import { observe } from "../service/src/detection/features.ts";
+import { loginValues } from "../service/src/detection/habits.ts";
 import type { ValueKind } from "../service/src/detection/login-ratio.ts";
 import { Ring } from "../service/src/detection/ring.ts";
 import type { EnrichedActivity, Scene } from "../service/src/detection/scene.ts";

@@ -6,7 +6,8 @@ import {
   type Entity,
   type SessionFacts,
 } from "../src/detection/entity.ts";
-import { loginValues, observe, type Observed } from "../src/detection/features.ts";
+import { observe, type Observed } from "../src/detection/features.ts";
+import { loginValues } from "../src/detection/habits.ts";
 import { Ring } from "../src/detection/ring.ts";
 import { kindOf, type AccountFlags, type EnrichedActivity, type Scene } from "../src/detection/scene.ts";
 import { sparse } from "../src/detection/vector.ts";

@@ -194,8 +194,18 @@ const sessionFields: Field[] = [
   flag("28", "session.is_webdriver", "Automated browser", "The browser says that a program drives it."),
   flag("29", "session.has_inputs", "Input measured", "Whether the tag told of pointer, key and touch input."),
   number("2a", "session.inputs", "Inputs", "Pointer, key, touch and scroll inputs of the session."),
-  flag("2b", "session.began_on_new_device", "Session from a new device", "A log-in of this session was from a new device."),
-  flag("2c", "session.began_in_new_country", "Session from a new country", "A log-in of this session was from a new country."),
+  flag(
+    "2b",
+    "session.began_on_new_device",
+    "Session from a new device",
+    "A log-in of this session was from a new device. Without one, an unusual log-in of the account within a day counts.",
+  ),
+  flag(
+    "2c",
+    "session.began_in_new_country",
+    "Session from a new country",
+    "A log-in of this session was from a new country. Without one, an unusual log-in of the account within a day counts.",
+  ),
 ];
 
 const otherFields: Field[] = [
@@ -203,7 +213,7 @@ const otherFields: Field[] = [
     "2d",
     "login.ratio",
     "Unusual log-in",
-    "Log of how much likelier the session's log-in is for a stranger than for the owner; 0 where there was none.",
+    "Log of how much likelier the session's log-in is for a stranger than for the owner. Without one, an unusual log-in of the account within a day counts; 0 where there was none.",
   ),
   number("2e", "login.history", "Log-ins compared with", "How many earlier log-ins the ratio rests on; under 4 it is 0."),
   flag(

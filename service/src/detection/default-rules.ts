@@ -10,7 +10,7 @@ const isStrangeDevice = `(session.began_on_new_device || account.device_is_new |
 
 // Raise this in a release that changes a default rule. When the release starts, each tenant gets the new definition of the rules
 // that nobody has edited, as a new version by `system`. Only new tenants get rules that are added here.
-export const defaultsVersion = 2;
+export const defaultsVersion = 3;
 
 // The rules of a new tenant. They were chosen by reasoning and tuned on simulated shops. Once a tenant edits a rule, releases no
 // longer change it.
@@ -95,8 +95,7 @@ const takeover: DefaultRule[] = [
     rule_id: "change_after_unusual_login",
     name: "Sensitive change after an unusual log-in",
     expression: `${isChange} && login.ratio >= 1`,
-    sentence:
-      "A sensitive change ({event.type}) was made in a session that began with a log-in unlike the account's {login.history} earlier ones.",
+    sentence: "A sensitive change ({event.type}) was made after a log-in unlike the account's {login.history} earlier ones.",
     label: "Account Takeover",
     weight: 2.6,
     about: "account",
