@@ -15,7 +15,8 @@ function failed(count: number, from: number, every: number): Step[] {
 
 test("rule success_after_failures: a log-in after 10 failures in 10 minutes opens an Account Takeover case", async () => {
   const stage = await Stage.open();
-  const last = await stage.playLast([login(0), ...failed(10, day, 1), login(day + 9.5)]);
+  const { device_id: _device, ...noDevice } = login(day + 9.5);
+  const last = await stage.playLast([login(0), ...failed(10, day, 1), noDevice]);
   expect(last.rules).toEqual(["success_after_failures"]);
   const found = await stage.onlyCase();
   expect(found).toMatchObject({
@@ -30,9 +31,24 @@ test("rule success_after_failures: a log-in after 10 failures in 10 minutes open
   });
   expect(shownValues(found, "success_after_failures")).toEqual({
     "account.failed_logins_10m": 10,
-    "account.failed_logins_1h": 10,
     "account.device_is_new": false,
+    "device.is_known": false,
+    "login.history": 1,
+    "account.failed_logins_1h": 10,
   });
+});
+
+test("rule success_after_failures: the owner's log-in on the known device opens no case, however long the history is", async () => {
+  for (const history of [1, 3, 4, 12]) {
+    const stage = await Stage.open();
+    const before = Array.from({ length: history }, (_, index) => login(index * hour));
+    const last = await stage.playLast([...before, ...failed(10, day, 0.5), login(day + 6)]);
+    expect(last).toMatchObject({
+      rules: history < 4 ? [] : ["success_after_failures"],
+      score: expect.toSatisfy((score) => score < 3),
+    });
+    expect(await stage.cases()).toEqual([]);
+  }
 });
 
 test("rule success_after_failures: on a new device 5 failures in an hour are enough", async () => {

@@ -1,5 +1,5 @@
 import type { BrowserFacts } from "../domain/activity.ts";
-import { hostOf } from "../domain/address.ts";
+import { hostOf, subscriberOf } from "../domain/address.ts";
 import { never } from "./catalogue.ts";
 import { addTie, tieKey, type AccountFacts, type LoginRatio, type SessionFacts } from "./entity.ts";
 import { heldAt, learnLogin, loginValues, ratioOfLogin, settleHeld, shortKey } from "./habits.ts";
@@ -109,7 +109,9 @@ function addToRings(scene: Scene, isLogin: boolean): void {
   const deviceHash = activity.device_id === undefined ? 0 : hash32(activity.device_id);
   const address = activity.ip === undefined ? 0 : hash24(hostOf(activity.ip));
   const base: RingEntry = { at, kind, peer: accountHash, address, country: countryNumber(event.country) };
-  account?.ring.add({ ...base, peer: deviceHash }, kindBits.other);
+  // One subscriber may use any network of an IPv6 block, so the block counts as one address.
+  const subscriber = activity.ip === undefined ? 0 : hash24(subscriberOf(activity.ip));
+  account?.ring.add({ ...base, peer: deviceHash, address: subscriber }, kindBits.other);
   device?.ring.add(base, kindBits.other);
   ip?.ring.add({ ...base, address: activity.device_id === undefined ? 0 : hash24(activity.device_id) }, kindBits.other);
   network?.ring.add(base, kindBits.other);

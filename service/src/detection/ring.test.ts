@@ -84,6 +84,29 @@ test("ring: claims replace only entries that no window reaches any more, with to
   expect(ring.count(base + dayMs + tenMinutes + 1, dayMs, claimBit)).toBe(1);
 });
 
+test("ring: many tries on one account do not push out tries on many accounts, whatever device or address they use", () => {
+  for (const address of [() => 1, (at: number) => at + 1]) {
+    const ring = Ring.empty();
+    let at = 0;
+    for (let account = 1; account <= 30; account++) {
+      for (let own = 0; own < 20; own++) ring.add({ ...entry(at++, 2), peer: 999, address: address(at) }, noise);
+      ring.add({ ...entry(at++, 2), peer: account }, noise);
+    }
+    expect(ring.count(base + at, dayMs, 2, "peer")).toBe(31);
+    expect(ring.count(base + at, dayMs, 2)).toBe(ringSize);
+  }
+});
+
+test("ring: many tries from one address do not push out those from other addresses", () => {
+  const ring = Ring.empty();
+  let at = 0;
+  for (let address = 1; address <= 6; address++) {
+    for (let own = 0; own < 40; own++) ring.add({ ...entry(at++, 2), peer: 0, address: 999 }, noise);
+    ring.add({ ...entry(at++, 2), peer: 0, address }, noise);
+  }
+  expect(ring.count(base + at, dayMs, 2, "address")).toBe(7);
+});
+
 // The same rules, written plainly.
 function addPlainly(entries: RingEntry[], added: RingEntry): RingEntry[] {
   const after = entries.findIndex(({ at }) => at > added.at);
