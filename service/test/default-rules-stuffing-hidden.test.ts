@@ -100,3 +100,17 @@ test("rule password_spraying: four tries on each of many accounts from one IPv6 
   await stage.play(tries.flat());
   expect((await stage.cases()).map(({ subject }) => subject)).toEqual(["network:2001:db8:66::/48"]);
 });
+
+test("stuffing: an attack from one address with a new device for every five tries opens a case for the address, not for each device", async () => {
+  const stage = await Stage.open();
+  const many = failures(200, (index) => ({
+    minute: index / 60,
+    website_account_id: `user-${index % 40}`,
+    ip: "192.0.2.7",
+    device_id: `cookie-${Math.floor(index / 5)}`,
+  }));
+  await stage.play(many);
+  // At first, the first device is all of the attack.
+  const subjects = (await stage.cases()).map(({ subject }) => subject);
+  expect(subjects.toSorted()).toEqual(["device:cookie-0", "ip:192.0.2.7"]);
+});
