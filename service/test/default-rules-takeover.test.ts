@@ -33,6 +33,7 @@ test("rule success_after_failures: a log-in after 10 failures in 10 minutes open
     "account.failed_logins_10m": 10,
     "account.device_is_new": false,
     "device.is_known": false,
+    "account.logins": 1,
     "login.history": 1,
     "account.failed_logins_1h": 10,
   });

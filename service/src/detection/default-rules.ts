@@ -78,8 +78,9 @@ const takeover: DefaultRule[] = [
   {
     rule_id: "success_after_failures",
     name: "Log-in after many failures",
-    // Anybody can type wrong passwords. On the owner's device, only a log-in history can tell the owner from somebody else.
-    expression: `event.type == "login_succeeded" && ((account.failed_logins_10m >= 10 && (account.device_is_new || !device.is_known || login.history >= 4)) || (account.failed_logins_1h >= 5 && account.device_is_new))`,
+    // Anybody can type wrong passwords before the owner logs in. On a device that the account has used, the rule needs a history,
+    // with which a usual log-in speaks for the owner.
+    expression: `event.type == "login_succeeded" && ((account.failed_logins_10m >= 10 && (account.device_is_new || !device.is_known || account.logins == 0 || login.history >= 4)) || (account.failed_logins_1h >= 5 && account.device_is_new))`,
     sentence: "A log-in succeeded after {account.failed_logins_1h} failures within an hour; new device: {account.device_is_new}.",
     label: "Account Takeover",
     weight: 3,
