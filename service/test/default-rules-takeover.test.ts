@@ -15,7 +15,8 @@ function failed(count: number, from: number, every: number): Step[] {
 
 test("rule success_after_failures: a log-in after 10 failures in 10 minutes opens an Account Takeover case", async () => {
   const stage = await Stage.open();
-  const last = await stage.playLast([login(0), ...failed(10, day, 1), login(day + 9.5)]);
+  const { device_id: _device, ...noDevice } = login(day + 9.5);
+  const last = await stage.playLast([login(0), ...failed(10, day, 1), noDevice]);
   expect(last.rules).toEqual(["success_after_failures"]);
   const found = await stage.onlyCase();
   expect(found).toMatchObject({
@@ -30,9 +31,25 @@ test("rule success_after_failures: a log-in after 10 failures in 10 minutes open
   });
   expect(shownValues(found, "success_after_failures")).toEqual({
     "account.failed_logins_10m": 10,
-    "account.failed_logins_1h": 10,
     "account.device_is_new": false,
+    "device.is_known": false,
+    "account.logins": 1,
+    "login.history": 1,
+    "account.failed_logins_1h": 10,
   });
+});
+
+test("rule success_after_failures: the owner's log-in on the known device opens no case, however long the history is", async () => {
+  for (const history of [1, 3, 4, 12]) {
+    const stage = await Stage.open();
+    const before = Array.from({ length: history }, (_, index) => login(index * hour));
+    const last = await stage.playLast([...before, ...failed(10, day, 0.5), login(day + 6)]);
+    expect(last).toMatchObject({
+      rules: history < 4 ? [] : ["success_after_failures"],
+      score: expect.toSatisfy((score) => score < 3),
+    });
+    expect(await stage.cases()).toEqual([]);
+  }
 });
 
 test("rule success_after_failures: on a new device 5 failures in an hour are enough", async () => {
@@ -139,7 +156,7 @@ test("rule change_after_unusual_login: a change after a log-in unlike 19 earlier
     details: { overall_risk_score: 4, primary_fraud_label: "Account Takeover", recommended_action: "CHALLENGE" },
   });
   expect(found.details.highlights).toEqual([
-    "A sensitive change (email_changed) was made in a session that began with a log-in unlike the account's 19 earlier ones.",
+    "A sensitive change (email_changed) was made after a log-in unlike the account's 19 earlier ones.",
     "Device is unusual for this account, compared with its 19 earlier log-ins.",
   ]);
   expect(shownValues(found, "change_after_unusual_login")).toEqual({ "login.ratio": 3 });
@@ -154,6 +171,45 @@ test("rule change_after_unusual_login: 3 earlier log-ins, the known device, or n
     const stage = await Stage.open();
     expect((await stage.playLast(steps)).rules).toEqual([]);
   }
+});
+
+test("rule change_after_unusual_login: a second log-in, another account, a new session or no session does not hide the change", async () => {
+  const then = { minute: 10 * day + 5, type: "email_changed", ...owner };
+  const another = { device_id: "another" };
+  const mallory = { ...another, website_account_id: "mallory" };
+  const plain = await (await Stage.open()).playLast(unusual(19, { type: "email_changed" }));
+  const hiding: Step[][] = [
+    [login(10 * day + 2, { ...another, session_id: "s2" }), { ...then, ...another, session_id: "s2" }],
+    [login(10 * day + 2, { ...mallory, session_id: "s1" }), { ...then, ...another, session_id: "s1" }],
+    [{ ...then, ...another, session_id: "s3" }],
+    [{ ...then, ...another }],
+    [then],
+  ];
+  for (const steps of hiding) {
+    const stage = await Stage.open();
+    const last = await stage.playLast([...unusual(19, { type: "page_view" }).slice(0, -1), ...steps]);
+    expect(last).toMatchObject({ rules: plain.rules, score: plain.score, features: { "login.ratio": 3 } });
+  }
+});
+
+test("rule change_after_unusual_login: a change on the known device is not after a log-in on another one", async () => {
+  const stage = await Stage.open();
+  const steps = unusual(19, { type: "email_changed", device_id: "own-phone", session_id: "s2" });
+  expect(await stage.playLast(steps)).toMatchObject({ rules: [], score: 1 });
+});
+
+test("unusual log-ins: further log-ins on the same new device neither raise the score nor change the case", async () => {
+  const stage = await Stage.open(withCountries());
+  const before = Array.from({ length: 12 }, (_, index) => login(index * hour, atHome()));
+  const first = await stage.playLast([...before, login(10 * day, abroad())]);
+  const opened = await stage.onlyCase();
+  for (const minute of [5, 60, 600, day - 1]) {
+    const again = await stage.playLast([login(10 * day + minute, { ...abroad(), session_id: `s-${minute}` })]);
+    expect(again).toMatchObject({ rules: first.rules, score: first.score });
+  }
+  expect((await stage.onlyCase()).case_version).toBe(opened.case_version);
+  const nextDay = await stage.playLast([login(11 * day, { ...abroad(), session_id: "s-next" })]);
+  expect(nextDay).toMatchObject({ rules: [], score: 1 });
 });
 
 test("rule impossible_travel: a log-in that would need to be faster than any aeroplane opens an Account Takeover case", async () => {

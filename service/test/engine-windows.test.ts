@@ -32,6 +32,7 @@ const stems: Record<string, { isCounted: (event: Known) => boolean; value?: (eve
   logins: { isCounted: ({ type }) => type === "login_succeeded" },
   failed_logins: { isCounted: ({ type }) => type === "login_failed" },
   signups: { isCounted: ({ type }) => type === "signup", value: (event) => event.website_account_id },
+  login_accounts: { isCounted: ({ type }) => type === "login_succeeded", value: (event) => event.website_account_id },
   accounts: { isCounted: () => true, value: (event) => event.website_account_id },
   failed_accounts: { isCounted: ({ type }) => type === "login_failed", value: (event) => event.website_account_id },
   devices: { isCounted: () => true, value: (event) => event.device_id },

@@ -67,12 +67,12 @@ const accountFields: Field[] = [
     "0m",
     "account.failed_ips_24h",
     "Addresses that failed in 24 hours",
-    "Distinct addresses with a failed log-in on the account.",
+    "Distinct addresses with a failed log-in on the account. A /48 of IPv6 counts as one address.",
   ),
   ring("0n", "account.devices_1h", "Devices in 1 hour", "Distinct devices."),
   ring("0o", "account.devices_24h", "Devices in 24 hours", "Distinct devices."),
-  ring("0p", "account.ips_1h", "Addresses in 1 hour", "Distinct addresses."),
-  ring("0q", "account.ips_24h", "Addresses in 24 hours", "Distinct addresses."),
+  ring("0p", "account.ips_1h", "Addresses in 1 hour", "Distinct addresses. A /48 of IPv6 counts as one."),
+  ring("0q", "account.ips_24h", "Addresses in 24 hours", "Distinct addresses. A /48 of IPv6 counts as one."),
   ring("0r", "account.countries_24h", "Countries in 24 hours", "Distinct countries of the addresses, as far as they are known."),
   flag("0s", "account.device_is_new", "New device", "The account has log-ins, and none from this device."),
   flag("0t", "account.country_is_new", "New country", "The account has log-ins from known countries, and none from this one."),
@@ -150,6 +150,7 @@ const addressFields: Field[] = [
   ring("1i", "ip.accounts_1h", "Accounts on the address in 1 hour", "Distinct accounts."),
   ring("1j", "ip.devices_1h", "Devices on the address in 1 hour", "Distinct devices."),
   ring("1k", "ip.logins_1h", "Log-ins from the address in 1 hour", "Successful ones."),
+  ring("2i", "ip.login_accounts_1h", "Accounts with log-ins from the address in 1 hour", "Distinct accounts that logged in."),
   ring("1l", "ip.failed_logins_10m", "Failed log-ins from the address in 10 minutes", "On any account."),
   ring("1m", "ip.failed_logins_1h", "Failed log-ins from the address in 1 hour", "On any account."),
   ring("1n", "ip.failed_accounts_10m", "Accounts with failed log-ins from the address in 10 minutes", "Distinct accounts."),
@@ -174,6 +175,12 @@ const addressFields: Field[] = [
   ),
   ring("1s", "network.failed_logins_1h", "Failed log-ins from the network in 1 hour", "By autonomous system, else /24 or /48."),
   ring("1t", "network.logins_1h", "Log-ins from the network in 1 hour", "Successful ones."),
+  ring(
+    "2j",
+    "network.login_accounts_1h",
+    "Accounts with log-ins from the network in 1 hour",
+    "Distinct accounts that logged in.",
+  ),
   ring("1u", "network.ips_1h", "Addresses of the network in 1 hour", "Distinct addresses with log-ins, failed or not."),
 ];
 
@@ -194,8 +201,18 @@ const sessionFields: Field[] = [
   flag("28", "session.is_webdriver", "Automated browser", "The browser says that a program drives it."),
   flag("29", "session.has_inputs", "Input measured", "Whether the tag told of pointer, key and touch input."),
   number("2a", "session.inputs", "Inputs", "Pointer, key, touch and scroll inputs of the session."),
-  flag("2b", "session.began_on_new_device", "Session from a new device", "A log-in of this session was from a new device."),
-  flag("2c", "session.began_in_new_country", "Session from a new country", "A log-in of this session was from a new country."),
+  flag(
+    "2b",
+    "session.began_on_new_device",
+    "Session from a new device",
+    "A log-in of this session was from a new device. Without one, an unusual log-in of the account within a day counts.",
+  ),
+  flag(
+    "2c",
+    "session.began_in_new_country",
+    "Session from a new country",
+    "A log-in of this session was from a new country. Without one, an unusual log-in of the account within a day counts.",
+  ),
 ];
 
 const otherFields: Field[] = [
@@ -203,7 +220,7 @@ const otherFields: Field[] = [
     "2d",
     "login.ratio",
     "Unusual log-in",
-    "Log of how much likelier the session's log-in is for a stranger than for the owner; 0 where there was none.",
+    "Log of how much likelier the session's log-in is for a stranger than for the owner. Without one, an unusual log-in of the account within a day counts; 0 where there was none.",
   ),
   number("2e", "login.history", "Log-ins compared with", "How many earlier log-ins the ratio rests on; under 4 it is 0."),
   flag(

@@ -17,6 +17,30 @@ export type AccountFacts = {
   elsewhere: Place | null;
   values: number[];
   sensitive: number;
+  // Unusual log-ins of the last day. They are not habits yet.
+  held?: HeldLogin[];
+};
+// `until` is when the log-in may become a habit. The counts are the account's at the time of the log-in.
+export type HeldLogin = {
+  at: number;
+  until: number;
+  values: LoginValues;
+  ratio: LoginRatio;
+  isNewDevice: boolean;
+  isNewCountry: boolean;
+  reports: number;
+  confirmed: number;
+  falsePositives: number;
+};
+// What a log-in is compared by. An empty text means that it is unknown.
+export type LoginValues = {
+  country: string;
+  asn: string;
+  ip: string;
+  os: string;
+  browser: string;
+  agent: string;
+  device: string;
 };
 export type Place = { at: number; country: string; lat: number | null; lon: number | null };
 
@@ -71,6 +95,8 @@ export type SessionFacts = {
   isNewDevice: boolean;
   isNewCountry: boolean;
   ratio: LoginRatio | null;
+  // The key of the account that the ratio belongs to.
+  ratioOf: string | null;
 };
 
 export type LoginRatio = { total: number; history: number; parts: [name: string, logOdds: number][] };
@@ -107,6 +133,7 @@ export function newSessionFacts(at: number): SessionFacts {
     isNewDevice: false,
     isNewCountry: false,
     ratio: null,
+    ratioOf: null,
   };
 }
 

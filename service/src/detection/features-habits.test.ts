@@ -45,7 +45,7 @@ test("habits: an account keeps its 12 most common devices, and the newest replac
   const often = Array.from({ length: 24 }, (_, index) => login(index, { device_id: `d${index % 12}` }));
   const world = new SmallWorld();
   const isNew = (device_id: string) =>
-    world.seeAll([{ minute: 40, type: "page_view", ...account, device_id }])["account.device_is_new"];
+    world.seeAll([{ minute: 3 * day, type: "page_view", ...account, device_id }])["account.device_is_new"];
   world.seeAll([...often, login(30, { device_id: "x" })]);
   expect(["x", "d11"].map(isNew)).toEqual([undefined, undefined]);
   world.see(login(31, { device_id: "y" }));

@@ -1,9 +1,10 @@
 import type { BrowserFacts } from "../domain/activity.ts";
-import { hostOf } from "../domain/address.ts";
+import { hostOf, subscriberOf } from "../domain/address.ts";
 import { never } from "./catalogue.ts";
-import { addCount, addTie, tieKey, type AccountFacts, type LoginRatio, type SessionFacts } from "./entity.ts";
-import { loginRatio, valueKinds, type LoginValues } from "./login-ratio.ts";
-import { countryNumber, hash24, hash32, type RingEntry } from "./ring.ts";
+import { addTie, tieKey, type AccountFacts, type LoginRatio, type SessionFacts } from "./entity.ts";
+import { heldAt, learnLogin, loginValues, ratioOfLogin, settleHeld, shortKey } from "./habits.ts";
+import { ringHash, shortRingHash, type RingKey } from "./ring-hash.ts";
+import { countryNumber, type RingEntry } from "./ring.ts";
 import { isSensitive, isValue, kindBits, kindOf, type EnrichedActivity, type Scene } from "./scene.ts";
 import { minutes, minutesSinceOther, travelSpeed } from "./travel.ts";
 import { contextOf, type RuleContext } from "./vector.ts";
@@ -32,20 +33,42 @@ export function observe(scene: Scene): Observed {
   const isLogin = isLearnedLogin(scene);
   addToRings(scene, isLogin);
   readEvent(context.event, event);
+  if (scene.account) settleHeld(scene.account, at);
   if (scene.account) readAccount(context.account, scene, scene.account, except);
   else context.account["is_known"] = event.claimed !== undefined;
   if (device) readDevice(context.device, scene, device, except);
   if (ip) countWindows(context.ip, windows.ip, ip.ring, at, except);
   if (network) countWindows(context.network, windows.network, network.ring, at, except);
-  const fresh = isLogin && scene.account ? loginRatio(scene.account.facts, loginValues(event), scene.shares) : null;
+  const fresh = isLogin && scene.account ? ratioOfLogin(scene.account.facts, loginValues(event), scene.shares, at) : null;
+  if (session) updateSession(session, event, scene.ringKey);
   if (session) readSession(context, event, session, fresh);
-  // The session's ratio belongs to the account that logged in, so it does not apply to a claim.
-  const ratio = fresh ?? (scene.account ? (session?.ratio ?? null) : null);
+  const ratio = fresh ?? earlierRatio(context, scene);
   context.login["ratio"] = ratio?.total ?? 0;
   context.login["history"] = ratio?.history ?? 0;
-  if (scene.account) learn(scene.account.facts, scene, isLogin);
+  if (scene.account) learn(scene.account.facts, scene);
+  if (scene.account && fresh) learnLogin(scene.account, event, { ratio: fresh, ...noveltyOf(context) });
   context.tenant["has_browser"] = scene.tenantHasBrowser;
   return { context, ratio, isLogin };
+}
+
+// Returns the ratio of the log-in that the activity follows: the account's own in this session, or else an unusual one of the last
+// day. Otherwise a thief would only need a new session. The ratio of another account does not apply, and neither does any to a
+// claim. A device that is usual for the account is the owner's, so an unusual log-in elsewhere does not apply to it.
+function earlierRatio(context: RuleContext, { event, account, session }: Scene): LoginRatio | null {
+  if (!account) return null;
+  const { website_account_id: id = "", device_id: device } = event.activity;
+  // Sessions from before the key was stored have none.
+  if (session?.ratio && (session.ratioOf ?? tieKey(id)) === tieKey(id)) return session.ratio;
+  const isUsualDevice = device !== undefined && Object.hasOwn(account.facts.seen.device, shortKey(device));
+  const held = isUsualDevice ? null : heldAt(account.facts, event.at);
+  if (!held) return null;
+  context.session["began_on_new_device"] ||= held.isNewDevice;
+  context.session["began_in_new_country"] ||= held.isNewCountry;
+  return held.ratio;
+}
+
+function noveltyOf({ account }: RuleContext): { isNewDevice: boolean; isNewCountry: boolean } {
+  return { isNewDevice: account["device_is_new"] === true, isNewCountry: account["country_is_new"] === true };
 }
 
 // Whether a page reports something that the tenant's servers report themselves. Then it was already counted, or it never
@@ -80,17 +103,22 @@ function ringKind(scene: Scene, isLogin: boolean): number {
 }
 
 function addToRings(scene: Scene, isLogin: boolean): void {
-  const { event, account, device, ip, network, block } = scene;
+  const { event, account, device, ip, network, block, ringKey } = scene;
   const { activity, at } = event;
   const kind = ringKind(scene, isLogin);
   const named = activity.website_account_id ?? event.claimed;
-  const accountHash = named === undefined ? 0 : hash32(named);
-  const deviceHash = activity.device_id === undefined ? 0 : hash32(activity.device_id);
-  const address = activity.ip === undefined ? 0 : hash24(hostOf(activity.ip));
+  const accountHash = named === undefined ? 0 : ringHash(named, ringKey);
+  const deviceHash = activity.device_id === undefined ? 0 : ringHash(activity.device_id, ringKey);
+  const address = activity.ip === undefined ? 0 : shortRingHash(hostOf(activity.ip), ringKey);
   const base: RingEntry = { at, kind, peer: accountHash, address, country: countryNumber(event.country) };
-  account?.ring.add({ ...base, peer: deviceHash }, kindBits.other);
+  // One subscriber may use any network of an IPv6 block, so the block counts as one address.
+  const subscriber = activity.ip === undefined ? 0 : shortRingHash(subscriberOf(activity.ip), ringKey);
+  account?.ring.add({ ...base, peer: deviceHash, address: subscriber }, kindBits.other);
   device?.ring.add(base, kindBits.other);
-  ip?.ring.add({ ...base, address: activity.device_id === undefined ? 0 : hash24(activity.device_id) }, kindBits.other);
+  ip?.ring.add(
+    { ...base, address: activity.device_id === undefined ? 0 : shortRingHash(activity.device_id, ringKey) },
+    kindBits.other,
+  );
   network?.ring.add(base, kindBits.other);
   if (block && block.ring !== network?.ring) block.ring.add(base, kindBits.other);
 }
@@ -154,12 +182,13 @@ function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene[
 // `fresh` is the ratio of this event if it is a log-in. It applies to the rest of the session.
 function readSession(context: RuleContext, event: EnrichedActivity, session: SessionFacts, fresh: LoginRatio | null): void {
   const { at } = event;
-  updateSession(session, event);
   if (fresh) {
     session.login ??= at;
-    session.isNewDevice ||= context.account["device_is_new"] === true;
-    session.isNewCountry ||= context.account["country_is_new"] === true;
+    const { isNewDevice, isNewCountry } = noveltyOf(context);
+    session.isNewDevice ||= isNewDevice;
+    session.isNewCountry ||= isNewCountry;
     session.ratio = fresh;
+    session.ratioOf = tieKey(event.activity.website_account_id ?? "");
   }
   const into = context.session;
   into["is_known"] = true;
@@ -191,7 +220,7 @@ function readGaps(into: Values, times: number[]): void {
   into["gap_mean_ms"] = Math.round(mean);
 }
 
-function updateSession(session: SessionFacts, event: EnrichedActivity): void {
+function updateSession(session: SessionFacts, event: EnrichedActivity, ringKey: RingKey): void {
   const { activity, at } = event;
   const { type, browser, origin } = activity;
   session.started = Math.min(session.started, at);
@@ -214,7 +243,7 @@ function updateSession(session: SessionFacts, event: EnrichedActivity): void {
     if (session.times.length > timesMax) session.times.shift();
   }
   const named = activity.website_account_id ?? event.claimed;
-  const account = named === undefined ? 0 : hash32(named);
+  const account = named === undefined ? 0 : ringHash(named, ringKey);
   if (account !== 0 && !session.accounts.includes(account) && session.accounts.length < sessionAccountsMax)
     session.accounts.push(account);
 }
@@ -235,47 +264,21 @@ function clientOf(facts: BrowserFacts): SessionFacts["client"] {
   return client;
 }
 
-// Learns the habits that the account's later activity is compared with. Nothing is learned from a failed log-in, because anybody
-// can cause one.
-function learn(facts: AccountFacts, scene: Scene, isLogin: boolean): void {
-  const { activity, at, country, lat, lon, value } = scene.event;
+// Learns what the account's later activity is compared with. Nothing is learned from a failed log-in, because anybody can cause
+// one.
+function learn(facts: AccountFacts, scene: Scene): void {
+  const { activity, at, value } = scene.event;
   if (activity.type === "fraud_report") facts.reports++;
   if (isSensitive(activity.type) && !isHearsay(scene)) facts.sensitive = Math.max(facts.sensitive, at);
   if (isValue(activity.type) && value > 0 && !isHearsay(scene)) {
     facts.values.push(value);
     if (facts.values.length > valuesMax) facts.values.shift();
   }
-  if (!isLogin) return;
-  facts.logins++;
-  const values = loginValues(scene.event);
-  for (const kind of valueKinds) if (values[kind] !== "") addCount(facts.seen[kind], values[kind]);
-  if (country === "" && lat === null) return;
-  if (facts.last && facts.last.at > at) return;
-  if (facts.last && facts.last.country !== "" && facts.last.country !== country) facts.elsewhere = facts.last;
-  facts.last = { at, country, lat, lon };
-}
-
-export function loginValues(event: EnrichedActivity): LoginValues {
-  const { activity } = event;
-  return {
-    country: event.country,
-    asn: event.asn === 0 ? event.network : String(event.asn),
-    ip: activity.ip === undefined ? "" : shortKey(hostOf(activity.ip)),
-    os: event.os,
-    browser: event.browser,
-    agent: activity.user_agent === undefined ? "" : shortKey(activity.user_agent),
-    device: activity.device_id === undefined ? "" : shortKey(activity.device_id),
-  };
 }
 
 // If the autonomous system is unknown, a log-in's network is a block of addresses.
 function isBlock(network: string): boolean {
   return network.includes("/");
-}
-
-// A short key for a text that does not reveal the text.
-function shortKey(text: string): string {
-  return hash32(text).toString(36);
 }
 
 function valueRatio(values: number[], value: number): number {

@@ -95,6 +95,8 @@ const given = `
 2f tenant.has_browser
 2g device.confirmed_frauds_90d
 2h event.source
+2i ip.login_accounts_1h
+2j network.login_accounts_1h
 `;
 
 const pairs = given

@@ -204,9 +204,32 @@ const about = (kind: "account" | "device" | "address" | "network", weight = 3) =
 
 test("finding: a failed log-in's case is about the narrowest source that a rule is about, not about the account", () => {
   const kinds = ["device", "address", "network"] as const;
+  const features = { "device.failed_accounts_1h": 8, "ip.failed_accounts_1h": 8 };
   for (const [from, subject] of ["device:d1", "ip:192.0.2.1", "network:AS64500"].entries()) {
     const rules = kinds.slice(from).map((kind) => about(kind));
-    expect(findAll({ rules, activity: { ...source, type: "login_failed" } })).toMatchObject([{ subject, account: null }]);
+    expect(findAll({ rules, features, activity: { ...source, type: "login_failed" } })).toMatchObject([
+      { subject, account: null },
+    ]);
+  }
+});
+
+test("finding: if a device makes up no more than half of an address's attack, the case is about the address", () => {
+  const rules = [about("device"), about("address")];
+  for (const [type, name] of [
+    ["login_failed", "failed_accounts_1h"],
+    ["signup", "signups_24h"],
+  ] as const) {
+    const subjectOf = (onDevice: number, onAddress: number) =>
+      findAll({
+        rules,
+        features: { "event.type": type, [`device.${name}`]: onDevice, [`ip.${name}`]: onAddress },
+        activity: { ...source, type },
+      }).map(({ subject }) => subject);
+    expect(subjectOf(5, 9)).toEqual(["device:d1"]);
+    expect(subjectOf(5, 10)).toEqual(["ip:192.0.2.1"]);
+    expect(subjectOf(63, 63)).toEqual(["device:d1"]);
+    // The address's count is full.
+    expect(subjectOf(64, 64)).toEqual(["ip:192.0.2.1"]);
   }
 });
 

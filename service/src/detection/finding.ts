@@ -3,7 +3,7 @@ import { hostOf } from "../domain/address.ts";
 import { firstCharacters } from "../domain/field.ts";
 import { fraudTypeOf, type Finding, type Label } from "../domain/finding.ts";
 import type { Source } from "../domain/source.ts";
-import { fields, never, zeroOf, type Field, type FeatureValue } from "./catalogue.ts";
+import { fields, never, ringSize, zeroOf, type Field, type FeatureValue } from "./catalogue.ts";
 import { scoreReport } from "./report.ts";
 import { scoreOf, type ActiveRule, type Part, type Score, type Verdict } from "./score.ts";
 import { findPlace, type RuleContext } from "./vector.ts";
@@ -82,14 +82,23 @@ function shownName(kind: string, name: string, { origin }: RecordedActivity): st
   return `"${firstCharacters(shown, sourceCharacters)}"`;
 }
 
-// Returns the narrowest source that a fired rule is about. An attack that uses a new device for every attempt shows only by its
-// address or network, and still forms one case.
-function sourceSubject({ fired }: Verdict, { activity, network, crowd }: Observed): string {
+// Returns the source that the fired rules are about. If they are about a device and its address, it is the device only if that
+// alone makes up most of the attack. Otherwise an attacker who takes a new device for every few tries would open a case for each.
+function sourceSubject({ fired }: Verdict, { activity, network, crowd, context }: Observed): string {
   if (crowd !== null) return crowd;
   const about = new Set(fired.map(({ rule }) => rule.about));
-  if (about.has("device")) return sourceOf(activity);
-  if (about.has("address") && activity.ip !== undefined) return `ip:${hostOf(activity.ip)}`;
+  const isOfAddress = about.has("address") && activity.ip !== undefined;
+  if (about.has("device") && !(isOfAddress && isOneOfMany(context))) return sourceOf(activity);
+  if (isOfAddress) return `ip:${hostOf(activity.ip ?? "")}`;
   return about.has("network") && network !== "" ? `network:${network}` : sourceOf(activity);
+}
+
+// Whether other devices at the same address make up half of the attack or more. If the count of the address is full, it may have
+// been more than that, so it counts as more.
+function isOneOfMany({ event, device, ip }: RuleContext): boolean {
+  const name = event["type"] === "signup" ? "signups_24h" : "failed_accounts_1h";
+  const [onDevice, onAddress] = [Number(device[name]), Number(ip[name])];
+  return onAddress >= ringSize || 2 * onDevice <= onAddress;
 }
 
 function partOf(verdict: Verdict, isIncluded: (active: ActiveRule) => boolean): Verdict {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { addCount, newAccountFacts, type AccountFacts } from "./entity.ts";
-import { loginRatio, valueKinds, type LoginShares, type LoginValues, type ValueKind } from "./login-ratio.ts";
+import { addCount, newAccountFacts, type AccountFacts, type LoginValues } from "./entity.ts";
+import { loginRatio, valueKinds, type LoginShares, type ValueKind } from "./login-ratio.ts";
 
 const nothing: LoginValues = { country: "", asn: "", ip: "", os: "", browser: "", agent: "", device: "" };
 const home: LoginValues = { country: "DE", asn: "1", ip: "i1", os: "Windows", browser: "Chrome", agent: "a1", device: "d1" };

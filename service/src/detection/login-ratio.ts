@@ -1,18 +1,9 @@
-import type { AccountFacts, Counts, LoginRatio } from "./entity.ts";
+import type { AccountFacts, Counts, LoginRatio, LoginValues } from "./entity.ts";
 
 // How much more likely this log-in is for a stranger than for the account's owner, as a sum of parts that can each be shown. Each
 // part depends on its parent: this network given the country, this address given the network.
 // p(x | owner) backs off to p(x | everybody). So a value that is new to the owner counts more with a longer history and with
 // fewer new values in it, and a value that everybody has counts little. It needs no labels.
-export type LoginValues = {
-  country: string;
-  asn: string;
-  ip: string;
-  os: string;
-  browser: string;
-  agent: string;
-  device: string;
-};
 export type ValueKind = keyof LoginValues;
 
 // The parent of each kind: a value is judged given its parent's value.

@@ -59,13 +59,14 @@ export class Ring {
   // Entries are kept in order of time. A full ring drops its oldest entry, which may be the new one. Kinds in `yielding` (a set
   // of bits) are dropped before others, down to half of the ring. Otherwise a few failed log-ins would be pushed out by the pages
   // that everybody loads meanwhile. Claims make room for everything else and replace only claims, so that nobody can push real
-  // evidence out with forged events.
+  // evidence out with forged events. If nothing yields, an entry that repeats another one is dropped, so that nobody can push out
+  // tries on many accounts with many tries on one.
   add(entry: RingEntry, yielding = 0): void {
     const time = ringTime(entry.at);
     const length = this.#length;
     let index = length;
     while (index > 0 && this.#time(index - 1) > time) index--;
-    const gone = length < ringSize ? length : this.#goneFor(entry.kind, time, index, yielding);
+    const gone = length < ringSize ? length : this.#goneFor(entry, time, index, yielding);
     if (gone === -1) return;
     this.#makeRoom();
     if (gone < index) {
@@ -90,7 +91,8 @@ export class Ring {
 
   // Returns the index of the entry that a full ring drops for a new one at `index`, or -1 to drop the new one. Claims go first,
   // then an entry that is too old for any window that ends at the newest, whatever its kind.
-  #goneFor(kind: number, time: number, index: number, yielding: number): number {
+  #goneFor(entry: RingEntry, time: number, index: number, yielding: number): number {
+    const { kind } = entry;
     const claim = this.#oldest(claimBit);
     if ((kind & claimBit) !== 0) {
       if (claim !== -1) return index <= claim ? -1 : claim;
@@ -108,8 +110,27 @@ export class Ring {
       if ((this.#view.getUint8(each * entryBytes + 5) & yielding) === 0) others++;
       else first = each;
     }
-    if (others > reserved) return oldest;
+    if (others > reserved) return this.#repeated(entry) ?? oldest;
     return isYielding && index <= first ? -1 : first;
+  }
+
+  // The index of the oldest entry that a newer one repeats. Entries with the same address go before those that only have the same
+  // kind and peer.
+  #repeated(added: RingEntry): number | null {
+    let [same, similar]: (number | null)[] = [null, null];
+    const peers = new Set([peerKey(added.kind, added.peer)]);
+    const all = new Set([fullKey(added.kind, added.peer, added.address)]);
+    for (let index = this.#length - 1; index >= 0; index--) {
+      const start = index * entryBytes;
+      const kind = this.#view.getUint8(start + 5);
+      const peer = this.#value(start, "peer");
+      const address = this.#value(start, "address");
+      if (all.has(fullKey(kind, peer, address))) same = index;
+      else if (peers.has(peerKey(kind, peer))) similar = index;
+      all.add(fullKey(kind, peer, address));
+      peers.add(peerKey(kind, peer));
+    }
+    return same ?? similar ?? null;
   }
 
   // The index of the oldest entry of these kinds; -1 if there is none.
@@ -180,6 +201,15 @@ export class Ring {
   }
 }
 
+function peerKey(kind: number, peer: number): number {
+  return peer * 256 + kind;
+}
+
+// Both hashes in 32 bits. If two entries collide, one of them is dropped a little early.
+function fullKey(kind: number, peer: number, address: number): number {
+  return peerKey(kind, (peer ^ Math.imul(address, 0x9e3779b1)) >>> 0);
+}
+
 function ringTime(at: number): number {
   return Math.max(-timeMax, Math.min(at - epochMs, timeMax));
 }
@@ -194,24 +224,6 @@ const seen = new Uint32Array(ringSize);
 function isSeen(value: number, count: number): boolean {
   for (let index = 0; index < count; index++) if (seen[index] === value) return true;
   return false;
-}
-
-// FNV-1a, 32 bits, never 0. Two of the at most 64 values of a ring collide once in two million rings.
-export function hash32(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) {
-    hash ^= text.charCodeAt(index);
-    hash = Math.imul(hash, 0x01000193);
-  }
-  // FNV's low bits depend mostly on the last characters. Without mixing, numbered ids would collide in the shorter hash.
-  hash ^= hash >>> 16;
-  hash = Math.imul(hash, 0x85ebca6b);
-  hash ^= hash >>> 13;
-  return hash >>> 0 || 1;
-}
-
-export function hash24(text: string): number {
-  return hash32(text) >>> 8 || 1;
 }
 
 export function countryNumber(country: string): number {

@@ -39,6 +39,7 @@ const ipWindows: Window[] = [
   ["accounts_1h", hourMs, 0, "peer"],
   ["devices_1h", hourMs, 0, "address"],
   ["logins_1h", hourMs, kindBits.login],
+  ["login_accounts_1h", hourMs, kindBits.login, "peer"],
   ["failed_logins_10m", 10 * minuteMs, kindBits.failed],
   ["failed_logins_1h", hourMs, kindBits.failed],
   ["failed_accounts_10m", 10 * minuteMs, kindBits.failed, "peer"],
@@ -50,6 +51,7 @@ const networkWindows: Window[] = [
   ["failed_accounts_1h", hourMs, kindBits.failed, "peer"],
   ["failed_logins_1h", hourMs, kindBits.failed],
   ["logins_1h", hourMs, kindBits.login],
+  ["login_accounts_1h", hourMs, kindBits.login, "peer"],
   ["ips_1h", hourMs, 0, "address"],
 ];
 

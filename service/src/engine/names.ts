@@ -1,4 +1,4 @@
-import { loginValues } from "../detection/features.ts";
+import { loginValues } from "../detection/habits.ts";
 import { valueKinds, type ValueKind } from "../detection/login-ratio.ts";
 import type { EnrichedActivity } from "../detection/scene.ts";
 import type { RecordedActivity } from "../domain/activity.ts";

@@ -1,0 +1,104 @@
+import { hostOf } from "../domain/address.ts";
+import { addCount, type AccountFacts, type HeldLogin, type LoginRatio, type LoginValues, type Place } from "./entity.ts";
+import { loginRatio, valueKinds, type LoginShares } from "./login-ratio.ts";
+import type { EnrichedActivity, Scene } from "./scene.ts";
+
+// A log-in with at least this ratio is unusual. It is held for a day before the account's habits include it. Otherwise a thief
+// who logs in twice would be usual the second time.
+const unusualMin = 1;
+const holdMs = 24 * 60 * 60 * 1000;
+const heldMax = 4;
+
+type Account = NonNullable<Scene["account"]>;
+
+// Ends the holding of log-ins. A log-in becomes a habit after a day, or when a case of the account is closed as a false positive.
+// It never becomes one if somebody reported or confirmed a fraud meanwhile, or if the account is flagged.
+export function settleHeld({ facts, flags, confirmed, falsePositives }: Account, at: number): void {
+  if (facts.held === undefined) return;
+  const isFlagged = flags.is_blocked || flags.is_quarantined || flags.is_fraudulent;
+  const isContradicted = (held: HeldLogin) => isFlagged || facts.reports > held.reports || confirmed > held.confirmed;
+  const isOver = (held: HeldLogin) => at >= held.until;
+  const isCleared = (held: HeldLogin) => falsePositives > held.falsePositives;
+  for (const held of facts.held) if (!isContradicted(held) && (isOver(held) || isCleared(held))) addHabit(facts, held.values);
+  const rest = facts.held.filter((held) => !isOver(held) && (isContradicted(held) || !isCleared(held)));
+  if (rest.length > 0) facts.held = rest;
+  else delete facts.held;
+}
+
+// Returns the held log-in that is most unusual, of those before `at`.
+export function heldAt({ held = [] }: AccountFacts, at: number): HeldLogin | null {
+  const before = held.filter((each) => each.at <= at && at < each.until);
+  return before.reduce<HeldLogin | null>((most, each) => (most && most.ratio.total >= each.ratio.total ? most : each), null);
+}
+
+// Compares a log-in with the account's habits. While another log-in is held, a second one like it is as unusual as the first, and
+// not more: an owner with a new phone uses it in several networks on the first day. So beyond the held ratio only what would be
+// unusual even if the held log-ins were habits counts.
+export function ratioOfLogin(facts: AccountFacts, values: LoginValues, shares: LoginShares, at: number): LoginRatio {
+  const alone = loginRatio(facts, values, shares);
+  const held = heldAt(facts, at);
+  if (!held || alone.total <= Math.max(held.ratio.total, unusualMin)) return alone;
+  const taught: AccountFacts = { ...facts, seen: structuredClone(facts.seen) };
+  for (const each of facts.held ?? []) addHabit(taught, each.values);
+  const beyond = loginRatio(taught, values, shares);
+  if (beyond.total <= held.ratio.total) return held.ratio;
+  return beyond.total < alone.total ? beyond : alone;
+}
+
+type Seen = { ratio: LoginRatio; isNewDevice: boolean; isNewCountry: boolean };
+
+// Adds a log-in to the habits, or holds it. A repeated log-in keeps the time of the first, so that a new phone becomes usual even
+// if it logs in every hour.
+export function learnLogin({ facts, confirmed, falsePositives }: Account, event: EnrichedActivity, seen: Seen): void {
+  const { activity, at, country, lat, lon } = event;
+  const values = loginValues(event);
+  learnPlace(facts, { at, country, lat, lon });
+  if (seen.ratio.total < unusualMin) return addHabit(facts, values);
+  const held = facts.held ?? [];
+  if (held.some((each) => valueKinds.every((kind) => each.values[kind] === values[kind]))) return;
+  // A page can choose its event's time but not the time of receipt, so nobody can end the holding early.
+  const until = holdMs + (activity.origin === "browser" ? Math.max(at, Date.parse(activity.received_at)) : at);
+  const added: HeldLogin = { ...seen, at, until, values, reports: facts.reports, confirmed, falsePositives };
+  facts.held = [...held, added].toSorted((a, b) => b.ratio.total - a.ratio.total).slice(0, heldMax);
+}
+
+export function loginValues(event: EnrichedActivity): LoginValues {
+  const { activity } = event;
+  return {
+    country: event.country,
+    asn: event.asn === 0 ? event.network : String(event.asn),
+    ip: activity.ip === undefined ? "" : shortKey(hostOf(activity.ip)),
+    os: event.os,
+    browser: event.browser,
+    agent: activity.user_agent === undefined ? "" : shortKey(activity.user_agent),
+    device: activity.device_id === undefined ? "" : shortKey(activity.device_id),
+  };
+}
+
+// A short key for a text that does not reveal the text. It is FNV-1a in 32 bits, without a tenant's key, because stored habits
+// must still match. Who knows the text of an owner's habit can send it, so there is nothing to gain by a collision.
+export function shortKey(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    hash ^= text.charCodeAt(index);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  // FNV's low bits depend mostly on the last characters.
+  hash ^= hash >>> 16;
+  hash = Math.imul(hash, 0x85ebca6b);
+  hash ^= hash >>> 13;
+  return (hash >>> 0 || 1).toString(36);
+}
+
+function addHabit(facts: AccountFacts, values: LoginValues): void {
+  facts.logins++;
+  for (const kind of valueKinds) if (values[kind] !== "") addCount(facts.seen[kind], values[kind]);
+}
+
+// The place is learned at once, so that only the first log-in from a distant place counts as travel.
+function learnPlace(facts: AccountFacts, place: Place): void {
+  if (place.country === "" && place.lat === null) return;
+  if (facts.last && facts.last.at > place.at) return;
+  if (facts.last && facts.last.country !== "" && facts.last.country !== place.country) facts.elsewhere = facts.last;
+  facts.last = place;
+}

@@ -1,0 +1,116 @@
+import { expect, test } from "vitest";
+import { Stage, type Step } from "./stage.ts";
+
+const day = 24 * 60;
+
+function failures(count: number, make: (index: number) => Omit<Step, "type">): Step[] {
+  return Array.from({ length: count }, (_, index) => ({
+    type: "login_failed",
+    website_account_id: `user-${index}`,
+    ...make(index),
+  }));
+}
+
+const onDevice = (index: number) => ({ minute: index * 14, device_id: "kiosk" });
+const fromAddress = (index: number) => ({ minute: index * 1.25, ip: "192.0.2.7", device_id: `fresh-${index}` });
+const fromNetwork = (index: number) => ({ minute: index * 3, ip: `203.0.113.${index % 3}` });
+const slowly = (index: number) => ({ minute: index * 470, website_account_id: "victim" });
+
+const ownAccount = { website_account_id: "mallory" };
+
+// Puts the attacker's own log-ins or failures, from the same source, before every step.
+function padded(steps: Step[], type: string, times: number): Step[] {
+  return steps.flatMap((step) => [
+    ...Array.from({ length: times }, (_, index): Step => ({
+      ...step,
+      ...ownAccount,
+      type,
+      minute: step.minute - (index + 1) / 1000,
+    })),
+    step,
+  ]);
+}
+
+test.each([
+  ["stuffing_device", failures(5, onDevice)],
+  ["stuffing_address", failures(8, fromAddress)],
+  ["password_spraying", failures(20, fromNetwork)],
+] as const)("rule %s: the attacker's own log-ins and failures in between do not hide the attack", async (rule, tries) => {
+  for (const type of ["login_succeeded", "login_failed"]) {
+    for (const times of [1, 20]) {
+      const last = await (await Stage.open()).playLast(padded(tries, type, times));
+      expect(last.rules, `${times} ${type}`).toContain(rule);
+    }
+  }
+});
+
+// Log-ins of six people on their devices, on the days before the attack.
+const people = Array.from({ length: 6 }, (_, index) => ({
+  website_account_id: `person-${index}`,
+  device_id: `laptop-${index}`,
+  ip: "192.0.2.7",
+}));
+const days = people.flatMap((person) =>
+  Array.from({ length: 6 }, (_, index): Step => ({ minute: -(index + 1) * day, type: "login_succeeded", ...person })),
+);
+const after = (more: (index: number) => Partial<Step>) =>
+  people.map((person, index): Step => ({ minute: 11 + index / 10, type: "login_succeeded", ...person, ...more(index) }));
+
+test("rule stuffing_address: people who log in as usual at the attacked address are not accused, even with a new phone", async () => {
+  const stage = await Stage.open();
+  const attack = failures(24, (index) => ({ minute: index * 0.3, ip: "192.0.2.7" }));
+  await stage.play([...days, ...attack]);
+  const played = await stage.play([...after(() => ({})), ...after((index) => ({ device_id: `phone-${index}` }))]);
+  expect(played.flatMap(({ rules }) => rules)).toEqual([]);
+  expect((await stage.cases()).map(({ subject }) => subject)).toEqual(["ip:192.0.2.7"]);
+});
+
+test("rule stuffing_address: a log-in there that is unlike the account's earlier ones opens a case for its account", async () => {
+  const stage = await Stage.open();
+  const elsewhere = days.map((step) => ({ ...step, ip: "198.51.100.20" }));
+  await stage.play([...elsewhere, ...failures(24, (index) => ({ minute: index * 0.3, ip: "192.0.2.7" }))]);
+  const last = await stage.playLast(after(() => ({ device_id: "strange" })).slice(0, 1));
+  expect(last.rules).toContain("stuffing_address");
+  expect((await stage.cases()).map(({ subject }) => subject)).toEqual(["ip:192.0.2.7", "account:person-0"]);
+});
+
+test("rule password_spraying: people of the attacked network who log in from their usual address are not accused", async () => {
+  const stage = await Stage.open();
+  const attack = failures(66, (index) => ({ minute: index / 10, ip: `192.0.2.${100 + (index % 12)}` }));
+  await stage.play([...days, ...attack]);
+  const played = await stage.play(after((index) => ({ device_id: `phone-${index}` })));
+  expect(played.flatMap(({ rules }) => rules)).toEqual([]);
+});
+
+test("rule stuffing_slow: the networks of one IPv6 block count as one address, and four blocks as four", async () => {
+  for (const [address, rules] of [
+    [(index: number) => `2001:db8:66:${index + 1}::9`, []],
+    [(index: number) => `2001:db8:${index + 1}:1::9`, ["stuffing_slow"]],
+  ] as const) {
+    const last = await (await Stage.open()).playLast(failures(4, (index) => ({ ...slowly(index), ip: address(index) })));
+    expect(last.rules).toEqual(rules);
+  }
+});
+
+test("rule password_spraying: four tries on each of many accounts from one IPv6 block open one case for the block", async () => {
+  const stage = await Stage.open();
+  const tries = Array.from({ length: 4 }, (_, round) =>
+    failures(30, (index) => ({ minute: round * 5 + index / 10, ip: `2001:db8:66:${(round + 1 + index * 4).toString(16)}::9` })),
+  );
+  await stage.play(tries.flat());
+  expect((await stage.cases()).map(({ subject }) => subject)).toEqual(["network:2001:db8:66::/48"]);
+});
+
+test("stuffing: an attack from one address with a new device for every five tries opens a case for the address, not for each device", async () => {
+  const stage = await Stage.open();
+  const many = failures(200, (index) => ({
+    minute: index / 60,
+    website_account_id: `user-${index % 40}`,
+    ip: "192.0.2.7",
+    device_id: `cookie-${Math.floor(index / 5)}`,
+  }));
+  await stage.play(many);
+  // At first, the first device is all of the attack.
+  const subjects = (await stage.cases()).map(({ subject }) => subject);
+  expect(subjects.toSorted()).toEqual(["device:cookie-0", "ip:192.0.2.7"]);
+});
