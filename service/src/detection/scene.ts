@@ -76,16 +76,16 @@ export function isValue(type: string): boolean {
   return valueTypes.has(type);
 }
 
-// Whether the account that the activity names is its sender's. A failed log-in or a report can name anybody's account.
+// Whether the session belongs to the account that the activity names. Anybody can cause a failed log-in to any account. A report
+// names a session of the account, because the site's own people look it up.
 export function isOfItsAccount({ type }: RecordedActivity): boolean {
-  return !untied.has(type);
+  return type !== "login_failed";
 }
 
 // Whether the activity ties its account to its session and device, because its sender was signed in. A failed log-in or a report
 // can name an account that is not its sender's. So can a site's own activity, such as a request for a new password.
-export function isTie(activity: RecordedActivity): boolean {
-  const { type, origin, website_account_id: account } = activity;
-  return origin === "server" && account !== undefined && isOfItsAccount(activity) && !type.startsWith("custom:");
+export function isTie({ type, origin, website_account_id: account }: RecordedActivity): boolean {
+  return origin === "server" && account !== undefined && !untied.has(type) && !type.startsWith("custom:");
 }
 
 export function kindOf(type: string): number {
