@@ -10,14 +10,12 @@ import {
 import { observe } from "../service/src/detection/features.ts";
 import { loginValues } from "../service/src/detection/habits.ts";
 import type { ValueKind } from "../service/src/detection/login-ratio.ts";
-import { ringKeyOf } from "../service/src/detection/ring-hash.ts";
 import { Ring } from "../service/src/detection/ring.ts";
 import type { EnrichedActivity, Scene } from "../service/src/detection/scene.ts";
 import { judge, type RuleSet, type Verdict } from "../service/src/detection/score.ts";
 import type { RuleContext } from "../service/src/detection/vector.ts";
 import { hostOf } from "../service/src/domain/address.ts";
 
-const ringKey = ringKeyOf(Buffer.from("a benchmark"));
 const noFlags = { is_blocked: false, is_quarantined: false, is_fraudulent: false };
 // As in the engine: a single address or device says little about everybody.
 const sharedKinds: ValueKind[] = ["country", "asn", "os", "browser", "agent"];
@@ -68,7 +66,6 @@ export class LocalMemory {
       isNewPair: this.#isNewPair(event),
       tenantHasBrowser: this.tenantHasBrowser,
       serverTells: 0,
-      ringKey,
       shares: { total: this.#total, of: (kind, value) => this.#logins.get(`${kind}:${value}`) ?? 0 },
     };
   }

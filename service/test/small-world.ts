@@ -8,7 +8,6 @@ import {
 } from "../src/detection/entity.ts";
 import { observe, type Observed } from "../src/detection/features.ts";
 import { loginValues } from "../src/detection/habits.ts";
-import { ringKeyOf } from "../src/detection/ring-hash.ts";
 import { Ring } from "../src/detection/ring.ts";
 import { kindOf, type AccountFlags, type EnrichedActivity, type Scene } from "../src/detection/scene.ts";
 import { sparse } from "../src/detection/vector.ts";
@@ -26,7 +25,6 @@ type Known = Partial<AccountFlags> & {
   tenantHasBrowser?: boolean;
 };
 
-const ringKey = ringKeyOf(Buffer.from("a small world"));
 const worldBegan = Date.UTC(2026, 4, 1);
 
 // The engine's memory without a database: features are pure, and so are their tests.
@@ -95,7 +93,6 @@ export class SmallWorld {
       isNewPair,
       tenantHasBrowser,
       serverTells: this.#serverTells,
-      ringKey,
       shares: {
         total: this.#logins.get("total") ?? 0,
         of: (kind, value) => this.#logins.get(`${kind}:${value}`) ?? 0,

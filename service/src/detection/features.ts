@@ -3,8 +3,7 @@ import { hostOf, subscriberOf } from "../domain/address.ts";
 import { never } from "./catalogue.ts";
 import { addTie, tieKey, type AccountFacts, type LoginRatio, type SessionFacts } from "./entity.ts";
 import { heldAt, learnLogin, loginValues, ratioOfLogin, settleHeld, shortKey } from "./habits.ts";
-import { ringHash, shortRingHash, type RingKey } from "./ring-hash.ts";
-import { countryNumber, type RingEntry } from "./ring.ts";
+import { countryNumber, hash24, hash32, type RingEntry } from "./ring.ts";
 import { isSensitive, isValue, kindBits, kindOf, type EnrichedActivity, type Scene } from "./scene.ts";
 import { minutes, minutesSinceOther, travelSpeed } from "./travel.ts";
 import { contextOf, type RuleContext } from "./vector.ts";
@@ -40,7 +39,6 @@ export function observe(scene: Scene): Observed {
   if (ip) countWindows(context.ip, windows.ip, ip.ring, at, except);
   if (network) countWindows(context.network, windows.network, network.ring, at, except);
   const fresh = isLogin && scene.account ? ratioOfLogin(scene.account.facts, loginValues(event), scene.shares, at) : null;
-  if (session) updateSession(session, event, scene.ringKey);
   if (session) readSession(context, event, session, fresh);
   const ratio = fresh ?? earlierRatio(context, scene);
   context.login["ratio"] = ratio?.total ?? 0;
@@ -103,22 +101,19 @@ function ringKind(scene: Scene, isLogin: boolean): number {
 }
 
 function addToRings(scene: Scene, isLogin: boolean): void {
-  const { event, account, device, ip, network, block, ringKey } = scene;
+  const { event, account, device, ip, network, block } = scene;
   const { activity, at } = event;
   const kind = ringKind(scene, isLogin);
   const named = activity.website_account_id ?? event.claimed;
-  const accountHash = named === undefined ? 0 : ringHash(named, ringKey);
-  const deviceHash = activity.device_id === undefined ? 0 : ringHash(activity.device_id, ringKey);
-  const address = activity.ip === undefined ? 0 : shortRingHash(hostOf(activity.ip), ringKey);
+  const accountHash = named === undefined ? 0 : hash32(named);
+  const deviceHash = activity.device_id === undefined ? 0 : hash32(activity.device_id);
+  const address = activity.ip === undefined ? 0 : hash24(hostOf(activity.ip));
   const base: RingEntry = { at, kind, peer: accountHash, address, country: countryNumber(event.country) };
   // One subscriber may use any network of an IPv6 block, so the block counts as one address.
-  const subscriber = activity.ip === undefined ? 0 : shortRingHash(subscriberOf(activity.ip), ringKey);
+  const subscriber = activity.ip === undefined ? 0 : hash24(subscriberOf(activity.ip));
   account?.ring.add({ ...base, peer: deviceHash, address: subscriber }, kindBits.other);
   device?.ring.add(base, kindBits.other);
-  ip?.ring.add(
-    { ...base, address: activity.device_id === undefined ? 0 : shortRingHash(activity.device_id, ringKey) },
-    kindBits.other,
-  );
+  ip?.ring.add({ ...base, address: activity.device_id === undefined ? 0 : hash24(activity.device_id) }, kindBits.other);
   network?.ring.add(base, kindBits.other);
   if (block && block.ring !== network?.ring) block.ring.add(base, kindBits.other);
 }
@@ -182,6 +177,7 @@ function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene[
 // `fresh` is the ratio of this event if it is a log-in. It applies to the rest of the session.
 function readSession(context: RuleContext, event: EnrichedActivity, session: SessionFacts, fresh: LoginRatio | null): void {
   const { at } = event;
+  updateSession(session, event);
   if (fresh) {
     session.login ??= at;
     const { isNewDevice, isNewCountry } = noveltyOf(context);
@@ -220,7 +216,7 @@ function readGaps(into: Values, times: number[]): void {
   into["gap_mean_ms"] = Math.round(mean);
 }
 
-function updateSession(session: SessionFacts, event: EnrichedActivity, ringKey: RingKey): void {
+function updateSession(session: SessionFacts, event: EnrichedActivity): void {
   const { activity, at } = event;
   const { type, browser, origin } = activity;
   session.started = Math.min(session.started, at);
@@ -243,7 +239,7 @@ function updateSession(session: SessionFacts, event: EnrichedActivity, ringKey: 
     if (session.times.length > timesMax) session.times.shift();
   }
   const named = activity.website_account_id ?? event.claimed;
-  const account = named === undefined ? 0 : ringHash(named, ringKey);
+  const account = named === undefined ? 0 : hash32(named);
   if (account !== 0 && !session.accounts.includes(account) && session.accounts.length < sessionAccountsMax)
     session.accounts.push(account);
 }

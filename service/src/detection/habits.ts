@@ -1,6 +1,7 @@
 import { hostOf } from "../domain/address.ts";
 import { addCount, type AccountFacts, type HeldLogin, type LoginRatio, type LoginValues, type Place } from "./entity.ts";
 import { loginRatio, valueKinds, type LoginShares } from "./login-ratio.ts";
+import { hash32 } from "./ring.ts";
 import type { EnrichedActivity, Scene } from "./scene.ts";
 
 // A log-in with at least this ratio is unusual. It is held for a day before the account's habits include it. Otherwise a thief
@@ -75,19 +76,9 @@ export function loginValues(event: EnrichedActivity): LoginValues {
   };
 }
 
-// A short key for a text that does not reveal the text. It is FNV-1a in 32 bits, without a tenant's key, because stored habits
-// must still match. Who knows the text of an owner's habit can send it, so there is nothing to gain by a collision.
+// A short key for a text that does not reveal the text.
 export function shortKey(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) {
-    hash ^= text.charCodeAt(index);
-    hash = Math.imul(hash, 0x01000193);
-  }
-  // FNV's low bits depend mostly on the last characters.
-  hash ^= hash >>> 16;
-  hash = Math.imul(hash, 0x85ebca6b);
-  hash ^= hash >>> 13;
-  return (hash >>> 0 || 1).toString(36);
+  return hash32(text).toString(36);
 }
 
 function addHabit(facts: AccountFacts, values: LoginValues): void {

@@ -2,7 +2,6 @@ import type { RecordedActivity } from "../domain/activity.ts";
 import type { Source } from "../domain/source.ts";
 import type { AccountFacts, AddressFacts, DeviceFacts, Entity, SessionFacts } from "./entity.ts";
 import type { LoginShares } from "./login-ratio.ts";
-import type { RingKey } from "./ring-hash.ts";
 import { claimBit } from "./ring.ts";
 
 // An activity with what is derived from its address, user agent and e-mail.
@@ -47,8 +46,6 @@ export type Scene = {
   // repetition.
   serverTells: number;
   shares: LoginShares;
-  // The tenant's key, with which names are hashed in rings.
-  ringKey: RingKey;
 };
 export type AccountFlags = { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean };
 

@@ -1,7 +1,6 @@
 import { findSpokenFor } from "../db/accounts.ts";
 import type { Turn } from "../db/activities.ts";
 import type { IdentityCount } from "../db/identity.ts";
-import { ringKeyOf } from "../detection/ring-hash.ts";
 import type { EnrichedActivity } from "../detection/scene.ts";
 import { seeAccounts } from "./accounts.ts";
 import type { Batch } from "./cases.ts";
@@ -16,8 +15,7 @@ export async function believeBatch({ batch, turn, events, keepIp }: Given) {
   const { tx, tenantId, now } = batch;
   const standing = new Standing(turn, events, now);
   const { hasBrowser: tenantHasBrowser, serverTells, trust } = standing;
-  const ringKey = ringKeyOf(turn.ip_key);
-  const memory = await Memory.open({ tx, tenantId, tenantHasBrowser, serverTells, keepIp, ringKey }, events);
+  const memory = await Memory.open({ tx, tenantId, tenantHasBrowser, serverTells, keepIp }, events);
   const spokenFor = trust.isSnippetOnly ? await findSpokenFor(tx, tenantId, namedByPages(events)) : new Set<string>();
   const believed = memory.believe(events, trust, (account) => spokenFor.has(account));
   const accounts = await seeAccounts(batch, believed);
