@@ -16,6 +16,7 @@ import { judge, type RuleSet, type Verdict } from "../service/src/detection/scor
 import type { RuleContext } from "../service/src/detection/vector.ts";
 import { hostOf } from "../service/src/domain/address.ts";
 
+const ringKey = "a benchmark";
 const noFlags = { is_blocked: false, is_quarantined: false, is_fraudulent: false };
 // As in the engine: a single address or device says little about everybody.
 const sharedKinds: ValueKind[] = ["country", "asn", "os", "browser", "agent"];
@@ -38,10 +39,10 @@ export class LocalMemory {
   }
 
   score(event: EnrichedActivity): { verdict: Verdict; context: RuleContext } {
-    const { context, ratio } = observe(this.#scene(event));
+    const { context, ratio, isShared } = observe(this.#scene(event));
     const verdict = judge(context, this.#set, ratio);
     // Learn after scoring, because a log-in must not vouch for itself.
-    if (event.activity.type === "login_succeeded") this.#learn(event);
+    if (isShared) this.#learn(event);
     return { verdict, context };
   }
 
@@ -66,6 +67,7 @@ export class LocalMemory {
       isNewPair: this.#isNewPair(event),
       tenantHasBrowser: this.tenantHasBrowser,
       serverTells: 0,
+      ringKey,
       shares: { total: this.#total, of: (kind, value) => this.#logins.get(`${kind}:${value}`) ?? 0 },
     };
   }

@@ -25,6 +25,7 @@ type Known = Partial<AccountFlags> & {
   tenantHasBrowser?: boolean;
 };
 
+const ringKey = "a small world";
 const worldBegan = Date.UTC(2026, 4, 1);
 
 // The engine's memory without a database: features are pure, and so are their tests.
@@ -38,7 +39,7 @@ export class SmallWorld {
     const event = enrich(deed);
     if (event.source === "server") this.#serverTells |= kindOf(deed.type);
     const observed = observe(this.#scene(event, known));
-    if (observed.isLogin) this.#learn(event);
+    if (observed.isShared) this.#learn(event);
     return observed;
   }
 
@@ -93,6 +94,7 @@ export class SmallWorld {
       isNewPair,
       tenantHasBrowser,
       serverTells: this.#serverTells,
+      ringKey,
       shares: {
         total: this.#logins.get("total") ?? 0,
         of: (kind, value) => this.#logins.get(`${kind}:${value}`) ?? 0,

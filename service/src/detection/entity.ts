@@ -19,6 +19,8 @@ export type AccountFacts = {
   sensitive: number;
   // Unusual log-ins of the last day. They are not habits yet.
   held?: HeldLogin[];
+  // The day of the last log-in that was counted among the log-ins of all accounts, in days since 1970.
+  sharedDay?: number;
 };
 // `until` is when the log-in may become a habit. The counts are the account's at the time of the log-in.
 export type HeldLogin = {

@@ -2,8 +2,9 @@ import type { BrowserFacts } from "../domain/activity.ts";
 import { hostOf, subscriberOf } from "../domain/address.ts";
 import { never } from "./catalogue.ts";
 import { addTie, tieKey, type AccountFacts, type LoginRatio, type SessionFacts } from "./entity.ts";
-import { heldAt, learnLogin, loginValues, ratioOfLogin, settleHeld, shortKey } from "./habits.ts";
-import { countryNumber, hash24, hash32, type RingEntry } from "./ring.ts";
+import { heldAt, isFirstOfDay, learnLogin, loginValues, ratioOfLogin, settleHeld, shortKey } from "./habits.ts";
+import { ringHash, shortRingHash } from "./ring-hash.ts";
+import { countryNumber, type RingEntry } from "./ring.ts";
 import { isSensitive, isValue, kindBits, kindOf, type EnrichedActivity, type Scene } from "./scene.ts";
 import { minutes, minutesSinceOther, travelSpeed } from "./travel.ts";
 import { contextOf, type RuleContext } from "./vector.ts";
@@ -19,8 +20,8 @@ const accountsMax = 1000;
 const sessionAccountsMax = 16;
 
 type Values = RuleContext["account"];
-// `isLogin`: whether later log-ins, of this account and of all others, are compared with this one.
-export type Observed = { context: RuleContext; ratio: LoginRatio | null; isLogin: boolean };
+// `isShared`: whether the log-in counts among the log-ins of all accounts, with which later log-ins are compared.
+export type Observed = { context: RuleContext; ratio: LoginRatio | null; isShared: boolean };
 
 // Adds the activity to the rings and facts of its entities, and returns the values that rules and scorers read.
 export function observe(scene: Scene): Observed {
@@ -39,6 +40,7 @@ export function observe(scene: Scene): Observed {
   if (ip) countWindows(context.ip, windows.ip, ip.ring, at, except);
   if (network) countWindows(context.network, windows.network, network.ring, at, except);
   const fresh = isLogin && scene.account ? ratioOfLogin(scene.account.facts, loginValues(event), scene.shares, at) : null;
+  if (session) updateSession(session, event, scene.ringKey);
   if (session) readSession(context, event, session, fresh);
   const ratio = fresh ?? earlierRatio(context, scene);
   context.login["ratio"] = ratio?.total ?? 0;
@@ -46,7 +48,7 @@ export function observe(scene: Scene): Observed {
   if (scene.account) learn(scene.account.facts, scene);
   if (scene.account && fresh) learnLogin(scene.account, event, { ratio: fresh, ...noveltyOf(context) });
   context.tenant["has_browser"] = scene.tenantHasBrowser;
-  return { context, ratio, isLogin };
+  return { context, ratio, isShared: fresh !== null && scene.account !== null && isFirstOfDay(scene.account.facts, event) };
 }
 
 // Returns the ratio of the log-in that the activity follows: the account's own in this session, or else an unusual one of the last
@@ -101,19 +103,22 @@ function ringKind(scene: Scene, isLogin: boolean): number {
 }
 
 function addToRings(scene: Scene, isLogin: boolean): void {
-  const { event, account, device, ip, network, block } = scene;
+  const { event, account, device, ip, network, block, ringKey } = scene;
   const { activity, at } = event;
   const kind = ringKind(scene, isLogin);
   const named = activity.website_account_id ?? event.claimed;
-  const accountHash = named === undefined ? 0 : hash32(named);
-  const deviceHash = activity.device_id === undefined ? 0 : hash32(activity.device_id);
-  const address = activity.ip === undefined ? 0 : hash24(hostOf(activity.ip));
+  const accountHash = named === undefined ? 0 : ringHash(named, ringKey);
+  const deviceHash = activity.device_id === undefined ? 0 : ringHash(activity.device_id, ringKey);
+  const address = activity.ip === undefined ? 0 : shortRingHash(hostOf(activity.ip), ringKey);
   const base: RingEntry = { at, kind, peer: accountHash, address, country: countryNumber(event.country) };
   // One subscriber may use any network of an IPv6 block, so the block counts as one address.
-  const subscriber = activity.ip === undefined ? 0 : hash24(subscriberOf(activity.ip));
+  const subscriber = activity.ip === undefined ? 0 : shortRingHash(subscriberOf(activity.ip), ringKey);
   account?.ring.add({ ...base, peer: deviceHash, address: subscriber }, kindBits.other);
   device?.ring.add(base, kindBits.other);
-  ip?.ring.add({ ...base, address: activity.device_id === undefined ? 0 : hash24(activity.device_id) }, kindBits.other);
+  ip?.ring.add(
+    { ...base, address: activity.device_id === undefined ? 0 : shortRingHash(activity.device_id, ringKey) },
+    kindBits.other,
+  );
   network?.ring.add(base, kindBits.other);
   if (block && block.ring !== network?.ring) block.ring.add(base, kindBits.other);
 }
@@ -177,7 +182,6 @@ function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene[
 // `fresh` is the ratio of this event if it is a log-in. It applies to the rest of the session.
 function readSession(context: RuleContext, event: EnrichedActivity, session: SessionFacts, fresh: LoginRatio | null): void {
   const { at } = event;
-  updateSession(session, event);
   if (fresh) {
     session.login ??= at;
     const { isNewDevice, isNewCountry } = noveltyOf(context);
@@ -216,7 +220,7 @@ function readGaps(into: Values, times: number[]): void {
   into["gap_mean_ms"] = Math.round(mean);
 }
 
-function updateSession(session: SessionFacts, event: EnrichedActivity): void {
+function updateSession(session: SessionFacts, event: EnrichedActivity, ringKey: string): void {
   const { activity, at } = event;
   const { type, browser, origin } = activity;
   session.started = Math.min(session.started, at);
@@ -239,7 +243,7 @@ function updateSession(session: SessionFacts, event: EnrichedActivity): void {
     if (session.times.length > timesMax) session.times.shift();
   }
   const named = activity.website_account_id ?? event.claimed;
-  const account = named === undefined ? 0 : hash32(named);
+  const account = named === undefined ? 0 : ringHash(named, ringKey);
   if (account !== 0 && !session.accounts.includes(account) && session.accounts.length < sessionAccountsMax)
     session.accounts.push(account);
 }

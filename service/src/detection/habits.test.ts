@@ -124,3 +124,19 @@ test("held log-ins: a report, a confirmed fraud or a flag keeps the device new, 
     expect(vector["account.device_is_new"]).toBe(isNew);
   }
 });
+
+test("shared log-ins: 400 log-ins of one account in a day move the ratios of others as little as one does", () => {
+  // A value that few others have speaks for the owner. So a thief in the owner's country and network would gain if his own
+  // account logged in elsewhere many times.
+  const nearby = { ...owner, device_id: "strange", ip: "192.0.2.9" };
+  const ratioAfter = (names: string[]) => {
+    const made = world();
+    for (const [index, website_account_id] of names.entries())
+      made.see(login(now - 500 + index, { ...thief, website_account_id }));
+    return ratioOf(made, login(now, nearby));
+  };
+  const one = Array.from({ length: 400 }, () => "mallory");
+  const many = one.map((name, index) => `${name}-${index}`);
+  expect(ratioAfter(one)).toBe(ratioAfter(["mallory"]));
+  expect(ratioAfter(many)).toBeLessThan(ratioAfter(one));
+});

@@ -1,13 +1,13 @@
 import { hostOf } from "../domain/address.ts";
 import { addCount, type AccountFacts, type HeldLogin, type LoginRatio, type LoginValues, type Place } from "./entity.ts";
 import { loginRatio, valueKinds, type LoginShares } from "./login-ratio.ts";
-import { hash32 } from "./ring.ts";
 import type { EnrichedActivity, Scene } from "./scene.ts";
 
 // A log-in with at least this ratio is unusual. It is held for a day before the account's habits include it. Otherwise a thief
 // who logs in twice would be usual the second time.
 const unusualMin = 1;
-const holdMs = 24 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
+const holdMs = dayMs;
 const heldMax = 4;
 
 type Account = NonNullable<Scene["account"]>;
@@ -51,16 +51,29 @@ type Seen = { ratio: LoginRatio; isNewDevice: boolean; isNewCountry: boolean };
 // Adds a log-in to the habits, or holds it. A repeated log-in keeps the time of the first, so that a new phone becomes usual even
 // if it logs in every hour.
 export function learnLogin({ facts, confirmed, falsePositives }: Account, event: EnrichedActivity, seen: Seen): void {
-  const { activity, at, country, lat, lon } = event;
+  const { at, country, lat, lon } = event;
   const values = loginValues(event);
   learnPlace(facts, { at, country, lat, lon });
   if (seen.ratio.total < unusualMin) return addHabit(facts, values);
   const held = facts.held ?? [];
   if (held.some((each) => valueKinds.every((kind) => each.values[kind] === values[kind]))) return;
-  // A page can choose its event's time but not the time of receipt, so nobody can end the holding early.
-  const until = holdMs + (activity.origin === "browser" ? Math.max(at, Date.parse(activity.received_at)) : at);
+  const until = holdMs + believedTime(event);
   const added: HeldLogin = { ...seen, at, until, values, reports: facts.reports, confirmed, falsePositives };
   facts.held = [...held, added].toSorted((a, b) => b.ratio.total - a.ratio.total).slice(0, heldMax);
+}
+
+// Of an account's log-ins, only the first of a day counts among the log-ins of all accounts. Otherwise one account could make its
+// values look usual for everybody by logging in again and again.
+export function isFirstOfDay(facts: AccountFacts, event: EnrichedActivity): boolean {
+  const day = Math.floor(believedTime(event) / dayMs);
+  if (facts.sharedDay !== undefined && day <= facts.sharedDay) return false;
+  facts.sharedDay = day;
+  return true;
+}
+
+// A page can choose the time of its event, but not the time of receipt.
+function believedTime({ activity, at }: EnrichedActivity): number {
+  return activity.origin === "browser" ? Math.max(at, Date.parse(activity.received_at)) : at;
 }
 
 export function loginValues(event: EnrichedActivity): LoginValues {
@@ -76,9 +89,19 @@ export function loginValues(event: EnrichedActivity): LoginValues {
   };
 }
 
-// A short key for a text that does not reveal the text.
+// A short key for a text that does not reveal the text. It is FNV-1a in 32 bits, without a tenant's key, because stored habits
+// must still match. An attacker who knows the text of a habit can send the text itself, so a collision gains nothing.
 export function shortKey(text: string): string {
-  return hash32(text).toString(36);
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    hash ^= text.charCodeAt(index);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  // FNV's low bits depend mostly on the last characters.
+  hash ^= hash >>> 16;
+  hash = Math.imul(hash, 0x85ebca6b);
+  hash ^= hash >>> 13;
+  return (hash >>> 0 || 1).toString(36);
 }
 
 function addHabit(facts: AccountFacts, values: LoginValues): void {

@@ -1,28 +1,12 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { ringSize } from "./catalogue.ts";
-import { claimBit, countryNumber, hash24, hash32, Ring, type RingEntry } from "./ring.ts";
+import { claimBit, countryNumber, Ring, type RingEntry } from "./ring.ts";
 
 const base = Date.UTC(2026, 4, 1);
 const dayMs = 24 * 60 * 60 * 1000;
 const noise = 64;
 const entry = (at: number, kind: number): RingEntry => ({ at: base + at, kind, peer: at + 1, address: 1, country: 0 });
-
-test("hashes: of 200,000 ids none hashes to 0, and fewer than 20 collide in 32 bits", () => {
-  const seen = new Set<number>();
-  for (let index = 0; index < 200_000; index++) {
-    const hash = hash32(`user-${index}`);
-    if (hash === 0 || hash24(`user-${index}`) === 0) throw new Error(`user-${index} hashes to 0`);
-    seen.add(hash);
-  }
-  // About 5 collisions are expected by chance.
-  expect(200_000 - seen.size).toBeLessThan(20);
-});
-
-test("hashes: numbered ids collide in the shorter hash no more than by chance", () => {
-  const seen = new Set(Array.from({ length: 4096 }, (_, index) => hash24(`10.0.${index >> 8}.${index & 255}`)));
-  expect(4096 - seen.size).toBeLessThan(6);
-});
 
 test("countries: every pair of letters has its own number, and anything else has 0", () => {
   const letters = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ");

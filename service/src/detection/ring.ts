@@ -226,24 +226,6 @@ function isSeen(value: number, count: number): boolean {
   return false;
 }
 
-// FNV-1a, 32 bits, never 0. Two of the at most 64 values of a ring collide once in two million rings.
-export function hash32(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) {
-    hash ^= text.charCodeAt(index);
-    hash = Math.imul(hash, 0x01000193);
-  }
-  // FNV's low bits depend mostly on the last characters. Without mixing, numbered ids would collide in the shorter hash.
-  hash ^= hash >>> 16;
-  hash = Math.imul(hash, 0x85ebca6b);
-  hash ^= hash >>> 13;
-  return hash >>> 0 || 1;
-}
-
-export function hash24(text: string): number {
-  return hash32(text) >>> 8 || 1;
-}
-
 export function countryNumber(country: string): number {
   return country.length === 2 ? country.charCodeAt(0) * 256 + country.charCodeAt(1) : 0;
 }

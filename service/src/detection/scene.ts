@@ -46,6 +46,8 @@ export type Scene = {
   // repetition.
   serverTells: number;
   shares: LoginShares;
+  // The tenant's key, with which names are hashed in rings.
+  ringKey: string;
 };
 export type AccountFlags = { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean };
 

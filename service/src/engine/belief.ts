@@ -15,7 +15,8 @@ export async function believeBatch({ batch, turn, events, keepIp }: Given) {
   const { tx, tenantId, now } = batch;
   const standing = new Standing(turn, events, now);
   const { hasBrowser: tenantHasBrowser, serverTells, trust } = standing;
-  const memory = await Memory.open({ tx, tenantId, tenantHasBrowser, serverTells, keepIp }, events);
+  const ringKey = Buffer.from(turn.ip_key).toString("hex");
+  const memory = await Memory.open({ tx, tenantId, tenantHasBrowser, serverTells, keepIp, ringKey }, events);
   const spokenFor = trust.isSnippetOnly ? await findSpokenFor(tx, tenantId, namedByPages(events)) : new Set<string>();
   const believed = memory.believe(events, trust, (account) => spokenFor.has(account));
   const accounts = await seeAccounts(batch, believed);

@@ -158,9 +158,9 @@ function judgeOne(
   { id_key, event }: Enriched,
   { keepIp, nowMs }: { keepIp: (ip: string) => string; nowMs: number },
 ): Judged {
-  const { context, ratio, isLogin } = observe(memory.scene(event));
+  const { context, ratio, isShared } = observe(memory.scene(event));
   const verdict = judge(context, set, ratio);
-  if (isLogin) memory.learnLogin(event);
+  if (isShared) memory.learnLogin(event);
   const { ip } = event.activity;
   const activity = ip === undefined ? event.activity : { ...event.activity, ip: keepIp(ip) };
   const { source, claimed, at } = event;

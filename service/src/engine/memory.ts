@@ -43,6 +43,7 @@ type Setting = {
   serverTells: number;
   // The address as it is stored under the tenant's ip_policy.
   keepIp: (ip: string) => string;
+  ringKey: string;
 };
 // The state of a session when it was loaded.
 type Before = { isTied: boolean; isHeard: boolean; claims: ReadonlySet<string> };
@@ -102,7 +103,7 @@ export class Memory {
     const { activity, at } = event;
     const { website_account_id: account, device_id: device } = activity;
     const isNewPair = this.#links.see(event);
-    const { tenantHasBrowser, serverTells } = this.#setting;
+    const { tenantHasBrowser, serverTells, ringKey } = this.#setting;
     const session = this.#session(event);
     const { device: onDevice, block, ...source } = this.#source(event);
     if (session) {
@@ -129,6 +130,7 @@ export class Memory {
       // flooded address, because events of its honest visitors may have been dropped.
       tenantHasBrowser: tenantHasBrowser && Date.parse(activity.received_at) - at < promptMs && !isFlooded(source.ip, at),
       serverTells,
+      ringKey,
       shares: {
         total: this.#loginsWith(totalName),
         of: (kind, value) => this.#loginsWith(`${kind}:${value}`),
