@@ -179,7 +179,7 @@ test("lock: if the owner cannot use the role, the reason is reported, and ROW_SE
   const { url, user } = await createPlain();
   const database = opened.database(url);
   await migrate(database);
-  expect(await openTenantLock(database)).toMatch(/may neither make nor take the role casehound_tenant/);
+  expect(await openTenantLock(database)).toMatch(/can neither create nor set the role casehound_tenant/);
   await expect(startService(testConfig({ databaseUrl: url, rowSecurity: "on" }))).rejects.toThrow(/^ROW_SECURITY: /);
   const admin = await connectTo({ connectionString: inject("databaseUrl") });
   await admin.query(`grant ${tenantRole} to ${user}`);
