@@ -169,10 +169,10 @@ test("backup and restore: a file that cannot be read or written gives a one-line
   ];
   expect(ran.map(({ code, out }) => ({ code, out }))).toEqual(ran.map(() => ({ code: 1, out: "" })));
   const words = [
-    /there is no file/,
+    /the file \S+ does not exist/,
     /not a plain file/,
-    /there is no folder/,
-    /exists already: --force/,
+    /the folder \S+ does not exist/,
+    /already exists: --force/,
     /not a plain/,
     /not a plain/,
   ];

@@ -95,7 +95,7 @@ test("cli: tenant create returns working credentials and rejects the same slug a
     clickstream_app_id: made["app_key"],
   });
   const again = await run(["tenant", "create", slug]);
-  expect(again).toMatchObject({ code: 1, out: "", err: `casehound: the tenant ${slug} exists already\n` });
+  expect(again).toMatchObject({ code: 1, out: "", err: `casehound: tenant ${slug} already exists\n` });
 });
 
 test("cli: token has the requested scopes and lifetime, and works", async () => {
@@ -165,7 +165,7 @@ test.each([
   [["token", "--unknown"], "Unknown option"],
   [["cases", "--limit", "1001"], "--limit takes"],
   [["cases", "--status", "open"], "--status takes"],
-  [["user", "create", "notmail", "--role", "lead"], "notmail is no e-mail address"],
+  [["user", "create", "notmail", "--role", "lead"], "notmail is not an e-mail address"],
   [["cases", "show", ""], "usage: cases show"],
   [["backup"], "usage: backup <file>"],
   [["restore", "one", "two"], "usage: restore <file>"],
@@ -183,7 +183,7 @@ test("cli: commands that only read create no database", async () => {
     expect({ code, out, err }).toEqual({
       code: 2,
       out: "",
-      err: `casehound: there is no database in DATA_DIR ${none}: start the service there first\n`,
+      err: `casehound: there is no database in DATA_DIR ${none}: start the service first\n`,
     });
   }
   expect(existsSync(none)).toBe(false);

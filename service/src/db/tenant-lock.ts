@@ -15,7 +15,8 @@ const alreadyThere = new Set(["42710", "23505"]);
 export async function openTenantLock(database: Database): Promise<string | null> {
   const fault = await prepareRole(database);
   if (fault !== null) return fault;
-  if (!(await canLockTenants(database))) return `connections do not run under the role ${tenantRole}. Does DATABASE_URL set options?`;
+  if (!(await canLockTenants(database)))
+    return `connections do not run under the role ${tenantRole}. Does DATABASE_URL set options?`;
   database.lockTenants(tenantRole);
   return null;
 }

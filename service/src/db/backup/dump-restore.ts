@@ -65,7 +65,8 @@ export function migrationsOf(header: DumpHeader, migrations: Migration[]): Migra
 }
 
 async function checkAlone({ client, held }: Place): Promise<void> {
-  if (!(await tryMigrationLock(client))) throw new BackupFault("another casehound is starting on this database or restoring into it");
+  if (!(await tryMigrationLock(client)))
+    throw new BackupFault("another casehound is starting on this database or restoring into it");
   for (let look = 1; await hasOthers(held); look++) {
     if (look === looksMax) throw new BackupFault("a casehound is running on this database: stop it first");
     await sleep(lookEveryMs);

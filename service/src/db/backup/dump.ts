@@ -53,7 +53,8 @@ export async function seeEveryRow(client: Client): Promise<void> {
 }
 
 async function readHeader(snapshot: Queryable, madeAt: string): Promise<DumpHeader> {
-  if (!(await hasMigrations(snapshot))) throw new BackupFault("there is nothing to back up: casehound has never used this database");
+  if (!(await hasMigrations(snapshot)))
+    throw new BackupFault("there is nothing to back up: casehound has never used this database");
   const migrations = await snapshot.query<AppliedMigration>(sql`
     select version, name, hash
     from migrations

@@ -28,7 +28,9 @@ export function makeCluster(folder: string, launcher: Launcher, superuser: strin
   if (existsSync(join(folder, "PG_VERSION"))) {
     const major = readFileSync(join(folder, "PG_VERSION"), "utf8").trim();
     if (major !== postgresMajor)
-      throw new EmbeddedFault(`DATA_DIR ${dirname(folder)} was created by PostgreSQL ${major}; this is PostgreSQL ${postgresMajor}`);
+      throw new EmbeddedFault(
+        `DATA_DIR ${dirname(folder)} was created by PostgreSQL ${major}; this is PostgreSQL ${postgresMajor}`,
+      );
     const fault = ownerFault(folder);
     if (fault !== null) throw new EmbeddedFault(`${fault.detail}: ${fault.next}`);
     return;
