@@ -64,7 +64,7 @@ if (stamp.lockHash !== lockHash || (wantsDev && !stamp.dev)) install(lockHash);
 const bundled = existsSync(join(root, "node_modules", ".bin", "node"));
 if (!bundled && Number(process.versions.node.split(".")[0]) < 24) {
   stop(
-    `Node 24 is required. This is ${process.versions.node}, and there is no packaged Node for ${process.platform} ${process.arch}`,
+    `Node 24 is required. This is ${process.versions.node}, and no packaged Node exists for ${process.platform} ${process.arch}`,
   );
 }
 
