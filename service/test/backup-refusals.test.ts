@@ -170,11 +170,11 @@ test("backup and restore: a file that cannot be read or written gives a one-line
   expect(ran.map(({ code, out }) => ({ code, out }))).toEqual(ran.map(() => ({ code: 1, out: "" })));
   const words = [
     /the file \S+ does not exist/,
-    /not a plain file/,
+    /not a regular file/,
     /the folder \S+ does not exist/,
     /already exists: --force/,
-    /not a plain/,
-    /not a plain/,
+    /not a regular/,
+    /not a regular/,
   ];
   for (const [index, { err }] of ran.entries()) expect(err).toMatch(words[index] ?? "");
   expect(ran.map(({ err }) => err.trimEnd().split("\n").length)).toEqual(ran.map(() => 1));

@@ -105,7 +105,7 @@ test("doctor and serve: a read-only database and one with another encoding are r
   ];
   await within(standby, (client) => client.query(`alter database ${nameOf(standby)} set default_transaction_read_only = on`));
   expect((await runCli(["doctor"], { DATABASE_URL: standby })).out).toMatch(/FAIL {2}database +it is read-only/);
-  expect(await lineOf(["migrate"], standby)).toContain("name the primary");
+  expect(await lineOf(["migrate"], standby)).toContain("use the primary");
   expect((await runCli(["doctor"], { DATABASE_URL: latin })).out).toMatch(
     /FAIL {2}database +.*encoding must be UTF8, not LATIN1/,
   );
@@ -118,7 +118,7 @@ test("cli exit 2: a read-only command changes no tables, and reports that they a
   await migrate(database, readMigrations().slice(0, 3));
   await database.end();
   for (const args of [["user", "list"], ["cases"], ["token"]]) {
-    expect(await lineOf(args, empty)).toContain("the database is empty: casehound migrate");
+    expect(await lineOf(args, empty)).toContain("the database is empty. Run casehound migrate");
     expect(await lineOf(args, old)).toMatch(/the database is out of date, pending: 0004.*Run casehound migrate/);
   }
   const tables = await within(empty, (client) => client.query("select 1 from pg_tables where schemaname = 'public'"));

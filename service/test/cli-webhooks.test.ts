@@ -18,7 +18,7 @@ test("cli: webhook commands show pending order, truncated output and that a disa
   expect(await say("deliveries")).toMatch(new RegExp(`^ *${closed?.event_id} .* after event ${opened?.event_id} `, "m"));
   expect(await say("deliveries")).not.toContain("--limit");
   expect(await say("deliveries", "--limit", "2")).toMatch(/\n\.\.\. and more: raise --limit, up to 1000, to see them\n$/);
-  expect(await say("resend", "--event", String(opened?.event_id))).toBe("1 is sent again\n");
+  expect(await say("resend", "--event", String(opened?.event_id))).toBe("1 delivery will be resent\n");
   await say("set", "--enabled", "false");
   expect(await say("deliveries", "--limit", "1")).toContain(" after event ");
   expect(await say("deliveries")).toContain(" when enabled ");
@@ -28,6 +28,6 @@ test("cli: webhook commands show pending order, truncated output and that a disa
 });
 
 test("cli: webhooks set says that the types stay unchanged if none are given", async () => {
-  expect((await runCli(["webhooks", "set", "--help"], {})).out).toContain("left out, they stay");
+  expect((await runCli(["webhooks", "set", "--help"], {})).out).toContain("default unchanged");
   expect((await runCli(["webhooks", "create", "--help"], {})).out).toContain("(default all)");
 });

@@ -147,7 +147,7 @@ test("cli: keys rotate, migrate and doctor report what they did", async () => {
   expect(await json(["keys", "rotate"])).toMatchObject({ kid: expect.any(String) });
   expect(await json(["migrate"])).toEqual({ applied: [] });
   const { code, out } = await run(["doctor"]);
-  expect(out).toContain(`ok    service        ${service.current.url} answers 200`);
+  expect(out).toContain(`ok    service        ${service.current.url} returned 200`);
   expect(code).toBe(0);
   const away = await run(["doctor"], { PUBLIC_URL: "http://127.0.0.1:1" });
   expect(away.out).toContain("FAIL  service");
@@ -161,10 +161,10 @@ test.each([
   [["tenant", "create", "oauth"], "reserved"],
   [["tenant", "create", "fine-slug", "--origin", "https://shop.example/path"], "is no origin"],
   [["token", "--scope", "read:everything"], 'there is no scope "read:everything"'],
-  [["token", "--expires-in", "0"], "--expires-in takes"],
+  [["token", "--expires-in", "0"], "--expires-in must be"],
   [["token", "--unknown"], "Unknown option"],
-  [["cases", "--limit", "1001"], "--limit takes"],
-  [["cases", "--status", "open"], "--status takes"],
+  [["cases", "--limit", "1001"], "--limit must be"],
+  [["cases", "--status", "open"], "--status must be"],
   [["user", "create", "notmail", "--role", "lead"], "notmail is not an e-mail address"],
   [["cases", "show", ""], "usage: cases show"],
   [["backup"], "usage: backup <file>"],

@@ -198,7 +198,7 @@ test("lock: if the URL prevents connections from using the role, there is no loc
   const database = opened.database(
     `${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent("-c search_path=public")}`,
   );
-  expect(await openTenantLock(database)).toMatch(/do not get the role/);
+  expect(await openTenantLock(database)).toMatch(/do not run under the role/);
 });
 
 test("upgrade: rows stored before the lock are still visible with it", async () => {

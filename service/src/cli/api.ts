@@ -17,7 +17,7 @@ import { mintToken } from "./tokens.ts";
 
 export const apiOptions: Command["options"] = {
   tenant: tenantOption,
-  url: { type: "string", describe: "the service's address (default: the address that it has stored)" },
+  url: { type: "string", describe: "the service's address (default: from the environment, or as the service stored it)" },
 };
 
 const readTimeoutMs = 15_000;

@@ -155,7 +155,7 @@ export type Ending =
   | { status: "FAILED"; fault: string; now: string }
   | { status: "QUEUED"; begun: number };
 
-// A backtest whose process stops or fails halfway returns to the queue, and the next process starts it from the beginning.
+// `QUEUED` returns a backtest to the queue because its process stops or its run failed. The next run starts from the beginning.
 export async function saveEnding(tx: Queryable, lease: Lease, ending: Ending): Promise<void> {
   const result = ending.status === "DONE" ? ending.result : null;
   await tx.query(sql`

@@ -45,7 +45,8 @@ async function listOrdered(database: Queryable, tenantId: string, page: CasePage
   const limit = limitOf(page);
   const isByChange = page.sort === "-updated_at";
   const direction = page.sort === "created_at" ? "asc" : "desc";
-  // The unfiltered list walks the primary key. A filtered one may not; the table definition says why.
+  // The unfiltered list walks the primary key. A filtered list orders by sorted_id, a copy of the id, so that the planner cannot
+  // walk the whole tenant along the primary key in search of matches.
   const id = plan.isWhole ? "case_id" : "sorted_id";
   const order = isByChange ? `touched_at ${direction}, ${id} ${direction}` : `${id} ${direction}`;
   const bounds = ["tenant_id = $1", ...boundsOf(plan, page, { id, bind }), ...positionCondition(page, id, bind)];
