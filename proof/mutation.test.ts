@@ -24,7 +24,7 @@ test("proof of the tests: a fault stays in its function, and one that does not f
   if (!fault) throw new Error("no fault");
   expect(plant(source, fault)).toBe(source.replace("return max", "return 0"));
   expect(() => plant(source, { ...fault, function: "three" })).toThrow("a.ts declares three 0 times");
-  expect(() => plant(source, { ...fault, change: { pattern: /max/, instead: "" } })).toThrow("fits one of a.ts 2 times");
+  expect(() => plant(source, { ...fault, change: { pattern: /max/, instead: "" } })).toThrow("matches one in a.ts 2 times");
 });
 
 // Whole runs of tests inside of a test, beside all the others.

@@ -16,7 +16,7 @@ const names = [
 // Wait for a lock that another apt-get holds, retry a failing mirror, and limit the time of each step.
 const aptGet = ["apt-get", "-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::Retries=3"];
 const stepMsMax = 15 * 60_000;
-const remedy = "install Debian's package chromium, or name a Chromium's path in CHROMIUM";
+const remedy = "install Debian's package chromium, or set CHROMIUM to the path of a Chromium";
 
 export class NoBrowser extends Error {}
 
@@ -38,7 +38,7 @@ function findInPath(name: string, env: Environment): string | null {
 export function findChromium(env: Environment = process.env): string | null {
   const named = env["CHROMIUM"];
   if (named !== undefined && named !== "") {
-    if (!isProgram(named)) throw new NoBrowser(`CHROMIUM names ${named}, which is not a program`);
+    if (!isProgram(named)) throw new NoBrowser(`CHROMIUM is set to ${named}, which is not a program`);
     return named;
   }
   for (const name of names) {
@@ -66,15 +66,15 @@ function runAsRoot(prefix: string[], command: string[], env: Environment): boole
 
 function install(env: Environment): void {
   if (findInPath("apt-get", env) === null)
-    throw new NoBrowser(`the tests need a Chromium and there is no apt-get here: ${remedy}`);
+    throw new NoBrowser(`the tests need a Chromium, and there is no apt-get to install one: ${remedy}`);
   const prefix = rootPrefix(env);
-  if (prefix === null) throw new NoBrowser(`the tests need a Chromium, and installing it takes root: ${remedy}`);
+  if (prefix === null) throw new NoBrowser(`the tests need a Chromium, and installing one requires root: ${remedy}`);
   process.stderr.write("casehound: installing Debian's package chromium for the tests, once (about 100 MB)\n");
   const began = Date.now();
   // If the update fails, for example because another source is unreachable, it may still have fetched the list we need.
   runAsRoot(prefix, [...aptGet, "update"], env);
   const isDone = runAsRoot(prefix, [...aptGet, "install", "-y", "--no-install-recommends", "chromium"], env);
-  if (!isDone) throw new NoBrowser(`chromium could not be installed (apt-get's words are above): ${remedy}`);
+  if (!isDone) throw new NoBrowser(`chromium could not be installed (see apt-get's output above): ${remedy}`);
   process.stderr.write(`casehound: installed chromium in ${Math.round((Date.now() - began) / 1000)} s\n`);
 }
 
@@ -83,6 +83,6 @@ export function ensureChromium(env: Environment = process.env): string {
   if (found !== null) return found;
   install(env);
   const installed = findChromium(env);
-  if (installed === null) throw new NoBrowser(`chromium was installed and is not in PATH: ${remedy}`);
+  if (installed === null) throw new NoBrowser(`chromium was installed but is not in PATH: ${remedy}`);
   return installed;
 }

@@ -1,4 +1,5 @@
-// What a program needs to know beside the operations, written into the client so that nobody keeps a copy by hand.
+// Constants and functions that programs need besides the operations. They are generated into the client, so that nobody maintains
+// a copy by hand.
 import { readFileSync } from "node:fs";
 import { CaseListItem, dispositions, reasonCharactersMax, defaultReasons } from "../service/src/domain/case.ts";
 import { eventFacts } from "../service/src/domain/event.ts";
@@ -41,7 +42,7 @@ function wordsOf(name: "webhook" | "deed"): Record<string, string> {
   return Object.fromEntries(eventFacts.flatMap(([type, { [name]: words }]) => (words === undefined ? [] : [[type, words]])));
 }
 
-// A pure function of the domain as it is written there; the types that it names are the client's too.
+// Copies a pure function of the domain. The client has the types that it uses.
 function copied(file: string, name: string): string {
   const source = readFileSync(new URL(`../service/src/domain/${file}`, import.meta.url), "utf8");
   const text = new RegExp(`^export function ${name}\\b.*?^}$`, "ms").exec(source)?.[0];

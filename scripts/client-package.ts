@@ -41,5 +41,5 @@ function run(command: string, args: string[]): string {
 
 if (import.meta.main) {
   const { file } = packClient(join(client, "dist"));
-  console.log(`The client's package is made. In the project that is to use it:\n\n  npm install ${file}`);
+  console.log(`The client's package was built. Install it in your project with:\n\n  npm install ${file}`);
 }

@@ -36,7 +36,8 @@ export type Operations = {
 ${entries.join("\n")}
 };
 
-// \`isRepeatable\`: to send it twice is to have sent it once, so that it may be retried. \`items\`: what a list's page holds.
+// \`isRepeatable\`: sending the request twice has the same effect as sending it once, so it may be retried. \`items\`: the member
+// that holds the entries of a list.
 export const operations = {
 ${table.join("\n")}
 } as const;

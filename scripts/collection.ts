@@ -75,7 +75,7 @@ function toRequest(method: string, path: string, described: Described): Request 
   const query = parameters.filter((each) => each.in === "query");
   // Query parameters are included but disabled, so users can enable those they want.
   const required = query.find((each) => each.required);
-  if (required) throw new Error(`${id}: ${required.name} is required, and would be switched off`);
+  if (required) throw new Error(`${id}: ${required.name} is required but would be disabled`);
   return {
     id,
     name: summary,

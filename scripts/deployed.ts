@@ -33,7 +33,7 @@ function readManifests(name: string): Manifest[] {
   });
 }
 
-// As JSON, to be searched.
+// The manifests as JSON text, for searching.
 export const manifests = (name: string): string => JSON.stringify(readManifests(name));
 
 const podFiles = ["kubernetes/web.yaml", "kubernetes/engine.yaml"];

@@ -12,7 +12,7 @@ function git(...args: string[]): string {
 export function commit(): string {
   const head = git("rev-parse", "HEAD");
   if (head === "") return "unknown";
-  return git("status", "--porcelain") === "" ? head : `${head}, with changes`;
+  return git("status", "--porcelain") === "" ? head : `${head}, with uncommitted changes`;
 }
 
 // Returns all parts if none is named. An unknown name is the caller's mistake.

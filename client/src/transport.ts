@@ -85,7 +85,7 @@ export class Transport {
       if (response.status === 204) return undefined;
       const answer = readJson(response, text);
       if (typeof answer === "object" && answer !== null && "data" in answer) return answer.data;
-      throw new WrongBaseAddress(response.status, `${url} did not answer with data: is the base address right?`);
+      throw new WrongBaseAddress(response.status, `${url} did not return data: check the base address`);
     }
   }
 
@@ -98,13 +98,13 @@ export class Transport {
     if (response.ok) {
       // The body may never end.
       await response.body?.cancel();
-      throw new WrongBaseAddress(response.status, `${url} did not answer with a stream: is the base address right?`);
+      throw new WrongBaseAddress(response.status, `${url} did not return a stream: check the base address`);
     }
     const failure = failureOf(response, await response.text());
     if (response.status !== 401 || !this.#isRenewable) throw failure;
     // Treat this as a temporary failure: the next attempt fetches a fresh token.
     this.#token = null;
-    throw new TypeError("the token counts no more", { cause: failure });
+    throw new TypeError("the token is no longer valid", { cause: failure });
   }
 
   get #isRenewable(): boolean {
@@ -167,7 +167,7 @@ export class Transport {
       return { response, text: await response.text() };
     } catch (cause) {
       if (signal?.aborted === true) throw new Aborted(signal.reason);
-      if (limit.aborted) throw new TimedOut(`${url} did not answer within ${timeoutMs} ms`, { cause });
+      if (limit.aborted) throw new TimedOut(`${url} did not respond within ${timeoutMs} ms`, { cause });
       throw cause;
     }
   }
@@ -179,7 +179,7 @@ function baseFault(base: string): string | null {
   if (!/^https?:\/\//i.test(base)) return "must begin with http:// or https://";
   const url = URL.canParse(base) ? new URL(base) : null;
   if (url === null || url.search !== "" || url.hash !== "") return "must be an address without a query or fragment";
-  return url.username === "" && url.password === "" ? null : "must not hold a user or password";
+  return url.username === "" && url.password === "" ? null : "must not contain a user or password";
 }
 
 // One token request serves all callers, but each waits only for its own time limit.
@@ -189,7 +189,9 @@ async function within<T>(work: Promise<T>, { signal, timeoutMs }: Limits): Promi
   const over = new AbortController();
   const left = new Promise<never>((_, reject) => {
     const leave = () =>
-      reject(signal?.aborted === true ? new Aborted(signal.reason) : new TimedOut(`no token came within ${timeoutMs} ms`));
+      reject(
+        signal?.aborted === true ? new Aborted(signal.reason) : new TimedOut(`no token was received within ${timeoutMs} ms`),
+      );
     if (either.aborted) leave();
     else either.addEventListener("abort", leave, { once: true, signal: over.signal });
   });
@@ -209,7 +211,7 @@ function parse(response: Response, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const words = `${response.url} did not answer with JSON: is the base address right?`;
+    const words = `${response.url} did not return JSON: check the base address`;
     throw new WrongBaseAddress(response.status, words, { cause });
   }
 }
@@ -217,7 +219,7 @@ function parse(response: Response, text: string): unknown {
 function failureOf(response: Response, text: string): Error {
   // Browsers hide the status of a redirect.
   if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
-    const words = `${response.url} answered with a redirect, which is not followed: is the base address right?`;
+    const words = `${response.url} returned a redirect, which is not followed: check the base address`;
     return new WrongBaseAddress(response.status, words);
   }
   let answer: unknown;
@@ -229,7 +231,7 @@ function failureOf(response: Response, text: string): Error {
   if (isProblem(answer)) return new ProblemError(answer, retryAfterOf(response));
   return new WrongBaseAddress(
     response.status,
-    `${response.url} answered ${response.status} without a problem: is the base address right?`,
+    `${response.url} returned ${response.status} without a problem document: check the base address`,
   );
 }
 

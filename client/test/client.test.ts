@@ -96,5 +96,5 @@ test("client: a response that is not JSON is reported as a wrong base address", 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const client = new CasehoundClient({ baseUrl, tenant: "demo", credentials: { token: "t" } });
-  await expect(client.call("getTenant", {})).rejects.toThrow(/did not answer with JSON: is the base address right/);
+  await expect(client.call("getTenant", {})).rejects.toThrow(/did not return JSON: check the base address/);
 });

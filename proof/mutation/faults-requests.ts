@@ -1,31 +1,31 @@
 import { faultsIn, type Fault } from "./fault.ts";
 
-// Order of checks, tenants, tokens, sessions, limits: what stands before an operation.
+// Faults in what runs before an operation: the order of checks, tenants, tokens, sessions and limits.
 export const requestFaults: Fault[] = [
   ...faultsIn("service/src/api/http/run.ts", [
     [
-      "a scope is not asked for",
+      "a scope is not required",
       "runOperation",
       /if \(!\w+\.scopes\.has\(\w+\.scope\)\) throw/,
       "if (false) throw",
       "service/test/scopes.test.ts",
     ],
     [
-      "any tenant's path will do",
+      "a token works for any tenant's path",
       "requireTenant",
       /if \(!\w+ \|\| !\w+\) throw/,
       "if (identity.tenant === null) throw",
       "service/test/isolation.test.ts",
     ],
     [
-      "a token in the address counts",
+      "a token in the URL is accepted",
       "runOperation",
       /if \(\S*access_token\S*\.test\(.*\)\) throw/,
       "if (false) throw",
       "service/test/token-attacks.test.ts",
     ],
     [
-      "the body is judged before the key",
+      "the body is validated before the key",
       "runOperation",
       /(const \w+ = \w+\.wantsKey \? requireKey\(.*;)(\s+)(validate\(.*;)/,
       "$3$2$1",
@@ -39,17 +39,17 @@ export const requestFaults: Fault[] = [
       "service/test/order.test.ts",
     ],
     [
-      "a change is made before its request has ended",
+      "a change is applied before the whole request was received",
       "runOperation",
       /if \(\w+\.method !== "GET"\) await readBody\(.*\);/,
       "",
       "service/test/framing-changes.test.ts",
     ],
-    ["a key may have any character", "keyPattern", /\[.*\]\{1,255\}/, ".{1,255}", "service/test/key-alphabet.test.ts"],
+    ["a key may contain any character", "keyPattern", /\[.*\]\{1,255\}/, ".{1,255}", "service/test/key-alphabet.test.ts"],
     ["a key may be empty", "keyPattern", /\{1,255\}/, "{0,255}", "service/test/key-alphabet.test.ts"],
-    ["an empty parameter is taken", "readQuery", /\w+ === "" \|\| /, "", "service/test/order.test.ts"],
+    ["an empty parameter is accepted", "readQuery", /\w+ === "" \|\| /, "", "service/test/order.test.ts"],
     [
-      "numbers may be written anyhow",
+      "numbers are accepted in any notation",
       "readParameter",
       /\/\S+\/\.test\((\w+)\)/,
       '$1.trim() !== ""',
@@ -68,18 +68,18 @@ export const requestFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/api/http/path.ts", [
     [
-      "a parameter may come twice",
+      "a parameter may appear twice",
       "parseQuery",
       /if \(\w+\.has\(\w+\)\) throw/,
       "if (false) throw",
       "service/test/case-list.test.ts",
     ],
-    ["U+0000 passes in a path", "decode", /\w+\.includes\("\\0"\) \? null : /, "", "service/test/paths.test.ts"],
-    ["dots are an id", "isDotSegment", /\/\S+\/i\.test\(\w+\)/, "false", "service/test/paths.test.ts"],
+    ["U+0000 is accepted in a path", "decode", /\w+\.includes\("\\0"\) \? null : /, "", "service/test/paths.test.ts"],
+    ["a dot segment is accepted as an id", "isDotSegment", /\/\S+\/i\.test\(\w+\)/, "false", "service/test/paths.test.ts"],
   ]),
   ...faultsIn("service/src/api/http/json.ts", [
     [
-      "a member may come twice",
+      "a member may appear twice",
       "parseJson",
       /if \(\w+ !== countMembers\(\w+\)\) throw/,
       "if (false) throw",
@@ -89,12 +89,18 @@ export const requestFaults: Fault[] = [
       "an escaped quote ends a name",
       "scan",
       /\w+ \? endOfString\(\w+, (\w+)\) : (\w+\.indexOf\(.*\));/,
-      // With an end of its own: what is planted must fail, and not run for ever.
+      // Math.max makes it end: the planted fault must fail a test, not loop forever.
       "Math.max($1, $2);",
       "service/src/api/http/json.test.ts",
     ],
-    ["nesting has no end", "scan", /if \(\+\+(\w+) > \w+\)/, "if (++$1 < 0)", "service/src/api/http/json.test.ts"],
-    ["bytes that are no UTF-8 are mended", "parseJson", /fatal: true/, "fatal: false", "service/src/api/http/json.test.ts"],
+    ["nesting has no limit", "scan", /if \(\+\+(\w+) > \w+\)/, "if (++$1 < 0)", "service/src/api/http/json.test.ts"],
+    [
+      "invalid UTF-8 is repaired instead of rejected",
+      "parseJson",
+      /fatal: true/,
+      "fatal: false",
+      "service/src/api/http/json.test.ts",
+    ],
     [
       "the order of members matters to a key",
       "canonicalJson",
@@ -105,7 +111,7 @@ export const requestFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/api/http/body.ts", [
     [
-      "a packed body is read as it is",
+      "a compressed body is read as if it were plain",
       "requireMediaType",
       /\w+ !== undefined && \w+\.toLowerCase\(\) !== "identity"/,
       "false",
@@ -114,32 +120,32 @@ export const requestFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/api/tokens/auth.ts", [
     [
-      "a revoked client goes on where it is connected",
+      "a revoked client can continue on its open connection",
       "#forgetClient",
       /this\.#lastOf = new WeakMap\(\);/,
       "",
       "service/test/revocation.test.ts",
     ],
     [
-      "who was last on a connection is who asks",
+      "a request is attributed to the previous caller on its connection",
       "identify",
       /(\w+)\?\.sent === \w+ \?/,
       "$1 ?",
       "service/test/revocation.test.ts",
     ],
-    ["a token for others is taken", "#verifyOwn", /^ +audience,\n/m, "", "service/test/token-attacks.test.ts"],
-    ["any kind of token is taken", "#verifyOwn", /^ +typ: .*\n/m, "", "service/test/token-attacks.test.ts"],
-    ["a token of anybody's making is taken", "#verifyOwn", /^ +issuer: .*\n/m, "", "service/test/token-attacks.test.ts"],
-    ["a revoked client goes on", "#verifyOwn", /\w+\.revoked_at !== null \|\| /, "", "service/test/clients.test.ts"],
+    ["a token for another audience is accepted", "#verifyOwn", /^ +audience,\n/m, "", "service/test/token-attacks.test.ts"],
+    ["any type of token is accepted", "#verifyOwn", /^ +typ: .*\n/m, "", "service/test/token-attacks.test.ts"],
+    ["a token of any issuer is accepted", "#verifyOwn", /^ +issuer: .*\n/m, "", "service/test/token-attacks.test.ts"],
+    ["a revoked client can continue", "#verifyOwn", /\w+\.revoked_at !== null \|\| /, "", "service/test/clients.test.ts"],
     [
-      "a revoked client is remembered",
+      "a revoked client stays in the cache",
       "#forgetClient",
       /if \(.*\) this\.#remembered\.delete\(\w+\);/,
       "",
       "service/test/clients.test.ts",
     ],
     [
-      "two Authorization headers are one",
+      "two Authorization headers are accepted",
       "identify",
       /if \(\w+\.length > 1\) throw/,
       "if (false) throw",
@@ -168,9 +174,9 @@ export const requestFaults: Fault[] = [
     ],
   ]),
   ...faultsIn("service/src/api/http/cursor.ts", [
-    ["a cursor opens for any list", "#tag", /\.update\(\w+\)\.update\("\\0"\)/, "", "service/test/case-list.test.ts"],
+    ["a cursor is accepted for any list", "#tag", /\.update\(\w+\)\.update\("\\0"\)/, "", "service/test/case-list.test.ts"],
     [
-      "a cursor that was changed opens",
+      "a modified cursor is accepted",
       "open",
       /(!\w+) \|\| !timingSafeEqual\(.*\)\) \{/,
       "$1) {",
@@ -179,14 +185,14 @@ export const requestFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/api/people/web-sessions.ts", [
     [
-      "a change needs no token of the page",
+      "a change needs no CSRF token",
       "#requireOwnPage",
       /\w+\.length !== \w+\.length \|\| !timingSafeEqual\(\w+, \w+\)/,
       "false",
       "service/test/people-sessions.test.ts",
     ],
     [
-      "pages of others may send",
+      "pages of other origins may send requests",
       "requireOwnOrigin",
       /\w+ !== this\.#own\.origin && !\w+/,
       "false",
@@ -211,7 +217,7 @@ export const requestFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/domain/role.ts", [
     [
-      "who lacks a scope hands it out",
+      "a user can grant a scope that they lack",
       "requireReach",
       /if \(\w+ !== undefined\) throw/,
       "if (false) throw",
@@ -220,14 +226,14 @@ export const requestFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/api/collector/collector.ts", [
     [
-      "pages of any origin may send",
+      "pages of any origin may send events",
       "#requireTenant",
       / \|\| \(\w+ !== undefined && !\w+\.allowed_origins\.includes\(\w+\)\)/,
       "",
       "service/test/collector.test.ts",
     ],
     [
-      "a page learns of the outage as a refusal",
+      "an outage is reported to a page as a rejection",
       "asPageFailure",
       /\w+ \? unavailable\(.*\) : toFailure/,
       "toFailure",

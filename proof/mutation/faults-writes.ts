@@ -1,16 +1,16 @@
 import { faultsIn, type Fault } from "./fault.ts";
 
-// Keys, versions, locks, retries, tenants in statements, the log, detection: what an operation does.
+// Faults in what an operation does: keys, versions, locks, retries, tenants in statements, the log and detection.
 export const writeFaults: Fault[] = [
   ...faultsIn("service/src/api/case-update.ts", [
     [
-      "a key does not know its case",
+      "a key is not bound to its case",
       "fingerprint",
       /\$\{\w+\.method\} \$\{\w+\.path\}\\n/,
       "",
       "service/test/idempotency.test.ts",
     ],
-    ["a key does not know its body", "fingerprint", /\\n\$\{canonicalJson\(.*\)\}/, "", "service/test/idempotency.test.ts"],
+    ["a key is not bound to its body", "fingerprint", /\\n\$\{canonicalJson\(.*\)\}/, "", "service/test/idempotency.test.ts"],
     [
       "a reply is not stored",
       "updateUnderKey",
@@ -18,7 +18,7 @@ export const writeFaults: Fault[] = [
       "",
       "service/test/idempotency.test.ts",
     ],
-    ["a refusal is not bound to its key", "caseReplies", /if \(!.*\) throw/, "throw", "service/test/idempotency.test.ts"],
+    ["a rejection is not stored under its key", "caseReplies", /if \(!.*\) throw/, "throw", "service/test/idempotency.test.ts"],
     [
       "a second case of an account is opened",
       "decide",
@@ -27,43 +27,49 @@ export const writeFaults: Fault[] = [
       "service/test/case-update.test.ts",
     ],
     [
-      "an account's id is put in unescaped",
+      "an account's id is inserted unescaped",
       "withAccount",
       /\$\{JSON\.stringify\((\w+)\)\}/,
       '"${$1}"',
       "service/test/accounts-odd.test.ts",
     ],
-    ["a dollar in an account's id is a pattern", "withAccount", /\(\) => /, "", "service/test/accounts-odd.test.ts"],
     [
-      "of two closes of one case that come together both are applied",
+      "a dollar sign in an account's id is used as a replacement pattern",
+      "withAccount",
+      /\(\) => /,
+      "",
+      "service/test/accounts-odd.test.ts",
+    ],
+    [
+      "two closes of one case in the same batch are both applied",
       "distinct",
       /\w+\.every\(.*\);/,
       "true;",
       "service/test/closes-together.test.ts",
     ],
     [
-      "closes that lost a race together are not tried alone",
+      "a batch of closes that lost a race is not retried one by one",
       "closeTogether",
       /if \(\w+\) return \w+\.map\(\(\) => null\);/,
       "",
       "service/test/closes-together.test.ts",
     ],
     [
-      "closes whose database is away are tried again",
+      "a batch of closes is retried although the database is unreachable",
       "closeTogether",
       /!\(\w+ instanceof Failure\) \|\| \w+\.code === "transaction-contended"/,
       "true",
       "service/test/closes-together.test.ts",
     ],
     [
-      "closes that come together keep no replies",
+      "a batch of closes stores no replies",
       "closeTogether",
       /\w+\.map\(.*\.claim, .*\)\);/,
       "[];",
       "service/test/closes-together.test.ts",
     ],
     [
-      "a case twice in one bulk is closed twice",
+      "a case that is listed twice in a bulk close is closed twice",
       "decideAll",
       /if \(!\(\w+ instanceof Failure\)\) \w+\.set\(.*\);/,
       "",
@@ -81,7 +87,7 @@ export const writeFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/domain/case.ts", [
     [
-      "a stale version is as good as any",
+      "a stale version is accepted",
       "changeStatus",
       /if \(.*\) throw versionConflict\(\w+\);/,
       "",
@@ -97,14 +103,14 @@ export const writeFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/db/keys.ts", [
     [
-      "a key may be used for something else",
+      "a key can be reused for another request",
       "claimKey",
       /if \(!\w+\.fingerprint\.equals\(.*\)\) \{/,
       "if (false) {",
       "service/test/idempotency.test.ts",
     ],
     [
-      "a key is known to other tenants",
+      "a key is shared by all tenants",
       "claimKey",
       /k\.tenant_id = \$\{\w+\} and (k\.key = )/,
       "$1",
@@ -112,22 +118,16 @@ export const writeFaults: Fault[] = [
     ],
   ]),
   ...faultsIn("service/src/db/cases.ts", [
+    ["a batch of closes waits for a locked case", "lockFreshCases", / skip locked/, "", "service/test/closes-together.test.ts"],
     [
-      "closes that come together wait for a case that somebody holds",
-      "lockFreshCases",
-      / skip locked/,
-      "",
-      "service/test/closes-together.test.ts",
-    ],
-    [
-      "closes that come together reach another tenant's case",
+      "a batch of closes reaches another tenant's case",
       "lockFreshCases",
       /tenant_id = \$\{\w+\} and (case_id = )/,
       "$1",
       "service/test/closes-together.test.ts",
     ],
     [
-      "closes that come together do not look whether their key is known",
+      "a batch of closes does not check whether a key was used",
       "lockFreshCases",
       /where k\.known is null/,
       "",
@@ -151,7 +151,7 @@ export const writeFaults: Fault[] = [
   ...faultsIn("service/src/api/accounts.ts", [
     ["a block does not reach the cases", "update", /if \(.*\) await saveBlockedFlag\(.*\);/, "", "service/test/accounts.test.ts"],
     [
-      "an erasure leaves the log as it is",
+      "an erasure does not change the log",
       "erase",
       /await eraseAccountFromEvents\(.*\);/,
       "",
@@ -161,7 +161,7 @@ export const writeFaults: Fault[] = [
   ...faultsIn("service/src/db/events.ts", [
     ["the log is read without its tenant", "listEventsAfter", /tenant_id = \$\{\w+\} and /, "", "service/test/events.test.ts"],
     [
-      "the log leaves gaps",
+      "the log has gaps",
       "appendEvents",
       /(last_event_id = last_event_id \+ \$\{.*\}::int)/,
       "$1 + 1",
@@ -170,7 +170,7 @@ export const writeFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/db/case-filters.ts", [
     [
-      "created_after includes its moment",
+      "created_after includes its own time",
       "filters",
       /uuidV7Floor\((\w+) \+ 1\)/,
       "uuidV7Floor($1)",
@@ -180,14 +180,14 @@ export const writeFaults: Fault[] = [
   ...faultsIn("service/src/db/postgres/database.ts", [
     ["the loser of a race is not run again", "attemptsMax", /= 3/, "= 1", "service/test/races.test.ts"],
     [
-      "a lost COMMIT is called contended",
+      "a lost COMMIT is reported as contended",
       "commit",
       /if \(contendedCodes\.has\(.*\)\) throw (\w+);/,
       "throw contended($1);",
       "service/test/outage.test.ts",
     ],
     [
-      "nobody waits for a lock",
+      "a transaction does not wait for a lock",
       "#transact",
       /(catch \((\w+)\)[^]*)if \((\w+)\) continue;/,
       "$1if ($3) throw contended($2);",
@@ -196,7 +196,7 @@ export const writeFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/db/postgres/lane.ts", [
     [
-      "the tenant of the read before stays named",
+      "the tenant of the previous read stays set",
       "ask",
       /if \(\w+ !== this\.#tenantId\)/,
       "if (this.#tenantId === null)",
@@ -208,12 +208,12 @@ export const writeFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/db/inbox.ts", [
     [
-      "what was stored is stored again",
+      "a stored activity is stored again",
       "insertBatches",
       /\w+\.length === 0 \? (\w+) : \w+\.filter\(.*\);/,
       "$1;",
       "service/test/activities.test.ts",
     ],
-    ["a page can take a server's id", "activityKey", /\$\{\w+\}:/, "", "service/test/collector-belief.test.ts"],
+    ["a page can use up a server's activity id", "activityKey", /\$\{\w+\}:/, "", "service/test/collector-belief.test.ts"],
   ]),
 ];

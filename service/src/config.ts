@@ -165,7 +165,7 @@ function baseUrl(value: string | null, name: string): string | null {
   if (value === null) return null;
   const url = httpUrl(value, name);
   if (url.search !== "" || url.hash !== "")
-    throw new ConfigFault(`${name} must be an address without query, not ${JSON.stringify(value)}`);
+    throw new ConfigFault(`${name} must be an address without a query, not ${JSON.stringify(value)}`);
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
@@ -225,15 +225,14 @@ function readOidc(env: Environment): Config["oidc"] {
   if (!issuer || !clientId || !clientSecret || !tenant) throw new ConfigFault(`${names.join(", ")} must be set together`);
   const url = httpUrl(issuer, "OIDC_ISSUER");
   const isHere = ["127.0.0.1", "[::1]", "localhost"].includes(url.hostname);
-  if (url.protocol === "http:" && !isHere)
-    throw new ConfigFault("OIDC_ISSUER must be an https address, but for this machine's own");
+  if (url.protocol === "http:" && !isHere) throw new ConfigFault("OIDC_ISSUER must be an https address, except on this machine");
   const fault = slugFault(tenant);
   if (fault !== null) throw new ConfigFault(`OIDC_TENANT: ${fault}`);
   return { issuer, clientId, clientSecret, tenant };
 }
 
 function secretFault(secret: string): string | null {
-  return /^[\x20-\x7e]{24,256}$/.test(secret) ? null : "a client secret is 24 to 256 ASCII characters";
+  return /^[\x20-\x7e]{24,256}$/.test(secret) ? null : "a client secret must have 24 to 256 ASCII characters";
 }
 
 function readIssuers(value: string | null): TrustedIssuer[] {

@@ -17,7 +17,7 @@ export function demoEnrichment(nowMs: number): Enrichment {
   return new Enrichment([city, asn]);
 }
 
-// A shop that sends a month of history and then goes on live, over HTTP through the collector and the API like any other. Every
+// A shop that sends a month of history and then continues live, over HTTP through the collector and the API like any other. Every
 // start uses a different shop, because the ids of the previous one are already known. Returns a function that stops it.
 export function startDemo({ url, tenant, clientId, clientSecret, appKey }: Target, log: Logger): () => Promise<void> {
   const stopping = new AbortController();

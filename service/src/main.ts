@@ -24,14 +24,19 @@ function greet({ url, demo, setUpLink }: Service, roles: Config["roles"]): void 
         : `Casehound's engine is up (${seconds} s).`,
   ];
   if (setUpLink !== null)
-    lines.push("", "Nobody has signed up yet. This link makes the first admin; it works once, for 15 minutes:", `  ${setUpLink}`);
+    lines.push(
+      "",
+      "Nobody has signed up yet. This link creates the first admin; it works once, for 15 minutes:",
+      `  ${setUpLink}`,
+    );
   if (demo) lines.push(...demoLines(url, demo));
   process.stdout.write(`${lines.join("\n")}\n`);
 }
 
 function demoLines(url: string, { tenant, client_id, client_secret }: DemoCredentials): string[] {
   const who = ["", `  tenant         ${tenant}`, `  client_id      ${client_id}`];
-  if (client_secret === null) return [...who, "  client_secret  was rotated; a new client: npm run -s cli -- client create"];
+  if (client_secret === null)
+    return [...who, "  client_secret  was rotated; to create a new client: npm run -s cli -- client create"];
   const form = `-d grant_type=client_credentials -d client_id=${client_id} -d client_secret=${client_secret}`;
   return [
     ...who,
@@ -40,7 +45,7 @@ function demoLines(url: string, { tenant, client_id, client_secret }: DemoCreden
     "Try it:",
     `  curl -s ${url}/v2/oauth/token ${form}`,
     "",
-    "Ctrl+C stops it.",
+    "Press Ctrl+C to stop.",
   ];
 }
 

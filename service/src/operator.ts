@@ -5,7 +5,7 @@ import { codeOf } from "./db/postgres/database.ts";
 import { MigrationFault } from "./db/postgres/migrate.ts";
 import { Failure } from "./domain/failure.ts";
 
-// What is wrong, and what to do about it.
+// What is wrong, and how to fix it.
 export type Trouble = { detail: string; next: string };
 
 // Whether the operator can fix the error. Such an error is shown in one line with exit code 2, in every command. Anything else is
@@ -19,16 +19,17 @@ const steps: [code: RegExp, next: (role: string) => string][] = [
   [
     /^42501$/,
     (role) =>
-      `the role ${role} needs the rights of the tables' owner: grant <owner> to ${role}, or name the owner in DATABASE_URL`,
+      `the role ${role} needs the privileges of the tables' owner: grant <owner> to ${role}, or use the owner in DATABASE_URL`,
   ],
-  [/^28/, (role) => `are the user ${role} and the password right, and does pg_hba.conf let them in?`],
-  [/^3D000$/, () => "create that database, or name another"],
+  [/^28/, (role) => `check the user ${role}, the password, and whether pg_hba.conf allows the connection`],
+  [/^3D000$/, () => "create that database, or use another"],
   [
     /^53300$/,
-    () => "every connection is taken: raise max_connections (or the limit of the role or the database), or close what holds them",
+    () =>
+      "all connections are in use: raise max_connections (or the limit of the role or the database), or close other connections",
   ],
-  [/^(53100|58030|ENOSPC)$/, () => "make room on the database's disk"],
-  [/^25006$/, () => "it is read-only, as a standby is: name the primary"],
+  [/^(53100|58030|ENOSPC)$/, () => "free some space on the database's disk"],
+  [/^25006$/, () => "it is read-only, like a standby: use the primary"],
   [/^57P/, () => "it is starting or stopping: try again in a moment"],
 ];
 
@@ -39,8 +40,8 @@ export function tellDatabase(error: unknown, databaseUrl: string | null): Troubl
   const detail = parts.map((each) => (each instanceof Error ? each.message : String(each)).replaceAll("\n", " ")).join(", ");
   const known = steps.find(([code]) => code.test(codeOf(root)));
   if (known) return { detail, next: known[1](roleOf(databaseUrl)) };
-  if (databaseUrl === null) return { detail, next: "the file postgres.log in DATA_DIR says why" };
-  return { detail, next: "is it up, and are host, port, user, password and name in DATABASE_URL right?" };
+  if (databaseUrl === null) return { detail, next: "look in the file postgres.log in DATA_DIR" };
+  return { detail, next: "check that the database is running, and the host, port, user, password and name in DATABASE_URL" };
 }
 
 // Whether the database is unavailable or rejects us, which the operator can fix.
@@ -51,7 +52,7 @@ export function isDatabaseTrouble(error: unknown): boolean {
   return parts.some((each) => each instanceof Error && "syscall" in each && /^(connect|getaddrinfo)$/.test(String(each.syscall)));
 }
 
-// The same in one line.
+// The same explanation as a one-line fault.
 export function databaseFault(error: unknown, databaseUrl: string | null): unknown {
   if (isOperators(error)) return error;
   const { detail, next } = tellDatabase(error, databaseUrl);

@@ -55,7 +55,7 @@ export type Service = {
   issuer: Issuer;
   metrics: Metrics;
   demo: DemoCredentials | null;
-  // For the first person of the embedded database's tenant, as long as there is none.
+  // For the first user of the embedded database's tenant, while it has none.
   setUpLink: string | null;
   stop: () => Promise<void>;
 };
@@ -154,11 +154,11 @@ function checkPublicUrl({ host, publicUrl, databaseUrl, roles }: Config, log: Lo
 }
 
 async function lockTenants(database: Database, { rowSecurity }: Config, log: Logger): Promise<void> {
-  if (await isBound(database)) throw new ConfigFault("DATABASE_URL: its user must own the tables, or have bypassrls");
+  if (await isBound(database)) throw new ConfigFault("DATABASE_URL: the user must own the tables, or have bypassrls");
   if (rowSecurity === "off") return;
   const fault = await openTenantLock(database);
   if (fault !== null && rowSecurity === "on") throw new ConfigFault(`ROW_SECURITY: ${fault}`);
-  if (fault !== null) log.warn({ fault }, "tenants are kept apart by the statements alone, without row-level security");
+  if (fault !== null) log.warn({ fault }, "row-level security is off: only the statements keep tenants apart");
 }
 
 // Whether the simulated shop runs. Its visitors come from a simulated internet that no real address file covers, so

@@ -61,8 +61,9 @@ export async function createTenant(database: Database, wanted: NewTenant, clock:
     created_at: tenant.created_at,
   };
   await database.transaction(async (tx) => {
-    if (!(await insertTenant(tx, tenant))) throw new Failure("item-already-exists", `the tenant ${wanted.slug} exists already`);
-    if (!(await insertClient(tx, client))) throw new Failure("item-already-exists", `the client id ${client.client_id} is taken`);
+    if (!(await insertTenant(tx, tenant))) throw new Failure("item-already-exists", `tenant ${wanted.slug} already exists`);
+    if (!(await insertClient(tx, client)))
+      throw new Failure("item-already-exists", `client id ${client.client_id} is already in use`);
     await insertDefaults(tx, tenant.tenant_id, defaultRules, tenant.created_at);
     await saveDefaultsVersion(tx, tenant.tenant_id, defaultsVersion);
   });
@@ -130,7 +131,7 @@ export async function createClient(database: Database, wanted: NewClient, clock:
     created_at: clock.now(),
   };
   const isNew = await database.transaction((tx) => insertClient(tx, client));
-  if (!isNew) throw new Failure("item-already-exists", `the client id ${clientId} is taken`);
+  if (!isNew) throw new Failure("item-already-exists", `client id ${clientId} is already in use`);
   return { tenant: tenant.slug, tenant_id: tenant.tenant_id, client_id: clientId, client_secret: secret };
 }
 

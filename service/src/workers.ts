@@ -14,10 +14,10 @@ type Parts = Omit<Detector, "ruleSets"> & { log: Logger; metrics: Metrics; reten
 export function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: Parts): () => Promise<void> {
   const ruleSets = new RuleSets(
     ({ rule_id, rule_version }, fault) =>
-      log.error({ err: fault, rule_id, rule_version }, "a rule is left out until it is changed"),
+      log.error({ err: fault, rule_id, rule_version }, "a rule cannot be compiled and is skipped until it is changed"),
     {
       onLimited: (tenant_id, rule_ids) =>
-        log.warn({ tenant_id, rule_ids }, "the patterns of these rules take too long; the rules are paused for five minutes"),
+        log.warn({ tenant_id, rule_ids }, "the patterns of these rules take too long, so the rules are paused for five minutes"),
     },
   );
   const { database, clock } = detector;

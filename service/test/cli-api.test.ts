@@ -46,7 +46,7 @@ test("cli: cases can be listed, shown and closed", async () => {
     case_version: 2,
     current_state: { disposition: "FALSE_POSITIVE", reason: "known" },
   });
-  expect((await run(["cases", "close", opened.case_id, ...of])).out).toContain("was closed already, version 2");
+  expect((await run(["cases", "close", opened.case_id, ...of])).out).toContain("was already closed, version 2");
 });
 
 test("cli: control characters from a service do not reach the terminal, and a wrong URL gives a one-line error", async () => {
@@ -63,12 +63,12 @@ test("cli: control characters from a service do not reach the terminal, and a wr
   const refused = await run(["cases", "show", "a-case", ...of]);
   expect(refused).toMatchObject({ code: 1, err: "casehound: �]0;owned�\n" });
   expect((await run(["webhooks", "rotate", "a-webhook", ...of])).out).not.toContain("\u001b");
-  expect((await run(["rules", "list", ...of])).err).toMatch(/^casehound: \S+ did not answer with JSON.*\n$/);
+  expect((await run(["rules", "list", ...of])).err).toMatch(/^casehound: \S+ did not return JSON.*\n$/);
   hostile.close();
 });
 
 test("cli: an argument that starts with a dash or is only dots is reported as a usage error", async () => {
-  expect(await run(["accounts", "show", "-someone"])).toMatchObject({ code: 2, err: expect.stringContaining("behind --") });
+  expect(await run(["accounts", "show", "-someone"])).toMatchObject({ code: 2, err: expect.stringContaining("after --") });
   const dots = await run(["accounts", "show", "..", "--tenant", (await TestTenant.create(service.current)).slug]);
   expect(dots).toMatchObject({ code: 2, err: expect.stringContaining("must not be ..") });
 });
@@ -96,7 +96,7 @@ test("cli: a rule can be tested without a database and backtested on past activi
   expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("event.type") });
   const wrong = await run(["rules", "test", "event.nothing > 1"], nowhere);
   expect(wrong).toMatchObject({ code: 1, out: "" });
-  expect(wrong.err).toContain("the expression is no rule");
+  expect(wrong.err).toContain("the expression is not a rule");
   const file = join(folder, "rule.json");
   writeFileSync(file, JSON.stringify({ expression: 'event.type == "fraud_report"' }));
   const tenant = await TestTenant.create(service.current);
@@ -120,7 +120,7 @@ test("cli: a webhook can be created, tested, inspected and deleted", async () =>
       secret: string;
     };
     const id = made.webhook.webhook_id;
-    expect((await run(["webhooks", "test", id, ...of])).out).toContain("delivered: the receiver answered 204");
+    expect((await run(["webhooks", "test", id, ...of])).out).toContain("delivered: the receiver returned 204");
     Receiver.verify(receiver.at(0), made.secret);
     await tenant.openCase();
     await vi.waitFor(() => expect(receiver.received).toHaveLength(2), { timeout: 20_000 });
@@ -161,7 +161,7 @@ test("cli: a read from a service that hangs fails within 20 s and reports it", a
   const { code, out, err } = await run(["cases", "--url", url, "--tenant", tenant.slug]);
   hung.close();
   expect({ code, out }).toEqual({ code: 1, out: "" });
-  expect(err).toContain(`${url} does not answer in time`);
+  expect(err).toContain(`${url} did not respond in time`);
   expect(Date.now() - began).toBeLessThan(25_000);
 });
 
@@ -192,7 +192,7 @@ test("cli: events tail prints events until it is stopped", async () => {
   });
   child.kill("SIGINT");
   expect((await ended).code).toBe(0);
-  expect(out).toMatch(/2 events; go on with --after \d+\n$/);
+  expect(out).toMatch(/2 events; continue with --after \d+\n$/);
 });
 
 test("cli: events tail without --after starts with the next event", async () => {

@@ -46,7 +46,9 @@ async function lineOf(args: string[], databaseUrl: string): Promise<string> {
 
 test.each(commands)("cli exit 2: %s %s with an unreachable database prints one line", async (...args) => {
   const line = await lineOf(args, "postgresql://casehound@127.0.0.1:1/casehound");
-  expect(line).toMatch(/^casehound: DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1; is it up, and are host/);
+  expect(line).toMatch(
+    /^casehound: DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1; check that the database is running, and the host/,
+  );
 });
 
 test.each(commands)("cli exit 2: %s %s with a role that lacks privileges names the role and what to grant", async (...args) => {
@@ -55,13 +57,13 @@ test.each(commands)("cli exit 2: %s %s with a role that lacks privileges names t
 
 test("cli exit 2: an unknown role and exhausted connections get their own messages, not that of a database that is down", async () => {
   expect(await lineOf(["user", "list"], url.replace("//casehound@", "//nobody_at_all@"))).toContain(
-    "are the user nobody_at_all and the password right",
+    "check the user nobody_at_all, the password",
   );
   const full = await createDatabase(inject("databaseUrl"));
   await within(full, (client) => client.query(`alter database ${nameOf(full)} connection limit 0`));
   for (const args of commands) expect(await lineOf(args, asRole(full))).toContain("raise max_connections");
   const { out, code } = await runCli(["doctor"], { DATABASE_URL: asRole(full) });
-  expect(out).toMatch(/FAIL {2}database[^]*what to do: every connection is taken/);
+  expect(out).toMatch(/FAIL {2}database[^]*what to do: all connections are in use/);
   expect(code).toBe(1);
 });
 
@@ -103,7 +105,7 @@ test("doctor and serve: a read-only database and one with another encoding are r
   ];
   await within(standby, (client) => client.query(`alter database ${nameOf(standby)} set default_transaction_read_only = on`));
   expect((await runCli(["doctor"], { DATABASE_URL: standby })).out).toMatch(/FAIL {2}database +it is read-only/);
-  expect(await lineOf(["migrate"], standby)).toContain("name the primary");
+  expect(await lineOf(["migrate"], standby)).toContain("use the primary");
   expect((await runCli(["doctor"], { DATABASE_URL: latin })).out).toMatch(
     /FAIL {2}database +.*encoding must be UTF8, not LATIN1/,
   );
@@ -116,8 +118,8 @@ test("cli exit 2: a read-only command changes no tables, and reports that they a
   await migrate(database, readMigrations().slice(0, 3));
   await database.end();
   for (const args of [["user", "list"], ["cases"], ["token"]]) {
-    expect(await lineOf(args, empty)).toContain("the database is empty: casehound migrate");
-    expect(await lineOf(args, old)).toMatch(/its tables are old, 0004.* pending: casehound migrate/);
+    expect(await lineOf(args, empty)).toContain("the database is empty. Run casehound migrate");
+    expect(await lineOf(args, old)).toMatch(/the database is out of date, pending: 0004.*Run casehound migrate/);
   }
   const tables = await within(empty, (client) => client.query("select 1 from pg_tables where schemaname = 'public'"));
   expect(tables.rows).toEqual([]);
@@ -141,10 +143,10 @@ test("restore: commands on a copy that was never served call no service, unless 
     expect(never).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringContaining("no service was started on this database yet"),
+      err: expect.stringContaining("no service has been started on this database yet"),
     });
     const doctor = await runCli(["doctor"], { DATABASE_URL: copy, METRICS_PORT: "off" });
-    expect(doctor.out).toMatch(/FAIL {2}service +none has been started on this database yet/);
+    expect(doctor.out).toMatch(/FAIL {2}service +no service has been started on this database yet/);
     for (const databaseUrl of [copy, url]) {
       const named = await runCli(["cases", "--tenant", "copied"], { DATABASE_URL: databaseUrl, PORT: "1" });
       expect(named).toMatchObject({ code: 1, err: expect.stringContaining("nothing answers at http://127.0.0.1:1") });

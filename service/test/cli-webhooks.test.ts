@@ -17,17 +17,17 @@ test("cli: webhook commands show pending order, truncated output and that a disa
   const [closed, opened] = await deliveriesOf(made);
   expect(await say("deliveries")).toMatch(new RegExp(`^ *${closed?.event_id} .* after event ${opened?.event_id} `, "m"));
   expect(await say("deliveries")).not.toContain("--limit");
-  expect(await say("deliveries", "--limit", "2")).toMatch(/\n\.\.\. and more: --limit, to 1000, shows them\n$/);
-  expect(await say("resend", "--event", String(opened?.event_id))).toBe("1 is sent again\n");
+  expect(await say("deliveries", "--limit", "2")).toMatch(/\n\.\.\. and more: raise --limit, up to 1000, to see them\n$/);
+  expect(await say("resend", "--event", String(opened?.event_id))).toBe("1 delivery will be resent\n");
   await say("set", "--enabled", "false");
   expect(await say("deliveries", "--limit", "1")).toContain(" after event ");
-  expect(await say("deliveries")).toContain(" when it is on ");
+  expect(await say("deliveries")).toContain(" when enabled ");
   expect(await say("resend", "--event", String(opened?.event_id))).toBe(
-    `1 is sent again when the webhook is on: webhooks set ${webhook.webhook_id} --enabled true\n`,
+    `1 delivery will be resent once the webhook is enabled: webhooks set ${webhook.webhook_id} --enabled true\n`,
   );
 });
 
 test("cli: webhooks set says that the types stay unchanged if none are given", async () => {
-  expect((await runCli(["webhooks", "set", "--help"], {})).out).toContain("left out, they stay");
+  expect((await runCli(["webhooks", "set", "--help"], {})).out).toContain("default unchanged");
   expect((await runCli(["webhooks", "create", "--help"], {})).out).toContain("(default all)");
 });

@@ -95,7 +95,7 @@ test("cli: tenant create returns working credentials and rejects the same slug a
     clickstream_app_id: made["app_key"],
   });
   const again = await run(["tenant", "create", slug]);
-  expect(again).toMatchObject({ code: 1, out: "", err: `casehound: the tenant ${slug} exists already\n` });
+  expect(again).toMatchObject({ code: 1, out: "", err: `casehound: tenant ${slug} already exists\n` });
 });
 
 test("cli: token has the requested scopes and lifetime, and works", async () => {
@@ -147,7 +147,7 @@ test("cli: keys rotate, migrate and doctor report what they did", async () => {
   expect(await json(["keys", "rotate"])).toMatchObject({ kid: expect.any(String) });
   expect(await json(["migrate"])).toEqual({ applied: [] });
   const { code, out } = await run(["doctor"]);
-  expect(out).toContain(`ok    service        ${service.current.url} answers 200`);
+  expect(out).toContain(`ok    service        ${service.current.url} returned 200`);
   expect(code).toBe(0);
   const away = await run(["doctor"], { PUBLIC_URL: "http://127.0.0.1:1" });
   expect(away.out).toContain("FAIL  service");
@@ -161,11 +161,11 @@ test.each([
   [["tenant", "create", "oauth"], "reserved"],
   [["tenant", "create", "fine-slug", "--origin", "https://shop.example/path"], "is no origin"],
   [["token", "--scope", "read:everything"], 'there is no scope "read:everything"'],
-  [["token", "--expires-in", "0"], "--expires-in takes"],
+  [["token", "--expires-in", "0"], "--expires-in must be"],
   [["token", "--unknown"], "Unknown option"],
-  [["cases", "--limit", "1001"], "--limit takes"],
-  [["cases", "--status", "open"], "--status takes"],
-  [["user", "create", "notmail", "--role", "lead"], "notmail is no e-mail address"],
+  [["cases", "--limit", "1001"], "--limit must be"],
+  [["cases", "--status", "open"], "--status must be"],
+  [["user", "create", "notmail", "--role", "lead"], "notmail is not an e-mail address"],
   [["cases", "show", ""], "usage: cases show"],
   [["backup"], "usage: backup <file>"],
   [["restore", "one", "two"], "usage: restore <file>"],
@@ -183,7 +183,7 @@ test("cli: commands that only read create no database", async () => {
     expect({ code, out, err }).toEqual({
       code: 2,
       out: "",
-      err: `casehound: there is no database in DATA_DIR ${none}: start the service there first\n`,
+      err: `casehound: there is no database in DATA_DIR ${none}: start the service first\n`,
     });
   }
   expect(existsSync(none)).toBe(false);

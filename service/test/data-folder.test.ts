@@ -52,7 +52,9 @@ test("DATA_DIR: a folder that an older version left open is closed on the next u
   }
   if (isRoot) chownSync(dataDir, 0, 0);
   for (const folder of [dataDir, join(dataDir, "run")]) chmodSync(folder, 0o755);
-  expect((await runCli(["doctor"], { DATA_DIR: dataDir })).out).toMatch(/FAIL {2}data folder .*open to others \(755\)/);
+  expect((await runCli(["doctor"], { DATA_DIR: dataDir })).out).toMatch(
+    /FAIL {2}data folder .*accessible to other users \(755\)/,
+  );
   expect(Number(await useOnce(dataDir))).toBe(0);
   expect([dataDir, join(dataDir, "run"), ...secrets].map(modeOf)).toEqual([closed, "700", "600", "600"]);
   expect((await runCli(["doctor"], { DATA_DIR: dataDir })).out).toMatch(/ok {4}data folder/);

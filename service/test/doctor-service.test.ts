@@ -47,7 +47,7 @@ async function faultAt(url: string): Promise<string> {
 
 test("doctor: reports an https URL whose server does not speak TLS", async () => {
   const fault = await faultAt(`https://127.0.0.1:${service.current.port}`);
-  expect(fault).toMatch(/is answered without TLS\n.*a proxy has to end TLS/);
+  expect(fault).toMatch(/does not use TLS\n.*put a proxy there that terminates TLS/);
 });
 
 test("doctor: reports an untrusted certificate", async () => {
@@ -61,7 +61,7 @@ test("doctor: reports a URL that redirects, one that hangs, and an unknown host 
   const away = createHttpServer((_request, response) => void response.writeHead(301, { location: "https://x.example/" }).end());
   expect(await faultAt(`http://127.0.0.1:${await listen(away)}`)).toMatch(/redirects to https:\/\/x\.example\//);
   const hung = createServer(() => {});
-  expect(await faultAt(`http://127.0.0.1:${await listen(hung)}`)).toMatch(/does not answer in time/);
+  expect(await faultAt(`http://127.0.0.1:${await listen(hung)}`)).toMatch(/did not respond in time/);
   expect(await faultAt("http://nowhere.invalid")).toMatch(/the name nowhere\.invalid cannot be resolved/);
 });
 
@@ -70,7 +70,7 @@ test("doctor: reports a service whose URL differs from the one configured here",
   const named = `http://localhost:${port}`;
   const fault = await faultAt(named);
   expect(fault).toMatch(/^FAIL {2}public url/);
-  expect(fault).toContain(`calls itself ${url}, and here it is called ${named}`);
+  expect(fault).toContain(`PUBLIC_URL is ${url}, but here it is ${named}`);
   expect(await failing({ PUBLIC_URL: url })).toEqual([]);
 });
 
@@ -78,7 +78,7 @@ test("doctor: reports ports that are taken before the service starts", async () 
   const [port, metrics] = [await listen(createServer()), await listen(createServer())];
   const found = await failing({ PUBLIC_URL: "http://127.0.0.1:1", PORT: String(port), METRICS_PORT: String(metrics) });
   expect(found).toHaveLength(3);
-  expect(found.join("\n")).toMatch(new RegExp(`PORT ${port} is taken[^]*METRICS_PORT ${metrics} is taken`));
+  expect(found.join("\n")).toMatch(new RegExp(`PORT ${port} is used[^]*METRICS_PORT ${metrics} is used`));
 });
 
 test("doctor: reports missing and invalid address files, and a DATA_DIR that is a file", async () => {
@@ -97,7 +97,7 @@ test("doctor: reports disabled webhooks and dead messages, each with its own com
   expect(checkWebhooks({ ...waiting, deliveries: { waiting: 0, dead: 2 }, disabledWebhooks: 1, limitedRules: 0 })).toMatchObject([
     { detail: "2 messages were given up", next: expect.stringContaining("webhooks resend <webhook_id>") },
     {
-      detail: expect.stringMatching(/^1 webhook was switched off/),
+      detail: expect.stringMatching(/^1 webhook was disabled/),
       next: expect.stringContaining("webhooks set <webhook_id> --enabled true"),
     },
   ]);

@@ -112,7 +112,7 @@ test("doctor 7: an engine that is not running", async () => {
     const tenant = await TestTenant.create(idle);
     await tenant.report("someone");
     await idle.database.query(sql`update inbox set received_at = received_at - interval '10 minutes'`);
-    expect(await faultOf({ DATABASE_URL: url, PUBLIC_URL: idle.url })).toMatch(/engine[^]*ROLES have engine/);
+    expect(await faultOf({ DATABASE_URL: url, PUBLIC_URL: idle.url })).toMatch(/engine[^]*ROLES include engine/);
   } finally {
     await idle.stop();
   }
@@ -144,9 +144,9 @@ test("doctor 10: a port taken by another program, whether it speaks HTTP or not"
   const mute = createServer((socket) => socket.destroy());
   try {
     expect(await faultOf({ PUBLIC_URL: `http://127.0.0.1:${await listen(other)}` })).toMatch(
-      /service[^]*answered by something else/,
+      /service[^]*another program answers/,
     );
-    expect(await faultOf({ PUBLIC_URL: `http://127.0.0.1:${await listen(mute)}` })).toMatch(/service[^]*is taken by something/);
+    expect(await faultOf({ PUBLIC_URL: `http://127.0.0.1:${await listen(mute)}` })).toMatch(/service[^]*is used by a program/);
   } finally {
     other.close();
     mute.close();
@@ -163,13 +163,13 @@ test("doctor 11: a clock that is off", async () => {
   expect(code).toBe(1);
 });
 
-test("doctor 12: a folder that is open to others or does not exist", async () => {
+test("doctor 12: a folder that other users can access or that does not exist", async () => {
   const dataDir = join(folder, "open");
   expect(await faultOf({ DATABASE_URL: "", DATA_DIR: dataDir })).toMatch(/data folder[^]*there is no database/);
   expect(existsSync(dataDir)).toBe(false);
   mkdirSync(join(dataDir, "postgres"), { recursive: true });
   chmodSync(join(dataDir, "postgres"), 0o755);
-  expect(await faultOf({ DATABASE_URL: "", DATA_DIR: dataDir })).toMatch(/data folder[^]*open to others \(755\)/);
+  expect(await faultOf({ DATABASE_URL: "", DATA_DIR: dataDir })).toMatch(/data folder[^]*accessible to other users \(755\)/);
 });
 
 test("doctor 13: a nearly full disk, little memory, few open files, an old Node.js", () => {

@@ -27,13 +27,13 @@ test.runIf(isRoot)(
   async () => {
     const dataDir = await madeFolder();
     chownSync(join(dataDir, "postgres", "PG_VERSION"), 12_345, 12_345);
-    const words = /postgres\/PG_VERSION belongs to user 12345, and PostgreSQL would run as user \d+: chown -R \d+ /;
+    const words = /postgres\/PG_VERSION belongs to user 12345, but PostgreSQL would run as user \d+: chown -R \d+ /;
     expect(await processes.launch({ DATA_DIR: dataDir }).refusal()).toMatch(words);
     const { out, code } = await runCli(["doctor"], { DATA_DIR: dataDir });
     expect(out).toMatch(/FAIL {2}data folder +\S+ belongs to user 12345[^]*what to do: chown -R/);
     expect(code).toBe(1);
     chownSync(join(dataDir, "postgres"), 0, 0);
-    expect(await processes.launch({ DATA_DIR: dataDir }).refusal()).toMatch(/postgres belongs to user 0, and/);
+    expect(await processes.launch({ DATA_DIR: dataDir }).refusal()).toMatch(/postgres belongs to user 0, but/);
   },
 );
 
@@ -41,7 +41,7 @@ test.runIf(isRoot)("start, exit 2: a socket folder of another user is kept, and 
   const dataDir = await madeFolder();
   chownSync(join(dataDir, "run"), 12_345, 12_345);
   const line = await processes.launch({ DATA_DIR: dataDir }).refusal();
-  expect(line).toContain("/run belongs to user 12345: run it as that user");
+  expect(line).toContain("/run belongs to user 12345: run casehound as that user");
   expect(line).not.toContain("remove");
   expect(existsSync(join(dataDir, "run"))).toBe(true);
 });

@@ -220,7 +220,9 @@ test("kill -9 while the database is created: the partial database does not preve
 });
 
 test("start, exit 2: a DATA_DIR that cannot be created is reported", async () => {
-  expect(await processes.launch({ DATA_DIR: "/proc/casehound" }).refusal()).toContain("DATA_DIR /proc/casehound cannot be made");
+  expect(await processes.launch({ DATA_DIR: "/proc/casehound" }).refusal()).toContain(
+    "DATA_DIR /proc/casehound cannot be created",
+  );
 });
 
 test.runIf(process.getuid?.() === 0)(

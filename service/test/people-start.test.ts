@@ -79,13 +79,13 @@ test("cli: user create prints a one-time link, user list shows the users, and us
   expect((await browser.call("GET", "/cases")).status).toBe(200);
   expect((await run(dataDir, ["user", "list"])).out).toContain("active");
   const disabled = await run(dataDir, ["user", "disable", email]);
-  expect(disabled).toMatchObject({ code: 0, out: `${email} is disabled, and signed out everywhere\n` });
+  expect(disabled).toMatchObject({ code: 0, out: `${email} is disabled and signed out everywhere\n` });
   expectProblem(await browser.call("GET", "/cases"), 401, "unauthorized");
   const refused: [string[], number, string][] = [
     [["user", "create", email, "--role", "lead"], 1, "exists already"],
-    [["user", "create", newEmail()], 2, "--role takes one of investigator, lead, admin"],
-    [["user", "create", newEmail(), "--role", "root"], 2, "--role takes one of"],
-    [["user", "create", "nobody", "--role", "lead"], 2, "nobody is no e-mail address"],
+    [["user", "create", newEmail()], 2, "--role must be one of investigator, lead, admin"],
+    [["user", "create", newEmail(), "--role", "root"], 2, "--role must be one of"],
+    [["user", "create", "nobody", "--role", "lead"], 2, "nobody is not an e-mail address"],
     [["user", "create", newEmail(), "--role", "lead", "--tenant", "no-such"], 1, "there is no tenant no-such"],
     [["user", "disable", newEmail()], 1, "has no user"],
   ];

@@ -179,7 +179,7 @@ test("lock: if the owner cannot use the role, the reason is reported, and ROW_SE
   const { url, user } = await createPlain();
   const database = opened.database(url);
   await migrate(database);
-  expect(await openTenantLock(database)).toMatch(/may neither make nor take the role casehound_tenant/);
+  expect(await openTenantLock(database)).toMatch(/can neither create nor set the role casehound_tenant/);
   await expect(startService(testConfig({ databaseUrl: url, rowSecurity: "on" }))).rejects.toThrow(/^ROW_SECURITY: /);
   const admin = await connectTo({ connectionString: inject("databaseUrl") });
   await admin.query(`grant ${tenantRole} to ${user}`);
@@ -198,7 +198,7 @@ test("lock: if the URL prevents connections from using the role, there is no loc
   const database = opened.database(
     `${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent("-c search_path=public")}`,
   );
-  expect(await openTenantLock(database)).toMatch(/do not get the role/);
+  expect(await openTenantLock(database)).toMatch(/do not run under the role/);
 });
 
 test("upgrade: rows stored before the lock are still visible with it", async () => {

@@ -182,7 +182,7 @@ test("start: with a configured tenant there is no demo, and the printed link cre
   for (let start = 1; start <= 2; start++) {
     const service = await processes.start({ DATA_DIR: dataDir, ...bootstrap("acme") });
     expect(service.stdout).not.toContain("client_secret");
-    expect(service.stdout).toContain("This link makes the first admin");
+    expect(service.stdout).toContain("This link creates the first admin");
     const caller = await Caller.signIn(service.port, credentials("acme"));
     expect((await caller.call("GET", "/cases")).status).toBe(200);
     expect(await service.stop()).toEqual(cleanExit);

@@ -120,7 +120,7 @@ test("events: an event over 30 kB is sent without its attributes, with a warning
   const warned = page.waitForEvent("console");
   const large = 'Object.fromEntries(Array.from({ length: 30 }, (_, index) => ["a" + index, "ü".repeat(1024)]))';
   await page.evaluate(`casehound.record("payment", ${large}); casehound.flush()`);
-  expect((await warned).text()).toBe("casehound: payment is too large, and goes without its attributes");
+  expect((await warned).text()).toBe("casehound: payment is too large and is sent without its attributes");
   const { attributes } = await site.shop.untilEvent("payment");
   expect(Object.keys(attributes).filter((name) => name.startsWith("a"))).toEqual([]);
 });
@@ -164,6 +164,6 @@ test("events: without an app key the tag warns and does nothing", async () => {
   const page = await site.visitor.newPage();
   const warned = page.waitForEvent("console");
   await page.goto(site.shop.url);
-  expect((await warned).text()).toBe("casehound: the script's element needs the attribute data-app-key");
+  expect((await warned).text()).toBe("casehound: the script element needs the attribute data-app-key");
   expect(await page.evaluate("window.casehound")).toBeUndefined();
 });

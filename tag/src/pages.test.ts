@@ -6,8 +6,8 @@ const minuteMs = 60_000;
 const viewed = (): unknown[] => site.shop.ofType("_page_view").map(({ attributes }) => attributes["_page_url"]);
 
 test.for([
-  { browser: "a browser that tells", script: "" },
-  { browser: "an older one", script: "delete window.navigation" },
+  { browser: "a browser with the Navigation API", script: "" },
+  { browser: "an older browser", script: "delete window.navigation" },
 ])(
   "pages: in $browser, each path of a single-page shop is one view with its title, and queries and fragments are not",
   async ({ script }) => {

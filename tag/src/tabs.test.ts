@@ -12,7 +12,7 @@ test("tabs: two tabs are one device and one session", async () => {
   expect(site.shop.ofType("_session_start")).toHaveLength(1);
 });
 
-test("tabs: what two tabs could not deliver, the next visit delivers, each event once", async () => {
+test("tabs: the next visit delivers what two tabs could not, each event once", async () => {
   site.shop.answer = 503;
   const tabs = [await site.visit("/one"), await site.visit("/two")];
   for (const [index, tab] of tabs.entries()) await tab.evaluate(`casehound.record("tab_${index}")`);

@@ -1,6 +1,6 @@
-// What a page may call on `window.casehound`, for sites written in TypeScript.
+// The methods that a page may call on `window.casehound`, for sites written in TypeScript.
 
-// The service takes these as the activities of the same names; any other name is a custom activity.
+// The service maps these to activities with the same names. Any other name is a custom activity.
 export type ActivityName =
   | "login_succeeded"
   | "login_failed"

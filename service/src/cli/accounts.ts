@@ -54,7 +54,8 @@ async function show({ client, positionals }: ApiCall): Promise<Outcome> {
 async function set(call: ApiCall): Promise<Outcome> {
   const crm = textOption(call.options, "crm");
   const change = { ...readFlags(call), ...(crm !== undefined && { crm_account_id: crm === "" ? null : crm }) };
-  if (Object.keys(change).length === 0) throw new UsageFault("nothing to set: --blocked, --quarantined, --fraudulent or --crm");
+  if (Object.keys(change).length === 0)
+    throw new UsageFault("nothing to set: give --blocked, --quarantined, --fraudulent or --crm");
   const result = await call.client.updateEndUserAccount(call.positionals[0] ?? "", change);
   return { result, text: accountText(result) };
 }
@@ -68,7 +69,7 @@ export const accountCommands: Command[] = [
     options: {
       ...apiOptions,
       ...flagOptions,
-      crm: { type: "string", describe: "with this CRM id" },
+      crm: { type: "string", describe: "only accounts with this CRM id" },
       limit: { type: "string", describe: "how many, 1 to 1000 (default 20)" },
     },
     wants,
@@ -86,7 +87,7 @@ export const accountCommands: Command[] = [
   {
     name: "accounts set",
     usage: "accounts set <account_id> [--blocked true|false] [--crm <id>]",
-    summary: "sets flags of an account, or its CRM id",
+    summary: "sets an account's flags or CRM id",
     positionals: { min: 1, max: 1 },
     options: { ...apiOptions, ...flagOptions, crm: { type: "string", describe: 'its CRM id, or "" for none' } },
     wants,

@@ -17,7 +17,7 @@ import { mintToken } from "./tokens.ts";
 
 export const apiOptions: Command["options"] = {
   tenant: tenantOption,
-  url: { type: "string", describe: "where the service answers (default: where it says that it does)" },
+  url: { type: "string", describe: "the service's address (default: from the environment, or as the service stored it)" },
 };
 
 const readTimeoutMs = 15_000;
@@ -33,7 +33,7 @@ const limitedFetch: typeof fetch = (input, init) => {
 // A change is retried under the same key, which takes long if the service hangs.
 function tellRetry({ err }: Terminal): (retry: { error: unknown; attempt: number }) => void {
   return ({ error, attempt }) => {
-    if (isTimeout(error)) err(`casehound: no answer yet after ${attempt} attempts, trying again\n`);
+    if (isTimeout(error)) err(`casehound: no response after ${attempt} attempts, retrying\n`);
   };
 }
 
@@ -47,8 +47,11 @@ export function overApi(run: (call: ApiCall) => Promise<Outcome>): Command["run"
     const token = async () => (await mintToken({ ...call, options: { tenant: slug } })).text;
     const baseUrl = (textOption(call.options, "url") ?? (await call.store.address()))?.replace(/\/+$/, "");
     if (baseUrl === undefined)
-      throw new Failure("service-unavailable", "no service was started on this database yet: npm start, or name one with --url");
-    if (!/^https?:\/\//.test(baseUrl)) throw new UsageFault("--url takes an address that begins with http:// or https://");
+      throw new Failure(
+        "service-unavailable",
+        "no service has been started on this database yet: run npm start, or give an address with --url",
+      );
+    if (!/^https?:\/\//.test(baseUrl)) throw new UsageFault("--url must begin with http:// or https://");
     const told = { fetch: limitedFetch, hooks: { onRetry: tellRetry(call.terminal) } };
     const client = new CasehoundClient({ baseUrl, tenant: slug, credentials: { token }, ...told });
     try {
@@ -59,7 +62,7 @@ export function overApi(run: (call: ApiCall) => Promise<Outcome>): Command["run"
       // A TypeError without a cause is a bug, not a failed request.
       if (!isTimeout(error) && !(error instanceof TypeError && error.cause !== undefined)) throw error;
       const { detail, next } = await tellUnreached(baseUrl, error);
-      throw new Failure("service-unavailable", `${detail}: ${next}, or name another service with --url`, { cause: error });
+      throw new Failure("service-unavailable", `${detail}: ${next}, or give another address with --url`, { cause: error });
     }
   };
 }
@@ -70,14 +73,15 @@ export function readWhole(
   { least, most, fallback }: { least: number; most: number; fallback: number },
 ) {
   const value = Number(textOption(options, name) ?? fallback);
-  if (!Number.isInteger(value) || value < least || value > most) throw new UsageFault(`--${name} takes ${least} to ${most}`);
+  if (!Number.isInteger(value) || value < least || value > most)
+    throw new UsageFault(`--${name} must be a whole number from ${least} to ${most}`);
   return value;
 }
 
 export function readOneOf<T extends string>(options: Options, name: string, allowed: readonly T[]): T | undefined {
   const given = textOption(options, name);
   const found = allowed.find((each) => each === given);
-  if (given !== undefined && found === undefined) throw new UsageFault(`--${name} takes one of ${allowed.join(", ")}`);
+  if (given !== undefined && found === undefined) throw new UsageFault(`--${name} must be one of ${allowed.join(", ")}`);
   return found;
 }
 

@@ -23,12 +23,12 @@ function fileOf({ positionals }: Unopened): string {
 async function checkTarget(call: Unopened): Promise<void> {
   const file = fileOf(call);
   const folder = dirname(file);
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new BackupFault(`there is no folder ${folder}`);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new BackupFault(`the folder ${folder} does not exist`);
   const there = lstatSync(file, { throwIfNoEntry: false });
   // Otherwise the rename would replace a device with a file.
-  if (there && !there.isFile()) throw new BackupFault(`${file} is not a plain file: name one, or a name that is free`);
+  if (there && !there.isFile()) throw new BackupFault(`${file} is not a regular file: choose another name`);
   if (there && call.options["force"] !== true)
-    throw new BackupFault(`${file} exists already: --force writes over it when the new backup is complete`);
+    throw new BackupFault(`${file} already exists: --force replaces it once the new backup is complete`);
 }
 
 async function backup(call: Call): Promise<Outcome> {
@@ -89,8 +89,8 @@ function syncFolder(folder: string): void {
 async function checkSource(call: Unopened): Promise<void> {
   const file = fileOf(call);
   const there = statSync(file, { throwIfNoEntry: false });
-  if (!there) throw new BackupFault(`there is no file ${file}`);
-  if (!there.isFile()) throw new BackupFault(`${file} is not a plain file`);
+  if (!there) throw new BackupFault(`the file ${file} does not exist`);
+  if (!there.isFile()) throw new BackupFault(`${file} is not a regular file`);
   const [progress, interrupted] = [new Progress(), onInterrupt()];
   try {
     const onRead = (bytes: number, total: number) =>
@@ -121,8 +121,8 @@ async function restore(call: Call): Promise<Outcome> {
     const seconds = (Date.now() - began) / 1000;
     const result = { file, made_at: header.made_at, ...restored, left_out: leftOut, bytes, seconds };
     const others =
-      leftOut.length === 0 ? "" : `\nLeft out, for casehound does not know them: ${leftOut.map(printable).join(", ")}`;
-    const next = "Start the service on it as ever; DEMO=off keeps the simulated shop away.";
+      leftOut.length === 0 ? "" : `\nNot restored, because they are not casehound's tables: ${leftOut.map(printable).join(", ")}`;
+    const next = "Start the service as usual. Set DEMO=off to run it without the simulated shop.";
     return { result, text: `${summary(result)} of ${new Date(header.made_at).toISOString()} from ${file}${others}\n${next}` };
   } catch (error) {
     throw asFault(error, { call, file, isInterrupted: interrupted.signal.aborted, left: "nothing was changed" });
@@ -176,7 +176,7 @@ function asFault(error: unknown, { call, file, isInterrupted, left }: Ended): un
   if (error instanceof BackupFault)
     return new BackupFault(`${error instanceof FileFault ? `${file}: ` : ""}${error.message}; ${left}`, { cause: error });
   if (error instanceof DatabaseError) {
-    const words = `the database refused: ${error.message}; ${left}`;
+    const words = `the database returned an error: ${error.message}; ${left}`;
     if (call === undefined || error.code !== "42501") return new BackupFault(words, { cause: error });
     return new ConfigFault(`${words}; ${tellDatabase(error, call.store.config.databaseUrl).next}`, { cause: error });
   }
@@ -188,9 +188,10 @@ export const backupCommands: Command[] = [
   {
     name: "backup",
     usage: "backup <file> [--force]",
-    summary: "everything into one file, while the service runs; keep it safe: it holds signing keys and hashes of secrets",
+    summary:
+      "writes everything to one file, also while the service runs; keep it safe: it contains signing keys and secret hashes",
     positionals: { min: 1, max: 1 },
-    options: { force: { type: "boolean", describe: "write over a file that exists, once the new one is complete" } },
+    options: { force: { type: "boolean", describe: "replace an existing file once the new backup is complete" } },
     wants: { schema: "any", newDatabase: false },
     check: checkTarget,
     run: backup,
@@ -198,7 +199,7 @@ export const backupCommands: Command[] = [
   {
     name: "restore",
     usage: "restore <file>",
-    summary: "a backup into an empty place: a new or empty DATA_DIR, or a database without tenants",
+    summary: "restores a backup into a new or empty DATA_DIR, or into a database without tenants",
     positionals: { min: 1, max: 1 },
     options: {},
     wants: { schema: "any", newDatabase: true, isAlone: true },

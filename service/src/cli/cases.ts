@@ -7,7 +7,7 @@ import { cellText, listText, rows, table } from "./table.ts";
 const listOptions: Command["options"] = {
   ...apiOptions,
   status: { type: "string", describe: "OPEN or CLOSED", values: ["OPEN", "CLOSED"] },
-  account: { type: "string", describe: "of one account" },
+  account: { type: "string", describe: "only cases of this account" },
   limit: { type: "string", describe: "how many, 1 to 1000 (default 20)" },
 };
 
@@ -70,7 +70,7 @@ async function close({ client, positionals, options }: ApiCall): Promise<Outcome
     return { result: closed, text: `${id} is closed, version ${closed.case_version}` };
   }
   const outcome = await client.closeCase(id, { decide: () => closing });
-  const words = outcome.closed ? "is closed" : "was closed already";
+  const words = outcome.closed ? "is closed" : "was already closed";
   return { result: outcome.case, text: `${id} ${words}, version ${outcome.case.case_version}` };
 }
 
@@ -78,7 +78,7 @@ export const caseCommands: Command[] = [
   {
     name: "cases",
     usage: "cases [<case_id>] [--tenant <slug>] [--status OPEN|CLOSED]",
-    summary: "the same as cases list, or cases show",
+    summary: "the same as cases list or cases show",
     positionals: { min: 0, max: 1 },
     options: listOptions,
     wants,
@@ -96,7 +96,7 @@ export const caseCommands: Command[] = [
   {
     name: "cases show",
     usage: "cases show <case_id>",
-    summary: "shows a case, and why it was opened",
+    summary: "shows a case and why it was opened",
     positionals: { min: 1, max: 1 },
     options: apiOptions,
     wants,
@@ -110,8 +110,8 @@ export const caseCommands: Command[] = [
     options: {
       ...apiOptions,
       disposition: { type: "string", describe: dispositions.join(", "), values: dispositions },
-      reason: { type: "string", describe: "why, in words" },
-      version: { type: "string", describe: "only if this is still its version" },
+      reason: { type: "string", describe: "why the case is closed" },
+      version: { type: "string", describe: "close only if the case still has this version" },
     },
     wants,
     run: overApi(close),

@@ -61,13 +61,13 @@ export function completionCommand(others: () => Command[]): Command {
   return {
     name: "completion",
     usage: `completion ${shells.join("|")}`,
-    summary: "prints a script that completes commands in that shell",
+    summary: "prints a shell script that completes commands",
     positionals: { min: 1, max: 1 },
     options: {},
     wants: null,
     run: async ({ positionals }): Promise<Outcome> => {
       const shell = shells.find((each) => each === positionals[0]);
-      if (shell === undefined) throw new UsageFault(`completion knows ${shells.join(" and ")}`);
+      if (shell === undefined) throw new UsageFault(`completion supports ${shells.join(" and ")}`);
       const words = wordsOf(others());
       const script = shell === "bash" ? bashScript(words) : zshScript(words);
       return { result: { shell, script }, text: script };

@@ -11,7 +11,7 @@ import type { Waiting } from "../db/waiting.ts";
 import { countTenants, findDatabaseTime } from "../db/tenants.ts";
 import type { Store } from "./store.ts";
 
-// `next` says what to do about it.
+// `next` says how to fix the problem.
 export type Check = { name: string; isOk: boolean; detail: string; next?: string };
 
 const gigabyte = 1024 ** 3;
@@ -33,7 +33,11 @@ export function fail(name: string, detail: string, next: string): Check {
 
 export function checkNode(version = process.versions.node): Check {
   if (Number(version.split(".")[0]) >= nodeMin) return ok("node", version);
-  return fail("node", `${version} is too old`, `run it by npm, which brings its own, or with Node.js ${nodeMin} or newer`);
+  return fail(
+    "node",
+    `${version} is too old`,
+    `run casehound through npm, which brings its own Node.js, or install Node.js ${nodeMin} or newer`,
+  );
 }
 
 export function checkMachine(free = freemem(), limits = readLimits()): Check[] {
@@ -42,10 +46,14 @@ export function checkMachine(free = freemem(), limits = readLimits()): Check[] {
   return [
     free >= memoryFreeMin
       ? ok("memory", megabytes)
-      : fail("memory", megabytes, "the service and PostgreSQL want 512 MB together"),
+      : fail("memory", megabytes, "the service and PostgreSQL need 512 MB together"),
     files >= filesMin
       ? ok("open files", Number.isFinite(files) ? `up to ${files}` : "not limited")
-      : fail("open files", `up to ${files}`, "each connection is one: ulimit -n 65536, or LimitNOFILE in the unit"),
+      : fail(
+          "open files",
+          `up to ${files}`,
+          "each connection needs one: raise the limit with ulimit -n 65536, or LimitNOFILE in the systemd unit",
+        ),
   ];
 }
 
@@ -58,21 +66,25 @@ export function checkFolder({ dataDir }: Config): Check {
   const name = "data folder";
   let there = dataDir;
   while (!existsSync(there)) there = dirname(there);
-  if (!statSync(there).isDirectory()) return fail(name, `${there} is a file, and DATA_DIR a folder`, "set DATA_DIR to another");
+  if (!statSync(there).isDirectory())
+    return fail(name, `${there} is a file, but DATA_DIR must be a folder`, "set DATA_DIR to a folder");
   try {
     accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    if (codeOf(error) === "EROFS") return fail(name, `${there} is mounted read-only`, "mount it for writing, or set DATA_DIR");
-    return fail(name, `${there} may not be read and written by this user`, "run it as the user that owns it, or chown it");
+    if (codeOf(error) === "EROFS")
+      return fail(name, `${there} is mounted read-only`, "mount it for writing, or set another DATA_DIR");
+    return fail(name, `this user may not read and write ${there}`, "run casehound as the user that owns it, or chown it");
   }
   const folder = join(dataDir, "postgres");
-  if (!existsSync(folder)) return fail(name, `there is no database in ${dataDir}`, "npm start makes one; or set DATA_DIR");
+  if (!existsSync(folder))
+    return fail(name, `there is no database in ${dataDir}`, "run npm start, which creates one, or set another DATA_DIR");
   for (const [path, bits, next] of [
     [folder, 0o077, "chmod 700"],
     [dataDir, 0o007, "chmod o="],
   ] as const) {
     const { mode } = statSync(path);
-    if ((mode & bits) !== 0) return fail(name, `${path} is open to others (${(mode & 0o777).toString(8)})`, `${next} ${path}`);
+    if ((mode & bits) !== 0)
+      return fail(name, `${path} is accessible to other users (${(mode & 0o777).toString(8)})`, `${next} ${path}`);
   }
   const fault = ownerFault(folder);
   return fault === null ? ok(name, dataDir) : fail(name, fault.detail, fault.next);
@@ -86,7 +98,7 @@ export function checkAddressData({ mmdbFiles }: Config): Check[] {
     openAddressData(mmdbFiles);
   } catch (error) {
     if (!(error instanceof ConfigFault)) throw error;
-    return [fail(name, error.message, "it takes files in the MaxMind format, by commas; or leave it out")];
+    return [fail(name, error.message, "name files in MaxMind format, separated by commas, or leave the variable unset")];
   }
   return [ok(name, mmdbFiles.join(", "))];
 }
@@ -96,21 +108,21 @@ export function checkDisk(folder: string, freeMin = diskFreeMin): Check {
   const free = bavail * bsize;
   // Some filesystems have no fixed number of inodes and report 0 of 0.
   if (files > 0 && ffree < inodesFreeMin)
-    return fail("disk", `${ffree} inodes are free at ${folder}`, "PostgreSQL cannot make files: remove many small ones there");
+    return fail("disk", `${ffree} inodes free at ${folder}`, "PostgreSQL needs them to create files: remove small files there");
   const detail = `${(free / gigabyte).toFixed(1)} GiB free at ${folder}`;
   return free >= freeMin
     ? ok("disk", detail)
-    : fail("disk", detail, "PostgreSQL stops when it is full: make room, or lower RETENTION_DAYS");
+    : fail("disk", detail, "PostgreSQL stops if the disk is full: free some space, or lower RETENTION_DAYS");
 }
 
 export async function checkDatabase({ database, config }: Store): Promise<Check> {
   const name = "database";
   const server = await findServer(database);
-  const where = config.databaseUrl === null ? `embedded in ${config.dataDir}` : "by DATABASE_URL";
+  const where = config.databaseUrl === null ? `embedded in ${config.dataDir}` : "at DATABASE_URL";
   const fault = serverFault(server);
   if (fault !== null)
-    return fail(name, fault, "create database ... encoding 'UTF8' template template0, on PostgreSQL 15 or newer");
-  if (server.is_read_only) return fail(name, "it is read-only, as a standby is", "name the primary in DATABASE_URL");
+    return fail(name, fault, "run create database ... encoding 'UTF8' template template0 on PostgreSQL 15 or newer");
+  if (server.is_read_only) return fail(name, "it is read-only, like a standby", "set DATABASE_URL to the primary");
   return ok(name, `PostgreSQL ${server.version}, ${where}`);
 }
 
@@ -120,12 +132,12 @@ export async function checkSchema({ database }: Store): Promise<Check> {
     await checkMigrations(database);
   } catch (error) {
     if (!(error instanceof MigrationFault)) throw error;
-    return fail(name, error.message, "run the version that made it, or restore a backup of before");
+    return fail(name, error.message, "run the version that created it, or restore an earlier backup");
   }
   const pending = await listPendingMigrations(database);
   return pending.length === 0
     ? ok(name, "up to date")
-    : fail(name, `pending: ${pending.join(", ")}`, "casehound migrate, or start the service");
+    : fail(name, `pending: ${pending.join(", ")}`, "run casehound migrate, or start the service");
 }
 
 // Tokens, cursors and the times of cases depend on the clock.
@@ -134,7 +146,7 @@ export function checkClock(here: number, there: number, whose: string): Check {
   const detail = `${Math.abs(off / 1000).toFixed(1)} s ${off < 0 ? "behind" : "ahead of"} ${whose}`;
   return Math.abs(off) <= clockOffMaxMs
     ? ok("clock", detail)
-    : fail("clock", detail, "set it by NTP: tokens are refused where clocks differ");
+    : fail("clock", detail, "synchronize it with NTP: tokens are rejected if clocks differ");
 }
 
 export async function checkDatabaseClock({ database }: Store): Promise<Check> {
@@ -148,12 +160,12 @@ export async function checkLock({ database, config }: Store): Promise<Check> {
   if (await isBound(database))
     return fail(
       name,
-      "the database's user is bound by row-level security itself",
-      "give it bypassrls, or make it the tables' owner",
+      "row-level security applies to the database user itself",
+      "give the user bypassrls, or make it the owner of the tables",
     );
-  if (config.rowSecurity === "off") return ok(name, "off, by ROW_SECURITY");
+  if (config.rowSecurity === "off") return ok(name, "turned off by ROW_SECURITY");
   if (await canLockTenants(database)) return ok(name, "row-level security");
-  const detail = "none: there is no such role, or its user may not have it";
+  const detail = "none: the role does not exist, or the database user may not set it";
   return config.rowSecurity === "auto"
     ? ok(name, detail)
     : fail(name, detail, "start the service as a user that may create roles");
@@ -161,30 +173,30 @@ export async function checkLock({ database, config }: Store): Promise<Check> {
 
 export async function checkTenants({ database }: Store): Promise<Check> {
   const count = await countTenants(database);
-  return count > 0 ? ok("tenants", String(count)) : fail("tenants", "there is none", "tenant create <slug>");
+  return count > 0 ? ok("tenants", String(count)) : fail("tenants", "there are none", "run casehound tenant create <slug>");
 }
 
 export function checkEngine({ oldest }: Waiting): Check {
-  if (oldest === null) return ok("engine", "nothing waits to be scored");
+  if (oldest === null) return ok("engine", "no activity is waiting to be scored");
   const waitedMs = Date.now() - Date.parse(oldest);
-  const detail = `activity waits to be scored since ${oldest}`;
+  const detail = `activity has been waiting to be scored since ${oldest}`;
   return waitedMs <= waitingMaxMs
     ? ok("engine", detail)
-    : fail("engine", detail, "start a process whose ROLES have engine; its log says what is wrong");
+    : fail("engine", detail, "start a process whose ROLES include engine, or look in its log");
 }
 
 export function checkWebhooks({ deliveries: { dead }, disabledWebhooks: disabled }: Waiting): Check[] {
-  const [name, find] = ["webhooks", "webhooks list names it"];
+  const [name, find] = ["webhooks", "webhooks list shows the id"];
   const checks = [
     dead > 0 && fail(name, `${counted(dead, "message was", "messages were")} given up`, `webhooks resend <webhook_id>; ${find}`),
     disabled > 0 &&
       fail(
         name,
-        `${counted(disabled, "webhook was", "webhooks were")} switched off, for the receiver answered 410`,
+        `${counted(disabled, "webhook was", "webhooks were")} disabled because the receiver returned 410`,
         `webhooks set <webhook_id> --enabled true; ${find}`,
       ),
   ].filter((check) => check !== false);
-  return checks.length > 0 ? checks : [ok(name, "none has failed for good")];
+  return checks.length > 0 ? checks : [ok(name, "none has failed permanently")];
 }
 
 function counted(count: number, one: string, many: string): string {

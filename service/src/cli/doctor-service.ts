@@ -8,7 +8,8 @@ const name = "service";
 // Checks whether the service answers at its address and, if not, what is there instead.
 export async function checkService(store: Store): Promise<Check[]> {
   const url = await store.address();
-  if (url === null) return [fail(name, "none has been started on this database yet", "npm start"), ...(await checkPorts(store))];
+  if (url === null)
+    return [fail(name, "no service has been started on this database yet", "run npm start"), ...(await checkPorts(store))];
   let response: Response;
   try {
     response = await ask(`${url}/readyz`);
@@ -22,8 +23,8 @@ export async function checkService(store: Store): Promise<Check[]> {
   const there = Date.parse(response.headers.get("date") ?? "");
   const clocks = Number.isNaN(there) ? [] : [checkClock(Math.floor(Date.now() / 1000) * 1000, there, "the service")];
   const ready = response.ok
-    ? ok(name, `${url} answers ${response.status}`)
-    : fail(name, `${url} answers ${response.status}: ${body.slice(0, 200)}`, "its log says why");
+    ? ok(name, `${url} returned ${response.status}`)
+    : fail(name, `${url} returned ${response.status}: ${body.slice(0, 200)}`, "look in its log");
   return [ready, ...clocks, ...(await checkIssuer(url, await store.publicUrl()))];
 }
 
@@ -35,10 +36,10 @@ function ask(url: string): Promise<Response> {
 function otherFault(url: string, { status, headers }: Response, body: string): Check | null {
   const location = headers.get("location");
   if (status >= 300 && status < 400 && location !== null)
-    return fail(name, `${url} redirects to ${location}`, "set PUBLIC_URL to where the service itself answers");
+    return fail(name, `${url} redirects to ${location}`, "set PUBLIC_URL to the service's own address");
   if (isOurs(body)) return null;
-  const next = "set PORT to another, or PUBLIC_URL to where it answers";
-  return fail(name, `${url} is answered by something else (${status})`, next);
+  const next = "set another PORT, or set PUBLIC_URL to the service's address";
+  return fail(name, `another program answers at ${url} (${status})`, next);
 }
 
 // The service's name is part of every token, so a token that a command mints under another name is rejected. The API document
@@ -48,25 +49,25 @@ async function checkIssuer(url: string, expected: string): Promise<Check[]> {
   const document = response?.ok === true ? await response.json().catch(() => null) : null;
   const named = (document as { servers?: { url?: string }[] } | null)?.servers?.[0]?.url;
   if (named === undefined || named === expected) return [];
-  const detail = `the service calls itself ${named}, and here it is called ${expected}: tokens made here are refused there`;
+  const detail = `the service's PUBLIC_URL is ${named}, but here it is ${expected}, so the service rejects tokens minted here`;
   return [fail("public url", detail, `set PUBLIC_URL to ${named} here, or start the service with PUBLIC_URL=${expected}`)];
 }
 
 // For a service that has not been started yet: checks that its ports are free.
 async function checkPorts({ config }: Store): Promise<Check[]> {
   const wanted = [
-    { variable: "PORT", host: config.host, port: config.port, other: "set PORT to another" },
+    { variable: "PORT", host: config.host, port: config.port, other: "set another PORT" },
     {
       variable: "METRICS_PORT",
       host: config.metricsHost,
       port: config.metricsPort ?? 0,
-      other: "set METRICS_PORT to another, or off",
+      other: "set another METRICS_PORT, or off",
     },
   ];
   const checks: Check[] = [];
   for (const { variable, host, port, other } of wanted)
     if (port !== 0 && (await isTaken(host, port)))
-      checks.push(fail("port", `${variable} ${port} is taken by another program`, `stop that, or ${other}`));
+      checks.push(fail("port", `${variable} ${port} is used by another program`, `stop that program, or ${other}`));
   return checks;
 }
 

@@ -31,10 +31,10 @@ async function* examine({ env }: Terminal): AsyncGenerator<Check> {
     config = readConfig(env);
   } catch (error) {
     if (!(error instanceof ConfigFault)) throw error;
-    yield fail("configuration", error.message, "set the variable right, or leave it out");
+    yield fail("configuration", error.message, "correct the variable, or leave it unset");
     return;
   }
-  yield ok("configuration", "the environment's variables are well formed");
+  yield ok("configuration", "the environment variables are valid");
   yield* await tried("address data", null, () => checkAddressData(config));
   if (config.databaseUrl === null) {
     const folder = await tried("data folder", null, () => checkFolder(config));
@@ -70,7 +70,7 @@ async function tried(name: string, databaseUrl: string | null, check: Examinatio
       return [fail(name, detail, next)];
     }
     const detail = error instanceof Error ? error.message : String(error);
-    return [fail(name, detail.replaceAll("\n", " "), "this could not be checked: mend what it says, and run doctor again")];
+    return [fail(name, detail.replaceAll("\n", " "), "this could not be checked: fix the error, and run doctor again")];
   }
 }
 
@@ -98,7 +98,7 @@ function line({ name, isOk, detail, next }: Check): string {
 export const doctor: Command = {
   name: "doctor",
   usage: "doctor",
-  summary: "checks what a running service needs, and says what is wrong and what to do",
+  summary: "checks everything a running service needs, and says how to fix each problem",
   positionals: { min: 0, max: 0 },
   options: {},
   wants: null,

@@ -25,23 +25,26 @@ async function tail({ client, options }: ApiCall): Promise<Outcome> {
     last = "event_id" in event ? event.event_id : event.last_event_id;
     count++;
   }
-  const next = last === 0 ? "" : `; go on with --after ${last}`;
+  const next = last === 0 ? "" : `; continue with --after ${last}`;
   return { result: { events: count, last_event_id: last }, text: `${count} events${next}` };
 }
 
 function eventLine(event: FollowedEvent): string {
-  if (!("event_id" in event)) return `too much was missed to be told; it goes on behind event ${event.last_event_id}`;
+  if (!("event_id" in event)) return `too many events were missed to list them; continuing after event ${event.last_event_id}`;
   const { event_id, type, occurred_at, actor, resource } = event;
   return `${event_id}  ${occurred_at}  ${type}  ${resource.type} ${resource.id}  by ${actor}`;
 }
 
 async function send({ client, baseUrl, slug, token, options }: ApiCall): Promise<Outcome> {
   const kind = readOneOf(options, "scenario", attackKinds);
-  if (kind === undefined) throw new UsageFault(`--scenario is needed: one of ${attackKinds.join(", ")}`);
+  if (kind === undefined) throw new UsageFault(`--scenario is required: one of ${attackKinds.join(", ")}`);
   const { clickstream_app_id: appKey, allowed_origins: origins } = await client.getTenant();
   const [origin] = origins;
   if (origin === undefined)
-    throw new Failure("bad-request", `the tenant ${slug} allows no origin: tenant update ${slug} --origin https://shop.example`);
+    throw new Failure(
+      "bad-request",
+      `tenant ${slug} allows no origin: run casehound tenant update ${slug} --origin https://shop.example`,
+    );
   const seed = textOption(options, "seed") ?? `scenario-${Date.now()}`;
   const progress = new Progress();
   let sent = 0;
@@ -57,8 +60,8 @@ async function send({ client, baseUrl, slug, token, options }: ApiCall): Promise
     },
   );
   progress.clear();
-  if (tally.problem !== undefined) throw new Failure("bad-gateway", `${tally.refused} requests were refused: ${tally.problem}`);
-  const text = `${tally.events} events of a simulated shop with one ${kind} sent; cases follow within seconds: cases list`;
+  if (tally.problem !== undefined) throw new Failure("bad-gateway", `${tally.refused} requests were rejected: ${tally.problem}`);
+  const text = `sent ${tally.events} events of a simulated shop with one ${kind}; cases follow within seconds, see cases list`;
   return { result: { scenario: kind, seed, ...tally }, text };
 }
 
@@ -70,8 +73,8 @@ export const eventCommands: Command[] = [
     positionals: { min: 0, max: 0 },
     options: {
       ...apiOptions,
-      after: { type: "string", describe: "from this event on (default: from now)" },
-      types: { type: "string", describe: "only these types, by commas" },
+      after: { type: "string", describe: "only events after this one (default: from now on)" },
+      types: { type: "string", describe: "only these types, separated by commas" },
     },
     wants,
     run: overApi(tail),
@@ -84,7 +87,7 @@ export const eventCommands: Command[] = [
     options: {
       ...apiOptions,
       scenario: { type: "string", describe: attackKinds.join(", "), values: attackKinds },
-      seed: { type: "string", describe: "the same seed is the same shop (default: a new one)" },
+      seed: { type: "string", describe: "the same seed gives the same shop (default: a new seed)" },
     },
     wants,
     run: overApi(send),

@@ -4,7 +4,7 @@ import type { Trouble } from "../operator.ts";
 
 const untrusted = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/;
 
-// Explains why a request to an address got no response, by what the operator has to do.
+// Explains why a request to an address got no response, and what the operator has to do.
 export async function tellUnreached(url: string, error: unknown): Promise<Trouble> {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const [first] = cause instanceof AggregateError ? cause.errors : [cause];
@@ -12,26 +12,32 @@ export async function tellUnreached(url: string, error: unknown): Promise<Troubl
   const { hostname, port, protocol } = new URL(url);
   const number = Number(port || (protocol === "https:" ? 443 : 80));
   if (isTimeout(error))
-    return { detail: `${url} does not answer in time`, next: "it hangs, or something on the way does: its log says why" };
+    return {
+      detail: `${url} did not respond in time`,
+      next: "the service or something in between hangs: look in the service's log",
+    };
   if (untrusted.test(code))
     return {
       detail: `the certificate of ${url} is not trusted here: ${words}`,
-      next: "mend the certificate, or name its authority's file in NODE_EXTRA_CA_CERTS",
+      next: "fix the certificate, or set NODE_EXTRA_CA_CERTS to the file of its authority",
     };
   if (/^(ERR_SSL|EPROTO)/.test(code))
     return {
-      detail: `${url} is answered without TLS`,
-      next: "a proxy has to end TLS there; without one, PUBLIC_URL begins with http://",
+      detail: `${url} does not use TLS`,
+      next: "put a proxy there that terminates TLS, or set a PUBLIC_URL that begins with http://",
     };
   if (/^(ENOTFOUND|EAI_AGAIN)$/.test(code))
-    return { detail: `the name ${hostname} cannot be resolved`, next: "is PUBLIC_URL right, and the name known here?" };
+    return {
+      detail: `the name ${hostname} cannot be resolved`,
+      next: "check PUBLIC_URL, and whether this machine's DNS knows the name",
+    };
   const isHere = await isTaken(hostname, number);
   if (isHere || /^(UND_ERR_SOCKET|ECONNRESET|HPE_)/.test(code))
     return {
-      detail: `port ${number} is taken by something that does not answer HTTP`,
-      next: "stop that, or set PORT to another",
+      detail: `port ${number} is used by a program that does not speak HTTP`,
+      next: "stop that program, or set another PORT",
     };
-  return { detail: `nothing answers at ${url}`, next: "npm start; or set PUBLIC_URL to where it answers" };
+  return { detail: `nothing answers at ${url}`, next: "run npm start, or set PUBLIC_URL to the service's address" };
 }
 
 export function isTimeout(error: unknown): boolean {

@@ -27,7 +27,7 @@ function readExpression(given: string): string {
   } catch {
     // Reported below.
   }
-  throw new UsageFault(`${given.slice(1)} is neither an expression nor a JSON object with the member expression`);
+  throw new UsageFault(`${given.slice(1)} contains neither an expression nor a JSON object with the member "expression"`);
 }
 
 function compile(expression: string): string[] {
@@ -35,13 +35,13 @@ function compile(expression: string): string[] {
     return compileDraft(expression).reads;
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;
-    throw new Failure("validation-error", `the expression is no rule: ${error.message}`);
+    throw new Failure("validation-error", `the expression is not a rule: ${error.message}`);
   }
 }
 
 async function test({ positionals }: { positionals: string[] }): Promise<Outcome> {
   const reads = compile(readExpression(positionals[0] ?? ""));
-  return { result: { is_valid: true, reads }, text: `it is a rule; it reads ${reads.join(", ") || "nothing"}` };
+  return { result: { is_valid: true, reads }, text: `valid; the rule reads ${reads.join(", ") || "nothing"}` };
 }
 
 async function list({ client }: ApiCall): Promise<Outcome> {
@@ -90,7 +90,7 @@ export const ruleCommands: Command[] = [
   {
     name: "rules test",
     usage: "rules test <expression|@file>",
-    summary: "says whether an expression is a rule, and what is wrong with it",
+    summary: "checks whether an expression is a valid rule, and says what is wrong if not",
     positionals: { min: 1, max: 1 },
     options: {},
     wants: null,
@@ -99,12 +99,12 @@ export const ruleCommands: Command[] = [
   {
     name: "rules backtest",
     usage: "rules backtest <expression|@file> [--days <n>] [--label <label>]",
-    summary: "tries a rule on the activity of past days",
+    summary: "runs a rule on the activity of past days",
     positionals: { min: 1, max: 1 },
     options: {
       ...apiOptions,
-      days: { type: "string", describe: "1 to 90 (default 30)" },
-      label: { type: "string", describe: "the label that it would give" },
+      days: { type: "string", describe: "how many days back, 1 to 90 (default 30)" },
+      label: { type: "string", describe: "the label that the rule would give" },
     },
     wants,
     run: overApi(backtest),

@@ -24,7 +24,7 @@ import { webhookCommands } from "./webhooks.ts";
 const serve: Command = {
   name: "serve",
   usage: "serve",
-  summary: "starts the service, as npm start does",
+  summary: "starts the service, like npm start",
   positionals: { min: 0, max: 0 },
   options: {},
   wants: null,
@@ -58,18 +58,18 @@ function help(word?: string): string {
   const width = Math.max(...told.map((command) => command.usage.length));
   const lines = told.map((command) => `  ${command.usage.padEnd(width)}  ${command.summary}`);
   if (word !== undefined)
-    return [`Usage: ./casehound ${word} ...`, "", ...lines, "", "Each has options: --help behind it lists them."].join("\n");
+    return [`Usage: ./casehound ${word} ...`, "", ...lines, "", "Add --help to a command to list its options."].join("\n");
   return [
     "Usage: ./casehound <command> [--json], or npm run -s cli -- <command> [--json]",
     "",
     ...lines,
     "",
-    "  --json     the result as one JSON object on standard output",
-    "  --help     this text, or a command's own",
-    "  --version  the version of casehound",
+    "  --json     prints the result as one JSON object",
+    "  --help     prints this text, or a command's options",
+    "  --version  prints the version of casehound",
     "",
-    "The database is the one that the service uses: DATA_DIR (default ./data) or DATABASE_URL. It works while the service runs.",
-    "Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.",
+    "Commands use the service's database: DATA_DIR (default ./data) or DATABASE_URL. The service may be running.",
+    "Exit codes: 0 done, 1 rejected or failed, 2 wrong usage or configuration.",
   ].join("\n");
 }
 
@@ -83,7 +83,7 @@ function findCommand(words: string[]): { command: Command; rest: string[] } {
     .toSorted((a, b) => b.name.length - a.name.length)
     .find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
   if (!command)
-    throw new UsageFault(words.length === 0 ? "a command is needed" : `there is no command "${words.slice(0, 2).join(" ")}"`);
+    throw new UsageFault(words.length === 0 ? "no command given" : `there is no command "${words.slice(0, 2).join(" ")}"`);
   return { command, rest: words.slice(command.name.split(" ").length) };
 }
 
@@ -99,7 +99,7 @@ function parseCommand(command: Command, rest: string[]) {
     });
   } catch (error) {
     const [words = "", hint] = String(error instanceof Error ? error.message : error).split(". ");
-    throw new UsageFault(hint === undefined ? words : `${words}; what begins with a dash stands last, behind --`);
+    throw new UsageFault(hint === undefined ? words : `${words}; put an argument that begins with a dash last, after --`);
   }
 }
 
@@ -156,7 +156,7 @@ async function run(args: string[], terminal: Terminal): Promise<number> {
 // Passed to commands that want no database.
 const noStore = new Proxy({} as Store, {
   get: (_, name) => {
-    throw new Error(`a command without a database asked for its ${String(name)}`);
+    throw new Error(`a command without a database used its ${String(name)}`);
   },
 });
 

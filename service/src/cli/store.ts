@@ -27,7 +27,7 @@ export type Wants = { schema: "any" | "current" | "migrated"; newDatabase: boole
 export async function openStore(config: Config, wants: Wants): Promise<Store> {
   const hasNone = config.databaseUrl === null && !existsSync(join(config.dataDir, "postgres"));
   if (hasNone && !wants.newDatabase)
-    throw new EmbeddedFault(`there is no database in DATA_DIR ${config.dataDir}: start the service there first`);
+    throw new EmbeddedFault(`there is no database in DATA_DIR ${config.dataDir}: start the service first`);
   const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDir, wants) : null;
   const database = new Database(embedded ? embedded.address : { connectionString: config.databaseUrl ?? "" }, { writersMax: 2 });
   const close = async () => {
@@ -59,8 +59,10 @@ async function expectCurrent(database: Database): Promise<void> {
   const pending = await listPendingMigrations(database);
   if (pending.length === 0) return;
   const words =
-    pending.length === readMigrations().length ? "the database is empty" : `its tables are old, ${pending.join(", ")} is pending`;
-  throw new MigrationFault(`${words}: casehound migrate, or a start of the service, brings it up to date`);
+    pending.length === readMigrations().length
+      ? "the database is empty"
+      : `the database is out of date, pending: ${pending.join(", ")}`;
+  throw new MigrationFault(`${words}. Run casehound migrate, or start the service, to bring it up to date`);
 }
 
 function openEmbedded(dataDir: string, { isAlone }: Wants): Promise<EmbeddedPostgres> {

@@ -27,7 +27,7 @@ export function rows(facts: Record<string, Cell | string[]>): string {
 
 // Prints one page of a list, and says so if there is more.
 export function listText(page: string, { next_cursor }: { next_cursor: string | null }): string {
-  return next_cursor === null ? page : `${page}\n... and more: --limit, to 1000, shows them`;
+  return next_cursor === null ? page : `${page}\n... and more: raise --limit, up to 1000, to see them`;
 }
 
 // Text from outside may contain anything, and a terminal would execute control characters.

@@ -22,7 +22,7 @@ import { rows, table } from "./table.ts";
 const originOption = {
   type: "string",
   multiple: true,
-  describe: "a web origin that may send browser events; may be given again",
+  describe: "a web origin that may send browser events; can be repeated",
 } as const;
 const schema: TSchema = TenantChange;
 // The actor in the tenant's events.
@@ -65,13 +65,13 @@ async function create({ store, positionals, options }: Call): Promise<Outcome> {
   const slug = readSlug(positionals[0] ?? "");
   const wanted = { slug, allowedOrigins: readChange(options).allowed_origins ?? [], ...readClientId(options) };
   const result = await createTenant(store.database, wanted, clock);
-  return { result, text: `${rows(result)}\nThe secret is shown this once.` };
+  return { result, text: `${rows(result)}\nThe secret is shown only once.` };
 }
 
 async function update({ store, positionals, options }: Call): Promise<Outcome> {
   const slug = readSlug(positionals[0] ?? "");
   const change = readChange(options);
-  if (Object.keys(change).length === 0) throw new UsageFault("there is nothing to change: give an option");
+  if (Object.keys(change).length === 0) throw new UsageFault("nothing to change: give an option");
   const result = await store.database.transaction(async (tx) => {
     const tenant = await saveTenantChange(tx, slug, { change, actor, now: clock.now() });
     return shownTenant(tenant, await findPrimaryClientId(tx, tenant.tenant_id));
@@ -84,7 +84,7 @@ async function makeIdentitySecret({ store, positionals, options }: Call): Promis
   const now = clock.now();
   const by = { isRevoking: options["revoke-now"] === true, actor, now, secretId: clock.newId(now) };
   const result = await store.database.transaction((tx) => rotateIdentitySecret(tx, slug, by));
-  return { result, text: `${rows(result)}\nThe secret is shown this once.` };
+  return { result, text: `${rows(result)}\nThe secret is shown only once.` };
 }
 
 async function list({ store }: Call): Promise<Outcome> {
@@ -98,10 +98,10 @@ export const tenantCommands: Command[] = [
   {
     name: "tenant create",
     usage: "tenant create <slug> [--origin <origin>]...",
-    summary: "a new tenant, with a client that has every scope",
+    summary: "creates a tenant, with a client that has every scope",
     positionals: { min: 1, max: 1 },
     options: {
-      "client-id": { type: "string", describe: "the client's id (default: made up)" },
+      "client-id": { type: "string", describe: "the client's id (default: generated)" },
       origin: originOption,
     },
     wants: { schema: "migrated", newDatabase: true },
@@ -110,7 +110,7 @@ export const tenantCommands: Command[] = [
   {
     name: "tenant list",
     usage: "tenant list",
-    summary: "the tenants of this database, a thousand at the most",
+    summary: "lists the tenants of this database, at most a thousand",
     positionals: { min: 0, max: 0 },
     options: {},
     wants: { schema: "current", newDatabase: false },
@@ -120,15 +120,15 @@ export const tenantCommands: Command[] = [
     name: "tenant update",
     usage:
       "tenant update <slug> [--origin <origin>]... [--ip-policy <policy>] [--retention-days <days>] [--identity-verification <setting>]",
-    summary: "changes what is given, and leaves the rest; a list replaces the one before it",
+    summary: "changes the given settings; a list replaces the previous one",
     positionals: { min: 1, max: 1 },
     options: {
       origin: originOption,
-      "ip-policy": { type: "string", describe: "what is kept of addresses: full, truncate or hash" },
-      "url-parameter": { type: "string", multiple: true, describe: "a parameter of page addresses to keep; may be given again" },
+      "ip-policy": { type: "string", describe: "how IP addresses are stored: full, truncate or hash" },
+      "url-parameter": { type: "string", multiple: true, describe: "a query parameter to keep in page URLs; can be repeated" },
       "retention-days": {
         type: "string",
-        describe: "days to keep raw activity: 1 to 3650, or default for RETENTION_DAYS",
+        describe: "days to keep raw activity: 1 to 3650, or default to use RETENTION_DAYS",
       },
       "identity-verification": {
         type: "string",
@@ -142,9 +142,9 @@ export const tenantCommands: Command[] = [
   {
     name: "tenant identity-secret",
     usage: "tenant identity-secret <slug> [--revoke-now]",
-    summary: "a new secret for signing identity tokens; older ones work for another day",
+    summary: "creates a new secret for signing identity tokens; older ones work for another day",
     positionals: { min: 1, max: 1 },
-    options: { "revoke-now": { type: "boolean", describe: "end the older secrets at once" } },
+    options: { "revoke-now": { type: "boolean", describe: "revoke the older secrets at once" } },
     wants: { schema: "current", newDatabase: false },
     run: makeIdentitySecret,
   },

@@ -27,7 +27,7 @@ function readScopes(options: Options): string[] {
   const named = given.split(/[ ,]+/).filter((scope) => scope !== "");
   const unknown = named.find((scope) => !isScope(scope));
   if (unknown !== undefined || named.length === 0)
-    throw new UsageFault(`there is no scope "${unknown ?? ""}"; the scopes are ${scopes.join(" ")}`);
+    throw new UsageFault(`there is no scope "${unknown ?? ""}"; valid scopes are ${scopes.join(" ")}`);
   return named;
 }
 
@@ -35,7 +35,7 @@ export async function mintToken({ store, options }: Call): Promise<Outcome> {
   const slug = readSlug(textOption(options, "tenant") ?? "demo");
   const seconds = Number(textOption(options, "expires-in") ?? tokenLifeSeconds);
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > tokenLifeSeconds) {
-    throw new UsageFault(`--expires-in takes 1 to ${tokenLifeSeconds} seconds`);
+    throw new UsageFault(`--expires-in must be 1 to ${tokenLifeSeconds} seconds`);
   }
   const wanted = readScopes(options);
   const tenant = await findTenant(store.database, slug);
@@ -43,10 +43,10 @@ export async function mintToken({ store, options }: Call): Promise<Outcome> {
   const clientId = textOption(options, "client-id") ?? (await findPrimaryClientId(store.database, tenant.tenant_id));
   const client = clientId === undefined ? undefined : await findClient(store.database, clientId);
   if (!client || client.tenant_id !== tenant.tenant_id || client.revoked_at !== null) {
-    throw new Failure("item-not-found", `the tenant ${slug} has no such client`);
+    throw new Failure("item-not-found", `tenant ${slug} has no such client`);
   }
   const lacking = textOption(options, "scope") === undefined ? undefined : wanted.find((scope) => !client.scopes.includes(scope));
-  if (lacking !== undefined) throw new Failure("access-denied", `the client ${client.client_id} lacks the scope ${lacking}`);
+  if (lacking !== undefined) throw new Failure("access-denied", `client ${client.client_id} does not have the scope ${lacking}`);
   const scope = wanted.filter((each) => client.scopes.includes(each)).join(" ");
   const issuer = await Issuer.open(store.database, await store.publicUrl());
   const text = await issuer.mint({
@@ -63,43 +63,43 @@ export const tokenCommands: Command[] = [
   {
     name: "client create",
     usage: "client create [--tenant <slug>] [--scope <scopes>]",
-    summary: "a further client of a tenant",
+    summary: "creates another client for a tenant",
     positionals: { min: 0, max: 0 },
     options: {
       tenant: tenantOption,
       scope: scopeOption,
-      "client-id": { type: "string", describe: "the client's id (default: made up)" },
+      "client-id": { type: "string", describe: "the client's id (default: generated)" },
     },
     wants: { schema: "current", newDatabase: false },
     run: async ({ store, options }) => {
       const slug = readSlug(textOption(options, "tenant") ?? "demo");
       const result = await createClient(store.database, { slug, scopes: readScopes(options), ...readClientId(options) }, clock);
-      return { result, text: `${rows(result)}\nThe secret is shown this once.` };
+      return { result, text: `${rows(result)}\nThe secret is shown only once.` };
     },
   },
   {
     name: "client revoke",
     usage: "client revoke <client_id>",
-    summary: "ends a client: no new tokens, and those it has stop working",
+    summary: "revokes a client: it gets no new tokens, and its existing ones stop working",
     positionals: { min: 1, max: 1 },
     options: {},
     wants: { schema: "current", newDatabase: false },
     run: async ({ store, positionals }) => {
       const client = { client_id: positionals[0] ?? "", now: clock.now() };
       const isRevoked = await store.database.transaction((tx) => saveRevoked(tx, client));
-      if (!isRevoked) throw new Failure("item-not-found", `there is no client ${client.client_id} that could be revoked`);
+      if (!isRevoked) throw new Failure("item-not-found", `client ${client.client_id} does not exist, or was already revoked`);
       return { result: { client_id: client.client_id, revoked_at: client.now }, text: `${client.client_id} is revoked` };
     },
   },
   {
     name: "token",
     usage: "token [--tenant <slug>] [--scope <scopes>] [--expires-in <seconds>]",
-    summary: "an access token, without a secret",
+    summary: "prints an access token; no client secret is needed",
     positionals: { min: 0, max: 0 },
     options: {
       tenant: tenantOption,
       scope: scopeOption,
-      "client-id": { type: "string", describe: "the client it is for (default: the tenant's first)" },
+      "client-id": { type: "string", describe: "the client that the token is for (default: the tenant's first)" },
       "expires-in": { type: "string", describe: `seconds, 1 to ${tokenLifeSeconds} (default ${tokenLifeSeconds})` },
     },
     wants: { schema: "current", newDatabase: false },
@@ -108,19 +108,19 @@ export const tokenCommands: Command[] = [
   {
     name: "keys rotate",
     usage: "keys rotate",
-    summary: "a new key signs tokens from now on; tokens of the old ones stay good",
+    summary: "signs tokens with a new key from now on; existing tokens stay valid",
     positionals: { min: 0, max: 0 },
     options: {},
     wants: { schema: "current", newDatabase: false },
     run: async ({ store }) => {
       const kid = await (await Issuer.open(store.database, await store.publicUrl())).rotate();
-      return { result: { kid }, text: `tokens are signed with ${kid} now` };
+      return { result: { kid }, text: `tokens are now signed with ${kid}` };
     },
   },
   {
     name: "migrate",
     usage: "migrate",
-    summary: "brings the database's tables up to date, as a start of the service does",
+    summary: "brings the database's tables up to date, as starting the service does",
     positionals: { min: 0, max: 0 },
     options: {},
     wants: { schema: "any", newDatabase: true },

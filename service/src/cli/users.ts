@@ -25,13 +25,13 @@ async function requireTenant({ store, options }: Call): Promise<TenantRow> {
 function readNewUser({ positionals, options }: Call): NewUser {
   const email = normalEmail(positionals[0] ?? "");
   const role = textOption(options, "role") ?? "";
-  if (!isRole(role)) throw new UsageFault(`--role takes one of ${roles.join(", ")}`);
+  if (!isRole(role)) throw new UsageFault(`--role must be one of ${roles.join(", ")}`);
   const wanted = { email, name: textOption(options, "name") ?? email.split("@")[0] ?? "", role };
   try {
     validate(schema, wanted);
   } catch (error) {
     const [fault] = (error instanceof Failure && error.errors) || [];
-    if (fault?.field === "email") throw new UsageFault(`${cellText(email)} is no e-mail address`);
+    if (fault?.field === "email") throw new UsageFault(`${cellText(email)} is not an e-mail address`);
     throw fault ? new UsageFault(`${fault.field} ${fault.message}`) : error;
   }
   return wanted;
@@ -53,7 +53,7 @@ async function create(call: Call): Promise<Outcome> {
     link: link.url,
     expires_at: link.expires_at,
   };
-  return { result, text: `${rows(result)}\nThe link works once, and is shown this once.` };
+  return { result, text: `${rows(result)}\nThe link works once and is shown only once.` };
 }
 
 function userCells({ email, role, name, is_disabled, has_password, has_external_sign_in }: User): string[] {
@@ -74,10 +74,10 @@ async function disable(call: Call): Promise<Outcome> {
   const user = await call.store.database.transaction(async (tx) => {
     const found = (await listUsers(tx, tenant_id)).find((each) => each.email === email);
     const disabled = found && (await saveUserChange(tx, tenant_id, { userId: found.user_id, change: { is_disabled: true } }, by));
-    if (!disabled) throw new Failure("item-not-found", `the tenant ${slug} has no user ${email}`);
+    if (!disabled) throw new Failure("item-not-found", `tenant ${slug} has no user ${email}`);
     return disabled;
   });
-  return { result: user, text: `${email} is disabled, and signed out everywhere` };
+  return { result: user, text: `${email} is disabled and signed out everywhere` };
 }
 
 const wants: Wants = { schema: "current", newDatabase: false };
@@ -86,12 +86,12 @@ export const userCommands: Command[] = [
   {
     name: "user create",
     usage: "user create <email> --role <role> [--tenant <slug>] [--name <name>]",
-    summary: "invites a person: prints a link that works once",
+    summary: "invites a user: prints a link that works once",
     positionals: { min: 1, max: 1 },
     options: {
       tenant: tenantOption,
       role: { type: "string", describe: roles.join(", "), values: roles },
-      name: { type: "string", describe: "the person's name (default: the e-mail's first part)" },
+      name: { type: "string", describe: "the person's name (default: the part of the e-mail before the @)" },
     },
     wants,
     run: create,
@@ -99,7 +99,7 @@ export const userCommands: Command[] = [
   {
     name: "user list",
     usage: "user list [--tenant <slug>]",
-    summary: "the tenant's people",
+    summary: "lists the tenant's users",
     positionals: { min: 0, max: 0 },
     options: { tenant: tenantOption },
     wants,
@@ -108,7 +108,7 @@ export const userCommands: Command[] = [
   {
     name: "user disable",
     usage: "user disable <email> [--tenant <slug>]",
-    summary: "lets a person in no more, and ends their sessions at once",
+    summary: "disables a user and ends their sessions at once",
     positionals: { min: 1, max: 1 },
     options: { tenant: tenantOption },
     wants,

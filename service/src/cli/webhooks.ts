@@ -32,7 +32,7 @@ async function list({ client }: ApiCall): Promise<Outcome> {
 async function create(call: ApiCall): Promise<Outcome> {
   const body = { url: idOf(call), ...readTypes(call) } as Parameters<typeof call.client.createWebhook>[0];
   const result = await call.client.createWebhook(body);
-  return { result, text: `${webhookTable([result.webhook])}\n\nsecret  ${result.secret}\nThe secret is shown this once.` };
+  return { result, text: `${webhookTable([result.webhook])}\n\nsecret  ${result.secret}\nThe secret is shown only once.` };
 }
 
 async function set(call: ApiCall): Promise<Outcome> {
@@ -42,7 +42,7 @@ async function set(call: ApiCall): Promise<Outcome> {
     ...(isEnabled !== undefined && { is_enabled: isEnabled }),
     ...readTypes(call),
   };
-  if (Object.keys(change).length === 0) throw new UsageFault("nothing to set: --to, --types or --enabled");
+  if (Object.keys(change).length === 0) throw new UsageFault("nothing to set: give --to, --types or --enabled");
   const result = await call.client.updateWebhook(idOf(call), change as Parameters<typeof call.client.updateWebhook>[1]);
   return { result, text: webhookTable([result]) };
 }
@@ -50,7 +50,7 @@ async function set(call: ApiCall): Promise<Outcome> {
 async function test(call: ApiCall): Promise<Outcome> {
   const result = await call.client.testWebhook(idOf(call));
   const { delivered, status, error, milliseconds } = result;
-  const words = delivered ? `delivered: the receiver answered ${status}` : `not delivered: ${cellText(error)}`;
+  const words = delivered ? `delivered: the receiver returned ${status}` : `not delivered: ${cellText(error)}`;
   return { result, text: `${words} (${milliseconds} ms)`, isFailure: !delivered };
 }
 
@@ -59,7 +59,7 @@ async function rotate(call: ApiCall): Promise<Outcome> {
   const until = result.webhook.previous_secret_expires_at;
   return {
     result,
-    text: `secret  ${result.secret}\nThe secret is shown this once. Messages are signed with the old one too until ${until}.`,
+    text: `secret  ${result.secret}\nThe secret is shown only once. Until ${until}, messages are also signed with the old one.`,
   };
 }
 
@@ -81,13 +81,13 @@ async function deliveries(call: ApiCall): Promise<Outcome> {
     whenOf(each),
     each.last_error ?? each.last_status,
   ]);
-  const columns = ["event", "state", "attempts", "type", "about", "next or last", "answer"];
+  const columns = ["event", "state", "attempts", "type", "about", "next or last", "response"];
   return { result, text: lines.length === 0 ? "no deliveries" : listText(table(columns, lines), result) };
 }
 
 function whenOf({ state, waits_for, next_attempt_at, last_attempt_at }: WebhookDelivery): string | undefined {
   if (waits_for !== undefined) return `after event ${waits_for}`;
-  if (next_attempt_at === undefined && state === "WAITING") return "when it is on";
+  if (next_attempt_at === undefined && state === "WAITING") return "when enabled";
   return next_attempt_at ?? last_attempt_at;
 }
 
@@ -96,18 +96,18 @@ async function resend(call: ApiCall): Promise<Outcome> {
   const event_id = readWhole(call.options, "event", { least: 1, most: Number.MAX_SAFE_INTEGER, fallback: 1 });
   const result = await call.client.resendWebhookDeliveries(idOf(call), hasOne ? { event_id } : {});
   const { is_enabled: isOn } = await call.client.getWebhook(idOf(call));
-  const condition = isOn ? "" : ` when the webhook is on: webhooks set ${idOf(call)} --enabled true`;
-  return { result, text: `${result.resent} ${result.resent === 1 ? "is" : "are"} sent again${condition}` };
+  const condition = isOn ? "" : ` once the webhook is enabled: webhooks set ${idOf(call)} --enabled true`;
+  return { result, text: `${result.resent} ${result.resent === 1 ? "delivery" : "deliveries"} will be resent${condition}` };
 }
 
-const typesOption = (leftOut: string) => ({ type: "string" as const, describe: `types of events, by commas (${leftOut})` });
+const typesOption = (leftOut: string) => ({ type: "string" as const, describe: `event types, separated by commas (${leftOut})` });
 const one = { positionals: { min: 1, max: 1 }, wants };
 
 export const webhookCommands: Command[] = [
   {
     name: "webhooks list",
     usage: "webhooks list",
-    summary: "lists where changes are sent",
+    summary: "lists the tenant's webhooks",
     positionals: { min: 0, max: 0 },
     options: apiOptions,
     wants,
@@ -117,7 +117,7 @@ export const webhookCommands: Command[] = [
     ...one,
     name: "webhooks create",
     usage: "webhooks create <url> [--types <types>]",
-    summary: "has changes sent to an address, and prints the secret that signs them",
+    summary: "sends changes to an address, and prints the secret that signs them",
     options: { ...apiOptions, types: typesOption("default all") },
     run: overApi(create),
   },
@@ -125,11 +125,11 @@ export const webhookCommands: Command[] = [
     ...one,
     name: "webhooks set",
     usage: "webhooks set <webhook_id> [--to <url>] [--types <types>] [--enabled true|false]",
-    summary: "changes a webhook, or switches it off or on",
+    summary: "changes, enables or disables a webhook",
     options: {
       ...apiOptions,
-      to: { type: "string", describe: "another address" },
-      types: typesOption("left out, they stay; empty, all"),
+      to: { type: "string", describe: "the new address" },
+      types: typesOption("default unchanged; empty for all"),
       enabled: { type: "string", describe: "true or false" },
     },
     run: overApi(set),
@@ -138,7 +138,7 @@ export const webhookCommands: Command[] = [
     ...one,
     name: "webhooks test",
     usage: "webhooks test <webhook_id>",
-    summary: "sends a test message, and says what became of it",
+    summary: "sends a test message and prints the result",
     options: apiOptions,
     run: overApi(test),
   },
@@ -146,7 +146,7 @@ export const webhookCommands: Command[] = [
     ...one,
     name: "webhooks rotate",
     usage: "webhooks rotate <webhook_id>",
-    summary: "a new secret; for a day messages are signed with both",
+    summary: "creates a new secret; for a day, messages are signed with both",
     options: apiOptions,
     run: overApi(rotate),
   },
@@ -154,7 +154,7 @@ export const webhookCommands: Command[] = [
     ...one,
     name: "webhooks deliveries",
     usage: "webhooks deliveries <webhook_id> [--state WAITING|DELIVERED|DEAD] [--limit <n>]",
-    summary: "lists what was sent, waits, or was given up",
+    summary: "lists deliveries that were sent, wait, or were given up",
     options: {
       ...apiOptions,
       state: { type: "string", describe: deliveryStates.join(", ") },
@@ -166,15 +166,15 @@ export const webhookCommands: Command[] = [
     ...one,
     name: "webhooks resend",
     usage: "webhooks resend <webhook_id> [--event <event_id>]",
-    summary: "sends again what was given up, and now what waits; or one event",
-    options: { ...apiOptions, event: { type: "string", describe: "the one event" } },
+    summary: "resends deliveries that were given up or wait for a retry, or one event",
+    options: { ...apiOptions, event: { type: "string", describe: "resend only this event" } },
     run: overApi(resend),
   },
   {
     ...one,
     name: "webhooks delete",
     usage: "webhooks delete <webhook_id>",
-    summary: "deletes a webhook; what waits is not sent",
+    summary: "deletes a webhook; waiting deliveries are not sent",
     options: apiOptions,
     run: overApi(remove),
   },

@@ -11,7 +11,7 @@ export type AccountRow = Row &
 export const accountColumns =
   "tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, last_session_updated_on, created_at, updated_at";
 
-// Members that are not set are left out.
+// Omits members that are not set.
 export function toAccount({ crm_account_id, last_session_updated_on, ...row }: AccountRow): Account {
   return {
     ...row,
@@ -70,7 +70,8 @@ export async function deleteAccount(tx: Queryable, tenantId: string, id: string)
 
 export type SeenAccount = { id: string; isClaimed: boolean; session_at: string | null };
 
-// Accounts named by activity for the first time. Returns those that were new. Ids are sorted, so that engines lock in one order.
+// Inserts accounts that activity names for the first time, and returns the new ones. The ids are sorted so that engines lock rows
+// in the same order.
 export async function insertSeenAccounts(
   tx: Queryable,
   tenantId: string,
@@ -92,7 +93,7 @@ function byId(a: SeenAccount, b: SeenAccount): number {
   return a.id < b.id ? -1 : 1;
 }
 
-// Returns those of these accounts that a server or a signed identity has named, or that somebody created through the API.
+// Returns the accounts that a server or a signed identity has named, or that were created through the API.
 export async function findSpokenFor(tx: Queryable, tenantId: string, ids: string[]): Promise<Set<string>> {
   const rows = await tx.query<{ website_account_id: string }>(sql`
     select website_account_id
@@ -110,7 +111,8 @@ export async function saveSpokenFor(tx: Queryable, tenantId: string, ids: string
 
 export type Flags = { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean };
 
-// The time of the last session never goes backwards. The rows stay locked, so that a flag and a new case agree.
+// The time of the last session never moves backwards. The rows stay locked, so that a flag change and a new case see the same
+// account.
 export async function saveSessionTimes(
   tx: Queryable,
   tenantId: string,

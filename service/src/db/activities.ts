@@ -10,16 +10,15 @@ export type Turn = {
   ip_policy: "full" | "truncate" | "hash";
   ip_key: Uint8Array;
   identity_verification: "off" | "observe" | "required";
-  // The kinds of activity that the tenant's servers report, each with the last day on which they did.
+  // The kinds of activity that the tenant's servers report, each with the last day it was reported.
   told: Record<string, string>;
-  // For the latest sessions that servers reported: their number, the number in which a browser sent events, and when a browser
-  // last did.
+  // Of the latest sessions reported by servers: how many there are, in how many a browser sent events, and when one last did.
   tied_sessions: number;
   heard_sessions: number;
   browser_at: string | null;
 };
 
-// Null where another engine has the tenant now. Held to the end of the transaction.
+// Returns null if another engine has the tenant's turn. The turn is held until the transaction ends.
 export async function claimTurn(tx: Queryable, tenantId: string): Promise<Turn | null> {
   const [row] = await tx.query<Turn>(sql`
     select t.ip_policy, t.ip_key, t.identity_verification, e.told, e.tied_sessions, e.heard_sessions, e.browser_at
@@ -30,7 +29,7 @@ export async function claimTurn(tx: Queryable, tenantId: string): Promise<Turn |
   return row ?? null;
 }
 
-// Waits for the engine: what is taken away while it holds the tenant's states in memory would be written again.
+// Waits for the engine. While it has the turn, it holds the tenant's states in memory and would write deleted data back.
 export async function lockTurn(tx: Queryable, tenantId: string): Promise<void> {
   await tx.query(sql`
     select 1 as locked
@@ -53,7 +52,8 @@ export async function saveTurn(
     where tenant_id = ${tenantId}`);
 }
 
-// The planner must learn early that these have grown: by itself it looks once a minute, and plans for empty tables until then.
+// Refreshes the statistics early. Autovacuum checks only once a minute, and until then the planner assumes that the tables are
+// empty.
 export async function analyzeActivity(tx: Queryable): Promise<void> {
   await tx.query(statement("analyze accounts, activity_ids, inbox, entity_states, sessions, links, metric_buckets", []));
 }
@@ -69,9 +69,9 @@ export type ScoredActivity = ClaimedActivity & {
   decision: string;
 };
 
-// Into the log, with what was decided. The day's partition must be there.
+// Appends activities to the log together with their decisions. The day's partition must exist.
 export async function appendScored(tx: Queryable, tenantId: string, given: ScoredActivity[]): Promise<void> {
-  // In order of the key, so that its index grows at its end and its pages stay full.
+  // Insert in key order, so that the index grows at its end and its pages stay full.
   const scored = given.toSorted(byKey);
   const column = <T>(pick: (each: ScoredActivity) => T) => scored.map(pick);
   const seenOn = scored.at(-1)?.activity.received_at.slice(0, 10) ?? "";
@@ -140,7 +140,7 @@ async function insertAgents(
   return keys;
 }
 
-// What has no column of its own. What stays the same for a session is with the session.
+// The members that have no column. Facts that stay the same for a whole session are stored with the session.
 function documentOf({ activity, source }: ScoredActivity): string {
   const { session_id, attributes, claimed_at, browser } = activity;
   return JSON.stringify({
@@ -161,7 +161,7 @@ function changing({
   signs,
 }: BrowserFacts): BrowserFacts {
   const facts = { page_title, page_url, engagement_ms, inputs, input_spread, is_webdriver, signs };
-  // Undefined members are left out as it is written.
+  // JSON.stringify omits undefined members.
   return facts as BrowserFacts;
 }
 
@@ -171,14 +171,16 @@ export function partitionOf(day: string): string {
   return `activities_${day.replaceAll("-", "")}`;
 }
 
-// The partition of a UTC day, `YYYY-MM-DD`. Others that make it at the same time wait, and find it there.
+// Creates the partition of a UTC day, `YYYY-MM-DD`. Processes that do this at the same time wait for the first one, and then find
+// the partition.
 export async function makePartition(tx: Queryable, day: string): Promise<void> {
-  if (!/^\d{4}-\d\d-\d\d$/.test(day)) throw new Error(`${day} is no day`);
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) throw new Error(`${day} is not a day`);
   const next = new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);
   await tx.query(sql`select pg_advisory_xact_lock(${advisoryLocks.partitions})`);
   await tx.query(
     statement(
-      // Its rows are dropped with it, and need no visit because more were added: those took a tenth of the machine under load.
+      // The rows are dropped with their partition, so inserts need no vacuum. Vacuuming after inserts took a tenth of the machine
+      // under load.
       `create table if not exists ${partitionOf(day)} partition of activities for values from ('${day} 00:00+00') to ('${next} 00:00+00') with (autovacuum_vacuum_insert_threshold = -1)`,
       [],
     ),
@@ -187,7 +189,7 @@ export async function makePartition(tx: Queryable, day: string): Promise<void> {
 
 const checkViolation = "23514";
 
-// A day without its partition is told like a row that a check refuses, but without the check's name.
+// PostgreSQL reports a missing partition as a check violation without a constraint name.
 export function isDayMissing(error: unknown): boolean {
   return codeOf(error) === checkViolation && error instanceof Error && !("constraint" in error && error.constraint !== undefined);
 }

@@ -5,7 +5,7 @@ import { sql } from "./postgres/sql.ts";
 
 export type StoredBacktest = BacktestListItem & { result?: StoredResult };
 
-// begun: how often it was taken up. One that takes its process down with it must not do so for ever.
+// `begun` counts how often a backtest was started, because one that crashes its process must not be retried forever.
 type StoredProgress = BacktestProgress & { begun: number };
 
 type BacktestRow = Row & {
@@ -60,7 +60,7 @@ export async function insertBacktest(tx: Queryable, tenantId: string, added: New
       ${added.created_at}, ${added.created_by}
     )
     returning backtest_id, status, request, progress, result, fault, created_at, created_by, finished_at`);
-  if (!row) throw new Error("an insert without a row");
+  if (!row) throw new Error("the insert into backtests returned no row");
   return toBacktest(row);
 }
 
@@ -79,7 +79,7 @@ export async function deleteBacktestsBeyond(tx: Queryable, tenantId: string, kep
       )`);
 }
 
-// Newest first: the ids carry their times.
+// Newest first. The ids are time-ordered.
 export async function listBacktests(database: Queryable, tenantId: string, limit: number): Promise<BacktestListItem[]> {
   const rows = await database.query<BacktestRow>(sql`
     select backtest_id, status, request, progress, null as result, fault, created_at, created_by, finished_at
@@ -99,7 +99,7 @@ export async function findBacktest(database: Queryable, tenantId: string, id: st
   return row && toBacktest(row);
 }
 
-// What has ended stays as it is.
+// A backtest that has ended stays unchanged.
 export async function cancelBacktest(tx: Queryable, tenantId: string, cancelled: { id: string; now: string }): Promise<void> {
   await tx.query(sql`
     update backtests
@@ -107,11 +107,11 @@ export async function cancelBacktest(tx: Queryable, tenantId: string, cancelled:
     where tenant_id = ${tenantId} and backtest_id = ${cancelled.id} and status in ('QUEUED', 'RUNNING')`);
 }
 
-// The lease's end is also its name: who takes up what another one left has a later one.
+// The end of the lease also identifies it: a process that takes over an abandoned backtest gets a later one.
 export type Lease = { tenant_id: string; backtest_id: string; lease_until: string };
 export type ClaimedBacktest = Lease & { request: BacktestRequest; begun: number };
 
-// The oldest that waits, or that was left by a process that is gone. By the database's clock, which all processes share.
+// Claims the oldest backtest that is queued or whose process is gone. Uses the database's clock, because all processes share it.
 export async function claimBacktest(tx: Queryable, leaseSeconds: number): Promise<ClaimedBacktest | undefined> {
   const [row] = await tx.query<Row & ClaimedBacktest>(sql`
     with claimed as (
@@ -132,7 +132,7 @@ export async function claimBacktest(tx: Queryable, leaseSeconds: number): Promis
   return row;
 }
 
-// Null where it was cancelled, or is another process's by now.
+// Returns null if the backtest was cancelled or another process has taken it over.
 export async function saveProgress(
   tx: Queryable,
   lease: Lease,
@@ -155,7 +155,7 @@ export type Ending =
   | { status: "FAILED"; fault: string; now: string }
   | { status: "QUEUED"; begun: number };
 
-// Back to the queue where a process stops in the middle, or fails: the next one begins anew.
+// `QUEUED` returns a backtest to the queue because its process stops or its run failed. The next run starts from the beginning.
 export async function saveEnding(tx: Queryable, lease: Lease, ending: Ending): Promise<void> {
   const result = ending.status === "DONE" ? ending.result : null;
   await tx.query(sql`

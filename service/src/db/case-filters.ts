@@ -23,7 +23,7 @@ export type CaseFilter = {
   updated_before?: string;
 };
 
-// The last row of the page before.
+// The last row of the previous page.
 export type CasePosition = { case_id: string; touched_at: string; score: number };
 export type CasePage = { filter: CaseFilter; sort: CaseSort; after: CasePosition | null; limit: number };
 
@@ -31,23 +31,23 @@ type Bind = (value: unknown) => string;
 type Text = { id: string; bind: Bind };
 
 type Filter<V> = {
-  // Of the parameter, whose name is the filter's unless it is given here.
+  // The schema of the query parameter. The parameter has the filter's name unless `parameter` is given.
   schema: TSchema;
   parameter?: string;
-  // From the parameter's value to the filter's, where they differ.
+  // Converts the parameter's value to the filter's, if they differ.
   read?: (given: string) => V;
-  // How its cases are found. `facet`: as slices of an index, one for each number that it admits. `account`: one account has few
-  // cases, so by its own index and then row by row. `creation`, `change`: as a bound of one of the two orders. `row`: none of
-  // these; each row of a slice is looked at.
+  // How matching cases are found. `facet`: as slices of an index, one for each facet number that the filter admits. `account`:
+  // through the account's index and then row by row, because one account has few cases. `creation`, `change`: as a bound of one
+  // of the two orders. `row`: by checking each row of a slice.
   by: "facet" | "account" | "creation" | "change" | "row";
   admits?: (facets: Facets, value: V) => boolean;
   condition: (value: V, text: Text) => string;
-  // A bound of the one order that says something about the other one too.
+  // A bound of one order that also implies a bound of the other.
   implied?: (value: V, text: Text) => string;
   isUpper?: true;
 };
 
-// Every filter of the list of cases. The operation's parameters, the statements and the choice of an index follow from it.
+// Every filter of the case list. The operation's parameters, the statements and the choice of index are derived from this table.
 const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[name]>> } = {
   status: {
     schema: Type.Enum(["OPEN", "CLOSED"]),
@@ -58,9 +58,9 @@ const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[nam
   website_account_id: {
     schema: Type.String({ description: "Only cases of that account; `UNKNOWN` for those without one." }),
     by: "account",
-    // No account, no block flag.
+    // A case without an account has no block flag.
     admits: ({ isBlocked }, account) => account !== unknownAccount || !isBlocked,
-    // Text of our own, so that the partial indexes serve it.
+    // A literal instead of a parameter, so that the partial indexes can be used.
     condition: (account, { bind }) =>
       account === unknownAccount
         ? "website_account_id = 'UNKNOWN'"
@@ -93,9 +93,9 @@ const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[nam
   new_evidence: {
     schema: Type.Boolean({ description: newEvidenceMeaning }),
     by: "row",
-    // A closed case has none.
+    // A closed case has no new evidence.
     admits: ({ status }, wanted) => !wanted || status === "OPEN",
-    // Text of our own, so that the index of those that have some serves it.
+    // A literal instead of a parameter, so that the index of cases with new evidence can be used.
     condition: (wanted) => (wanted ? "has_new_evidence" : "not has_new_evidence"),
   },
   created_after_ms: {
@@ -132,7 +132,8 @@ const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[nam
   },
 };
 
-// Times are kept in milliseconds: an exclusive bound that is finer includes its own.
+// Times are stored in milliseconds. An exclusive bound with a finer fraction is rounded up; cut off, it would exclude its own
+// millisecond.
 function roundUp(time: string): number {
   return (parseTime(time) ?? 0) + (isFinerThanMs(time) ? 1 : 0);
 }
@@ -143,7 +144,7 @@ export const filterParameters = Object.fromEntries(
   entries.map(([name, { parameter = name, schema }]) => [parameter, Type.Optional(schema)]),
 );
 
-// The parameters are checked against the schemas above, so that each is what `read` takes and what the filter holds.
+// The parameters were validated against the schemas above, so each value has the type that `read` and the filter expect.
 export function toFilter(given: Record<string, unknown>): CaseFilter {
   const values = entries.flatMap(([name, { parameter = name, read }]) => {
     const value = given[parameter];
@@ -166,7 +167,7 @@ function facetsOf(given: Given[]): Facets[] {
   return allFacets.filter((facets) => choosing.every(({ filter, value }) => filter.admits?.(facets, value)));
 }
 
-// Highest first. None where no case can be found.
+// Highest first. Empty if no case can match.
 export function scoresOf(filter: CaseFilter): number[] {
   return [...new Set(facetsOf(givenIn(filter)).map(({ score }) => score))];
 }
@@ -184,10 +185,10 @@ export function planOf({ filter, sort }: CasePage): CasePlan {
   return {
     given,
     facets,
-    // All cases are walked along the primary key, within bounds at the most.
+    // The unfiltered list walks the primary key, at most within bounds.
     isWhole: !isNarrowed && facets.length === allFacets.length && order === "creation",
-    // Ordered by one time and bounded by the other, no index serves both. Such a statement is planned for its values each
-    // time: along the order where the bound lets much through, along the bound and sorted where it lets little through.
+    // If the list is ordered by one time and bounded by the other, no index serves both. Such a statement is planned for its
+    // values each time: along the order if the bound admits many rows, or along the bound with a sort if it admits few.
     isCrossing: given.some((each) => isBound(each.filter) && each.filter.by !== order),
   };
 }
@@ -197,16 +198,17 @@ export function boundsOf({ given }: CasePlan, { sort, after }: CasePage, text: T
   return given.flatMap(({ filter, value }) => {
     const { by, condition, implied } = filter;
     if (by === "row") return [condition(value, text)];
-    // Behind a position it says nothing new, and the index would be entered at the bound and walked from there to the position.
+    // After a position, the upper bound adds nothing, and PostgreSQL would start at the bound and walk the index from there to
+    // the position.
     const isPassed = by === "change" && order === "change" && filter.isUpper === true && after !== null;
     if (!isBound(filter) || isPassed) return [];
-    // The last change is never before the creation. So a bound across the order is one along it too, and the list begins there
-    // instead of at its end: in millions of cases, all that lies between would be read in vain.
+    // A case never changes before it is created, so a bound on one time implies a bound on the other. The list then starts at
+    // that bound instead of reading past all rows outside it, which can be millions.
     return [condition(value, text), ...(implied && by !== order ? [implied(value, text)] : [])];
   });
 }
 
-// The conditions of each slice. A facet's number is from our own lists, never from the caller's text.
+// The conditions of each slice. Facet numbers come from our own lists, never from the caller's text.
 export function slicesOf({ given, facets, isWhole }: CasePlan, { filter }: CasePage, text: Text): string[][] {
   if (isWhole) return [[]];
   const { website_account_id: account } = filter;

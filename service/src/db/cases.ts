@@ -4,10 +4,10 @@ import { isCanonicalUuid } from "../domain/uuid.ts";
 import { codeOf, lockTimeoutCode, type Queryable, type Row, type Transaction } from "./postgres/database.ts";
 import { joinJson, plainArray, sql, statement } from "./postgres/sql.ts";
 
-// The text is the stored document, ready to be sent; the flag is the account's, and kept beside it.
+// `text` is the stored document, ready to be sent. The flag belongs to the account and is stored in a column of its own.
 export type StoredCase = { case_id: string; text: string; end_user_is_blocked: boolean };
 export type LockedCase = { document: CaseDocument; subject: string; end_user_is_blocked: boolean };
-// `contended`: those that exist, and that somebody else still holds.
+// `contended`: cases that exist but that another transaction still holds.
 export type LockedCases = { cases: Map<string, LockedCase>; contended: ReadonlySet<string> };
 
 export async function findCases(database: Queryable, tenantId: string, ids: string[]): Promise<Map<string, StoredCase>> {
@@ -38,7 +38,7 @@ export function caseText(stored: { text: string; end_user_is_blocked: boolean })
 
 type LockRow = { text: string; subject: string; end_user_is_blocked: boolean };
 
-// Those that nobody holds now, in key order. Which of the others exist is for `findCases` to say.
+// Locks the cases that no other transaction holds, in key order. It does not show whether the others exist; `findCases` does.
 async function lockFreeCases(tx: Queryable, tenantId: string, ids: string[]): Promise<LockedCase[]> {
   const rows = await tx.query<LockRow>(sql`
     select document as text, subject, end_user_is_blocked
@@ -49,7 +49,7 @@ async function lockFreeCases(tx: Queryable, tenantId: string, ids: string[]): Pr
   return rows.map(locked);
 }
 
-// Of cases that are wanted under a key each, those that nobody holds and whose key is new.
+// Each case is wanted under a key. Locks the cases that no other transaction holds and whose key is new.
 export async function lockFreshCases(
   tx: Queryable,
   tenantId: string,
@@ -77,11 +77,12 @@ export async function lockFreshCases(
   return byId(rows.map(locked));
 }
 
-// Waits for those that somebody holds. What is still held when the wait ends is named, and the transaction goes on.
+// Waits for cases that other transactions hold. Those still held when the wait ends are returned as contended, and the
+// transaction continues.
 export async function lockCases(tx: Transaction, tenantId: string, ids: string[]): Promise<LockedCases> {
   const possible = ids.filter(isCanonicalUuid);
   if (possible.length === 0) return { cases: new Map(), contended: new Set() };
-  // One that is not patient ends with the lock timeout, and is run again.
+  // A transaction that is not patient fails with the lock timeout and is run again.
   if (tx.isPatient) await tx.query(sql`savepoint waiting`);
   try {
     return { cases: byId(await lockCasesById(tx, tenantId, possible)), contended: new Set() };
@@ -94,7 +95,7 @@ export async function lockCases(tx: Transaction, tenantId: string, ids: string[]
   return { cases, contended: new Set([...existing.keys()].filter((id) => !cases.has(id))) };
 }
 
-// In key order, so lists that overlap wait for each other instead of in a circle.
+// Locks in key order, so that overlapping lists wait for each other instead of deadlocking.
 export async function lockCasesById(tx: Queryable, tenantId: string, ids: string[]): Promise<LockedCase[]> {
   const rows = await tx.query<LockRow>(sql`
     select document as text, subject, end_user_is_blocked
@@ -124,8 +125,8 @@ export async function findOpenCaseId(tx: Queryable, tenantId: string, subject: s
 
 type Column = { name: string; type: string; of: (saved: LockedCase) => unknown; isFixed?: true };
 
-// The columns of a case beside its key and its document. Inserts and updates are made from this list. `isFixed`: set when the case is
-// opened, and never updated.
+// The columns of a case other than its key and its document. Inserts and updates are built from this list. `isFixed` columns are
+// set when the case is opened and never updated.
 const columns: Column[] = [
   { name: "subject", type: "text", of: ({ subject }) => subject },
   { name: "website_account_id", type: "text", of: ({ document }) => document.website_account_id },
@@ -142,7 +143,7 @@ const columns: Column[] = [
 const changing = columns.filter(({ isFixed }) => isFixed === undefined);
 
 const namesOf = (some: Column[]) => some.map(({ name }) => name).join(", ");
-// Behind the tenant, the id and the document.
+// The first three parameters are the tenant, the id and the document.
 const parametersOf = (some: Column[], suffix = "") => some.map(({ type }, index) => `$${index + 4}::${type}${suffix}`).join(", ");
 
 const insertText = `
@@ -158,14 +159,14 @@ const saveText = `
       as s (case_id, document, ${namesOf(changing)})
     where c.tenant_id = $1 and c.case_id = s.case_id`;
 
-// False where the subject has an OPEN case already: then there is one to join.
+// Returns false if the subject already has an OPEN case, which the caller then joins.
 export async function insertCase(tx: Queryable, added: LockedCase): Promise<boolean> {
   const { tenant_id: tenantId, case_id: id } = added.document;
   const values = [tenantId, id, JSON.stringify(added.document), ...columns.map(({ of }) => of(added))];
   return (await tx.query(statement(insertText, values))).length === 1;
 }
 
-// Columns and document in one statement, so that they can never disagree. The rows are locked by the caller.
+// Writes columns and document in one statement, so that they cannot disagree. The caller has locked the rows.
 export async function saveCases(tx: Queryable, tenantId: string, saved: LockedCase[]): Promise<void> {
   if (saved.length === 0) return;
   const ids = saved.map(({ document }) => document.case_id);
@@ -192,7 +193,7 @@ function byId(cases: LockedCase[]): Map<string, LockedCase> {
 }
 
 function locked(row: LockRow): LockedCase {
-  // Written by saveCases and insertCase alone.
+  // The cast is safe: only saveCases and insertCase write this text.
   const document = JSON.parse(row.text) as CaseDocument;
   return { document, subject: row.subject, end_user_is_blocked: row.end_user_is_blocked };
 }

@@ -12,7 +12,7 @@ type ListedRow = Row & {
   revoked_at: string | null;
 };
 
-// In the order in which they were made.
+// In order of creation.
 export async function listClients(database: Queryable, tenantId: string, now: string): Promise<ApiClient[]> {
   const rows = await database.query<ListedRow>(sql`
     select client_id, scopes, is_primary, created_at,

@@ -3,7 +3,7 @@ import { isCanonicalUuid } from "../domain/uuid.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
-// A scored activity, as its decision was stored with it. The document holds what has no column.
+// A scored activity with its stored decision. The document holds the members that have no column.
 export type DecidedActivity = {
   received_at: string;
   id_key: string;
@@ -36,7 +36,7 @@ export async function findDecision(
   return row;
 }
 
-// In the order of the keys; what is no longer there is left out.
+// In the order of the keys. Activities that no longer exist are omitted.
 export async function findDecided(database: Queryable, tenantId: string, keys: ExampleKey[]): Promise<DecidedActivity[]> {
   if (keys.length === 0) return [];
   return database.query<Row & DecidedActivity>(sql`
@@ -48,25 +48,25 @@ export async function findDecided(database: Queryable, tenantId: string, keys: E
     order by k.position`);
 }
 
-// A part of the log, from its end at `until` or from where an earlier stretch ended.
+// A part of the log, read backwards from `until` or from where the previous chunk ended.
 type Span = { from: string; until: string; before: ExampleKey };
 
-// Before every row of that moment.
+// A position before every row of that moment.
 export function endOf(moment: string): ExampleKey {
   return { received_at: moment, id_key: "00000000-0000-0000-0000-000000000000" };
 }
 
 const keyCharacters = 36;
 
-// A stretch of the log, newest first, in columns. Texts and keys lie one after the other, for thousands of values in one
-// cost less to send and to read than thousands of rows.
+// A chunk of the log in columns, newest first. Texts and keys are concatenated, because one long value is cheaper to send and to
+// read than thousands of rows.
 export type Chunk = {
   count: number;
   decisions: string[];
   documents: string[];
   scoreOf: (index: number) => number;
   keyOf: (index: number) => string;
-  // Where the next stretch begins; null at the end.
+  // Where the next chunk begins, or null at the end.
   next: ExampleKey | null;
 };
 
@@ -79,7 +79,7 @@ type ChunkRow = Row & {
   last_at: string | null;
 };
 
-// Planned for its values each time: a plan for any values would sort the whole span for every stretch of it.
+// Planned for its values each time, because a generic plan would sort the whole span for every chunk.
 export async function readDecisions(
   reader: Queryable,
   tenantId: string,
@@ -105,11 +105,11 @@ export async function readDecisions(
   const [row] = await reader.query<ChunkRow>({ name: "", text, values });
   if (!row || row.count === 0) return { ...noChunk };
   const { count, scores, keys, last_at } = row;
-  // JSON escapes line breaks, so these are between the texts and never in one.
+  // JSON escapes line breaks, so a line break always separates two texts.
   const decisions = row.decisions?.split("\n") ?? [];
   const documents = row.documents?.split("\n") ?? [];
   if (decisions.length !== count || (span.hasDocuments && documents.length !== count))
-    throw new Error("a stored decision holds a line break");
+    throw new Error("a stored decision contains a line break");
   const keyOf = (index: number) => keys?.slice(index * keyCharacters, (index + 1) * keyCharacters) ?? "";
   const next = count < span.limit || last_at === null ? null : { received_at: last_at, id_key: keyOf(count - 1) };
   return { count, decisions, documents, scoreOf: (index) => Number(scores?.[index]), keyOf, next };
@@ -122,7 +122,8 @@ export type HitRow = Pick<
   "received_at" | "id_key" | "occurred_at" | "type" | "activity_id" | "website_account_id" | "session_id" | "device_id" | "ip"
 >;
 
-// Who those activities of a stretch were about. By their keys, for an erasure may have taken others away since.
+// The subjects of these activities of a chunk. They are looked up by key, because an erasure may have deleted rows since the
+// chunk was read.
 export async function listSubjects(
   reader: Queryable,
   tenantId: string,
@@ -142,7 +143,7 @@ export async function listSubjects(
 
 type Plan = { Plan: { "Plan Rows": number } };
 
-// By the planner's statistics, for to count millions takes as long as to look at them.
+// Estimated from the planner's statistics, because counting millions of rows takes as long as reading them.
 export async function estimateDecisions(
   reader: Queryable,
   tenantId: string,

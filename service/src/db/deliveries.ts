@@ -4,7 +4,7 @@ import { sql } from "./postgres/sql.ts";
 
 export type WebhookKey = { tenant_id: string; webhook_id: string };
 
-// Those whose tenant has events that no deliveries were made of yet.
+// Webhooks whose tenant has events without deliveries so far.
 export async function listWebhooksBehind(database: Queryable): Promise<WebhookKey[]> {
   return database.query<WebhookKey & Row>(sql`
     select w.tenant_id, w.webhook_id
@@ -13,8 +13,8 @@ export async function listWebhooksBehind(database: Queryable): Promise<WebhookKe
     where w.is_enabled and w.position < c.last_event_id`);
 }
 
-// Makes deliveries of the next events that are wanted, and moves on. Who finds the webhook held leaves it to the holder. Nothing
-// is made where too many wait already: the events do not go away.
+// Creates deliveries for the next events that the webhook subscribes to, and advances its position. Skips a webhook that another
+// process holds. Creates none while too many deliveries are waiting; the events remain in the log.
 export async function fanOut(
   tx: Queryable,
   { tenant_id, webhook_id }: WebhookKey,
@@ -50,7 +50,7 @@ export async function fanOut(
     where next.type = any(${types}::text[]) and (cardinality(held.types) = 0 or next.type = any(held.types))`);
 }
 
-// Those that have something to send now.
+// Webhooks with a delivery that is due.
 export async function listWebhooksDue(database: Queryable, now: string): Promise<WebhookKey[]> {
   return database.query<WebhookKey & Row>(sql`
     select w.tenant_id, w.webhook_id
@@ -63,10 +63,10 @@ export async function listWebhooksDue(database: Queryable, now: string): Promise
       )`);
 }
 
-// `last_at`: when it was claimed, by which one claim is told from another. A resend counts attempts anew.
+// `last_at`: when the delivery was claimed, which distinguishes this claim from others. A resend starts counting attempts again.
 export type Claimed = { event_id: number; attempts: number; first_at: string; last_at: string };
 
-// What is due, oldest first, and of each resource only what comes first. It is held until the lease ends.
+// Claims deliveries that are due, oldest first and only the first of each resource, until the lease ends.
 export async function claimDeliveries(
   database: Queryable,
   { tenant_id, webhook_id }: WebhookKey,
@@ -99,8 +99,8 @@ export async function claimDeliveries(
 
 export type Ended = { state: DeliveryState; next_at: string; status: number | null; error: string | null };
 
-// Where another has taken it up meanwhile, for the lease ran out or it was sent again, that one has the say; but what was
-// delivered is delivered.
+// If another process has claimed the delivery since, because the lease ran out or it was resent, that process decides its state.
+// A successful delivery is recorded in any case.
 export async function saveAttempt(
   database: Queryable,
   { tenant_id, webhook_id }: WebhookKey,
@@ -114,7 +114,7 @@ export async function saveAttempt(
       and state = 'WAITING' and (last_at = ${last_at}::timestamptz or ${state} = 'DELIVERED')`);
 }
 
-// Of all tenants.
+// Counts over all tenants.
 export async function countGivenUp(database: Queryable): Promise<{ dead: number; disabled: number }> {
   const [row] = await database.query<{ dead: number; disabled: number }>(sql`
     select (select count(*) from webhook_deliveries where state = 'DEAD') as dead,
@@ -160,7 +160,8 @@ function toDelivery({
 
 type DeliveryPage = { webhook_id: string; state?: DeliveryState; before: number | null; limit: number };
 
-// Newest first. Only what can be sent has a time: not what waits for an earlier one, nor what waits for its webhook to be on.
+// Newest first. A delivery has a next attempt only if it can be sent: not while it waits for an earlier one or its webhook is
+// disabled.
 export async function listDeliveries(database: Queryable, tenantId: string, page: DeliveryPage): Promise<Delivery[]> {
   const rows = await database.query<DeliveryRow>(sql`
     select d.event_id, e.type, e.resource_type, e.resource_id, d.state, d.attempts, d.created_at, d.last_at, d.last_status, d.last_error,
@@ -184,8 +185,8 @@ export async function listDeliveries(database: Queryable, tenantId: string, page
   return rows.map(toDelivery);
 }
 
-// At once and anew, with all of its time: those that were given up or wait for a later attempt, or the one that is named,
-// whatever became of it. Returns how many.
+// Resends at once, with a fresh count of attempts and the full retry period: all deliveries that were given up or wait for a
+// retry, or the named one in any state. Returns how many.
 export async function resendDeliveries(
   tx: Queryable,
   tenantId: string,

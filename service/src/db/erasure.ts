@@ -10,7 +10,7 @@ import { entityKey } from "./states.ts";
 
 const casesMax = 5_000;
 
-// The id as it is written in JSON.
+// The id as JSON writes it.
 function needleOf(id: string): string {
   return JSON.stringify(beginningOf(id)).slice(1, -1);
 }
@@ -63,7 +63,7 @@ export async function lockCasesNaming(tx: Queryable, tenantId: string, id: strin
 // memory.
 export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased: Erased): Promise<void> {
   await deleteActivitiesOfAccount(tx, tenantId, erased.id);
-  // What happened in the account's sessions before it signed in.
+  // The account's sessions also contain activity from before it signed in.
   await tx.query(sql`
     delete from activities
     where tenant_id = ${tenantId}
@@ -125,7 +125,7 @@ export async function deleteEvidenceNaming(tx: Queryable, tenantId: string, { do
       )`);
 }
 
-// No member of a stored reply is an account id, but a note or a device name in it may quote one.
+// No member of a stored reply is an account id, but a note or a device name in a reply may quote one.
 export async function eraseFromReplies(tx: Queryable, tenantId: string, caseIds: string[], erased: Erased): Promise<void> {
   const rows = await tx.query<{ key: string; reply: string }>(sql`
     select key, reply
@@ -135,7 +135,7 @@ export async function eraseFromReplies(tx: Queryable, tenantId: string, caseIds:
       and position(${needleOf(erased.id)} in reply) > 0
       and status = 200`);
   for (const { key, reply } of rows) {
-    // Written by saveReply and insertReplies for a case.
+    // The cast is safe: saveReply and insertReplies wrote this reply for a case.
     const { data } = JSON.parse(reply) as { data: CaseDocument };
     await tx.query(sql`
       update idempotency_keys

@@ -3,7 +3,8 @@ import { talliesOf } from "../domain/tally.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
-// Last in its transaction: the counter's row stays locked until the commit, so that numbers follow commit order.
+// Must be the last statement of its transaction: the counter's row stays locked until the commit, so that event numbers follow
+// commit order.
 export async function appendEvents(tx: Queryable, tenantId: string, events: DomainEvent[]): Promise<void> {
   if (events.length === 0) return;
   const tallies = talliesOf(events);
@@ -75,7 +76,7 @@ function toEvent({ resource_type, resource_id, resource_version, data, ...row }:
   return { ...row, resource, ...(data !== null && { data }) };
 }
 
-// The latest number of each tenant. One statement for all that are asked for: it is the poll that every open stream shares.
+// The latest event number of each tenant. All open streams share this poll, so one statement asks for all of their tenants.
 export async function findLastEventIds(database: Queryable, tenantIds: string[]): Promise<Map<string, number>> {
   const rows = await database.query<Row & { tenant_id: string; last_event_id: number }>(sql`
     select tenant_id, last_event_id
@@ -84,7 +85,8 @@ export async function findLastEventIds(database: Queryable, tenantIds: string[])
   return new Map(rows.map((row) => [row.tenant_id, row.last_event_id]));
 }
 
-// In order. Whoever sees a number sees all before it: the counter's row was locked until they were committed.
+// In order. A reader that sees an event number also sees every lower one, because the counter's row was locked until those were
+// committed.
 export async function listEventsAfter(
   database: Queryable,
   tenantId: string,
@@ -99,7 +101,7 @@ export async function listEventsAfter(
   return rows.map(toEvent);
 }
 
-// Of one resource, newest first.
+// Events of one resource, newest first.
 export async function listEventsOf(
   database: Queryable,
   tenantId: string,

@@ -1,6 +1,7 @@
 import { labels, type Label } from "../domain/finding.ts";
 
-// What cases are filtered by, as the one number of `cases.facet`. The column's own expression counts the same.
+// The properties that cases are filtered by, encoded as the number in `cases.facet`. The column's generated expression must match
+// `facetOf`.
 export type Facets = { status: "OPEN" | "CLOSED"; isBlocked: boolean; label: Label; score: number };
 
 const closed = 50;
@@ -11,14 +12,14 @@ export function facetOf({ status, isBlocked, label, score }: Facets): number {
   return (status === "OPEN" ? 0 : closed) + (isBlocked ? blocked : 0) + scores * labels.indexOf(label) + score - 1;
 }
 
-// Every combination, the highest score first.
+// Every combination, highest score first.
 export const allFacets: Facets[] = (["OPEN", "CLOSED"] as const).flatMap((status) =>
   [false, true].flatMap((isBlocked) =>
     labels.flatMap((label) => [5, 4, 3, 2, 1].map((score) => ({ status, isBlocked, label, score }))),
   ),
 );
 
-// Open cases are those below it; those of blocked accounts are the upper half of them.
+// Facets of open cases are below `end`. Those of blocked accounts are from `blockedFrom` on.
 export const openFacets = { end: closed, blockedFrom: blocked };
 
 export function scoreOf(facet: number): number {

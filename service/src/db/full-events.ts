@@ -5,7 +5,7 @@ import type { Queryable } from "./postgres/database.ts";
 import { listEventsAfter } from "./events.ts";
 import { listRules } from "./rules.ts";
 
-// A page ends before it has become this long, but for its first event.
+// A page ends before it exceeds this length, but always holds at least one event.
 const charactersMax = 2_000_000;
 const lookedUpAtOnce = 50;
 
@@ -14,7 +14,7 @@ type Reader = (database: Queryable, tenantId: string, ids: string[]) => Promise<
 
 const textsOf = <T>(found: Iterable<[string, T]>) => new Map([...found].map(([id, each]) => [id, JSON.stringify(each)]));
 
-// What has a resource that can be read, and the scope that reading it takes.
+// How each kind of resource is read, and the scope that reading it requires.
 const readers: Record<Kind, { scope: string; read: Reader }> = {
   case: {
     scope: "read:case",
@@ -34,7 +34,8 @@ const readers: Record<Kind, { scope: string; read: Reader }> = {
 
 type Asked = { after: number; limit: number; scopes: ReadonlySet<string>; isWanted?: (type: string) => boolean };
 
-// Events as JSON, each with its resource as it is now: read after the event, it has this change, and those that came later.
+// Events as JSON, each with the current state of its resource. It is read after the event, so it includes this change and may
+// include later ones.
 export async function readFullEvents(
   database: Queryable,
   tenantId: string,

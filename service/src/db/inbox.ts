@@ -5,12 +5,12 @@ import type { Queryable } from "./postgres/database.ts";
 import { insertParcel, insertParcels, parcelEventsMax, unpackParcel } from "./parcels.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
 
-// An activity as it lay in the inbox, with the key under which it is known.
+// An activity from the inbox, with its key.
 export type ClaimedActivity = { id_key: string; activity: RecordedActivity };
 
 export type Inserted = { accepted: number; duplicates: number; reused: RecordedActivity[] };
 
-// Ids of a browser and of a server are apart: a page must not be able to take the id of a server's activity first.
+// Browsers and servers have separate id spaces. Otherwise a page could use up the id of a server's activity.
 export function activityKey({ origin, activity_id }: Pick<RecordedActivity, "origin" | "activity_id">): string {
   return uuidOf(hash("sha256", `${origin}:${activity_id}`, "hex"));
 }
@@ -19,24 +19,24 @@ export function uuidOf(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
-// What makes an activity the same one, sent again: not when it came, nor what its clock was corrected to.
+// The content that identifies a repeated activity. The time of receipt and a corrected clock are not part of it.
 function contentOf({ type, occurred_at, claimed_at, website_account_id, session_id, device_id, attributes }: RecordedActivity) {
   const same = [type, claimed_at ?? occurred_at, website_account_id, session_id, device_id, attributes];
   return Number.parseInt(hash("sha256", JSON.stringify(same), "hex").slice(0, 8), 16) | 0;
 }
 
-// `batch`: the one that it came in first.
+// `batch`: the batch in which the activity first appeared.
 type Given = { key: string; content: number; activity: RecordedActivity; batch: number };
 
-// Into the inbox, once each. What was stored before is not stored again; `reused` are those that came under a known id with
-// other content.
+// Stores each activity once. One that is already stored is skipped. `reused` are activities with a known id but different
+// content.
 export async function insertActivities(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<Inserted> {
   const [inserted] = await insertBatches(tx, tenantId, [activities]);
-  if (!inserted) throw new Error("a batch without an outcome");
+  if (!inserted) throw new Error("insertBatches returned no outcome");
   return inserted;
 }
 
-// Several batches as if one came after the other, with an outcome each.
+// Inserts several batches as if they came one after the other. Returns an outcome for each.
 export async function insertBatches(tx: Queryable, tenantId: string, batches: RecordedActivity[][]): Promise<Inserted[]> {
   const byKey = new Map<string, Given>();
   const reused = batches.map((): RecordedActivity[] => []);
@@ -67,9 +67,9 @@ export async function insertBatches(tx: Queryable, tenantId: string, batches: Re
   });
 }
 
-// Returns those that were not known. Mostly that is all of them, and then their number says so.
+// Returns the keys that were new. Usually all are new, and then the count alone says so.
 async function insertIds(tx: Queryable, tenantId: string, given: Given[]): Promise<Set<string>> {
-  // In one order, so that two senders of the same activities wait for each other instead of blocking each other.
+  // Sorted, so that two senders of the same activities wait for each other instead of deadlocking.
   const sorted = given.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const keys = sorted.map((each) => each.key);
   const [row] = await tx.query<{ fresh: number; keys: string[] | null }>(sql`
@@ -98,7 +98,7 @@ async function findReused(tx: Queryable, tenantId: string, known: Given[]): Prom
   return known.filter((each) => (contents.get(each.key) ?? each.content) !== each.content);
 }
 
-// Jumps from tenant to tenant along the inbox's key, so that a long backlog of one costs no more than a short one.
+// Jumps from tenant to tenant along the inbox's key, so that one tenant's long backlog costs no more than a short one.
 export async function listTenantsWithWork(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ tenant_id: string }>(sql`
     with recursive waiting as (
@@ -125,7 +125,7 @@ export async function countUnscored(database: Queryable): Promise<number> {
   return row?.unscored ?? 0;
 }
 
-// The days of what is waiting, oldest first, of as much as a batch can take.
+// The days of the pending activities that the next batch can take, oldest first.
 export async function listWaitingDays(database: Queryable, tenantId: string): Promise<string[]> {
   const rows = await database.query<{ day: string }>(sql`
     select distinct to_char(o.received_at at time zone 'UTC', 'YYYY-MM-DD') as day

@@ -4,7 +4,7 @@ import { keysChannel } from "./tenants.ts";
 
 export type SigningKey = { kid: string; private_jwk: Record<string, unknown>; created_at: string };
 
-// Newest first: the first one signs, all of them verify.
+// Newest first. The first key signs; all of them verify.
 export async function listSigningKeys(database: Queryable): Promise<SigningKey[]> {
   return database.query<SigningKey & Row>(sql`
     select kid, private_jwk, created_at
@@ -12,7 +12,7 @@ export async function listSigningKeys(database: Queryable): Promise<SigningKey[]
     order by created_at desc, kid desc`);
 }
 
-// `firstOnly`: made only where there is none, so that of many processes that start at once one makes it.
+// `firstOnly`: insert only if there is no key yet, so that only one of several processes that start at once creates it.
 export async function insertSigningKey(tx: Queryable, key: SigningKey, firstOnly: boolean): Promise<void> {
   await tx.query(sql`lock table signing_keys in exclusive mode`);
   await tx.query(sql`
@@ -22,7 +22,7 @@ export async function insertSigningKey(tx: Queryable, key: SigningKey, firstOnly
     returning pg_notify(${keysChannel}, kid)`);
 }
 
-// Keys whose tokens have all expired: older than the key that replaced them by more than a token's life.
+// Deletes keys whose tokens have all expired: those replaced longer ago than a token lives.
 export async function deleteSigningKeysBefore(tx: Queryable, time: string): Promise<void> {
   await tx.query(sql`
     delete from signing_keys

@@ -2,13 +2,14 @@ import { Failure } from "../domain/failure.ts";
 import { contended, type Queryable } from "./postgres/database.ts";
 import { joinJson, plainArray, sql } from "./postgres/sql.ts";
 
-// A case's stored reply lacks the account's id, which is put in at the replay: so an erased one is nowhere in it.
+// The stored reply of a case omits the account id, which is filled in on replay. An erased id is therefore in no reply.
 export type StoredReply = { status: number; body: string; website_account_id: string | null };
 export type KeyClaim = { key: string; fingerprint: Buffer; caseId: string | null; now: string };
 
 type KnownKey = { fingerprint: Buffer; status: number | null; reply: string | null; website_account_id: string | null };
 
-// Null: the key is ours until the transaction ends, and a request with the same one waits for that. Else: the stored reply.
+// Returns null if the transaction claimed the key; a request with the same key then waits until it ends. Otherwise returns the
+// stored reply.
 export async function claimKey(tx: Queryable, tenantId: string, claim: KeyClaim): Promise<StoredReply | null> {
   const claimed = await tx.query(sql`
     insert into idempotency_keys (tenant_id, key, fingerprint, case_id, created_at)
@@ -50,7 +51,7 @@ export async function deleteKey(tx: Queryable, tenantId: string, key: string): P
     where tenant_id = ${tenantId} and key = ${key}`);
 }
 
-// Keys that nobody has used, with their replies. One that was used meanwhile is a unique violation, which ends the transaction.
+// Inserts unused keys with their replies. A key that was used meanwhile is a unique violation, which ends the transaction.
 export async function insertReplies(
   tx: Queryable,
   tenantId: string,

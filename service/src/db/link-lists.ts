@@ -13,12 +13,12 @@ import {
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
-// As they stand in the table: account-device, account-ip.
+// The kind as stored in the table: account-device, account-ip.
 function storedKind(kind: LinkKind): string {
   return `account-${kind}`;
 }
 
-// The latest links of an account, each with how many others have it.
+// The latest links of an account, each with the number of other accounts that share it.
 export async function listLinksOfAccount(database: Queryable, tenantId: string, id: string): Promise<AccountLink[]> {
   return database.query<Row & AccountLink>(sql`
     select substr(l.kind, 9) as kind, l.b as value, l.first_seen, l.last_seen, s.sharers - 1 as shared_with
@@ -64,8 +64,8 @@ function standingOf(row: StandingRow): Standing {
   };
 }
 
-// Whom a device or an address was seen with, in order of their ids. The subject is made inside, for under the tenant lock no
-// index is asked for what is put together in a join.
+// Accounts seen with a device or an address, ordered by id. The subject is computed inside the subquery, because under row-level
+// security no index is used for an expression that is built in a join.
 export async function listAccountsOf(
   database: Queryable,
   tenantId: string,
@@ -99,7 +99,7 @@ export async function findStandings(database: Queryable, tenantId: string, ids: 
 
 type SharedRow = Pick<SharedLink, "kind" | "value" | "accounts">;
 
-// What these accounts were seen with lately and somebody else was too, rarest first.
+// Devices and addresses recently seen with these accounts that other accounts share, rarest first.
 export async function listShared(
   database: Queryable,
   tenantId: string,
@@ -134,7 +134,7 @@ export async function listShared(
     limit ${wanted.limit}`);
 }
 
-// Of each of these values the accounts that are asked about, and some of the others.
+// For each of these values, the accounts in question and some of the others.
 export async function listNeighbours(
   database: Queryable,
   tenantId: string,

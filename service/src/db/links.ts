@@ -1,7 +1,7 @@
 import type { Queryable } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
-// What an account was active with. `b` is a device's id, or an address as the tenant's policy keeps it.
+// A device or an address that an account used. `b` is the device's id, or the address as the tenant's IP policy stores it.
 export type Link = { kind: "account-device" | "account-ip"; a: string; b: string };
 export type SeenLink = Link & { first_seen: string; last_seen: string };
 
@@ -37,7 +37,7 @@ export async function saveLinks(tx: Queryable, tenantId: string, links: SeenLink
       last_seen = greatest(links.last_seen, excluded.last_seen)`);
 }
 
-// By account: how often its cases were confirmed as fraud, and how often they were false.
+// By account: how many of its cases were confirmed as fraud, and how many were false positives.
 export async function findOutcomeCounts(
   tx: Queryable,
   tenantId: string,

@@ -5,15 +5,15 @@ import { boundsOf, planOf, scoresOf, slicesOf, type CasePage } from "./case-filt
 import type { Queryable, Row } from "./postgres/database.ts";
 import { statement } from "./postgres/sql.ts";
 
-// Keyset pages whose cost does not grow with the table, whatever the filter. Filters of few values (status, block flag,
-// label, score) are spelled out as one branch per combination; each branch is a slice of an index that is already in
-// order, and PostgreSQL merges the slices and stops at the page's end.
+// Keyset pages whose cost does not grow with the table, for any filter. Filters with few values (status, block flag, label,
+// score) become one branch per combination. Each branch is a slice of an index that is already in order, and PostgreSQL merges
+// the slices and stops at the end of the page.
 
 const caseColumns = Object.keys(CaseListItem.properties).join(", ");
 
 export async function listCases(database: Queryable, tenantId: string, page: CasePage): Promise<CaseListItem[]> {
   if (page.sort !== "-overall_risk_score") return listOrdered(database, tenantId, page);
-  // Score by score, so that each step is in order of the id alone and can be bounded by creation times.
+  // Score by score, so that each step is ordered by id alone and can be bounded by creation times.
   const found: CaseListItem[] = [];
   for (const score of scoresOf(page.filter)) {
     if (page.after && score > page.after.score) continue;
@@ -25,15 +25,16 @@ export async function listCases(database: Queryable, tenantId: string, page: Cas
   return found.slice(0, page.limit);
 }
 
-// As text, not as a value. Where it does not know the limit, PostgreSQL reckons with a tenth of the table: in a large one it would
-// then plan each list anew for its values, which takes longer than to run it. Of few sizes, for each is a statement of its own.
+// The limit is part of the text, not a parameter. With an unknown limit, the planner assumes 10 % of the table, and for a large
+// table it would plan each list anew for its values, which takes longer than running it. Only a few sizes are used, because each
+// one is a separate statement.
 function limitOf({ limit }: { limit: number }): string {
   const size = pageSizes.find((each) => each >= limit);
   if (size === undefined) throw new Error(`a page has at most ${pageSizes.at(-1)} entries`);
   return `limit ${size}`;
 }
 
-// One more than is shown tells whether there is a next page.
+// One more than the page shows, to know whether there is a next page.
 const pageSizes = [26, 51, 101, 201, 501, 1_001];
 
 async function listOrdered(database: Queryable, tenantId: string, page: CasePage): Promise<CaseListItem[]> {
@@ -44,7 +45,8 @@ async function listOrdered(database: Queryable, tenantId: string, page: CasePage
   const limit = limitOf(page);
   const isByChange = page.sort === "-updated_at";
   const direction = page.sort === "created_at" ? "asc" : "desc";
-  // The whole list walks along the primary key; a filtered one may not, see the table.
+  // The unfiltered list walks the primary key. A filtered list orders by sorted_id, a copy of the id, so that the planner cannot
+  // walk the whole tenant along the primary key in search of matches.
   const id = plan.isWhole ? "case_id" : "sorted_id";
   const order = isByChange ? `touched_at ${direction}, ${id} ${direction}` : `${id} ${direction}`;
   const bounds = ["tenant_id = $1", ...boundsOf(plan, page, { id, bind }), ...positionCondition(page, id, bind)];
@@ -64,7 +66,8 @@ async function listOrdered(database: Queryable, tenantId: string, page: CasePage
 const preparedMax = 64;
 const prepared = { cases: new Set<string>(), accounts: new Set<string>() };
 
-// A prepared list of many branches keeps some 200 kB in every connection, so only the first shapes that are asked for are.
+// A prepared list with many branches takes about 200 kB in every connection, so only the first shapes that are requested are
+// prepared.
 function isCommon(list: keyof typeof prepared, text: string): boolean {
   const known = prepared[list];
   if (known.size < preparedMax) known.add(text);

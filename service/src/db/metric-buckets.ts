@@ -15,7 +15,7 @@ function toBucket({ bucket, ...row }: BucketRow): MetricBucket {
   return { ...row, at: Date.parse(bucket) };
 }
 
-// Not locked: whoever writes them has the tenant's turn, and nobody else writes.
+// No row locks: only the holder of the tenant's turn writes buckets.
 export async function findBuckets(tx: Queryable, tenantId: string, keys: BucketKey[]): Promise<MetricBucket[]> {
   const rows = await tx.query<BucketRow>(sql`
     select m.level, m.bucket, m.total_events, m.session_starts, m.sessions, m.identified, m.ids
@@ -55,7 +55,7 @@ export async function insertBuckets(tx: Queryable, tenantId: string, buckets: Me
 
 export type BucketChange = BucketKey & { total_events: number; session_starts: number } & Record<SketchName, Uint8Array | null>;
 
-// Counts are added. A sketch that is null stays as it is, and so do the pages that it lies on.
+// Adds to the counts. A sketch that is null is left unchanged, so its pages are not rewritten.
 export async function saveBuckets(tx: Queryable, tenantId: string, changes: BucketChange[]): Promise<void> {
   if (changes.length === 0) return;
   const { bytes, places } = joinSketches(changes);
@@ -85,7 +85,7 @@ export async function saveBuckets(tx: Queryable, tenantId: string, changes: Buck
 
 type Places = { starts: number[]; lengths: (number | null)[] };
 
-// All sketches as one run of bytes, cut up by the server: an array of them would be sent as text, twice as long.
+// Sends all sketches as one byte string, which the server splits. An array of them would be sent as text, at twice the length.
 function joinSketches(changes: Record<SketchName, Uint8Array | null>[]): { bytes: Buffer; places: Record<SketchName, Places> } {
   const pieces: Uint8Array[] = [];
   let end = 1;
@@ -102,8 +102,8 @@ function joinSketches(changes: Record<SketchName, Uint8Array | null>[]): { bytes
   return { bytes: Buffer.concat(pieces), places };
 }
 
-// In one statement, so that buckets of several levels fit together. Of each sketch only the first bytes, as many as are named:
-// the large ones lie apart from the row, and are read no further than that.
+// One statement, so that buckets of several levels are consistent. Reads only the first bytes of each sketch, as many as
+// requested: large sketches are stored outside the row and are not read further.
 export async function listBuckets(
   database: Queryable,
   tenantId: string,

@@ -5,7 +5,7 @@ import type { LockedCase } from "./cases.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
-// What an investigator said of a case when closing it, and of whom.
+// An investigator's verdict when closing a case, and the subject it is about.
 export type Outcome = {
   case_id: string;
   case_version: number;
@@ -32,8 +32,7 @@ export async function insertOutcomes(tx: Queryable, tenantId: string, outcomes: 
     ) as o`);
 }
 
-// What was said of those that were closed just now; what had been said of those that were opened again is taken back. The log
-// has both.
+// Saves the outcomes of cases that were just closed, and deletes those of cases that were reopened. The event log keeps both.
 export async function saveOutcomes(tx: Queryable, tenantId: string, changed: LockedCase[]): Promise<void> {
   const outcomes = changed.flatMap(({ document, subject }): Outcome[] => {
     const { case_id, case_version, website_account_id, current_state: state } = document;
@@ -52,8 +51,8 @@ async function deleteOutcomes(tx: Queryable, tenantId: string, caseIds: string[]
 
 type CountRow = Row & Outcomes & { rule_id: string; is_shadow: boolean };
 
-// By rule, on and in shadow. Each subject counts once, by its last outcome, where that came after the first hit. Begins at the
-// outcomes, for they are few: one needs a person.
+// By rule, live and shadow. Each subject counts once, by its last outcome if that came after the first hit. The query starts from
+// the outcomes, because each one takes a person and there are few.
 export async function countOutcomes(
   database: Queryable,
   tenantId: string,
@@ -81,7 +80,7 @@ export async function countOutcomes(
   return ({ rule_id, is_shadow }) => counted.get(`${rule_id} ${is_shadow}`) ?? noOutcomes;
 }
 
-// The same for subjects that no table holds: those that a draft would have hit.
+// The same for subjects that no table holds: those that a draft rule would have hit.
 export async function countOutcomesOf(
   database: Queryable,
   tenantId: string,

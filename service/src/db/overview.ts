@@ -19,8 +19,8 @@ export async function listTallies(
 
 export type OpenCount = { score: number; cases: number; younger: number[] };
 
-// Open cases by what they are filtered by, and how many of them are younger than each of the ages. All of it stands in one index,
-// and an id's time is its creation.
+// Counts open cases by facet, and how many of them are younger than each of the ages. One index holds everything, because an id
+// contains the time of creation.
 export async function countOpen(database: Queryable, tenantId: string, nowMs: number): Promise<OpenCount[]> {
   const [hour, day, days3, week, month] = ageHours.map((hours) => uuidV7Floor(nowMs - hours * 3_600_000 + 1));
   const rows = await database.query<Row & Omit<OpenCount, "score"> & { facet: number }>(sql`
@@ -40,7 +40,7 @@ export async function countOpen(database: Queryable, tenantId: string, nowMs: nu
 
 export type ViewCounts = { open: number; new_evidence: number; blocked_accounts: number; no_account: number };
 
-// Each is a slice of an index that holds it.
+// Each count is a slice of an index that holds it.
 export async function countViews(database: Queryable, tenantId: string): Promise<ViewCounts> {
   const { end, blockedFrom } = openFacets;
   const [row] = await database.query<Row & ViewCounts>(sql`
@@ -61,8 +61,8 @@ export type DigestRow = {
   is_fraudulent: boolean | null;
 };
 
-// The details alone are cut out of the document, for it may hold hundreds of occurrences. What stands between the two member
-// names is the details: inside of a text their quotes would be escaped.
+// Only the details are cut out of the document, because it may hold hundreds of occurrences. They are the text between the two
+// member names; inside a string value, the quotes of such a name would be escaped.
 export async function findDigests(database: Queryable, tenantId: string, ids: string[]): Promise<DigestRow[]> {
   return database.query<Row & DigestRow>(sql`
     select c.case_id,
@@ -75,8 +75,8 @@ export async function findDigests(database: Queryable, tenantId: string, ids: st
 
 export type LinkedCases = { case_id: string; linked_cases: number; linked_case_ids: string[] };
 
-// By case: the other open cases that share a device or an address with it. Every step has its limit, so that a page of fifty
-// costs the same however many accounts stand behind one address.
+// By case: the other open cases that share a device or an address with it. Every step has a limit, so that a page of fifty costs
+// the same however many accounts share one address.
 export async function findLinkedCases(database: Queryable, tenantId: string, ids: string[]): Promise<Map<string, LinkedCases>> {
   const rows = await database.query<Row & LinkedCases>(sql`
     with wanted as (

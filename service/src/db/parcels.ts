@@ -59,6 +59,6 @@ function packed(texts: string[]): Buffer {
 
 export function unpackParcel(bytes: Buffer): RecordedActivity[] {
   const plain = bytes[0] === bracket ? bytes : zstdDecompressSync(bytes);
-  // Written by insertParcel alone.
+  // The cast is safe: only insertParcel writes parcels.
   return JSON.parse(plain.toString()) as RecordedActivity[];
 }

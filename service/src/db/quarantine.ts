@@ -3,14 +3,14 @@ import { uuidV7Floor } from "../domain/uuid.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
-// A page that sends nothing but rubbish must not fill the store. Beyond this, the day's rest is only counted. Processes that
-// write at the same moment may go over it by what they write.
+// A page that sends only invalid events must not fill the store. Beyond this limit, the rest of the day is only counted.
+// Concurrent writers may exceed the limit by what they write.
 const entriesADayMax = 1000;
 const dayMs = 24 * 60 * 60 * 1000;
 
 export type NewEntry = Rejection & { quarantine_id: string };
 
-// Counts all of it, and keeps what there is room for.
+// Counts all entries, and stores as many as there is room for.
 export async function insertQuarantine(tx: Queryable, tenantId: string, entries: NewEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const first = await addCounts(tx, tenantId, entries);
@@ -34,15 +34,15 @@ export async function insertQuarantine(tx: Queryable, tenantId: string, entries:
     )`);
 }
 
-// The id is made from the time.
+// The id contains the time.
 async function deleteOldQuarantine(tx: Queryable, tenantId: string, nowMs: number): Promise<void> {
   await tx.query(sql`
     delete from quarantine
     where tenant_id = ${tenantId} and quarantine_id < ${uuidV7Floor(nowMs - daysKept * dayMs)}::uuid`);
 }
 
-// Returns the reasons that were the day's first. In one order, so that two writers wait for each other instead of blocking
-// each other.
+// Returns the reasons that occurred for the first time that day. Sorted, so that two writers wait for each other instead of
+// deadlocking.
 async function addCounts(tx: Queryable, tenantId: string, entries: NewEntry[]): Promise<Set<string>> {
   const rows = await tx.query<{ reason: string; is_first: boolean }>(sql`
     with given as (
@@ -70,7 +70,7 @@ async function addCounts(tx: Queryable, tenantId: string, entries: NewEntry[]): 
 
 export type QuarantinePage = { reason?: string; before: string | null; limit: number; now: string };
 
-// Newest first. A tenant has few enough entries that a reason needs no index.
+// Newest first. A tenant has so few entries that filtering by reason needs no index.
 export async function listQuarantine(database: Queryable, tenantId: string, page: QuarantinePage): Promise<QuarantineEntry[]> {
   return database.query<QuarantineEntry & Row>(sql`
     select quarantine_id, received_at, reason, detail, excerpt

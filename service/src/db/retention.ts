@@ -4,10 +4,10 @@ import { advisoryLocks } from "./postgres/advisory-locks.ts";
 import type { Database, Queryable, Row } from "./postgres/database.ts";
 import { sql, unprepared, type Statement } from "./postgres/sql.ts";
 
-// Nothing here is so urgent that others should stand in line behind it.
+// Expiry is never urgent, so it must not make other transactions queue behind its lock requests.
 const lockTimeoutMs = 2_000;
 
-// Runs the work on a connection of its own, while no other process does; null where one does.
+// Runs the work on its own connection while no other process does so. Returns null if another one does.
 export async function holdExpiry<T>(database: Database, work: (held: Queryable) => Promise<T>): Promise<T | null> {
   const client = await database.connect();
   const held: Queryable = { query: async <R extends Row>(given: Statement) => (await client.query<R>(given)).rows };
@@ -16,15 +16,15 @@ export async function holdExpiry<T>(database: Database, work: (held: Queryable) 
     const [row] = await held.query<{ got: boolean }>(sql`select pg_try_advisory_lock(${advisoryLocks.expiry}) as got`);
     return row?.got === true ? await work(held) : null;
   } finally {
-    // The lock ends with the connection, also where that one is broken already.
+    // The lock ends with the connection, even if that is already broken.
     await client.end().catch(() => {});
   }
 }
 
 export type DayTable = { name: string; day: string; state: "attached" | "detaching" | "detached" };
 
-// Those of `activities` that were taken out of it and not yet dropped, too. One that is being taken out comes first: there
-// can only be one at a time.
+// Includes tables that were detached from `activities` but not yet dropped. A table that is being detached comes first, because
+// only one can be at a time.
 export async function listDayTables(database: Queryable): Promise<DayTable[]> {
   return database.query<DayTable>(sql`
     select c.relname as name,
@@ -38,9 +38,9 @@ export async function listDayTables(database: Queryable): Promise<DayTable[]> {
     order by i.inhdetachpending desc nulls last, c.relname`);
 }
 
-// Takes a day out concurrently: it waits for whoever reads or writes activity at that moment, but nobody waits for it.
-// Dropped in place, a partition would need all of `activities` for itself. Where the wait is too long the day is left half
-// taken out, which only shows in its state, and is finished the next time.
+// Detaches a day concurrently: this waits for transactions that use activity at that moment, but none waits for it. Dropping an
+// attached partition would need an exclusive lock on all of `activities`. If the wait takes too long, the day stays half
+// detached, which shows only in its state, and the next run finishes it.
 export async function dropDayTable(held: Queryable, { name, state }: DayTable): Promise<void> {
   const table = dayTableName(name);
   const how = { attached: "concurrently", detaching: "finalize", detached: null }[state];
@@ -49,7 +49,7 @@ export async function dropDayTable(held: Queryable, { name, state }: DayTable): 
 }
 
 function dayTableName(name: string): string {
-  if (!/^activities_\d{8}$/.test(name)) throw new Error(`${name} is no day's table`);
+  if (!/^activities_\d{8}$/.test(name)) throw new Error(`${name} is not the table of a day`);
   return name;
 }
 
@@ -81,7 +81,7 @@ export const sweeps: readonly Sweep[] = [
   { table: "user_links", column: "expires_at", keptDays: 30 },
   { table: "webhook_deliveries", column: "next_at", only: "state <> 'WAITING'", keptDays: 30 },
   { table: "sign_in_attempts", column: "last_at", keptDays: 1 },
-  // Those without a case are of bulk closes. To run one again is harmless: its versions are of long ago.
+  // Keys without a case belong to bulk closes. Repeating one later is harmless, because its case versions are long outdated.
   { table: "idempotency_keys", column: "created_at", only: "case_id is null", keptDays: 30 },
 ];
 
@@ -120,8 +120,8 @@ export async function countPages(held: Queryable, table: string): Promise<number
 
 export type PageWindow = { from: number; to: number };
 
-// Of the pages from `from` to before `to`. By place and not by an index on the time: that index would be paid for with every
-// event. What an engine holds at that moment is in use, and stays.
+// Deletes from the pages `from` up to but not including `to`. It scans by page instead of using an index on the time, which every
+// event would have to pay for. Rows that an engine has locked at that moment are in use, and stay.
 export async function deleteOld(
   held: Queryable,
   { table, column, only = "true", keptDays: kept, daysMin = 0 }: Sweep,

@@ -7,7 +7,7 @@ import { sql } from "./postgres/sql.ts";
 
 type RuleKind = { rule_id: string; is_shadow: boolean };
 
-// By rule, on and in shadow, since that day.
+// By rule, live and shadow, since that day.
 export async function countHits(database: Queryable, tenantId: string, since: string): Promise<(rule: RuleKind) => number> {
   const rows = await database.query<Row & RuleKind & { hits: number }>(sql`
     select rule_id, is_shadow, sum(hits)::bigint as hits
@@ -18,7 +18,7 @@ export async function countHits(database: Queryable, tenantId: string, since: st
   return ({ rule_id, is_shadow }) => counted.get(`${rule_id} ${is_shadow}`) ?? 0;
 }
 
-// The days given, each with its hits, none included.
+// Each of the given days with its hits, including days without any.
 export async function listHitsByDay(
   database: Queryable,
   tenantId: string,
@@ -35,7 +35,7 @@ export async function listHitsByDay(
     order by d.day`);
 }
 
-// A subject was hit in the time if its last hit was.
+// A subject counts for the period if its last hit is in it.
 export async function countSubjects(
   database: Queryable,
   tenantId: string,

@@ -11,12 +11,12 @@ type RuleRow = Row & {
 };
 
 function toRule({ definition, rule_id, ...row }: RuleRow): RuleVersion {
-  // jsonb keeps no order of members; people read them in this one.
+  // jsonb does not keep the order of members. People read them in this order.
   const { name, expression, sentence, label, weight, about, state } = definition;
   return { rule_id, name, expression, sentence, label, weight, about, state, ...row };
 }
 
-// The current version of each rule, in order of their ids.
+// The current version of each rule, ordered by id.
 export async function listRules(database: Queryable, tenantId: string): Promise<Rule[]> {
   const rows = await database.query<RuleRow>(sql`
     select distinct on (rule_id) rule_id, rule_version, definition, updated_at, updated_by
@@ -46,7 +46,7 @@ export async function listRuleVersions(
   return rows.map(toRule);
 }
 
-// Those very versions, however old: a decision names the ones that it was made by.
+// Exactly these versions, however old, because a decision names the versions that it was made by.
 export async function findRuleVersions(
   database: Queryable,
   tenantId: string,
@@ -83,7 +83,7 @@ export type Settings = Detection & { thresholds_version: number; updated_at: str
 
 type SettingsRow = Row & Settings;
 
-// One look-up by key: an engine asks before each batch whether what it has compiled is still what counts.
+// One lookup by key, because an engine checks before each batch whether its compiled rules are still current.
 export async function findDetection(database: Queryable, tenantId: string): Promise<Detection> {
   const [row] = await database.query<Row & Detection>(sql`
     select revision, thresholds
@@ -100,7 +100,7 @@ export async function findSettings(database: Queryable, tenantId: string): Promi
   return row;
 }
 
-// Held to the end of the transaction: changes of one tenant's rules and thresholds come one after the other.
+// The lock is held until the transaction ends, so changes to a tenant's rules and thresholds happen one after the other.
 export async function lockSettings(tx: Queryable, tenantId: string, now: string): Promise<Settings> {
   await insertSettings(tx, tenantId, now);
   const [row] = await tx.query<SettingsRow>(sql`
@@ -108,7 +108,7 @@ export async function lockSettings(tx: Queryable, tenantId: string, now: string)
     from detection_settings
     where tenant_id = ${tenantId}
     for update`);
-  if (!row) throw new Error("the settings were inserted and are not there");
+  if (!row) throw new Error("the settings were inserted but cannot be found");
   return row;
 }
 
@@ -137,7 +137,7 @@ async function insertSettings(tx: Queryable, tenantId: string, now: string): Pro
     on conflict (tenant_id) do nothing`);
 }
 
-// What a tenant begins with. What is there already stays as it is, so it may be called at every start.
+// Inserts the rules and settings that a tenant starts with. Existing ones are left unchanged, so it can run at every start.
 export async function insertDefaults(
   tx: Queryable,
   tenantId: string,
@@ -162,7 +162,7 @@ export async function insertDefaults(
   if (added.length > 0) await raiseRevision(tx, tenantId);
 }
 
-// Tenants from before there were rules.
+// Tenants created before rules existed.
 export async function listTenantsWithoutRules(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ tenant_id: string }>(sql`
     select tenant_id
@@ -171,7 +171,7 @@ export async function listTenantsWithoutRules(database: Queryable): Promise<stri
   return rows.map((row) => row.tenant_id);
 }
 
-// Tenants whose default rules are of an earlier release.
+// Tenants whose default rules come from an earlier release.
 export async function listTenantsBefore(database: Queryable, defaultsVersion: number): Promise<string[]> {
   const rows = await database.query<{ tenant_id: string }>(sql`
     select tenant_id
@@ -197,7 +197,7 @@ export async function saveDefaultsVersion(tx: Queryable, tenantId: string, defau
 
 export type RuleHits = { rule_id: string; is_shadow: boolean; day: string; hits: number };
 
-// Rows are sorted by their keys, so that two writers lock them in one order.
+// Rows are sorted by key, so that two writers lock them in the same order.
 export async function addRuleHits(tx: Queryable, tenantId: string, hits: RuleHits[]): Promise<void> {
   const sorted = merge(
     hits,
@@ -230,7 +230,7 @@ export type RuleSubject = {
   last_activity: HitActivity;
 };
 
-// First and last are by the hits' own times, whatever order they come in.
+// First and last follow the hits' own times, in whatever order they arrive.
 export async function addRuleSubjects(tx: Queryable, tenantId: string, hits: RuleSubject[]): Promise<void> {
   const first = new Map<string, string>();
   const keyOf = (each: RuleSubject) => `${each.rule_id} ${each.is_shadow} ${each.subject}`;
@@ -262,7 +262,7 @@ export async function addRuleSubjects(tx: Queryable, tenantId: string, hits: Rul
       end`);
 }
 
-// One entry a key, for a statement may touch a row only once, in order of the keys.
+// One entry per key, because a statement may update a row only once; sorted by key.
 function merge<T>(given: T[], keyOf: (each: T) => string, add: (a: T, b: T) => T): T[] {
   const byKey = new Map<string, T>();
   for (const each of given) {

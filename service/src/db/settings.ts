@@ -1,18 +1,18 @@
 import type { Queryable } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
-// Made at the first call, the same for every process from then on.
+// Creates the secret on the first call. From then on, every process gets the same one.
 export async function findOrMakeSecret(tx: Queryable, name: "cursors" | "devices", fresh: Buffer): Promise<Buffer> {
   const [row] = await tx.query<{ value: Buffer }>(sql`
     insert into service_settings (name, value)
     values (${name}, ${fresh})
     on conflict (name) do update set name = excluded.name
     returning value`);
-  if (!row) throw new Error(`secret ${name} was neither found nor made`);
+  if (!row) throw new Error(`secret ${name} was neither found nor created`);
   return row.value;
 }
 
-// Where the service that started last can be reached, for commands that want to talk to it.
+// The address of the service that started last, for commands that call it.
 export async function savePublicUrl(tx: Queryable, url: string): Promise<void> {
   await tx.query(sql`
     insert into service_settings (name, value)
@@ -20,7 +20,7 @@ export async function savePublicUrl(tx: Queryable, url: string): Promise<void> {
     on conflict (name) do update set value = excluded.value`);
 }
 
-// Data that was moved elsewhere would else have its commands call where it came from.
+// Without this, commands on data that was restored elsewhere would call the service at the old address.
 export async function deletePublicUrl(tx: Queryable): Promise<void> {
   await tx.query(sql`delete from service_settings where name = 'public_url'`);
 }

@@ -3,19 +3,20 @@ import { advisoryLocks } from "./postgres/advisory-locks.ts";
 import { codeOf, type Database } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
-// The role that tenants' requests work under. It owns nothing and logs in nowhere, so that the tables' policies apply to it.
+// The role that tenants' requests run under. It owns nothing and cannot log in, so the tables' policies apply to it.
 export const tenantRole = "casehound_tenant";
 const insufficientPrivilege = "42501";
-// No such role, or not for this user.
+// The role does not exist, or this user may not set it.
 const cannotTake = new Set(["22023", insufficientPrivilege]);
-// Roles are the whole server's: the service of another database may make it at the same moment.
+// Roles belong to the whole server, so the service of another database may create it at the same moment.
 const alreadyThere = new Set(["42710", "23505"]);
 
-// Puts the lock on. Null, or why there can be none.
+// Turns the lock on. Returns null, or the reason why it is not possible.
 export async function openTenantLock(database: Database): Promise<string | null> {
   const fault = await prepareRole(database);
   if (fault !== null) return fault;
-  if (!(await canLockTenants(database))) return `connections do not get the role ${tenantRole}: does DATABASE_URL set options?`;
+  if (!(await canLockTenants(database)))
+    return `connections do not run under the role ${tenantRole}. Does DATABASE_URL set options?`;
   database.lockTenants(tenantRole);
   return null;
 }
@@ -31,13 +32,13 @@ async function prepareRole(database: Database): Promise<string | null> {
     return null;
   } catch (error) {
     if (codeOf(error) !== insufficientPrivilege || !(error instanceof DatabaseError)) throw error;
-    return `the database's user may neither make nor take the role ${tenantRole}: ${error.message}`;
+    return `the database user can neither create nor set the role ${tenantRole}: ${error.message}`;
   } finally {
     await client.end();
   }
 }
 
-// Asked on a connection like those that tenants' requests will have.
+// Checks on a connection like those that tenants' requests will use.
 export async function canLockTenants(database: Database): Promise<boolean> {
   let client: Client;
   try {
@@ -58,7 +59,7 @@ export async function canLockTenants(database: Database): Promise<boolean> {
   }
 }
 
-// Whether the policies apply to the user itself, who then would see nothing of any tenant.
+// Whether the policies apply to the user itself. If they do, it sees no tenant's rows.
 export async function isBound(database: Database): Promise<boolean> {
   const [row] = await database.query<{ is_bound: boolean | null }>(sql`
     select bool_or(row_security_active(oid)) as is_bound
@@ -77,7 +78,7 @@ async function makeRole(client: Client): Promise<void> {
   }
 }
 
-// Who may make roles has not the right to take them by that alone.
+// A user that may create roles is not thereby allowed to set them.
 async function takeRole(client: Client): Promise<void> {
   try {
     await client.query(`set role ${tenantRole}`);
@@ -89,8 +90,8 @@ async function takeRole(client: Client): Promise<void> {
   await client.query("reset role");
 }
 
-// To the tables that have the lock, and to no others: not to the keys and secrets of the service, nor to partitions, which
-// have no policies of their own.
+// Grants access only to the tables with policies. The service's keys and secrets are excluded, and so are partitions, which have
+// no policies of their own.
 async function grantTables(client: Client): Promise<void> {
   const { rows } = await client.query<{ schema: string; name: string }>(
     `select current_schema() as schema, relname as name

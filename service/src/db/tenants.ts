@@ -78,7 +78,7 @@ export async function findTenantsByKeys(database: Queryable, keys: string[], now
   return new Map(rows.map((row) => [row.app_key, row]));
 }
 
-// Not against those who only point to the tenant: every write does.
+// Does not block foreign-key checks on the tenant, because every write makes one.
 export async function lockTenant(tx: Queryable, slug: string): Promise<TenantRow | undefined> {
   const [row] = await tx.query<TenantRow>(sql`
     select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, created_at
@@ -99,7 +99,7 @@ export async function saveTenant(tx: Queryable, tenant: TenantRow): Promise<void
     where tenant_id = ${tenant.tenant_id}`);
 }
 
-// False where the client id is taken, by any tenant.
+// Returns false if any tenant already uses the client id.
 export async function insertClient(tx: Queryable, client: NewClient): Promise<boolean> {
   const rows = await tx.query(sql`
     insert into clients (tenant_id, client_id, scopes, is_primary, secret_hash, created_at)
@@ -130,7 +130,7 @@ export async function findPrimaryClientId(database: Queryable, tenantId: string)
 export const revokedChannel = "casehound_revoked";
 export const keysChannel = "casehound_keys";
 
-// Of any tenant where none is named: the command line knows a client by its id alone.
+// If no tenant is named, the client may belong to any: the command line knows only the client id.
 export async function saveRevoked(
   tx: Queryable,
   client: { client_id: string; now: string; tenant_id?: string },
@@ -150,9 +150,9 @@ export async function countTenants(database: Queryable): Promise<number> {
   return row?.count ?? 0;
 }
 
-// By the database's clock.
+// The time on the database's clock.
 export async function findDatabaseTime(database: Queryable): Promise<string> {
   const [row] = await database.query<{ now: string }>(sql`select now()::timestamptz(3) as now`);
-  if (!row) throw new Error("the database did not tell its time");
+  if (!row) throw new Error("the database did not return its time");
   return row.now;
 }

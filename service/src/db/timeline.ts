@@ -11,7 +11,7 @@ type Page<P> = { after: P | null; limit: number };
 const columns =
   "received_at, id_key, occurred_at, score, origin, type, activity_id, website_account_id, claimed_account_id, session_id, device_id, ip, agent_key, prediction_id, case_id, document, decision";
 
-// The page's rows with their user agents. The rows are chosen before anything is looked up for them.
+// The page's rows with their user agents. The rows are selected before their user agents are looked up.
 function withAgents(inner: Statement, order: string): Statement {
   const shown = columns
     .split(", ")
@@ -25,7 +25,7 @@ function withAgents(inner: Statement, order: string): Statement {
   return statement(text, inner.values);
 }
 
-// Newest first, of a part of the log.
+// Newest first, within a part of the log.
 export async function listActivitiesOfAccount(
   database: Queryable,
   tenantId: string,
@@ -46,7 +46,7 @@ export async function listActivitiesOfAccount(
   return database.query<Row & TimelineRow>(withAgents({ name: "", text, values }, "a.received_at desc, a.id_key desc"));
 }
 
-// Of the whole tenant, newest first, along the log's own order.
+// All activity of the tenant, newest first, in the log's own order.
 export async function listLatestActivities(
   database: Queryable,
   tenantId: string,
@@ -66,7 +66,7 @@ export async function listLatestActivities(
 
 const lastKey = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-// Those that became the named decisions, newest first.
+// The activities behind these decisions, newest first.
 export async function listActivitiesOfDecisions(
   database: Queryable,
   tenantId: string,
@@ -89,8 +89,8 @@ export async function listActivitiesOfDecisions(
 
 export type SessionPosition = { occurred_at: string; id_key: string };
 
-// In order of their own time: those of one request were received at once. No index has that order, so that a page reads the
-// session; the inner limit bounds what that can cost, and reads those that came first.
+// Ordered by `occurred_at`, because all activities of one request have the same time of receipt. No index has that order, so a
+// page reads the whole session. The inner limit bounds the cost, and keeps the activities that came first.
 export async function listActivitiesOfSession(
   database: Queryable,
   tenantId: string,
@@ -114,7 +114,7 @@ export async function listActivitiesOfSession(
 
 type SessionTraces = { session_id: string; ips: string[] | null; user_agent: string | null };
 
-// Where each session came from, by its first events.
+// The addresses and the user agent of each session, from its first events.
 export async function findSessionTraces(
   database: Queryable,
   tenantId: string,
@@ -151,7 +151,7 @@ export async function listSessionsOfAccount(
     limit ${page.limit}`);
 }
 
-// When the last activity that was scored came in.
+// When the latest scored activity was received.
 export async function findLastReceived(database: Queryable, tenantId: string): Promise<string | null> {
   const [row] = await database.query<Row & { received_at: string }>(sql`
     select received_at

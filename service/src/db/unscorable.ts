@@ -6,11 +6,11 @@ import { claimOldest } from "./inbox.ts";
 import { sql } from "./postgres/sql.ts";
 
 const faultCharacters = 500;
-// Values that a column cannot take, and more of them than a statement can.
+// SQLSTATEs for values that do not fit a column, and for statements beyond a limit of PostgreSQL.
 const dataCodes = /^(22|54|23502)/;
 const stateCode = /^[0-9A-Z]{5}$/;
 
-// Whether it is the activity's own fault. What the database itself says else, a race or an outage, passes.
+// Whether the activity itself caused the error. Any other database error, such as a race or an outage, is temporary.
 export function isUnscorable(error: unknown): boolean {
   const code = codeOf(error);
   return !(error instanceof Failure) && (!stateCode.test(code) || dataCodes.test(code));

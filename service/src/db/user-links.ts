@@ -10,7 +10,7 @@ export type NewLink = {
   expires_at: string;
 };
 
-// A new link takes the place of those before it that were not used: of one user, or the tenant's for its set-up.
+// A new link replaces the unused ones before it: those of the user, or the tenant's set-up link.
 export async function insertLink(tx: Queryable, tenantId: string, link: NewLink): Promise<void> {
   await deleteUnusedLinks(tx, tenantId, link.user_id);
   await tx.query(sql`
@@ -34,7 +34,7 @@ export type Link = {
   expires_at: string;
 };
 
-// Only while it can be used.
+// Finds the link only while it can be used.
 export async function findLink(
   database: Queryable,
   tenantId: string,
@@ -53,7 +53,7 @@ export async function findLink(
   return row;
 }
 
-// True for one of all who try: the link is used up with the transaction.
+// Returns true for only one of several concurrent callers. The link is used up when the transaction commits.
 export async function claimLink(tx: Queryable, tenantId: string, claim: { token_hash: Buffer; now: string }): Promise<boolean> {
   const rows = await tx.query(sql`
     update user_links

@@ -19,7 +19,7 @@ function toUser({ last_sign_in_at, ...row }: UserRow): User {
   return { ...row, ...(last_sign_in_at !== null && { last_sign_in_at }) };
 }
 
-// In order of their e-mails.
+// Ordered by e-mail.
 export async function listUsers(database: Queryable, tenantId: string): Promise<User[]> {
   const rows = await database.query<UserRow>(sql`
     select user_id, email, name, role, is_disabled, password_hash is not null as has_password,
@@ -57,7 +57,7 @@ export async function lockUser(tx: Queryable, tenantId: string, userId: string):
   return row && toUser(row);
 }
 
-// How many could hand out roles. Locked one after the other in one order, so that two admins cannot demote each other at once.
+// Counts the users who can assign roles. They are locked in one order, so that two admins cannot demote each other at once.
 export async function lockActiveAdmins(tx: Queryable, tenantId: string): Promise<number> {
   const rows = await tx.query(sql`
     select user_id
@@ -71,7 +71,7 @@ export async function lockActiveAdmins(tx: Queryable, tenantId: string): Promise
   return rows.length;
 }
 
-// Whether anybody of the tenant can sign in, or could until they were disabled.
+// Whether any user of the tenant has ever been able to sign in, including users who are disabled now.
 export async function hasJoinedUsers(database: Queryable, tenantId: string): Promise<boolean> {
   const [row] = await database.query<{ has: boolean }>(sql`
     select exists (
@@ -83,7 +83,7 @@ export async function hasJoinedUsers(database: Queryable, tenantId: string): Pro
 
 export type FreshUser = Pick<User, "user_id" | "email" | "name" | "role" | "created_at">;
 
-// False where the tenant has somebody with that e-mail.
+// Returns false if a user of the tenant already has that e-mail.
 export async function insertUser(tx: Queryable, tenantId: string, user: FreshUser): Promise<boolean> {
   const rows = await tx.query(sql`
     insert into users (tenant_id, user_id, email, name, role, is_disabled, created_at)
@@ -120,7 +120,7 @@ export async function saveSignIn(tx: Queryable, tenantId: string, saved: { user_
 
 export type Candidate = Person & { is_disabled: boolean; password_hash: string | null };
 
-// Of every tenant: the one statement of people that names none, for whoever signs in may not know the tenant's name.
+// Searches all tenants, because a person who signs in may not know the tenant's name. No other statement about users does.
 export async function findUsersByEmail(
   database: Queryable,
   { email, slug, limit }: { email: string; slug: string | null; limit: number },
@@ -142,7 +142,7 @@ export async function findPasswordHash(database: Queryable, tenantId: string, us
   return row?.password_hash ?? null;
 }
 
-// False where the user is disabled or has another password by now than the one that was checked.
+// Returns false if the user is disabled, or if the password has changed since it was checked.
 export async function lockCheckedUser(
   tx: Queryable,
   tenantId: string,
@@ -158,7 +158,7 @@ export async function lockCheckedUser(
 
 export type External = Person & { is_disabled: boolean; external_subject: string | null };
 
-// Whom the other issuer's subject is bound to; else who has the e-mail, where one is given.
+// Finds the user that the other issuer's subject is bound to, or else the user with the e-mail, if one is given.
 export async function lockExternalUser(
   tx: Queryable,
   slug: string,

@@ -10,7 +10,7 @@ type Backlog = {
   oldestOfServers: string | null;
 };
 
-// What is pending in the database, or was given up, over all tenants.
+// Work that is pending in the database or was given up, over all tenants.
 export type Waiting = Backlog & {
   deliveries: { waiting: number; dead: number };
   disabledWebhooks: number;
@@ -36,7 +36,7 @@ async function findBacklog(database: Queryable): Promise<Backlog> {
   return row ?? { unscored: 0, oldest: null, oldestOfServers: null };
 }
 
-// What is switched off waits for nobody.
+// Deliveries of a disabled webhook do not count as waiting.
 async function countWaitingDeliveries(database: Queryable): Promise<number> {
   const [row] = await database.query<{ waiting: number }>(sql`
     select count(*) as waiting

@@ -4,8 +4,8 @@ import { sql } from "./postgres/sql.ts";
 
 export type WebSession = Person & { seen_at: string; expires_at: string };
 
-// Only while it is good: in time, used lately, and of somebody who is not disabled. Asked with every request, so that what
-// ends one is heard everywhere at once.
+// Finds a session only while it is valid: neither expired nor idle for too long, and its user not disabled. It is read for every
+// request, so that ending a session takes effect everywhere at once.
 export async function findWebSession(
   database: Queryable,
   tenantId: string,
@@ -26,7 +26,7 @@ export async function findWebSession(
 
 export type NewWebSession = { token_hash: Buffer; user_id: string; created_at: string; expires_at: string };
 
-// The oldest of the user's sessions end where there are too many.
+// Ends the user's oldest sessions if there are too many.
 export async function insertWebSession(
   tx: Queryable,
   tenantId: string,
@@ -57,7 +57,7 @@ export async function saveSeen(tx: Queryable, tenantId: string, seen: { token_ha
     where tenant_id = ${tenantId} and token_hash = ${seen.token_hash}`);
 }
 
-// False where it has ended; else it goes on until the transaction is done.
+// Returns false if the session has ended. Otherwise it cannot end before the transaction does.
 export async function lockWebSession(tx: Queryable, tenantId: string, tokenHash: Buffer): Promise<boolean> {
   const rows = await tx.query(sql`
     select user_id
@@ -75,7 +75,7 @@ export async function deleteWebSession(tx: Queryable, tenantId: string, tokenHas
   return rows.length === 1;
 }
 
-// All of a user's but the one that is kept, where one is.
+// Deletes all of a user's sessions, except `kept` if it is given.
 export async function deleteWebSessions(
   tx: Queryable,
   tenantId: string,

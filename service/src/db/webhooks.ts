@@ -25,7 +25,7 @@ function toWebhook({ disabled_reason: reason, previous_secret_until: until, ...r
   };
 }
 
-// In the order in which they were made; or the one that is named.
+// In order of creation, or only the named one.
 export async function listWebhooks(
   database: Queryable,
   tenantId: string,
@@ -54,7 +54,7 @@ export async function countWebhooks(database: Queryable, tenantId: string): Prom
   return row?.count ?? 0;
 }
 
-// With its secrets, for signing.
+// Includes the secrets, for signing.
 export async function findWebhook(database: Queryable, tenantId: string, webhookId: string): Promise<StoredWebhook | undefined> {
   const [row] = await database.query<StoredWebhook & Row>(sql`
     select webhook_id, url, types, is_enabled, disabled_reason, secret, previous_secret, previous_secret_until, created_at, updated_at
@@ -65,7 +65,8 @@ export async function findWebhook(database: Queryable, tenantId: string, webhook
 
 type NewRow = { webhook_id: string; url: string; types: string[]; secret: string; now: string };
 
-// Behind the event that tells of it, whose transaction holds the tenant's counter: what comes later is sent.
+// The webhook starts after the event that records its creation, and receives every later event. That event's transaction holds
+// the tenant's counter.
 export async function insertWebhook(
   tx: Queryable,
   tenantId: string,
@@ -86,7 +87,8 @@ type Changed = {
   now: string;
 };
 
-// What is null stays. One that is switched on goes on where it was: what waits is sent, and so is what was changed since.
+// Null members stay unchanged. A webhook that is enabled again resumes at its position: it receives the waiting deliveries and
+// all events since.
 export async function saveWebhook(tx: Queryable, tenantId: string, webhookId: string, changed: Changed): Promise<boolean> {
   const rows = await tx.query(sql`
     update webhooks
@@ -111,7 +113,7 @@ export async function saveWebhookSecret(tx: Queryable, tenantId: string, webhook
   return rows.length > 0;
 }
 
-// With all that waits for it.
+// Also deletes its deliveries.
 export async function deleteWebhook(tx: Queryable, tenantId: string, webhookId: string): Promise<boolean> {
   const rows = await tx.query(sql`
     delete from webhooks

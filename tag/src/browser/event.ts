@@ -54,7 +54,7 @@ export function push(type: string, own: object = {}, items?: object[]): void {
   };
   const whole = queued(id, JSON.stringify({ ...event, items, user, attributes: { ...own, ...attributes } }));
   const isTooLarge = whole.bytes > eventBytesMax;
-  if (isTooLarge) warn(`${type} is too large, and goes without its attributes`);
+  if (isTooLarge) warn(`${type} is too large and is sent without its attributes`);
   enqueue(isTooLarge ? queued(id, JSON.stringify({ ...event, user, attributes })) : whole);
   schedule();
 }

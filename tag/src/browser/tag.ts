@@ -17,7 +17,7 @@ const userIdCharactersMax = 512;
 
 function setUserId(id?: unknown, options?: unknown): void {
   const isGiven = (typeof id === "string" && id !== "" && id.length <= userIdCharactersMax) || typeof id === "number";
-  if (!isGiven && id !== null) return warn("a user id is a text of up to 512 characters, or null");
+  if (!isGiven && id !== null) return warn("a user id must be a string of up to 512 characters, or null");
   const value = isGiven ? String(id) : null;
   const isOther = value !== (read("casehound.user")?.value ?? null);
   if (isOther) {
@@ -38,13 +38,13 @@ function tokenOf(options: unknown): string | undefined {
   // Reading a member of anything but null and undefined is safe.
   const token = (options as { token?: unknown } | null | undefined)?.token ?? undefined;
   const isToken = typeof token === "string" && /^v1\.\d{1,12}\.[\w-]{43}$/.test(token);
-  if (!isToken && token !== undefined) warn("the token was not made by signIdentity");
+  if (!isToken && token !== undefined) warn("the token was not created by signIdentity");
   return isToken ? token : undefined;
 }
 
 function record(name?: unknown, attributes?: unknown, items?: unknown): void {
   if (typeof name !== "string" || !/^[A-Za-z][\w.-]{0,63}$/.test(name)) {
-    return warn("an event's name is a letter and up to 63 letters, digits, underscores, dots and hyphens");
+    return warn("an event name must be a letter followed by up to 63 letters, digits, underscores, dots and hyphens");
   }
   noticeVisit();
   push(name, flatten(attributes), Array.isArray(items) ? items.slice(0, itemsMax).map(flatten) : undefined);
@@ -108,7 +108,7 @@ const start = safely(() => {
 const install = safely(() => {
   // The page's stub has the same methods and a list of their calls.
   const stub: Stub = window.casehound ?? {};
-  if (appKey === "") return warn("the script's element needs the attribute data-app-key");
+  if (appKey === "") return warn("the script element needs the attribute data-app-key");
   if (stub.version !== undefined) return;
   const { q } = stub;
   for (const name of Object.keys(methods))

@@ -4,10 +4,10 @@ import { pipeline } from "node:stream/promises";
 import { createZstdCompress, createZstdDecompress } from "node:zlib";
 import type { AppliedMigration } from "../postgres/migrate.ts";
 
-// A backup's file: a line that names the format, then pieces packed by zstd, then the SHA-256 of all that. The pieces are one
-// header, each table's rows as COPY writes them with an end that counts them, and one end of it all.
+// The format of a backup file: a line that names the format, zstd-compressed pieces, and the SHA-256 of everything before it. The
+// pieces are one header, the rows of each table as COPY writes them followed by a table end with their count, and one final end.
 export class BackupFault extends Error {}
-// The file itself is at fault; "it" is the file.
+// The file itself is invalid. In the messages, "it" is the file.
 export class FileFault extends BackupFault {}
 
 const formatVersion = 1;
@@ -15,14 +15,14 @@ const opening = "casehound backup ";
 const firstLine = Buffer.from(`${opening}${formatVersion}\n`);
 const digestBytes = 32;
 const pieceHeadBytes = 5;
-// Rows come in pieces as small as the network's; only a header of very many tables is larger.
+// Pieces with rows are as small as the network delivers them. Only a header with very many tables is larger.
 const pieceBytesMax = 16 * 1024 ** 2;
 
 export type DumpedTable = { name: string; columns: string[]; rows: number };
 export type DumpHeader = {
   made_at: string;
   migrations: AppliedMigration[];
-  // The days of which `activities` has a partition.
+  // The days for which `activities` has a partition.
   days: string[];
   tables: DumpedTable[];
 };
@@ -48,8 +48,8 @@ function writePiece(piece: Piece): Buffer {
 function readPiece(letter: string, body: Buffer): Piece {
   if (letter === letters.rows) return { kind: "rows", bytes: body };
   const kind = (["header", "table end", "end"] as const).find((each) => letters[each] === letter);
-  if (kind === undefined) throw new FileFault("it holds a piece of an unknown kind");
-  // Written above; the checksum tells whether it still is what was written.
+  if (kind === undefined) throw new FileFault("it contains a piece of an unknown kind");
+  // The cast is safe: this file wrote the piece, and the checksum shows whether it was changed.
   return { ...JSON.parse(body.toString()), kind } as Piece;
 }
 
@@ -63,7 +63,7 @@ async function* sealed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield hash.digest();
 }
 
-// The file is whole on the disk when this returns; until then it is nothing.
+// When this returns, the file is complete and on disk. Until then, it is not a valid backup.
 export async function writeDump(pieces: AsyncIterable<Piece>, path: string, signal: AbortSignal): Promise<number> {
   const file = await open(path, "wx", 0o600);
   const packed = async function* () {
@@ -76,25 +76,25 @@ export async function writeDump(pieces: AsyncIterable<Piece>, path: string, sign
 
 export type ReadProgress = (readBytes: number, fileBytes: number) => void;
 
-// Every piece, in order and of a whole and undamaged file, or this throws. Whoever acts on pieces must be able to take it back
-// until the last one has come: only then the checksum is known.
+// Yields every piece in order, and throws if the file is incomplete or damaged. The checksum is known only after the last piece,
+// so until then the caller must be able to undo everything.
 export async function* readDump(path: string, onRead: ReadProgress): AsyncGenerator<Piece, void, undefined> {
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();
     await checkFirstLine(file);
     const end = size - digestBytes;
-    if (end <= firstLine.length) throw new FileFault("it is cut short");
+    if (end <= firstLine.length) throw new FileFault("it is truncated");
     const hash = createHash("sha256").update(firstLine);
     const unpacking = createZstdDecompress();
     const feeding = pipeline(readPacked(file, { end, size, hash, onRead }), unpacking);
-    // Its failure comes out of what is unpacked as well.
+    // Its failure also surfaces through the decompressed stream.
     feeding.catch(() => {});
     yield* inOrder(readPieces(unpacking));
     await feeding;
     const digest = Buffer.alloc(digestBytes);
     await file.read(digest, 0, digestBytes, end);
-    if (!digest.equals(hash.digest())) throw new FileFault("its checksum is another");
+    if (!digest.equals(hash.digest())) throw new FileFault("its checksum does not match");
   } catch (error) {
     throw isOfSystem(error) || error instanceof FileFault ? error : new FileFault("it is damaged", { cause: error });
   } finally {
@@ -110,10 +110,10 @@ async function checkFirstLine(file: FileHandle): Promise<void> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
   const start = buffer.subarray(0, bytesRead).toString("latin1");
   const version = new RegExp(`^${opening}(\\d{1,9})\\n`).exec(start)?.[1];
-  if (version === undefined) throw new FileFault("it is no backup of casehound");
+  if (version === undefined) throw new FileFault("it is not a casehound backup");
   if (Number(version) > formatVersion)
-    throw new FileFault(`it has the format ${version} of a newer casehound; this one reads up to ${formatVersion}`);
-  if (Number(version) !== formatVersion) throw new FileFault(`there is no format ${version}`);
+    throw new FileFault(`it has format ${version} of a newer casehound; this one reads up to format ${formatVersion}`);
+  if (Number(version) !== formatVersion) throw new FileFault(`its format ${version} does not exist`);
 }
 
 type Reading = { end: number; size: number; hash: Hash; onRead: ReadProgress };
@@ -129,7 +129,7 @@ async function* readPacked(file: FileHandle, { end, size, hash, onRead }: Readin
   }
 }
 
-// What belongs to one piece is put together once, however many chunks it came in.
+// The bytes of one piece are concatenated once, however many chunks they came in.
 async function* readPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Piece> {
   let held: Buffer[] = [];
   let [length, wanted] = [0, pieceHeadBytes];
@@ -144,18 +144,18 @@ async function* readPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Piece>
     }
     [held, length] = [[rest], rest.length];
   }
-  if (length > 0) throw new FileFault("it ends within a piece");
+  if (length > 0) throw new FileFault("it ends in the middle of a piece");
 }
 
-// Of the piece that begins here; of its head alone while that is not there.
+// The length of the piece that begins here, or of its head alone while that is incomplete.
 function wholeLength(rest: Buffer): number {
   if (rest.length < pieceHeadBytes) return pieceHeadBytes;
   const length = rest.readUInt32BE(1);
-  if (length > pieceBytesMax) throw new FileFault("it holds a piece that is too large");
+  if (length > pieceBytesMax) throw new FileFault("it contains a piece that is too large");
   return pieceHeadBytes + length;
 }
 
-// As the header says: these tables, with so many rows each, and an end.
+// Checks that the pieces match the header: these tables, each with its number of rows, and an end.
 async function* inOrder(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece, void, undefined> {
   let tables: DumpedTable[] | null = null;
   let hasEnded = false;
@@ -164,7 +164,7 @@ async function* inOrder(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece, voi
     if (hasEnded || isFirst !== (piece.kind === "header")) throw new FileFault("its pieces are out of order");
     if (piece.kind === "header") tables = [...checkHeader(piece.header).tables];
     if (piece.kind === "table end") checkEnd(tables?.shift(), piece);
-    if (piece.kind === "rows" && tables?.length === 0) throw new FileFault("it has rows of no table");
+    if (piece.kind === "rows" && tables?.length === 0) throw new FileFault("it has rows that belong to no table");
     if (piece.kind === "end") hasEnded = true;
     yield piece;
   }
@@ -179,15 +179,15 @@ function isTable({ name, columns }: DumpedTable): boolean {
   return typeof name === "string" && Array.isArray(columns) && columns.length > 0;
 }
 
-// The checksum tells that nothing was changed, not who wrote it.
+// The checksum proves that nothing was changed, not who wrote the file.
 function checkHeader(header: DumpHeader): DumpHeader {
   const isWhole = header.days.every(isDay) && header.tables.every(isTable) && !Number.isNaN(Date.parse(header.made_at));
   const names = new Set(header.tables.map(({ name }) => name));
   if (!isWhole || header.migrations.length === 0 || names.size !== header.tables.length)
-    throw new FileFault("its header is not one that casehound writes");
+    throw new FileFault("its header was not written by casehound");
   return header;
 }
 
 function checkEnd(told: DumpedTable | undefined, { table, rows }: { table: string; rows: number }): void {
-  if (told?.name !== table || told.rows !== rows) throw new FileFault(`its table ${table} is not as its header tells`);
+  if (told?.name !== table || told.rows !== rows) throw new FileFault(`its table ${table} does not match its header`);
 }

@@ -17,7 +17,7 @@ import {
 import { deletePublicUrl } from "../settings.ts";
 import { sql, unprepared } from "../postgres/sql.ts";
 
-// What has just stopped takes a moment to be gone from the database.
+// A process that has just stopped keeps its connections for a moment.
 const looksMax = 10;
 const lookEveryMs = 200;
 
@@ -27,8 +27,8 @@ export type RestoreProgress = { table: string; rows: number };
 type Source = { header: DumpHeader; pieces: AsyncIterator<Piece> };
 type Place = { client: Client; held: Queryable };
 
-// All of it in one transaction, the migrations as well: whatever ends it early leaves the place as empty as it was. A service
-// that starts meanwhile waits, for this holds the lock of whoever migrates.
+// Restores everything in one transaction, including the migrations, so that a failure leaves the database as empty as it was. A
+// service that starts meanwhile waits, because this holds the migration lock.
 export async function restoreDatabase(
   database: Database,
   source: Source,
@@ -46,7 +46,7 @@ export async function restoreDatabase(
     const applied = await migrateInside(client, migrations);
     await deletePublicUrl(place.held);
     await client.query("commit");
-    // So that the first lists are planned well. PostgreSQL would get to it by itself a little later.
+    // Good statistics for the first lists. PostgreSQL would collect them by itself a little later.
     await client.query("analyze").catch(() => {});
     return { ...loaded, applied };
   } finally {
@@ -54,7 +54,7 @@ export async function restoreDatabase(
   }
 }
 
-// Those that made the tables which the rows are of.
+// The migrations that created the tables in the backup.
 export function migrationsOf(header: DumpHeader, migrations: Migration[]): Migration[] {
   try {
     for (const applied of header.migrations) checkApplied(applied, migrations);
@@ -65,7 +65,8 @@ export function migrationsOf(header: DumpHeader, migrations: Migration[]): Migra
 }
 
 async function checkAlone({ client, held }: Place): Promise<void> {
-  if (!(await tryMigrationLock(client))) throw new BackupFault("another casehound is starting or restoring on this database");
+  if (!(await tryMigrationLock(client)))
+    throw new BackupFault("another casehound is starting on this database or restoring into it");
   for (let look = 1; await hasOthers(held); look++) {
     if (look === looksMax) throw new BackupFault("a casehound is running on this database: stop it first");
     await sleep(lookEveryMs);
@@ -80,17 +81,17 @@ async function hasOthers(held: Queryable): Promise<boolean> {
   return others.length > 0;
 }
 
-// Empty is a place without tenants. One that was migrated already may have keys, which nobody has used.
+// A database is empty if it has no tenants. One that was already migrated may hold keys, which nothing has used yet.
 async function checkEmpty({ held }: Place, header: DumpHeader): Promise<void> {
   if (!(await hasMigrations(held))) return;
   const applied = await held.query<{ version: number; name: string }>(sql`select version, name from migrations order by version`);
   if (applied.length === 0) return;
   const [row] = await held.query<{ tenants: number }>(sql`select count(*) as tenants from tenants`);
   if (row?.tenants !== 0)
-    throw new BackupFault(`the database is not empty: it has ${row?.tenants} tenants. Restore into a new one`);
+    throw new BackupFault(`the database is not empty: it has ${row?.tenants} tenants. Restore into a new database`);
   const later = applied.find(({ version }) => !header.migrations.some((each) => each.version === version));
   if (later)
-    throw new BackupFault(`the database is newer than the backup, it has migration ${later.name}. Restore into a new one`);
+    throw new BackupFault(`the database is newer than the backup: it has migration ${later.name}. Restore into a new database`);
 }
 
 async function load(
@@ -100,7 +101,7 @@ async function load(
 ): Promise<Omit<Restored, "applied">> {
   const { client, held } = place;
   const known = new Map((await listTables(held)).map(({ name, columns }) => [name, columns]));
-  // Whoever keeps tables of their own beside ours finds them in the file, and must load them by other means.
+  // Tables that somebody added beside ours are in the file, but have to be loaded by other means.
   const leftOut = header.tables.map(({ name }) => name).filter((name) => !known.has(name));
   checkShape(header, known);
   await client.query(`truncate ${[...known.keys()].map(quoted).join(", ")}`);
@@ -118,20 +119,21 @@ async function load(
   if (end.done === true || end.value.kind !== "end") throw new FileFault("it has no end");
   await setSequences(held, end.value.sequences);
   await restoreReferences();
-  // The checksum comes after the last piece.
-  if ((await pieces.next()).done !== true) throw new FileFault("it goes on after its end");
+  // Reading past the last piece verifies the checksum.
+  if ((await pieces.next()).done !== true) throw new FileFault("it continues after its end");
   return { tables: header.tables.length - leftOut.length, rows, leftOut };
 }
 
 function checkShape(header: DumpHeader, known: Map<string, string[]>): void {
   for (const [name, columns] of known) {
     const given = header.tables.find((table) => table.name === name)?.columns;
-    if (!given) throw new BackupFault(`the database has a table ${name}, of which the backup knows nothing`);
-    if (given.toSorted().join() !== columns.toSorted().join()) throw new FileFault(`its table ${name} has other columns`);
+    if (!given) throw new BackupFault(`the database has a table ${name} that is not in the backup`);
+    if (given.toSorted().join() !== columns.toSorted().join()) throw new FileFault(`its table ${name} has different columns`);
   }
 }
 
-// Checked all at once when the rows are there: one by one, PostgreSQL would remember every row until its table's end.
+// Foreign keys are checked together after all rows are loaded. Checked one by one, PostgreSQL would keep every row in memory
+// until the end of its table.
 async function dropReferences({ held }: Place): Promise<() => Promise<void>> {
   const references = await held.query<{ table: string; name: string; definition: string }>(sql`
     select r.relname as table, c.conname as name, pg_get_constraintdef(c.oid) as definition
@@ -153,7 +155,7 @@ async function* rowsOf(pieces: AsyncIterator<Piece>, onRows: (rows: number) => v
   let rows = 0;
   for (;;) {
     const { value, done } = await pieces.next();
-    if (done === true) throw new FileFault("it is cut short");
+    if (done === true) throw new FileFault("it is truncated");
     if (value.kind !== "rows") return;
     onRows((rows += countLines(value.bytes)));
     yield value.bytes;
@@ -163,7 +165,7 @@ async function* rowsOf(pieces: AsyncIterator<Piece>, onRows: (rows: number) => v
 async function copyIn(client: Client, { name, columns, rows }: DumpedTable, chunks: AsyncGenerator<Buffer>): Promise<void> {
   const into = client.query(copyFrom(`copy ${quoted(name)} (${columns.map(quoted).join(", ")}) from stdin`));
   await pipeline(chunks, into);
-  if (into.rowCount !== rows) throw new FileFault(`its table ${name} has ${into.rowCount} rows, and its header tells of ${rows}`);
+  if (into.rowCount !== rows) throw new FileFault(`its table ${name} has ${into.rowCount} rows, but its header says ${rows}`);
 }
 
 async function setSequences(held: Queryable, sequences: DumpedSequence[]): Promise<void> {

@@ -8,8 +8,8 @@ import { sql, unprepared, type Statement } from "../postgres/sql.ts";
 
 export type DumpProgress = { table: string; rows: number; rowsTotal: number; bytes: number };
 
-// Everything of the database as it is at one moment, while others go on writing. One transaction sees that moment; nothing waits
-// for it but a migration, and a day of activity that would be dropped.
+// Dumps the database as of one moment, while others keep writing. One transaction sees that moment. Only migrations and the
+// dropping of a day of activity wait for it.
 export async function* dumpDatabase(
   database: Database,
   { madeAt, onProgress }: { madeAt: string; onProgress: (progress: DumpProgress) => void },
@@ -36,7 +36,7 @@ export async function* dumpDatabase(
       progress.rows += rows;
       yield { kind: "table end", table: table.name, rows };
     }
-    // Sequences know no snapshot. Read last, they are past every number that the rows have.
+    // Sequences are not part of the snapshot. Read last, they are past every number in the rows.
     yield { kind: "end", sequences: await readSequences(snapshot) };
   } finally {
     await client.end();
@@ -47,13 +47,14 @@ export function queryableOf(client: Client): Queryable {
   return { query: async <R extends Row>(statement: Statement) => (await client.query<R>(statement)).rows };
 }
 
-// Where row-level security would hide rows from this user, an error instead of a backup without them.
+// If row-level security would hide rows from this user, fail instead of writing a backup without them.
 export async function seeEveryRow(client: Client): Promise<void> {
   await client.query("set local row_security = off");
 }
 
 async function readHeader(snapshot: Queryable, madeAt: string): Promise<DumpHeader> {
-  if (!(await hasMigrations(snapshot))) throw new BackupFault("there is nothing to back up: no casehound has used this database");
+  if (!(await hasMigrations(snapshot)))
+    throw new BackupFault("there is nothing to back up: casehound has never used this database");
   const migrations = await snapshot.query<AppliedMigration>(sql`
     select version, name, hash
     from migrations
@@ -74,8 +75,8 @@ export async function hasMigrations(held: Queryable): Promise<boolean> {
 
 export type TableShape = { name: string; columns: string[] };
 
-// From the catalogue, so that no table can be forgotten. Partitions come with their parent, and days that were taken out of it
-// are waste. What was applied is told by the header. Columns that PostgreSQL computes by itself are left to it.
+// Reads the catalog, so that no table can be forgotten. Partitions are dumped with their parent, and detached days are about to
+// be dropped. The header holds the migrations. Generated columns are left to PostgreSQL.
 export async function listTables(held: Queryable): Promise<TableShape[]> {
   const tables = await held.query<TableShape & { is_partitioned: boolean }>(sql`
     select c.relname as name, c.relkind = 'p' as is_partitioned, array_agg(a.attname::text order by a.attnum) as columns
@@ -92,7 +93,7 @@ export async function listTables(held: Queryable): Promise<TableShape[]> {
     group by c.oid
     order by c.relname`);
   const unknown = tables.find(({ name, is_partitioned }) => is_partitioned && name !== "activities");
-  if (unknown) throw new Error(`restore would not know how to make the partitions of ${unknown.name}`);
+  if (unknown) throw new Error(`restore does not know how to create the partitions of ${unknown.name}`);
   return tables.map(({ name, columns }) => ({ name, columns }));
 }
 
@@ -100,19 +101,19 @@ async function holdTables(client: Client, tables: DumpedTable[]): Promise<void> 
   await client.query(`lock table ${tables.map(({ name }) => quoted(name)).join(", ")} in access share mode`);
 }
 
-// From here on no migration can change a table. One that came between the snapshot and the locks shows outside of the snapshot.
+// From here on, no migration can change a table. A migration between the snapshot and the locks is visible outside the snapshot.
 async function checkMigrations(database: Database, seen: AppliedMigration[]): Promise<void> {
   const now = await database.query<{ version: number }>(sql`select version from migrations`);
-  if (now.length !== seen.length) throw new BackupFault("the database was migrated at this very moment: run it again");
+  if (now.length !== seen.length) throw new BackupFault("the database was being migrated: run it again");
 }
 
-// Of a partitioned table too, which COPY takes only as a query.
+// A query, because COPY does not accept a partitioned table itself.
 async function* copyOut(client: Client, { name, columns }: DumpedTable): AsyncGenerator<Buffer> {
   const text = `copy (select ${columns.map(quoted).join(", ")} from ${quoted(name)}) to stdout`;
   for await (const chunk of client.query(copyTo(text)) as AsyncIterable<Buffer>) yield chunk;
 }
 
-// In COPY's text every row is a line: line ends within a value are written as escapes.
+// In COPY's text format, every row is one line: line breaks in a value are escaped.
 export function countLines(bytes: Buffer): number {
   let lines = 0;
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) lines++;

@@ -17,27 +17,30 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isRunning, serverUser, type Launcher, type User } from "./privilege.ts";
 
-// The files of the embedded PostgreSQL: where they are, and how they are made.
+// The files of the embedded PostgreSQL: where they are and how they are created.
 export class EmbeddedFault extends Error {}
 
 const postgresMajor = "18";
 const socketPathMax = 100;
 
-// The database's folder, as it is or made anew.
+// Uses the database folder if it exists, or creates it.
 export function makeCluster(folder: string, launcher: Launcher, superuser: string): void {
   if (existsSync(join(folder, "PG_VERSION"))) {
     const major = readFileSync(join(folder, "PG_VERSION"), "utf8").trim();
     if (major !== postgresMajor)
-      throw new EmbeddedFault(`DATA_DIR ${dirname(folder)} was made by PostgreSQL ${major}; this is PostgreSQL ${postgresMajor}`);
+      throw new EmbeddedFault(
+        `DATA_DIR ${dirname(folder)} was created by PostgreSQL ${major}; this is PostgreSQL ${postgresMajor}`,
+      );
     const fault = ownerFault(folder);
     if (fault !== null) throw new EmbeddedFault(`${fault.detail}: ${fault.next}`);
     return;
   }
-  if (existsSync(folder)) throw new EmbeddedFault(`${folder} is there but holds no database`);
+  if (existsSync(folder)) throw new EmbeddedFault(`${folder} exists but contains no database`);
   initialise(folder, launcher, superuser);
 }
 
-// PostgreSQL must own its folder and what is in it. As root, it runs as the folder's owner, or as nobody where that is root.
+// PostgreSQL must own its folder and the files in it. If the service runs as root, PostgreSQL runs as the folder's owner, or as
+// nobody if root owns the folder.
 export function ownerFault(folder: string): { detail: string; next: string } | null {
   const { uid } = statSync(folder);
   const runner = serverUser(folder)?.uid ?? process.getuid?.() ?? uid;
@@ -45,11 +48,11 @@ export function ownerFault(folder: string): { detail: string; next: string } | n
   const other =
     uid === runner ? [file].find((path) => (statSync(path, { throwIfNoEntry: false })?.uid ?? runner) !== runner) : folder;
   if (other === undefined) return null;
-  const detail = `${other} belongs to user ${statSync(other).uid}, and PostgreSQL would run as user ${runner}`;
-  return { detail, next: process.getuid?.() === 0 ? `chown -R ${runner} ${folder}` : "run it as the user that owns it" };
+  const detail = `${other} belongs to user ${statSync(other).uid}, but PostgreSQL would run as user ${runner}`;
+  return { detail, next: process.getuid?.() === 0 ? `chown -R ${runner} ${folder}` : "run casehound as the user that owns it" };
 }
 
-// Made beside its place and renamed into it, so that a kill half-way leaves no half of a database.
+// Created next to its final place and then renamed, so that a kill halfway leaves no incomplete database.
 function initialise(folder: string, launcher: Launcher, superuser: string): void {
   removeHalves(dirname(folder));
   const fresh = `${folder}.${process.pid}.new`;
@@ -61,18 +64,18 @@ function initialise(folder: string, launcher: Launcher, superuser: string): void
   const done = spawnSync(run.file, run.args, { ...run.options, encoding: "utf8" });
   if (done.status !== 0) {
     rmSync(fresh, { recursive: true, force: true });
-    throw new EmbeddedFault(`the database could not be made: ${lastLine(done.stderr ?? String(done.error))}`);
+    throw new EmbeddedFault(`the database could not be created: ${lastLine(done.stderr ?? String(done.error))}`);
   }
   try {
     renameSync(fresh, folder);
   } catch (cause) {
     rmSync(fresh, { recursive: true, force: true });
-    // Another process was faster: its database will do.
+    // Another process was faster, so use its database.
     if (!existsSync(join(folder, "PG_VERSION"))) throw cause;
   }
 }
 
-// What starts that were killed half-way have left.
+// Removes what killed starts have left behind.
 function removeHalves(dataDir: string): void {
   for (const name of readdirSync(dataDir)) {
     const pid = /^postgres\.(\d+)\.new$/.exec(name)?.[1];
@@ -92,13 +95,13 @@ function makeOne(folder: string, mode: number): void {
 
 export function makeFolder(dataDir: string): void {
   try {
-    // Step by step: below /proc, Node's own recursive way never ends.
+    // One folder at a time: below /proc, Node's recursive mkdir never returns.
     const missing: string[] = [];
     for (let folder = dataDir; !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
     for (const folder of missing) makeOne(folder, folder === dataDir ? 0o700 : 0o777);
     if (!statSync(dataDir).isDirectory()) throw new Error("it is a file");
   } catch (cause) {
-    throw new EmbeddedFault(`DATA_DIR ${dataDir} cannot be made: ${String(cause)}`, { cause });
+    throw new EmbeddedFault(`DATA_DIR ${dataDir} cannot be created: ${String(cause)}`, { cause });
   }
 }
 
@@ -120,24 +123,24 @@ export function closeFolder(dataDir: string, user: User | null): void {
   for (const name of secretFiles.filter((each) => names.includes(each))) chmodSync(join(dataDir, name), 0o600);
 }
 
-// Where the socket stands: beside the data, or, where that path is too long for a socket, in the folder for temporary
-// files. There its name can be foreseen, so what is there already must be ours.
+// Creates the folder for the socket: next to the data, or in the folder for temporary files if that path is too long for a
+// socket. There the name is predictable, so an existing folder must be ours.
 export function makeSocketFolder(dataDir: string, user: User | null): string {
   const near = join(dataDir, "run");
   const far = join(tmpdir(), `casehound-${createHash("sha256").update(dataDir).digest("hex").slice(0, 16)}`);
   const folder = Buffer.byteLength(near) > socketPathMax - ".s.PGSQL.5432".length ? far : near;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);
-  if (!found.isDirectory()) throw new EmbeddedFault(`${folder} is no folder, and PostgreSQL's socket has to be in it`);
-  // It may be in use: whoever removed it would cut off a PostgreSQL that runs.
+  if (!found.isDirectory()) throw new EmbeddedFault(`${folder} is not a folder, and PostgreSQL needs it for its socket`);
+  // The folder may be in use. Removing it would cut off a running PostgreSQL.
   if (![process.getuid?.(), user?.uid].includes(found.uid))
-    throw new EmbeddedFault(`${folder} belongs to user ${found.uid}: run it as that user, or choose another DATA_DIR`);
+    throw new EmbeddedFault(`${folder} belongs to user ${found.uid}: run casehound as that user, or choose another DATA_DIR`);
   chmodSync(folder, 0o700);
   if (user !== null) chownSync(folder, user.uid, user.gid);
   return folder;
 }
 
-// The setting is a list, in which commas, quotes and spaces mean something.
+// The setting is a list in which commas, quotes and spaces have a meaning.
 export function quoted(path: string): string {
   return `"${path.replaceAll('"', '""')}"`;
 }

@@ -6,12 +6,12 @@ import { send, silenceMessage } from "./wire.ts";
 
 export type { Row };
 
-// What a function of db/ runs its statements on: the database itself, or one transaction.
+// What the functions of db/ run their statements on: the database itself, or one transaction.
 export type Queryable = { query: <R extends Row>(statement: Statement) => Promise<R[]> };
-// Patient: it may wait for locks as long as the contract says, and what is locked then is contended.
+// A patient transaction may wait for locks as long as the contract allows. What is still locked then is contended.
 export type Transaction = Queryable & { isPatient: boolean };
 
-// A database as one tenant's requests have it: with the lock, nothing of any other tenant is there.
+// The database as one tenant's requests see it. With the tenant lock on, rows of other tenants are invisible.
 export type TenantDatabase = Queryable & { transaction: Transact; tryOnce: Transact };
 type Transact = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
 
@@ -21,18 +21,18 @@ const attemptsMax = 3;
 const writersMaxDefault = 10;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-// A unique violation is a race as well: run again, the transaction sees the row that it lost to.
+// A unique violation is also a race: run again, the transaction sees the row that it lost to.
 const contendedCodes = new Set(["40001", "40P01", "23505"]);
 export const lockTimeoutCode = "55P03";
 const statementTimeoutCode = "57014";
 const readOnlyCode = "25006";
 // Connection exceptions, insufficient resources (too many connections, disk full), an operator's shutdown, and a read-only server.
 const awayCodes = /^(08|53|57P|58|25P03|25006)/;
-// Without a code: of connections that were closed, or could not be had.
+// Errors without a code: the connection was closed, or none could be opened.
 const awayMessages = /connection|timeout expired|client was closed|not queryable/i;
 
-// By itself it is the service's own: it sees every tenant, for the engine, the collector, signing in and the command line.
-// What is done for one tenant goes through `of`.
+// Used directly, it sees every tenant. The engine, the collector, sign-in and the command line use it this way. Work for a single
+// tenant goes through `of`.
 export class Database implements TenantDatabase {
   readonly #address: DatabaseAddress;
   readonly #writersMax: number;
@@ -46,7 +46,7 @@ export class Database implements TenantDatabase {
     this.#all = new Lane(address, { writersMax: this.#writersMax });
   }
 
-  // From now on what is done for a tenant is done under this role, to which the tables' policies apply.
+  // From now on, work for a tenant runs under this role, to which the tables' policies apply.
   lockTenants(role: string): void {
     this.#locked ??= new Lane(this.#address, { writersMax: this.#writersMax, role });
   }
@@ -54,7 +54,7 @@ export class Database implements TenantDatabase {
   of(tenantId: string): TenantDatabase {
     const lane = this.#locked;
     if (!lane) return this;
-    if (!uuid.test(tenantId)) throw new Error("A tenant's id is a UUID.");
+    if (!uuid.test(tenantId)) throw new Error("The tenant id is not a UUID.");
     const begin = `begin; set local casehound.tenant = '${tenantId}'`;
     return {
       query: (statement) => this.#read(lane, statement, tenantId),
@@ -75,7 +75,7 @@ export class Database implements TenantDatabase {
     return this.#tryOnce(this.#all, "begin", work);
   }
 
-  // One read. It goes down one of a few pipelined connections; where that one turns out to be dead, once more on a fresh one.
+  // Sends one read down one of a few pipelined connections. If that connection is dead, retries once on a new one.
   async #read<R extends Row>(lane: Lane, statement: Statement, tenantId: string | null): Promise<R[]> {
     const slot = lane.nextSlot();
     const reader = lane.reader(slot);
@@ -98,8 +98,8 @@ export class Database implements TenantDatabase {
     await this.query(sql`select 1 as ready from service_settings where false for update`);
   }
 
-  // One transaction: all of `work` or nothing of it. Run again where the database chose it as the loser of a race,
-  // three times at the most, so `work` must do nothing outside of the transaction.
+  // Runs `work` in one transaction, all or nothing. If it loses a race in the database, it is run again, up to three times in
+  // all, so `work` must have no effects outside the transaction.
   async #transact<T>(lane: Lane, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     let isPatient = false;
     for (let attempt = 1; ; attempt++) {
@@ -115,7 +115,7 @@ export class Database implements TenantDatabase {
     }
   }
 
-  // A transaction that waits briefly for locks and is not run again: for what can be done in another way.
+  // Waits only briefly for locks and is not run again. For callers that have another way to do the work.
   async #tryOnce<T>(lane: Lane, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     try {
       return await this.#attempt({ lane, begin, isPatient: false }, work);
@@ -124,11 +124,11 @@ export class Database implements TenantDatabase {
     }
   }
 
-  // A connection of one's own, outside of the pool: for LISTEN and for locks that outlive a transaction. Its statements take as
-  // long as they take, unless they are given a limit, at which the connection ends.
+  // A separate connection outside the pool, for LISTEN and for locks that outlive a transaction. Its statements have no time
+  // limit unless one is given. A statement that exceeds the limit ends the connection.
   async connect({ role, silenceMs }: { role?: string; silenceMs?: number } = {}): Promise<Client> {
     const patient = { lock_timeout: 0, statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
-    // On a pipelined connection the driver's limit ends the connection too.
+    // On a pipelined connection, the driver's limit also ends the connection.
     const own = { ...patient, query_timeout: silenceMs ?? 0, pipeline: silenceMs !== undefined };
     const client = new Client({ ...clientOptions(this.#address, role), ...own });
     client.on("error", () => {});
@@ -146,7 +146,7 @@ export class Database implements TenantDatabase {
     let isBroken = true;
     const tx = new Inside(client, isPatient);
     try {
-      // Waited for: behind a BEGIN that failed, each statement would be a transaction of its own.
+      // Wait for BEGIN: after one that failed, each statement would be its own transaction.
       await send(client, unprepared(begin));
       const result = await work(tx);
       tx.end();
@@ -155,7 +155,7 @@ export class Database implements TenantDatabase {
       return result;
     } catch (error) {
       tx.end();
-      // A rollback that succeeds shows that the connection lives; one that fails ends it, which rolls back too.
+      // A successful rollback shows that the connection is alive. A failed one ends it, which also rolls back.
       const isAlive = await send(client, unprepared("rollback")).then(
         () => true,
         () => false,
@@ -173,14 +173,14 @@ async function lend(pool: Pool): Promise<PoolClient> {
   try {
     return await pool.connect();
   } catch (error) {
-    // Every connection is busy with writes that wait for locks: the database is there, and nothing was tried.
+    // Every connection is busy with writes that wait for locks. The database is reachable, and nothing was attempted.
     const isFull = pool.totalCount >= pool.options.max && /timeout exceeded/.test(String(error));
     throw isFull ? busy(error) : error;
   }
 }
 
-// Of several statements that are under way together one may fail: what the others would still send comes too late. Sent all the
-// same, it would be a transaction of its own, or part of somebody else's.
+// If one of several concurrent statements fails, the others may still send more after the transaction has ended. That would run
+// as its own transaction, or as part of someone else's, so it is rejected.
 class Inside implements Transaction {
   readonly isPatient: boolean;
   readonly #client: PoolClient;
@@ -207,14 +207,14 @@ async function commit(client: PoolClient): Promise<void> {
     done = await send(client, unprepared("commit"));
   } catch (cause) {
     if (contendedCodes.has(codeOf(cause))) throw cause;
-    // The server may or may not have committed before the connection went: the one answer that does not lie is 500.
+    // The server may or may not have committed before the connection was lost, so only 500 is correct.
     throw new Failure(
       "internal-error",
       "The connection to the database was lost while the change was being committed. Retry with the same key to learn the outcome.",
       { cause },
     );
   }
-  if (done.command !== "COMMIT") throw new Error(`commit was answered by ${done.command}`);
+  if (done.command !== "COMMIT") throw new Error(`commit returned ${done.command}`);
 }
 
 function busy(cause: unknown): Failure {
@@ -226,14 +226,14 @@ function busy(cause: unknown): Failure {
 }
 
 export function contended(cause?: unknown): Failure {
-  return new Failure("transaction-contended", "Another change won. Nothing was applied: read again, and retry.", { cause });
+  return new Failure("transaction-contended", "A concurrent change won. Nothing was applied: read again and retry.", { cause });
 }
 
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-// Whether the connection was lost, or cannot be made now.
+// Whether the connection was lost or cannot be opened now.
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);

@@ -8,8 +8,8 @@ import { EmbeddedFault, binary, closeFolder, makeCluster, makeFolder, makeSocket
 import { codeOf, isAway, lockTimeoutCode } from "./database.ts";
 import { interrupt, isRunning, isRunningIn, launcher, serverUser, type Launcher } from "./privilege.ts";
 
-// A PostgreSQL of our own in DATA_DIR, reached over a unix socket. What a start finds there may be: nothing; a clean
-// folder; one whose service was killed, with PostgreSQL gone or still running; one that another service uses right now.
+// Our own PostgreSQL in DATA_DIR, reached over a Unix socket. At start, the folder may be missing or clean, its service may have
+// been killed with PostgreSQL gone or still running, or another service may be using it.
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
 const pollMs = 50;
@@ -33,7 +33,7 @@ export class EmbeddedPostgres {
   readonly #folder: string;
   readonly #log: string;
   readonly #launcher: Launcher;
-  // Where this start's lines begin: what older ones said explains nothing.
+  // Where the log of this start begins. Earlier lines do not explain its failure.
   #logBegin: number;
   #server: ChildProcess | null = null;
   // Whether any server has answered since ours was started. If so, the end of ours is not a failed start.
@@ -53,7 +53,7 @@ export class EmbeddedPostgres {
     this.address = { host, user: "casehound", database: "postgres" };
   }
 
-  // For the service: alone on the folder, with PostgreSQL as a child that is started again should it die.
+  // For the service: it is the only one on the folder, and PostgreSQL is a child that is restarted if it dies.
   static async forService(dataDir: string): Promise<EmbeddedPostgres> {
     const embedded = new EmbeddedPostgres(dataDir);
     await embedded.#enter((guard) => embedded.#claimFolder(guard, dataDir));
@@ -61,7 +61,7 @@ export class EmbeddedPostgres {
     return embedded;
   }
 
-  // For a command: beside a running service, or on its own for as long as the command takes.
+  // For a command: next to a running service, or on its own while the command runs.
   static async forCommand(dataDir: string): Promise<EmbeddedPostgres> {
     const embedded = new EmbeddedPostgres(dataDir);
     await embedded.#enter(async () => true);
@@ -134,17 +134,17 @@ export class EmbeddedPostgres {
     const all = { ...settings, unix_socket_directories: quoted(this.address.host) };
     const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const run = this.#launcher.command(binary("postgres"), ["-D", this.#folder, ...flags]);
-    // To a file, not to a pipe: it must not die of a broken pipe when the service is killed.
+    // Log to a file instead of a pipe: PostgreSQL must not die of a broken pipe if the service is killed.
     const log = openSync(this.#log, "a", 0o600);
     this.#logBegin = fstatSync(log).size;
-    // A group of its own, so that Ctrl+C reaches the service alone, which then stops it in good order.
+    // A separate process group, so that Ctrl+C reaches only the service, which then stops PostgreSQL cleanly.
     this.#server = spawn(run.file, run.args, { ...run.options, stdio: ["ignore", log, log], detached: true });
     this.#server.on("error", () => {});
     this.#hasAnswered = false;
     closeSync(log);
   }
 
-  // Not ours where the one that we started gave way to another's that was faster.
+  // The running server is not ours if the one we started gave way to another that was faster.
   #isOurs(): boolean {
     return this.#server !== null && this.#server.pid === this.#serverPid();
   }
@@ -154,7 +154,7 @@ export class EmbeddedPostgres {
     return pid !== null && pid !== this.#server?.pid && isRunningIn(pid, this.#folder);
   }
 
-  // PostgreSQL would not start where any process of its user has the number that a killed one left.
+  // PostgreSQL refuses to start if any process of its user has the pid that a killed server left in the file.
   #dropForeignPid(): void {
     const pid = this.#serverPid();
     if (pid !== null && isRunning(pid) && !isRunningIn(pid, this.#folder)) rmSync(join(this.#folder, "postmaster.pid"));
@@ -228,15 +228,15 @@ export class EmbeddedPostgres {
     this.#watching = true;
     const onEnd = (): void => {
       if (this.#isStopping) return;
-      process.emitWarning("PostgreSQL ended by itself, and is started again", "CasehoundWarning");
+      process.emitWarning("PostgreSQL exited unexpectedly and is being restarted", "CasehoundWarning");
       void this.#restart();
     };
-    // It can have ended already: the processes that it leaves behind answer a little longer than it lives.
+    // It may have ended already: its child processes answer a little longer than it lives.
     if (this.#server && hasEnded(this.#server)) onEnd();
     else this.#server?.once("exit", onEnd);
   }
 
-  // The postmaster was killed. Its backends see that and leave; until then a new one cannot start, so it is tried again.
+  // The postmaster was killed. A new one cannot start until its backends have noticed and exited, so starting is retried.
   async #restart(): Promise<void> {
     await this.#guard?.end().catch(() => {});
     while (!this.#isStopping) {
@@ -261,7 +261,7 @@ export class EmbeddedPostgres {
     await Promise.race([exited, sleep(stopTimeoutMs, undefined, { ref: false })]);
   }
 
-  // By processes of a PostgreSQL that was killed, which leave when they notice, or by another one that is just giving up.
+  // Blocked by processes of a killed PostgreSQL, which exit once they notice, or by another server that is about to give up.
   #isBlocked(): boolean {
     return /still in use|Is another postmaster/.test(this.#ownLog());
   }

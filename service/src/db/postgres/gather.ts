@@ -1,7 +1,7 @@
 import { Batcher, type BatcherOptions } from "../../concurrency/batcher.ts";
 
-// Point reads of one event-loop turn share a statement, per tenant. No read joins a statement that was sent before, and nothing is
-// kept, so every read is current.
+// Point reads of one event-loop turn share a statement per tenant. No read joins a statement that was already sent, and nothing
+// is cached, so every read is current.
 export function gatherReads<T>(load: (tenantId: string, ids: string[]) => Promise<Map<string, T>>) {
   const reads = new Batcher<string, T | undefined>(
     async (tenantId, ids) => {

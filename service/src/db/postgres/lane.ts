@@ -13,17 +13,17 @@ const keepAliveMs = 10_000;
 const goodbyeTimeoutMs = 3_000;
 const readersMax = 2;
 
-// The connections that work under one role of the database: two pools for transactions, and a few for reads. One connection
-// never changes its role, for it would plan all that it has prepared anew.
+// The connections that run under one database role: two pools for transactions, and a few connections for reads. A connection
+// never changes its role, because that would invalidate all its prepared plans.
 export class Lane {
   readonly #options: ClientConfig;
-  // What has to wait long for a lock does so on connections of its own, so that it holds up none of the others.
+  // Transactions that wait long for a lock use their own connections, so that they delay no others.
   readonly writers: Pool;
   readonly waiters: Pool;
   readonly #readers: (Promise<Reader> | undefined)[] = [];
   #nextReader = 0;
 
-  // Without a role: the one that the address logs in as.
+  // Without a role, the connections keep the role that the address logs in as.
   constructor(address: DatabaseAddress, { writersMax, role }: { writersMax: number; role?: string }) {
     this.#options = clientOptions(address, role);
     this.writers = makePool(this.#options, writersMax, briefLockTimeoutMs);
@@ -49,7 +49,7 @@ export class Lane {
     return connecting;
   }
 
-  // A new connection takes its place.
+  // The next read opens a new connection.
   dropReader(slot: number, dropped: Promise<Reader>): void {
     if (this.#readers[slot] === dropped) this.#readers[slot] = undefined;
     void dropped.then((reader) => reader.end()).catch(() => {});
@@ -65,8 +65,8 @@ export class Lane {
   }
 }
 
-// One pipelined connection for reads. It answers in the order in which it was asked, so that the tenant that was named last
-// is the one for all that is sent behind.
+// One pipelined connection for reads. It processes statements in order, so the last tenant that was set applies to every later
+// statement.
 export class Reader {
   readonly #client: Client;
   #tenantId: string | null = null;
@@ -78,7 +78,7 @@ export class Reader {
 
   async ask<R extends Row>(statement: Statement, tenantId: string | null): Promise<R[]> {
     if (tenantId !== this.#tenantId) this.#name(tenantId);
-    // Where the tenant could not be named, what comes back may be of the one before, and is not given to anybody.
+    // If setting the tenant failed, the rows may belong to the previous tenant, so they are not returned.
     const [, answer] = await Promise.all([this.#named, send<R>(this.#client, statement)]);
     return answer.rows;
   }
@@ -97,23 +97,24 @@ export class Reader {
   }
 }
 
-// A database that is silent does not answer a goodbye either.
+// An unresponsive database does not answer the closing message either.
 export function givenUp(): Promise<void> {
   return sleep(goodbyeTimeoutMs, undefined, { ref: false });
 }
 
 function makePool(options: ClientConfig, max: number, lock_timeout: number): Pool {
-  // Pipelined: what a transaction asks at once is sent at once, and the database works while the next statement is written.
+  // Pipelined: a transaction sends concurrent statements at once, and the database works while the next one is being written.
   const pool = new Pool({ ...options, pipeline: true, lock_timeout, max, idleTimeoutMillis: 60_000 });
-  // An idle connection that breaks is replaced at the next use; there is nobody to tell before.
+  // A broken idle connection is replaced at its next use. Nobody needs to know earlier.
   pool.on("error", () => {});
-  // One that breaks while it is lent out fails its query; without a listener it would end the process as well.
+  // If a connection breaks while in use, its query fails. Without a listener, the error would also end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
-// A prepared statement keeps its plan until statistics change. One that was planned while a table was all but empty would walk
-// over all of it, and be used for a minute while thousands of rows come in. Everything asked often has an index, so that is taken.
+// A prepared statement keeps its plan until the statistics change. Planned while a table was nearly empty, it would scan the
+// whole table for a minute while thousands of rows come in. Every frequent statement has an index, so sequential scans are turned
+// off.
 const planning = "-c enable_seqscan=off -c jit=off";
 
 export function clientOptions(address: DatabaseAddress, role?: string): ClientConfig {
@@ -135,12 +136,13 @@ export function clientOptions(address: DatabaseAddress, role?: string): ClientCo
 const timestamptz = 1184;
 const int8 = 20;
 
-// Always in UTC and as ISO writes it, but for the space and the zone. A calendar for each took a fifth of a list's time.
+// The text is always UTC and in ISO form except for the space and the zone. Parsing each one into a Date took a fifth of a list's
+// time.
 function toShownTime(value: string): string {
   return shownTime(`${value.slice(0, 10)}T${value.slice(11, -"+00".length)}Z`);
 }
 
-// Times come as the wire writes them, so that no layer above has to know of dates.
+// Times stay texts in the API's format, so that no layer above handles Date objects.
 function getTypeParser(oid: number, format?: "text" | "binary"): unknown {
   if (format !== "binary" && oid === timestamptz) return toShownTime;
   if (format !== "binary" && oid === int8) return Number;

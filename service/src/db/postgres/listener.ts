@@ -3,7 +3,7 @@ import type { Database } from "./database.ts";
 import { givenUp } from "./lane.ts";
 
 const reconnectMs = 500;
-// Whoever only listens does not see that nothing can be heard any more, so it asks.
+// A connection that only listens does not notice that it is dead, so it sends a statement regularly.
 const askMs = 5_000;
 const silenceMs = 5_000;
 
@@ -14,14 +14,14 @@ type Options = {
   onListening: () => void;
 };
 
-// Hears notices of the database on a connection of its own, and says so when it does not: what was remembered on the
-// strength of the notices must then be forgotten.
+// Receives notifications on its own connection, and reports when it cannot: anything cached on the strength of the notifications
+// must then be dropped.
 export class Listener {
   readonly #database: Database;
   readonly #options: Options;
   #client: Client | null = null;
   #isStopped = false;
-  // Goes up with every notice and every loss.
+  // Incremented with every notification and every lost connection.
   epoch = 0;
 
   constructor(database: Database, options: Options) {
@@ -46,7 +46,7 @@ export class Listener {
       void client.end().catch(() => {});
       throw error;
     }
-    // To listen once more changes nothing.
+    // Repeating LISTEN has no effect.
     const asking = setInterval(() => void listen().catch(() => {}), askMs).unref();
     client.on("end", () => {
       clearInterval(asking);

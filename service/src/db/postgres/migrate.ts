@@ -23,7 +23,7 @@ export function readMigrations(): Migration[] {
     });
 }
 
-// Forward only. Returns the names of those that were applied now.
+// Forward only. Returns the names of the migrations that it applied.
 export async function migrate(database: Database, migrations = readMigrations()): Promise<string[]> {
   const client = await database.connect();
   try {
@@ -38,13 +38,13 @@ export async function migrate(database: Database, migrations = readMigrations())
   }
 }
 
-// The lock of whoever migrates, until the connection ends.
+// Takes the migration lock until the connection ends.
 export async function tryMigrationLock(client: Client): Promise<boolean> {
   const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [advisoryLocks.migrations]);
   return rows[0]?.got === true;
 }
 
-// Of these, those that are not there yet, within the caller's transaction and under the lock.
+// Applies those of these migrations that are still missing, inside the caller's transaction and under the lock.
 export async function migrateInside(client: Client, migrations: Migration[]): Promise<string[]> {
   await checkServer(client);
   const pending = await findPending(client, migrations);
@@ -61,12 +61,12 @@ async function findPending(client: Client, migrations: Migration[]): Promise<Mig
   return migrations.filter((migration) => !rows.some((row) => row.version === migration.version));
 }
 
-// Throws where the database is not one that these migrations made.
+// Throws if the database was not created by these migrations.
 export async function checkMigrations(database: Database, migrations = readMigrations()): Promise<void> {
   for (const each of await listApplied(database)) checkApplied(each, migrations);
 }
 
-// None where the database is empty.
+// Empty if the database is empty.
 async function listApplied(database: Database): Promise<AppliedMigration[]> {
   const [table] = await database.query<{ name: string | null }>(sql`select to_regclass('migrations')::text as name`);
   if (table?.name === null) return [];
@@ -86,7 +86,7 @@ const serverText = `
 
 export async function findServer(database: Database): Promise<Server> {
   const [server] = await database.query<Server>(statement(serverText, []));
-  if (!server) throw new Error("the database did not tell what it is");
+  if (!server) throw new Error("the database did not return its version");
   return server;
 }
 
@@ -96,7 +96,7 @@ async function checkServer(client: Client): Promise<void> {
   if (fault) throw new MigrationFault(fault);
 }
 
-// What no table of ours can be made in.
+// The reason why our tables cannot be created on this server, or null.
 export function serverFault({ number, encoding }: Server): string | null {
   if (number < postgresVersionMin) return "the database must be PostgreSQL 15 or newer";
   return encoding === "UTF8" ? null : `the database's encoding must be UTF8, not ${encoding}`;

@@ -1,8 +1,8 @@
 import { spawnSync, type SpawnOptions } from "node:child_process";
 import { existsSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 
-// PostgreSQL refuses to run as root. Started as root, we run it as an unprivileged user; where that user cannot reach
-// the folder (a clone below /root, say), it keeps the one capability that lets it pass, through setpriv.
+// PostgreSQL refuses to run as root. If the service is started as root, PostgreSQL runs as an unprivileged user. If that user
+// cannot reach the folder (for example, a clone below /root), setpriv leaves it the one capability that lets it through.
 export type Launcher = {
   uid: number | undefined;
   gid: number | undefined;
@@ -11,7 +11,7 @@ export type Launcher = {
 
 export type User = { uid: number; gid: number };
 
-// Null where we are not root and nothing has to change.
+// Returns null if we are not root, because then nothing has to change.
 export function serverUser(folder: string): User | null {
   if (process.getuid?.() !== 0) return null;
   if (existsSync(folder)) {
@@ -36,7 +36,7 @@ export function launcher(paths: string[], user: User | null): Launcher {
     `--reuid=${uid}`,
     `--regid=${gid}`,
     "--clear-groups",
-    // Without it, access(2), by which initdb looks for its binaries, would not count the capability.
+    // initdb uses access(2) to look for its binaries. Without this flag, access(2) would ignore the capability.
     "--securebits=+no_setuid_fixup",
     "--inh-caps=+dac_override",
     "--ambient-caps=+dac_override",
@@ -53,7 +53,7 @@ function canReach(path: string, { uid, gid }: User): boolean {
   );
 }
 
-// A number alone proves nothing: after a restart of the machine it is somebody else's. PostgreSQL works in its own folder.
+// A pid alone proves nothing: after a reboot, it may belong to another process. PostgreSQL's working directory is its own folder.
 export function isRunningIn(pid: number, folder: string): boolean {
   if (!isRunning(pid)) return false;
   if (!existsSync("/proc/self/cwd")) return true;

@@ -1,13 +1,14 @@
-// How statements get to the database, and answers back. With the driver's own timer and promise for each statement, an answer
-// would stay in memory until the next large collection.
+// Sends statements to the database and receives the results. With the driver's own timer and promise per statement, a result
+// would stay in memory until the next major garbage collection.
 import { Socket } from "node:net";
 import { Query, type ClientBase, type Connection, type QueryResult } from "pg";
 import type { Row, Statement } from "./sql.ts";
 
 export const statementTimeoutMs = 10_000;
-// The database ends a statement by itself before that: one that has said nothing then is out of reach, though nobody closed anything.
+// The database cancels a statement before this time. If it has sent nothing by then, it is unreachable although the connection is
+// still open.
 const silenceMs = statementTimeoutMs + 2_000;
-export const silenceMessage = "The database has said nothing for too long.";
+export const silenceMessage = "The database has not responded for too long.";
 
 export function send<R extends Row>(client: ClientBase, { name, text, values }: Statement): Promise<QueryResult<R>> {
   return new Promise((resolve, reject) => {
@@ -27,14 +28,14 @@ const watches = new WeakMap<ClientBase, Watch>();
 function watchOf(client: ClientBase): Watch {
   const known = watches.get(client);
   if (known) return known;
-  // As the driver has it, though it does not tell its types.
+  // The driver has this property, but its types do not declare it.
   const watch = new Watch((client as ClientBase & { connection: Connection }).connection);
   watches.set(client, watch);
   return watch;
 }
 
-// Of one connection, which answers in the order in which it was asked. One that is silent for too long is given up, and with it
-// all that waits there. There is one timer at the most, and it is left to run: statements are too many to set one for each.
+// Watches one connection, which answers in order. If it is silent for too long, it is closed and every pending statement fails.
+// There is at most one timer, and it is not cleared: there are too many statements to set one for each.
 class Watch {
   readonly #connection: Connection;
   readonly #waiting: ((error: Error) => void)[] = [];
@@ -68,11 +69,11 @@ class Watch {
   }
 }
 
-// All statements of one turn are one write to the system, for each write of its own wakes the database.
+// Sends all statements of one turn in a single system write, because every write wakes the database.
 export class TurnSocket extends Socket {
   #isHeld = false;
 
-  // The driver does so at the beginning of every statement.
+  // The driver calls this at the beginning of every statement.
   override cork(): void {
     if (!this.#isHeld) {
       this.#isHeld = true;
