@@ -38,7 +38,7 @@ export type Audit = (what: string, about: Record<string, unknown>) => void;
 
 export type Hold = {
   inTurn: <T>(work: () => Promise<T>) => Promise<T>;
-  // Also called if the caller has only ended its half of the connection, because it may have gone.
+  // Also called if the caller has only closed its half of the connection, because it may have left.
   onLeave: OnLeave;
 };
 

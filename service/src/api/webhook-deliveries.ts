@@ -10,7 +10,7 @@ import { Cursor, Limit, listPage, pageOf } from "./http/page.ts";
 import type { Reply } from "./http/problem.ts";
 import { common, idOf, noun, showWebhook } from "./webhook-common.ts";
 
-// Sent at once, ahead of all waiting messages, so whoever sets up a receiver sees the result.
+// Sent at once, independently of waiting messages, so whoever sets up a receiver sees the result.
 async function test(services: Services, call: Call): Promise<Reply> {
   const { caller } = call;
   const id = idOf(call);

@@ -32,8 +32,8 @@ export class Quotas {
     return this.#buckets.size;
   }
 
-  // Counts a request, or several units at once, if there is quota left. Rejected requests do not count, so that a caller who
-  // waits is admitted again.
+  // Counts a request, or several units at once, if there is quota left. Rejected requests do not count, so a caller that waits is
+  // admitted again.
   take(key: string, nowMs: number, units = 1): boolean {
     const bucket = this.#buckets.get(key) ?? this.#add(key, nowMs);
     if (this.isSpent(key, nowMs, units)) return false;
