@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-// Returns every line of a header as sent. If some headers are repeated, Node keeps only the first line.
+// Returns every line of a header as sent. For some headers, Node keeps only the first of several lines.
 export function headerLines(request: IncomingMessage, name: string): string[] {
   const lines: string[] = [];
   const raw = request.rawHeaders;

@@ -105,8 +105,8 @@ export class ApiServer {
     else before.once("close", () => socket.destroyed || line.isOver || serve());
   }
 
-  // Complete requests before the invalid bytes are answered first. Otherwise a change that was applied would be reported as
-  // rejected.
+  // Requests that were complete before the invalid bytes get their responses first. Otherwise a change that was applied would be
+  // reported as rejected.
   #refuse(code: string | undefined, socket: Duplex): void {
     // The rejection is already on its way. Further input is dropped, because a reset could take the response with it.
     if (this.#refused.has(socket)) return;
