@@ -16,7 +16,7 @@ import { Failure } from "../../service/src/domain/failure.ts";
 type Parts = Parameters<Ours["open"]>[0];
 
 const starting = () => new Failure("service-unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
-const badPath = () => new Failure("bad-request", "The path holds a broken escape.");
+const badPath = () => new Failure("bad-request", "The path contains an invalid percent-encoding.");
 const badType = () => new Failure("unsupported-media-type", "The body must be sent as application/json, in UTF-8.");
 const asIs = (text: unknown) => String(text);
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;

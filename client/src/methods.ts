@@ -47,7 +47,7 @@ export abstract class OperationMethods {
   listEndUserAccountSessions(website_account_id: string, query: Query<"listEndUserAccountSessions"> = {}, options: CallOptions = {}): Answer<"listEndUserAccountSessions"> {
     return this.call("listEndUserAccountSessions", { params: { website_account_id }, query, ...options });
   }
-  /** List the activity that came in last. GET /activities, scope read:enduseraccounts. */
+  /** List the latest activity. GET /activities, scope read:enduseraccounts. */
   listActivities(query: Query<"listActivities"> = {}, options: CallOptions = {}): Answer<"listActivities"> {
     return this.call("listActivities", { query, ...options });
   }
@@ -75,7 +75,7 @@ export abstract class OperationMethods {
   getLinks(query: Query<"getLinks"> = {}, options: CallOptions = {}): Answer<"getLinks"> {
     return this.call("getLinks", { query, ...options });
   }
-  /** Read what a queue shows beside its cases. GET /cases/digests, scope read:cases. */
+  /** Read the details that a queue shows with its cases. GET /cases/digests, scope read:cases. */
   listCaseDigests(query: Query<"listCaseDigests"> = {}, options: CallOptions = {}): Answer<"listCaseDigests"> {
     return this.call("listCaseDigests", { query, ...options });
   }
@@ -83,7 +83,7 @@ export abstract class OperationMethods {
   getCaseCounts(options: CallOptions = {}): Answer<"getCaseCounts"> {
     return this.call("getCaseCounts", { ...options });
   }
-  /** Read how the work on cases goes. GET /overview, scope read:metrics. */
+  /** Read figures on the work on cases. GET /overview, scope read:metrics. */
   getOverview(query: Query<"getOverview"> = {}, options: CallOptions = {}): Answer<"getOverview"> {
     return this.call("getOverview", { query, ...options });
   }
@@ -119,7 +119,7 @@ export abstract class OperationMethods {
   getRule(rule_id: string, options: CallOptions = {}): Answer<"getRule"> {
     return this.call("getRule", { params: { rule_id }, ...options });
   }
-  /** Make or change a rule. PUT /rules/{rule_id}, scope manage:rules. */
+  /** Create or change a rule. PUT /rules/{rule_id}, scope manage:rules. */
   updateRule(rule_id: string, body: Body<"updateRule">, options: CallOptions = {}): Answer<"updateRule"> {
     return this.call("updateRule", { params: { rule_id }, body, ...options });
   }
@@ -163,7 +163,7 @@ export abstract class OperationMethods {
   getDecision(prediction_id: string, options: CallOptions = {}): Answer<"getDecision"> {
     return this.call("getDecision", { params: { prediction_id }, ...options });
   }
-  /** What browsers sent that was not taken as it came. GET /quarantine, scope read:metrics. */
+  /** List what browsers sent that was put into quarantine. GET /quarantine, scope read:metrics. */
   listQuarantine(query: Query<"listQuarantine"> = {}, options: CallOptions = {}): Answer<"listQuarantine"> {
     return this.call("listQuarantine", { query, ...options });
   }
@@ -191,7 +191,7 @@ export abstract class OperationMethods {
   listClients(options: CallOptions = {}): Answer<"listClients"> {
     return this.call("listClients", { ...options });
   }
-  /** Make a further client. POST /clients, scope manage:clients. */
+  /** Create another client. POST /clients, scope manage:clients. */
   createClient(body: Body<"createClient">, options: CallOptions = {}): Answer<"createClient"> {
     return this.call("createClient", { body, ...options });
   }
@@ -219,7 +219,7 @@ export abstract class OperationMethods {
   updateUser(user_id: string, body: Body<"updateUser">, options: CallOptions = {}): Answer<"updateUser"> {
     return this.call("updateUser", { params: { user_id }, body, ...options });
   }
-  /** Make a new link for a person. POST /users/{user_id}/links, scope manage:users. */
+  /** Create a new link for a person. POST /users/{user_id}/links, scope manage:users. */
   createUserLink(user_id: string, options: CallOptions = {}): Answer<"createUserLink"> {
     return this.call("createUserLink", { params: { user_id }, ...options });
   }
@@ -227,7 +227,7 @@ export abstract class OperationMethods {
   endUserSessions(user_id: string, options: CallOptions = {}): Answer<"endUserSessions"> {
     return this.call("endUserSessions", { params: { user_id }, ...options });
   }
-  /** What a web page pastes in. GET /snippet, scope read:snippet. */
+  /** Get the snippets to paste into a web page. GET /snippet, scope read:snippet. */
   getSnippet(options: CallOptions = {}): Answer<"getSnippet"> {
     return this.call("getSnippet", { ...options });
   }
@@ -239,7 +239,7 @@ export abstract class OperationMethods {
   listWebhooks(options: CallOptions = {}): Answer<"listWebhooks"> {
     return this.call("listWebhooks", { ...options });
   }
-  /** Have changes sent to an address. POST /webhooks, scope manage:webhooks. */
+  /** Have changes posted to a URL. POST /webhooks, scope manage:webhooks. */
   createWebhook(body: Body<"createWebhook">, options: CallOptions = {}): Answer<"createWebhook"> {
     return this.call("createWebhook", { body, ...options });
   }
@@ -259,11 +259,11 @@ export abstract class OperationMethods {
   testWebhook(webhook_id: string, options: CallOptions = {}): Answer<"testWebhook"> {
     return this.call("testWebhook", { params: { webhook_id }, ...options });
   }
-  /** List what was sent, waits, or was given up. GET /webhooks/{webhook_id}/deliveries, scope manage:webhooks. */
+  /** List a webhook's deliveries. GET /webhooks/{webhook_id}/deliveries, scope manage:webhooks. */
   listWebhookDeliveries(webhook_id: string, query: Query<"listWebhookDeliveries"> = {}, options: CallOptions = {}): Answer<"listWebhookDeliveries"> {
     return this.call("listWebhookDeliveries", { params: { webhook_id }, query, ...options });
   }
-  /** Send again what was given up, and now what waits. POST /webhooks/{webhook_id}/resend, scope manage:webhooks. */
+  /** Resend messages that were given up or are waiting. POST /webhooks/{webhook_id}/resend, scope manage:webhooks. */
   resendWebhookDeliveries(webhook_id: string, body: Body<"resendWebhookDeliveries">, options: CallOptions = {}): Answer<"resendWebhookDeliveries"> {
     return this.call("resendWebhookDeliveries", { params: { webhook_id }, body, ...options });
   }

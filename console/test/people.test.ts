@@ -56,7 +56,7 @@ test("people: inviting a known person is rejected with the service's message", a
   await page.getByLabel("E-mail", { exact: true }).fill(ada.email);
   await page.getByLabel("Name", { exact: true }).fill("Somebody");
   await guest.press("Enter");
-  await page.getByText("A user with this e-mail exists already.").waitFor();
+  await page.getByText("A user with this e-mail already exists.").waitFor();
   expect(((await tenant.call("GET", "/users")).json.data as { users: User[] }).users).toHaveLength(1);
 });
 

@@ -109,10 +109,7 @@ test("developers: one webhook too many is rejected with a readable message", asy
   await guest.page.getByRole("button", { name: "New webhook" }).click();
   await guest.page.getByLabel("Address", { exact: true }).fill(url);
   await guest.page.getByRole("button", { name: "Make it" }).click();
-  await guest.page
-    .getByRole("alert")
-    .getByText("A tenant has at most 20 webhooks, and this one has them. Delete one first.")
-    .waitFor();
+  await guest.page.getByRole("alert").getByText("The tenant already has the maximum of 20 webhooks. Delete one first.").waitFor();
   expect(guest.complaints).toEqual([]);
 });
 

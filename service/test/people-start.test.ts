@@ -82,7 +82,7 @@ test("cli: user create prints a one-time link, user list shows the users, and us
   expect(disabled).toMatchObject({ code: 0, out: `${email} is disabled and signed out everywhere\n` });
   expectProblem(await browser.call("GET", "/cases"), 401, "unauthorized");
   const refused: [string[], number, string][] = [
-    [["user", "create", email, "--role", "lead"], 1, "exists already"],
+    [["user", "create", email, "--role", "lead"], 1, "already exists"],
     [["user", "create", newEmail()], 2, "--role must be one of investigator, lead, admin"],
     [["user", "create", newEmail(), "--role", "root"], 2, "--role must be one of"],
     [["user", "create", "nobody", "--role", "lead"], 2, "nobody is not an e-mail address"],

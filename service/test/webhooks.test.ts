@@ -204,7 +204,7 @@ test("webhooks: a tenant has at most twenty, even with concurrent requests", asy
   expect(refused).toHaveLength(4);
   for (const { json } of refused)
     expect(json).toMatchObject({
-      detail: "A tenant has at most 20 webhooks, and this one has them. Delete one first.",
+      detail: "The tenant already has the maximum of 20 webhooks. Delete one first.",
       errors: [{ field: "body" }],
     });
 });

@@ -30,7 +30,7 @@ import type { Reply } from "./http/problem.ts";
 
 export const accountNoun = "End-user account";
 
-// Ids that no account can have are absent ones.
+// An id that no account can have is treated as not found.
 export function accountId(params: Record<string, string>): string {
   const id = params["website_account_id"] ?? "";
   if (isReservedAccountId(id) || characters(id) > idCharactersMax) throw notFound(accountNoun, id);
@@ -81,7 +81,7 @@ async function create(services: Services, { caller, body }: Call<NewAccount>): P
   const now = services.now();
   const account = newAccount(caller.tenant_id, body, now);
   return services.database.transaction(async (tx) => {
-    if (!(await insertAccount(tx, account))) throw new Failure("item-already-exists", `${accountNoun} exists already.`);
+    if (!(await insertAccount(tx, account))) throw new Failure("item-already-exists", `${accountNoun} already exists.`);
     await appendEvents(tx, caller.tenant_id, [accountEvent("account.created", caller, { id, now })]);
     return dataReply(account, 201);
   });
@@ -91,7 +91,7 @@ async function update(services: Services, { caller, params, body }: Call<Account
   const id = accountId(params);
   const now = services.now();
   return services.database.transaction(async (tx) => {
-    // Locked, so that two changes of different members both stay.
+    // Locked, so concurrent changes to different members are both kept.
     const account = await lockAccount(tx, caller.tenant_id, id);
     if (!account) throw notFound(accountNoun, id);
     const changed = changeAccount(account, body, now);
@@ -126,7 +126,7 @@ async function erase(services: Services, { caller, params }: Call): Promise<Repl
   return services.database.transaction(async (tx) => {
     // If nothing names the account, there is no need to wait for the tenant's turn.
     if (!wasPending && !(await findAccounts(tx, caller.tenant_id, [id])).has(id)) throw notFound(accountNoun, id);
-    // Before the account's row, as the engine does it.
+    // Locked before the account's row, in the same order as in the engine.
     await lockTurn(tx, caller.tenant_id);
     const account = await lockAccount(tx, caller.tenant_id, id);
     const isPending = await eraseFromInbox(tx, caller.tenant_id, { id, pseudonym });
@@ -184,7 +184,7 @@ export const accountOperations: Operation[] = [
       limit: Limit,
       cursor: Cursor,
     }),
-    success: pageOf("end_user_accounts", Account, "A page of accounts, in order of their ids"),
+    success: pageOf("end_user_accounts", Account, "A page of accounts, ordered by id"),
     problems: ["bad-request"],
     handle: list,
   }),
@@ -219,7 +219,7 @@ export const accountOperations: Operation[] = [
     scope: "update:enduseraccount",
     tag: "End-user accounts",
     summary: "Change an account's flags and CRM id",
-    description: "Members that are left out stay as they are; concurrent changes merge member by member.",
+    description: "Omitted members do not change. Concurrent changes are merged member by member.",
     body: AccountChange,
     success: { status: 200, description: "The account after the change", schema: Account },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
@@ -234,7 +234,7 @@ export const accountOperations: Operation[] = [
     tag: "End-user accounts",
     summary: "Erase an end-user account",
     description:
-      "The account and its raw activity are gone; its cases stay under a fresh pseudonym. Activity that was accepted earlier is scored first, for up to 2 s. If some of it is still pending after that, each `fraud_report` opens or joins a case of the pseudonym, and the rest is dropped.",
+      "Deletes the account and its raw activity. Its cases stay, under a new pseudonym. Activity that was accepted earlier is scored first, for up to 2 s. If some of it is still pending after that, each `fraud_report` opens or joins a case of the pseudonym, and the rest is dropped.",
     success: { status: 204, description: "Erased" },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
     handle: erase,

@@ -8,7 +8,7 @@ const bodyBytesMax = 2 * 1024 * 1024;
 
 async function accept(services: Services, { caller, body }: Call<ActivityBatch>): Promise<Reply> {
   const receivedAt = services.now();
-  // Times are kept as they are shown, to the millisecond.
+  // Times are stored as they are shown, to the millisecond.
   const activities = body.activities.map((each): RecordedActivity => ({
     ...each,
     ...(each.user_agent !== undefined && { user_agent: firstCharacters(each.user_agent, userAgentCharactersMax) }),
@@ -29,7 +29,7 @@ export const activityOperations: Operation[] = [
     tag: "Activity",
     summary: "Send activity of your website",
     description:
-      "From your own servers. Accepted means durable: it is scored within seconds, and what is suspicious opens a case or joins the account's open one. One bad activity refuses the whole batch.",
+      "From your own servers. Accepted activity is durable and is scored within seconds. Suspicious activity opens a case or joins the account's open one. One invalid activity rejects the whole batch.",
     body: ActivityBatch,
     bodyBytesMax,
     success: {

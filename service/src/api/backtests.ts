@@ -36,7 +36,7 @@ async function create(services: Services, { caller, body }: Call<NewBacktest>): 
   const now = services.now();
   const added = { backtest_id: services.newId(now), request: requestOf(body, now), created_at: now, created_by: caller.actor };
   return services.database.transaction(async (tx) => {
-    // One at a time, so that two that are sent at once do not both count to two.
+    // Locked, so two concurrent requests cannot both pass the limit.
     await lockSettings(tx, caller.tenant_id, now);
     if ((await countWaiting(tx, caller.tenant_id)) >= backtestsWaitingMax) throw tooMany();
     await deleteBacktestsBeyond(tx, caller.tenant_id, keptMax - 1);
@@ -74,7 +74,7 @@ async function cancel(services: Services, { caller, params }: Call): Promise<Rep
   return dataReply(await withExamples(services, caller.tenant_id, found));
 }
 
-// Only where they lie is stored with the result. So what was erased from the log is in no result either.
+// The result stores only references to its examples, so activity that was erased from the log is in no result either.
 async function withExamples(services: Services, tenantId: string, found: StoredBacktest): Promise<Backtest> {
   const { result, ...rest } = found;
   if (!result) return rest;
@@ -96,7 +96,7 @@ function toExample(row: DecidedActivity, reads: string[]): BacktestExample {
   };
 }
 
-// None where the catalogue has changed since, and the draft is none any more.
+// Returns none if the catalogue has changed since and the draft no longer compiles.
 function readsOf(expression: string): string[] {
   try {
     return compileRule(expression).reads;
@@ -130,7 +130,7 @@ export const backtestOperations: Operation[] = [
     scope: "manage:rules",
     tag: "Detection",
     summary: "Try a draft on stored decisions",
-    description: `Says what a rule with this expression would have hit: read the backtest for its progress and result. At most ${backtestsWaitingMax} may wait or run; more are refused as rate-limited. The latest ${keptMax} are kept.`,
+    description: `Shows what a rule with this expression would have hit. Read the backtest for its progress and result. At most ${backtestsWaitingMax} may wait or run; more are rejected as rate-limited. The latest ${keptMax} are kept.`,
     body: NewBacktest,
     faults: (body) => [...expressionFaults(body), ...backtestFaults(body)],
     success: { status: 202, description: "The backtest, waiting", schema: Backtest },
@@ -160,7 +160,7 @@ export const backtestOperations: Operation[] = [
     scope: "manage:rules",
     tag: "Detection",
     summary: "Cancel a backtest",
-    description: "One that has ended stays as it is.",
+    description: "A backtest that has ended does not change.",
     success: { status: 200, description: "The backtest", schema: Backtest },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
     handle: cancel,

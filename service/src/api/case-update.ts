@@ -30,7 +30,7 @@ export function caseReply(stored: { text: string; end_user_is_blocked: boolean }
   return { status: 200, body: `{"data":${caseText(stored)}}`, headers: { "content-type": jsonMediaType } };
 }
 
-// The account's id goes first, so that it can be left out of what is stored and put back in.
+// The account's id comes first, so it can be left out of the stored reply and put back in.
 function withAccount(body: string, websiteAccountId: string): string {
   return body.replace('{"data":{', () => `{"data":{"website_account_id":${JSON.stringify(websiteAccountId)},`);
 }
@@ -42,11 +42,11 @@ function replayed(stored: StoredReply): Reply {
   return { status: stored.status, body, headers: { "content-type": type, "idempotent-replayed": "true" } };
 }
 
-// The case as it is after the update, with what to log, or why it was not changed.
+// The case after the update with the events to log, or the reason why it was not changed.
 type Result = { after: LockedCase; events: DomainEvent[] } | Failure;
 export type Outcome = { update: CaseUpdate; result: Result };
 type Decided = { outcomes: Outcome[]; changed: LockedCase[] };
-// What is stored of a case's reply lacks the account's id.
+// The stored reply of a case does not contain the account's id.
 type Replies = { stored: Reply; sent: Reply };
 type KeyedRequest = Pick<CaseUpdate, "caller" | "claim"> & { wanted: Pick<CaseUpdate, "id" | "change">[] };
 
@@ -67,7 +67,7 @@ export async function updateCase(services: Services, { caller, params, body, key
   );
 }
 
-// All updates of one request, in one transaction under the request's key. It may wait for locks.
+// Applies all updates of one request in one transaction, under the request's key. It may wait for locks.
 export function updateUnderKey(
   { database, newId }: Services,
   { caller, claim, wanted }: KeyedRequest,
@@ -82,7 +82,7 @@ export function updateUnderKey(
     const updates = wanted.map((each) => ({ ...each, caller, claim }));
     const decided = await decideAll(tx, updates, { ...locked, newId });
     const { stored, sent } = repliesTo(decided.outcomes);
-    // A stored reply would call a case contended for as long as the key is kept.
+    // A contended result is not stored. Otherwise the case would be reported as contended for as long as the key is kept.
     const isFinal = locked.contended.size === 0;
     await Promise.all([
       isFinal ? saveReply(tx, tenantId, claim.key, stored) : deleteKey(tx, tenantId, claim.key),
@@ -92,8 +92,8 @@ export function updateUnderKey(
   });
 }
 
-// Closes of one tenant that arrive together, each under its own key, in one transaction. It waits for no lock. Null means that the
-// close must be tried alone: the case is absent, somebody holds it, or the key is known.
+// Closes cases of one tenant that arrive together in one transaction, each under its own key. It waits for no lock. Null means
+// that the close must be tried alone: the case is absent, another transaction holds it, or the key is known.
 export async function closeTogether(
   database: TenantDatabase,
   tenantId: string,
@@ -113,14 +113,14 @@ export async function closeTogether(
     });
     return updates.map((update) => replies.get(update) ?? null);
   } catch (error) {
-    // Nothing was applied, and one of them may be the cause: each is tried alone.
+    // Nothing was applied, and one of the closes may be the cause, so each is tried alone.
     const isCertain = !(error instanceof Failure) || error.code === "transaction-contended";
     if (isCertain) return updates.map(() => null);
     throw error;
   }
 }
 
-// The first for each case and for each key: a later one has to see what became of the first.
+// Keeps the first update for each case and each key. A later one must see the result of the first.
 function distinct(updates: CaseUpdate[]): CaseUpdate[] {
   const seen = new Set<string>();
   return updates.filter(({ id, claim }) => {
@@ -131,7 +131,7 @@ function distinct(updates: CaseUpdate[]): CaseUpdate[] {
   });
 }
 
-// A request may name a case twice: the second update finds the case as the first left it.
+// A request may name a case twice. The second update sees the case as the first left it.
 async function decideAll(
   tx: Transaction,
   updates: CaseUpdate[],
@@ -154,7 +154,8 @@ async function decide(tx: Transaction, found: LockedCase, update: CaseUpdate, st
   try {
     const { document, events } = changeStatus(found.document, change, { name: caller.actor, now: claim.now, state_id: stateId });
     if (document === found.document) return { after: found, events };
-    // Two that reopen at once both see none. The unique index then stops one of them, which is run again and sees the other.
+    // Two concurrent reopens both see no other open case. The unique index then stops one of them, which is run again and sees
+    // the other.
     const other = document.status === "OPEN" ? await findOpenCaseId(tx, caller.tenant_id, found.subject) : undefined;
     return other === undefined ? { after: { ...found, document }, events } : secondOpen(other);
   } catch (error) {
@@ -167,13 +168,13 @@ function secondOpen(other: string): Failure {
   return new Failure("item-already-exists", `The same account has another open case: ${other}. Close it first, or work there.`);
 }
 
-// The statements go out one behind the other, the log last.
+// The statements are sent one after the other, the event log last.
 function save(tx: Transaction, tenantId: string, { outcomes, changed }: Decided): Promise<unknown> {
   const events = outcomes.flatMap(({ result }) => (result instanceof Failure ? [] : result.events));
   return Promise.all([saveCases(tx, tenantId, changed), saveOutcomes(tx, tenantId, changed), appendEvents(tx, tenantId, events)]);
 }
 
-// These refusals are bound to the key, as a success is. Any other leaves the key free.
+// These failures are stored under the key, as a success is. Any other failure leaves the key free.
 const boundCodes = new Set<string>(["item-version-conflict", "item-already-exists"]);
 
 function caseReplies(result: Result): Replies {

@@ -20,7 +20,7 @@ async function list(services: Services, { caller, query }: Call): Promise<Reply>
   const sort = given.sort ?? "-created_at";
   const filter = toFilter(given);
   const signature = listSignature(caller, "listCases", { ...filter, sort });
-  // Sealed by us, so it is what nextPosition made.
+  // The seal proves that nextPosition made this value.
   const after = given.cursor === undefined ? null : (services.cursors.open(given.cursor, signature) as CasePosition);
   const limit = given.limit ?? 1000;
   const found = await listCases(services.database, caller.tenant_id, { filter, sort, after, limit: limit + 1 });
@@ -94,7 +94,7 @@ export const caseOperations: Operation[] = [
     tag: "Cases",
     summary: "Close or reopen a case",
     description:
-      "Applies only if case_version is the current one. A repeat with the same Idempotency-Key and body returns the first result, marked by Idempotent-Replayed, and applies nothing again. A 409 that names a version or another case is bound to its key as well: after it, use a new one. To close a closed case, or to open an open one, changes nothing, not even its reason.",
+      "Applies only if case_version is the current one. A repeat with the same Idempotency-Key and body returns the first result, marked by Idempotent-Replayed, and applies nothing again. A 409 that names a version or another case is stored under its key as well, so use a new key after it. Closing a closed case, or opening an open one, changes nothing, not even its reason.",
     body: CaseChange,
     faults: dispositionFaults,
     wantsKey: true,
@@ -103,7 +103,7 @@ export const caseOperations: Operation[] = [
       status: 200,
       description: "The case after the change",
       schema: Case,
-      headers: { "Idempotent-Replayed": "`true` where this is the stored result of an earlier request." },
+      headers: { "Idempotent-Replayed": "`true` if this is the stored result of an earlier request." },
     },
     problems: [
       "bad-request",
@@ -126,14 +126,14 @@ export const caseOperations: Operation[] = [
     tag: "Cases",
     summary: "Close many cases",
     description:
-      "Each case on its own, in the order sent: one that cannot be closed does not stop the others. A case that is reported as transaction-contended was not changed. The key is then not used up: the same request with the same key closes the remaining cases and reports the current state of the others.",
+      "Closes each case on its own, in the order sent. A case that cannot be closed does not stop the others. A case that is reported as transaction-contended was not changed. The key is then not used up: the same request with the same key closes the remaining cases and reports the current state of the others.",
     body: BulkClose,
     wantsKey: true,
     success: {
       status: 200,
       description: "A result for each case",
       schema: Type.Object({ results: Type.Array(BulkCloseResult) }, { additionalProperties: false }),
-      headers: { "Idempotent-Replayed": "`true` where this is the stored result of an earlier request." },
+      headers: { "Idempotent-Replayed": "`true` if this is the stored result of an earlier request." },
     },
     problems: ["bad-request", "invalid-operation-id", "operation-idempotency-conflict", "transaction-contended"],
     example: { cases: [{ case_id: exampleId, case_version: 1 }], disposition: "FALSE_POSITIVE" },

@@ -34,8 +34,9 @@ async function create(services: Services, call: Call<NewApiClient>): Promise<Rep
   const client = { tenant_id: caller.tenant_id, ...shown, secret_hash: await hashSecret(secret) };
   await services.database.transaction(async (tx) => {
     if ((await countClients(tx, caller.tenant_id)) >= clientsMax)
-      throw invalid([{ field: "scopes", message: `must not be of a further client: a tenant has at most ${clientsMax}` }]);
-    if (!(await insertClient(tx, client))) throw new Failure("transaction-contended", "The id was taken. Send it again.");
+      throw invalid([{ field: "scopes", message: `must not be for another client: a tenant has at most ${clientsMax} clients` }]);
+    if (!(await insertClient(tx, client)))
+      throw new Failure("transaction-contended", "The generated id is already in use. Send the request again.");
     await appendEvents(tx, caller.tenant_id, [eventOf("client.created", call, { client_id, now, data: { scopes } })]);
   });
   services.audit("client created", { tenant: caller.slug, actor: caller.actor, client_id });
@@ -77,7 +78,7 @@ export const clientOperations: Operation[] = [
     scope: "read:clients",
     tag: "Tenant",
     summary: "List the tenant's clients",
-    description: "Also those that were revoked, in the order in which they were made.",
+    description: "In order of creation, including revoked ones.",
     success: {
       status: 200,
       description: "The clients, without their secrets",
@@ -92,8 +93,8 @@ export const clientOperations: Operation[] = [
     path: "/clients",
     scope: "manage:clients",
     tag: "Tenant",
-    summary: "Make a further client",
-    description: `The secret is shown this once. A tenant has at most ${clientsMax} clients that are not revoked.`,
+    summary: "Create another client",
+    description: `The secret is shown only once. A tenant has at most ${clientsMax} clients that are not revoked.`,
     body: NewApiClient,
     success: { status: 201, description: "The client, and its secret", schema: MadeClient },
     problems: ["bad-request", "transaction-contended"],
@@ -110,7 +111,7 @@ export const clientOperations: Operation[] = [
     description: rotationWords,
     body: Type.Object({ revoke_now: Type.Optional(Type.Boolean()) }, { additionalProperties: false, $id: "RotateClientSecret" }),
     isBodyOptional: true,
-    success: { status: 200, description: "The new secret, shown this once", schema: RotatedSecret },
+    success: { status: 200, description: "The new secret, shown only once", schema: RotatedSecret },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
     example: { revoke_now: false },
     handle: rotate,
@@ -122,7 +123,8 @@ export const clientOperations: Operation[] = [
     scope: "manage:clients",
     tag: "Tenant",
     summary: "Revoke a client",
-    description: "It gets no more tokens, and those that it has stop working. For who has all of the client's scopes.",
+    description:
+      "The client gets no more tokens, and its existing tokens stop working. The caller must hold every scope of the client.",
     success: { status: 204, description: "The client is revoked" },
     problems: ["item-not-found", "transaction-contended"],
     handle: revoke,

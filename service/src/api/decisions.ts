@@ -53,7 +53,7 @@ export const decisionOperations: Operation[] = [
     tag: "Detection",
     summary: "Explain a decision",
     description:
-      "Why an activity got its score: by an occurrence's prediction_id. It is made from what was stored with the decision, and says the same after the rules have changed.",
+      "Explains why an activity got its score, by an occurrence's prediction_id. The explanation is made from what was stored with the decision, so it stays the same after the rules have changed.",
     success: { status: 200, description: "The decision", schema: Decision },
     problems: ["bad-request", "item-not-found"],
     handle: read,

@@ -3,13 +3,13 @@ import { findLastEventIds, listEventsAfter } from "../db/events.ts";
 import type { LoggedEvent } from "../domain/event.ts";
 import { Failure } from "../domain/failure.ts";
 
-// What is told of an event, made once for all who listen.
+// An event and its JSON text, which is made once for all listeners.
 export type Told = { event: LoggedEvent; text: string };
 export type FeedLimits = {
   pollMs: number;
   readersMax: number;
   readersOfTenantMax: number;
-  // Of one person or client.
+  // Per person or client.
   placesMax: number;
   replayMax: number;
 };
@@ -19,14 +19,14 @@ export type OnLeave = (tell: () => void) => () => void;
 type Waiting = { after: number; timeoutMs: number; onLeave: OnLeave };
 type Listener = { position: number; tell: (told: Told[]) => void };
 type Tenant = { head: number; listeners: Set<Listener> };
-// Where a reader stands, and where the log ends. `isReset`: too much was missed to tell it all.
+// A reader's position, and the end of the log. `isReset`: the reader missed too much to be sent all of it.
 export type Start = { position: number; head: number; isReset: boolean };
 
 const defaults: FeedLimits = { pollMs: 500, readersMax: 500, readersOfTenantMax: 100, placesMax: 30, replayMax: 1000 };
 const pageMax = 200;
 
-// Follows the logs of the tenants that somebody listens to. However many listen, one statement asks where these logs end, and
-// each stretch that is new is read once.
+// Follows the logs of the tenants that have listeners. However many there are, one statement looks up where these logs end, and
+// each new part is read once.
 export class EventFeed {
   readonly #database: Database;
   readonly #limits: FeedLimits;
@@ -43,7 +43,7 @@ export class EventFeed {
     this.#limits = { ...defaults, ...limits };
   }
 
-  // A place among the readers, until it is left. Everything that waits takes one.
+  // Takes a place among the readers, until `leave` is called. Every request that waits takes one.
   enter({ tenantId, reader }: Entrant, onStop: () => void): { leave: () => void } {
     if (this.#isStopped) throw new Failure("service-unavailable", "The service is shutting down.", retryAfter(1));
     const { readersMax, readersOfTenantMax, placesMax } = this.#limits;
@@ -72,21 +72,21 @@ export class EventFeed {
     return this.#places.get(key) ?? 0;
   }
 
-  // Where a reader that has seen all up to `after` begins; without it, at the end of the log.
+  // Where a reader that has seen everything up to `after` begins. Without `after`, it begins at the end of the log.
   async begin(tenantId: string, after: number | null): Promise<Start> {
     const head = (await findLastEventIds(this.#database.of(tenantId), [tenantId])).get(tenantId) ?? 0;
     if (after === null) return { position: head, head, isReset: false };
-    // A log that ends before is another one, of a database that was restored.
+    // A log that ends before `after` belongs to a database that was restored.
     const isReset = after > head || head - after > this.#limits.replayMax;
     return { position: isReset ? head : after, head, isReset };
   }
 
-  // Tells everything after the position, in order, each once, until the signal says to stop.
+  // Passes on everything after the position, in order and each event once, until the signal aborts.
   follow(tenantId: string, listener: Listener, signal: AbortSignal): void {
     if (signal.aborted) return;
     const tenant = this.#tenants.get(tenantId) ?? { head: listener.position, listeners: new Set() };
     this.#tenants.set(tenantId, tenant);
-    // One that begins further back than the others makes the next look begin there. They skip what they were told.
+    // A listener that begins further back moves the next read back to its position. The others skip what they already have.
     tenant.head = Math.min(tenant.head, listener.position);
     tenant.listeners.add(listener);
     signal.addEventListener("abort", () => {
@@ -96,7 +96,7 @@ export class EventFeed {
     this.#schedule(0);
   }
 
-  // Until there is something after the position, or the time is over, or the reader has left, or the service stops.
+  // Waits until there is an event after the position, the time is over, the reader has left, or the service stops.
   async wait({ tenantId, reader }: Entrant, { after, timeoutMs, onLeave }: Waiting): Promise<void> {
     const ending = new AbortController();
     const end = () => ending.abort();
@@ -133,24 +133,24 @@ export class EventFeed {
     try {
       const heads = await findLastEventIds(this.#database, [...this.#tenants.keys()]);
       const behind = [...this.#tenants].filter(([id, tenant]) => (heads.get(id) ?? 0) > tenant.head);
-      // A page each, so that one tenant's flood holds up no other.
+      // One page per tenant, so one tenant's flood does not delay the others.
       const read = await Promise.all(behind.map(([id, tenant]) => this.#advance(id, tenant)));
       hasMore = read.includes(true);
     } catch {
-      // The database is away. Nobody has lost their place, and the next look tells what was missed.
+      // The database is unreachable. Every listener keeps its position, and the next poll reads what was missed.
     }
     this.#isPolling = false;
     this.#schedule(hasMore ? 0 : this.#limits.pollMs);
   }
 
-  // Whether there may be more.
+  // Returns whether there may be more.
   async #advance(tenantId: string, tenant: Tenant): Promise<boolean> {
     const from = tenant.head;
     const events = await listEventsAfter(this.#database.of(tenantId), tenantId, { after: from, limit: pageMax });
     const page = events.map((event) => ({ event, text: JSON.stringify(event) }));
     const last = events.at(-1)?.event_id;
     if (last === undefined) return false;
-    // Somebody who begins further back came meanwhile: to tell this page would leave out what is before it.
+    // A listener that begins further back has arrived in the meantime. This page would make it skip what comes before.
     if (tenant.head !== from) return true;
     tenant.head = last;
     for (const listener of tenant.listeners) hear(listener, page);

@@ -7,16 +7,16 @@ import type { Reply } from "./http/problem.ts";
 export const streamMediaType = "text/event-stream";
 const heartbeatMsDefault = 15_000;
 const reconnectMs = 2_000;
-// A reader that is further behind than this does not read.
+// A reader that is further behind than this is not reading.
 const bufferedBytesMax = 256 * 1024;
 const lingerMs = 1_000;
-// How long a reader that was allowed is taken for one that still is.
+// How long the result of checking a reader's permission is trusted.
 const trustMsDefault = 1_000;
 const timerMsMax = 2 ** 31 - 1;
 
 export type StreamOptions = {
   tenantId: string;
-  // Who reads: each may have so many places.
+  // Who reads. The number of places per reader is limited.
   reader: string;
   after: number | null;
   isWanted: (type: string) => boolean;
@@ -26,14 +26,14 @@ export type StreamOptions = {
   trustMs?: number;
 };
 
-// Asks where the log ends before it answers, so that what can be refused is refused as a problem.
+// Looks up the end of the log before it responds, so a rejection can still be sent as a problem.
 export async function openStream(feed: EventFeed, options: StreamOptions): Promise<Reply> {
   const ending = new AbortController();
   const { leave } = feed.enter(options, () => ending.abort());
   ending.signal.addEventListener("abort", leave);
   try {
     const start = await feed.begin(options.tenantId, options.after);
-    // The connection ends with the stream: kept open after it, it would hold up the service's stop.
+    // The connection is closed with the stream. Kept open, it would delay the service's shutdown.
     const headers = { "content-type": streamMediaType, "x-accel-buffering": "no", connection: "close" };
     return { status: 200, body: "", headers, stream: (to) => run(feed, { ...options, start, ending, to }) };
   } catch (error) {
@@ -49,7 +49,7 @@ function run(feed: EventFeed, { start, ending, to, ...options }: Run): void {
   let { position } = start;
   let isOver = false;
   const end = () => ending.abort();
-  // However short the wait, what was there at the beginning is told.
+  // However short the wait is, events that existed at the start are sent.
   const endIfDone = () => isOver && position >= start.head && end();
   const timers = [
     setInterval(() => void beat(), heartbeatMs),
@@ -61,9 +61,10 @@ function run(feed: EventFeed, { start, ending, to, ...options }: Run): void {
     endSoon(to);
   });
   to.on("close", end);
-  // Elsewhere a client may end its half and is answered all the same; one that follows a stream has gone.
+  // For other requests, a client that closes its sending half still gets its response. A client that follows a stream has then
+  // left.
   to.socket?.once("end", end);
-  // A reader that went before we began.
+  // The reader left before the stream began.
   if (to.destroyed || ending.signal.aborted) return ending.signal.aborted ? endSoon(to) : end();
   const write = (text: string) => {
     if (ending.signal.aborted) return;
@@ -84,10 +85,10 @@ function run(feed: EventFeed, { start, ending, to, ...options }: Run): void {
     if (wanted.length > 0) write(wanted.map(message).join(""));
     endIfDone();
   };
-  // One after the other, for the order is the log's.
+  // One at a time, to keep the order of the log.
   let passed = Promise.resolve();
   const tell = (told: Told[]) => void (passed = passed.then(() => pass(told)));
-  // The id moves the reader's place on, past what it did not ask for.
+  // The id moves the reader's position past events that it did not ask for.
   const beat = async () => {
     if (await mayStay()) write(`: still here\nid: ${position}\n\n`);
   };
@@ -96,7 +97,7 @@ function run(feed: EventFeed, { start, ending, to, ...options }: Run): void {
   feed.follow(tenantId, { position, tell }, ending.signal);
 }
 
-// One that does not read would hold its end for ever, and the service's stop with it.
+// A client that does not read would keep the response open forever and block the service's shutdown.
 function endSoon(to: ServerResponse): void {
   const timer = setTimeout(() => to.destroy(), lingerMs).unref();
   to.once("close", () => clearTimeout(timer)).end();
@@ -106,7 +107,7 @@ function message({ event, text }: Told): string {
   return `event: ${event.type}\nid: ${event.event_id}\ndata: ${text}\n\n`;
 }
 
-// The reader's own place counts more than the address, which stays the same when a browser comes back.
+// The reader's own position takes precedence over the URL, which stays the same when a browser reconnects.
 export function readPosition({ lastEventId }: Visit, after: number | undefined): number | null {
   if (lastEventId === undefined || lastEventId === "") return after ?? null;
   if (!/^\d{1,15}$/.test(lastEventId)) throw new Failure("bad-request", "The header Last-Event-ID must be the id of an event.");

@@ -10,10 +10,10 @@ import { Limit, PageQuery, listPage, pageOf } from "./http/page.ts";
 import type { Reply } from "./http/problem.ts";
 
 const After = Type.Optional(
-  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "The last event that was seen." }),
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "The id of the last event received." }),
 );
 
-// Who people and clients are is for those who may read them.
+// Some types of events need a further scope: only callers that may read users see events about users, for example.
 function mayRead({ scopes }: Caller): (type: string) => boolean {
   return (type) => {
     const scope = scopeOfEvent(type);
@@ -26,7 +26,7 @@ function readerOf({ actor, tenant_id: tenantId }: Caller): { tenantId: string; r
 }
 
 async function list(services: Services, { caller, query, hold }: Call): Promise<Reply> {
-  if (!hold) throw new Error("a caller that is held by nothing");
+  if (!hold) throw new Error("a long poll was called without its hold");
   const { after = 0, limit = 1000, wait = 0 } = query as { after?: number; limit?: number; wait?: number };
   const asked = { after, limit, scopes: caller.scopes, isWanted: mayRead(caller) };
   const read = () => hold.inTurn(() => readFullEvents(services.database, caller.tenant_id, asked));
@@ -40,17 +40,17 @@ async function list(services: Services, { caller, query, hold }: Call): Promise<
   return { status: 200, body, headers: { "content-type": jsonMediaType } };
 }
 
-// Numbers that were given out once and are not there come from before a restore. Who waited behind them would miss what is
-// numbered alike next.
+// An id beyond the end of the log was issued before a restore. A reader that waited after it would miss the new events that get
+// the same ids.
 async function requireReached({ database }: Services, { tenant_id: tenantId }: Caller, after: number): Promise<void> {
   const last = (await findLastEventIds(database, [tenantId])).get(tenantId) ?? 0;
   if (after <= last) return;
-  const words = `The log ends at event ${last}, before ${after}: was it restored? Read what you keep again, then go on from there.`;
+  const words = `The log ends at event ${last}, before ${after}. It was restored from an older backup. Read your data again and continue from there.`;
   throw new Failure("bad-request", words);
 }
 
 async function stream(services: Services, { caller, query, visit }: Call): Promise<Reply> {
-  if (!visit) throw new Error("a stream without its reader");
+  if (!visit) throw new Error("a stream was called without its visit");
   const { after, types, wait } = query as { after?: number; types?: string; wait?: number };
   const isReadable = mayRead(caller);
   const asked = types === undefined ? null : new Set(types.split(","));
@@ -98,7 +98,7 @@ function caseHistory(services: Services, call: Call): Promise<Reply> {
   });
 }
 
-// An erased account's history is found under its pseudonym alone, which its cases have.
+// The history of an erased account is found only under its pseudonym, which its cases have.
 function accountHistory(services: Services, call: Call): Promise<Reply> {
   const id = accountId(call.params);
   return history(services, call, {
@@ -119,17 +119,17 @@ export const eventOperations: Operation[] = [
     tag: "Events",
     summary: "Read the feed of changes",
     description:
-      "Every change of the tenant's cases, accounts, rules and settings, in the order of commits, none skipped. Each comes with the whole case, account or rule as it is now, for who may read it. Ask again with `after` = `next_after`; a page may be shorter than `limit` where there is more, for its length is limited too. An `after` that the log has not reached is refused: the service was restored from a backup that is older. Events of users, clients and webhooks are shown with the scopes `read:users`, `read:clients` and `manage:webhooks`, and left out without.",
+      "Every change to the tenant's cases, accounts, rules and settings, in commit order, with none skipped. Each event includes the whole case, account or rule as it is now, if the caller may read it. Continue with `after` = `next_after`. A page may be shorter than `limit` even if there is more, because its size is limited too. An `after` beyond the end of the log is rejected: the service was restored from an older backup. Events about users, clients and webhooks need the scopes `read:users`, `read:clients` and `manage:webhooks`, and are left out without them.",
     query: Type.Object({
       after: After,
       limit: Limit,
       wait: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 30, description: "Seconds to wait for something where there is nothing." }),
+        Type.Integer({ minimum: 0, maximum: 30, description: "Seconds to wait for an event if there is none." }),
       ),
     }),
     success: {
       status: 200,
-      description: "The events after that one",
+      description: "The events after `after`",
       schema: Type.Object({ events: Type.Array(LoggedEvent), next_after: Type.Integer() }, { additionalProperties: false }),
     },
     problems: ["bad-request"],
@@ -144,16 +144,16 @@ export const eventOperations: Operation[] = [
     tag: "Events",
     summary: "Follow the feed of changes as it grows",
     description: [
-      "Server-sent events. Each message has the event's number as `id`, its type as `event`, and the event itself as `data`, as in the list. The header `Last-Event-ID`, or else `after`, says where to go on; without either the stream begins now.",
-      "Where more than 1,000 events were missed, or the log does not reach that far, they are not told: the first message is `reset` with `last_event_id`, and the stream goes on from there. What was read before must then be read again.",
-      "Every 15 seconds comes a comment, with an id that moves the reader's place on. The stream ends when the token expires or the session ends (nothing is told from a second after that), when the service stops, and for a reader that does not read; come back with the last id. There may be 30 readers a person or client, 100 a tenant, and 500 a process.",
+      "Server-sent events. Each message has the event's number as `id`, its type as `event`, and the event itself as `data`, as in the list but without `current`. The stream continues after the header `Last-Event-ID`, or else after `after`. Without either, it begins now.",
+      "If more than 1,000 events were missed, or the log does not reach that far, the missed events are not sent. Instead, the first message is `reset` with `last_event_id`, and the stream continues from there. Data that was read before must then be read again.",
+      "A comment is sent every 15 seconds, with an id that advances the reader's position. The stream ends when the token expires or the session ends (nothing is sent later than a second after that), when the service stops, or if the reader does not read. Reconnect with the last id. The limits are 30 readers per person or client, 100 per tenant, and 500 per process.",
     ].join("\n\n"),
     query: Type.Object({
       after: After,
       types: Type.Optional(
         Type.String({
           pattern: "^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+){0,31}$",
-          description: "Only these types of events, by commas.",
+          description: "Only these types of events, separated by commas.",
           examples: ["case.opened,case.closed"],
         }),
       ),
@@ -161,7 +161,8 @@ export const eventOperations: Operation[] = [
         Type.Integer({
           minimum: 0,
           maximum: 3600,
-          description: "Seconds after which the stream ends, but not before all that was there is told. Without it: never.",
+          description:
+            "Seconds after which the stream ends. Events that existed at the start are always sent. Default: no limit.",
         }),
       ),
     }),
@@ -177,7 +178,7 @@ export const eventOperations: Operation[] = [
     scope: "read:case",
     tag: "Cases",
     summary: "Read a case's audit trail",
-    description: "Who did what and when, newest first. What the states leave out is here too: the erasure of its account.",
+    description: "Who did what and when, newest first. Also shows what the states leave out: the erasure of the account.",
     query: PageQuery,
     success: pageOf("events", LoggedEvent, "A page of events"),
     problems: ["bad-request", "item-not-found"],

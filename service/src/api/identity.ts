@@ -115,7 +115,7 @@ export const identityOperations: Operation[] = [
       { additionalProperties: false, $id: "IdentitySecretChange" },
     ),
     isBodyOptional: true,
-    success: { status: 201, description: "The new secret, shown this once", schema: NewIdentitySecret },
+    success: { status: 201, description: "The new secret, shown only once", schema: NewIdentitySecret },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
     example: { revoke_now: false },
     handle: rotate,

@@ -26,7 +26,7 @@ const sharedShownMax = 100;
 
 type LinkPlace = [isUnshared: number, sharedWith: number, age: number, kind: string, value: string];
 
-// Those that are shared first, with the fewest others first of all; then the rest, the latest first.
+// Shared ones come first, those shared with the fewest other accounts at the top. Then come the rest, the latest first.
 function placeOf({ shared_with, last_seen, kind, value }: AccountLink): LinkPlace {
   return [shared_with === 0 ? 1 : 0, shared_with, -Date.parse(last_seen), kind, value];
 }
@@ -100,11 +100,11 @@ async function table(services: Services, { caller, query }: Call): Promise<Reply
   return dataReply({ shared, ...graph, is_cut: graph.is_cut || found.length > rows.length });
 }
 
-// The accounts that were asked about; where none were, those of the open cases of highest risk.
+// The accounts that were asked about. If there are none, the accounts of the open cases with the highest risk.
 async function originsOf(services: Services, tenantId: string, query: Record<string, unknown>): Promise<string[]> {
   const { website_account_id: account, case_ids } = query as { website_account_id?: string; case_ids?: string };
   if (account !== undefined && case_ids !== undefined)
-    throw new Failure("bad-request", "Of website_account_id and case_ids only one may be given.");
+    throw new Failure("bad-request", "Only one of website_account_id and case_ids may be given.");
   if (account !== undefined) return [account];
   const cases =
     case_ids === undefined
@@ -127,7 +127,7 @@ export const linkOperations: Operation[] = [
     scope: "read:enduseraccount",
     tag: "End-user accounts",
     summary: "List an account's devices and addresses",
-    description: `Those that others were seen with too come first, the rarest first of all; then the rest, the latest first. Of the ${linksOfAccountMax} latest.`,
+    description: `Those shared with other accounts come first, the rarest at the top. Then come the rest, the latest first. Only the latest ${linksOfAccountMax} are considered.`,
     query: PageQuery,
     success: pageOf("links", AccountLink, "A page of devices and addresses"),
     problems: ["bad-request", "item-not-found"],
@@ -140,7 +140,7 @@ export const linkOperations: Operation[] = [
     scope: "read:enduseraccounts",
     tag: "End-user accounts",
     summary: "List the accounts behind a device",
-    description: "In order of their ids, with their flags and open cases.",
+    description: "Ordered by id, with their flags and open cases.",
     query: PageQuery,
     success: pageOf("accounts", LinkedAccount, "A page of accounts"),
     problems: ["bad-request", "item-not-found"],
@@ -159,7 +159,7 @@ export const linkOperations: Operation[] = [
     scope: "read:enduseraccounts",
     tag: "End-user accounts",
     summary: "List the accounts behind an address",
-    description: "In order of their ids, with their flags and open cases. The address as the tenant's policy keeps it.",
+    description: "Ordered by id, with their flags and open cases. Give the address as the tenant's policy stores it.",
     query: PageQuery,
     success: pageOf("accounts", LinkedAccount, "A page of accounts"),
     problems: ["bad-request", "item-not-found"],
@@ -172,12 +172,12 @@ export const linkOperations: Operation[] = [
     scope: "read:enduseraccounts",
     tag: "End-user accounts",
     summary: "Read what accounts share",
-    description: `Around one account, or the accounts of some cases; without either, around those of the ${originsMax} open cases of highest risk. The latest 20 devices and 20 addresses of each account count. As a table of ${sharedShownMax} rows at the most, and as a graph of ${nodesMax} nodes at the most.`,
+    description: `For one account, or the accounts of some cases. Without either, for the accounts of the ${originsMax} open cases with the highest risk. Considers the latest 20 devices and 20 addresses of each account. Returns a table of at most ${sharedShownMax} rows and a graph of at most ${nodesMax} nodes.`,
     query: Type.Object({
       website_account_id: Type.Optional(Type.String({ maxLength: idCharactersMax })),
       case_ids: CaseIds,
     }),
-    success: { status: 200, description: "The table, and the graph of it", schema: LinkTable },
+    success: { status: 200, description: "The table and its graph", schema: LinkTable },
     problems: ["bad-request"],
     handle: table,
   }),

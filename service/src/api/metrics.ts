@@ -13,7 +13,7 @@ const connectionsMax = 64;
 
 export type Collected = { accepted: number; duplicates: number; rejections: Rejection[] };
 
-// Prometheus text, on a port of its own that is not for the public.
+// Serves Prometheus text on its own port, which is not public.
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests = new RequestTimes();
@@ -35,19 +35,19 @@ export class Metrics {
   });
   readonly #collected = new Counter({
     name: "casehound_collector_events_total",
-    help: "Events that browsers sent, by what became of them",
+    help: "Events that browsers sent, by result",
     labelNames: ["result"],
     registers: [this.#registry],
   });
   readonly #quarantined = new Counter({
     name: "casehound_quarantined_total",
-    help: "What the collector did not take as it came, by the reason",
+    help: "Faults that the collector put into quarantine, by reason",
     labelNames: ["reason"],
     registers: [this.#registry],
   });
   readonly #limited = new Counter({
     name: "casehound_rate_limited_total",
-    help: "Requests that were refused for how much their sender sends, by the limit",
+    help: "Requests rejected because their sender sent too much, by limit",
     labelNames: ["limit"],
     registers: [this.#registry],
   });
@@ -82,7 +82,7 @@ export class Metrics {
     this.#limited.inc({ limit });
   }
 
-  // From now on what waits in the database is told too.
+  // From now on, the metrics include what waits in the database.
   watch(database: Queryable): void {
     this.#store = new StoreGauges(database, this.#registry);
   }

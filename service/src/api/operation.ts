@@ -13,22 +13,22 @@ import type { EventFeed, OnLeave } from "./event-feed.ts";
 import type { Issuer } from "./tokens/issuer.ts";
 import type { Reply } from "./http/problem.ts";
 
-// What handlers work with. Time and randomness come from here, so that the domain needs neither.
+// What handlers use. Time and randomness come from here, so the domain needs neither.
 export type Services = {
-  // The caller's: nothing of another tenant is there.
+  // Restricted to the caller's tenant if row-level security is on.
   database: TenantDatabase;
   issuer: Issuer;
   cursors: CursorSeal;
   publicUrl: string;
   findCase: (tenantId: string, caseId: string) => Promise<StoredCase | undefined>;
   findAccount: (tenantId: string, websiteAccountId: string) => Promise<Account | undefined>;
-  // Null: to be tried alone.
+  // Resolves to null if the update must be tried alone.
   closeTogether: (tenantId: string, update: CaseUpdate) => Promise<Reply | null>;
-  // Durable when it returns.
+  // The activities are durable when this resolves.
   acceptTogether: (tenantId: string, activities: RecordedActivity[]) => Promise<Inserted>;
   now: () => string;
   newId: (at?: string) => string;
-  // A line of the log about people and credentials. Never with a secret.
+  // Writes an audit line to the log. It must never contain a secret.
   audit: Audit;
   feed: EventFeed;
   webhooks: { isPrivateAllowed: boolean };
@@ -38,13 +38,13 @@ export type Audit = (what: string, about: Record<string, unknown>) => void;
 
 export type Hold = {
   inTurn: <T>(work: () => Promise<T>) => Promise<T>;
-  // Also called if the caller has only ended its half of the connection, because it may have gone.
+  // Also called if the caller has only closed its half of the connection, because it may have left.
   onLeave: OnLeave;
 };
 
 export type Caller = { tenant_id: string; slug: string; actor: string; scopes: ReadonlySet<string> };
 
-// What one caller wants of one case.
+// One caller's change to one case.
 export type CaseUpdate = { caller: Caller; id: string; change: CaseChange; claim: KeyClaim };
 
 export type Call<B = unknown, Q = Record<string, unknown>> = {
@@ -54,19 +54,19 @@ export type Call<B = unknown, Q = Record<string, unknown>> = {
   body: B;
   // The Idempotency-Key, for operations that want one.
   key: string;
-  // For operations that go on after they have answered.
+  // For operations that keep sending after the response has begun.
   visit?: Visit;
-  // For operations that hold their caller.
+  // For long polls.
   hold?: Hold;
 };
 
-// `isStillAllowed`: asks again, for a token may be revoked while its reader stays.
+// `isStillAllowed` checks again, because a token may be revoked while its reader stays connected.
 export type Visit = { lastEventId: string | undefined; expiresAtMs: number; isStillAllowed: () => Promise<boolean> };
 
 export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> = {
   id: string;
   method: "GET" | "PUT" | "POST" | "DELETE";
-  // Below /v2/{tenant_slug}.
+  // Relative to /v2/{tenant_slug}.
   path: string;
   scope: Scope;
   summary: string;
@@ -74,26 +74,26 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
   tag: string;
   query?: Q;
   body?: B;
-  // What a schema cannot say of a body; asked of any object, whether its schema holds or not.
+  // Checks that a schema cannot express. They run on any object, whether or not it matches its schema.
   faults?: (body: Static<B>) => FieldError[];
   bodyBytesMax?: number;
   isBodyOptional?: boolean;
   wantsKey?: boolean;
-  // The member whose absence is 428 and not 422.
+  // If this member is missing, the response is 428 instead of 422.
   precondition?: "case_version";
-  // Holds its caller until something happens. While it waits it has a place among those who wait for events, and so no turn: it
-  // takes turns by itself for what it reads.
+  // Holds the request until something happens. While it waits, it has a place among those that wait for events and takes no turn.
+  // It takes a turn only for what it reads.
   isLongPoll?: boolean;
   // Answers with server-sent events instead of JSON.
   isStream?: boolean;
   success: { status: number; schema?: TSchema; description: string; headers?: Record<string, string> };
-  // Those that this operation alone can give; what every operation can give is added by the document.
+  // Problems that are specific to this operation. The OpenAPI document adds those that every operation can return.
   problems: FailureCode[];
   example?: Static<B>;
   handle: (services: Services, call: Call<Static<B>, Static<Q>>) => Promise<Reply>;
 };
 
-// Keeps the types of body and query for the handler, and gives back the common shape that the table holds.
+// Keeps the types of body and query for the handler, and returns the common type that the table holds.
 export function operation<B extends TSchema, Q extends TObject>(defined: Operation<B, Q>): Operation {
   return defined;
 }

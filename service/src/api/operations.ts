@@ -20,7 +20,8 @@ import { userOperations } from "./users.ts";
 import { timelineOperations } from "./timeline.ts";
 import { webhookOperations } from "./webhooks.ts";
 
-// The one table: router, validation, OpenAPI document, client and isolation tests are made from it.
+// The only table of operations. The router, validation, the OpenAPI document, the client and the isolation tests are made from
+// it.
 export const operations: readonly Operation[] = [
   ...caseOperations,
   ...eventOperations,

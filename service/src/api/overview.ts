@@ -27,7 +27,7 @@ const hourMs = 3_600_000;
 export const CaseIds = Type.Optional(
   Type.String({
     pattern: `^[^,]{1,64}(,[^,]{1,64}){0,${digestsMax - 1}}$`,
-    description: `Up to ${digestsMax} case ids, by commas. Those that there are not are left out.`,
+    description: `Up to ${digestsMax} case ids, separated by commas. Ids that do not exist are left out.`,
   }),
 );
 
@@ -48,7 +48,7 @@ async function digests(services: Services, { caller, query }: Call): Promise<Rep
 }
 
 function digestOf(row: DigestRow, linked: LinkedCases | undefined): CaseDigest {
-  // Cut out of a document that we wrote.
+  // Part of a document that this service wrote.
   const { summary, fraud_labels } = JSON.parse(row.details) as Case["details"];
   return {
     case_id: row.case_id,
@@ -92,20 +92,20 @@ async function overview(services: Services, { caller, query }: Call): Promise<Re
   return dataReply(shown);
 }
 
-// Whole days, to the one of now.
+// Whole days. By default, the last one is today.
 function readRange({ start_date: start, end_date: end }: { start_date?: string; end_date?: string }, nowMs: number) {
   const to = end === undefined ? (Math.floor(nowMs / dayMs) + 1) * dayMs : readDay("end_date", end);
   const from = start === undefined ? to - rangeDaysDefault * dayMs : readDay("start_date", start);
-  if (from >= to) throw new Failure("bad-request", "The parameter start_date must lie before end_date.");
+  if (from >= to) throw new Failure("bad-request", "The parameter start_date must be before end_date.");
   if (to - from > rangeDaysMax * dayMs)
-    throw new Failure("bad-request", `The range is too long: it may have ${rangeDaysMax} days.`);
+    throw new Failure("bad-request", `The range is too long. The maximum is ${rangeDaysMax} days.`);
   return { from, to };
 }
 
 function readDay(name: string, text: string): number {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? parseBound(text, false) : null;
   if (at === null)
-    throw new Failure("bad-request", `The parameter ${name} must be a day as YYYY-MM-DD, of the years 2000 to 2100.`);
+    throw new Failure("bad-request", `The parameter ${name} must be a day as YYYY-MM-DD, in the years 2000 to 2100.`);
   return at;
 }
 
@@ -144,7 +144,7 @@ function figuresOf(tallies: TallyRow[], { from, to }: { from: number; to: number
 
 function backlogOf(open: OpenCount[], nowMs: number): Overview["backlog"] {
   const younger = ageHours.map((_, index) => open.reduce((total, each) => total + (each.younger[index] ?? 0), 0));
-  // The list's bounds are both exclusive.
+  // Both bounds of the case list are exclusive.
   const boundOf = (index: number, ms: number) => {
     const hours = ageHours[index];
     return hours === undefined ? null : new Date(nowMs - hours * hourMs + ms).toISOString();
@@ -165,12 +165,12 @@ export const overviewOperations: Operation[] = [
     path: "/cases/digests",
     scope: "read:cases",
     tag: "Cases",
-    summary: "Read what a queue shows beside its cases",
+    summary: "Read the details that a queue shows with its cases",
     description: "For the cases of a page, in the order given: summary, flags of the account, new evidence, linked cases.",
     query: Type.Object({ case_ids: CaseIds }),
     success: {
       status: 200,
-      description: "A digest of each case that there is",
+      description: "A digest of each case that exists",
       schema: Type.Object({ case_digests: Type.Array(CaseDigest) }, { additionalProperties: false }),
     },
     problems: ["bad-request"],
@@ -183,7 +183,7 @@ export const overviewOperations: Operation[] = [
     scope: "read:cases",
     tag: "Cases",
     summary: "Count open cases",
-    description: "The cases of the queue's views, and when the last activity came in.",
+    description: "The number of cases in each of the queue's views, and when the last activity was received.",
     success: { status: 200, description: "The counts", schema: CaseCounts },
     problems: ["bad-request"],
     handle: counts,
@@ -194,9 +194,9 @@ export const overviewOperations: Operation[] = [
     path: "/overview",
     scope: "read:metrics",
     tag: "Cases",
-    summary: "Read how the work on cases goes",
+    summary: "Read figures on the work on cases",
     description:
-      "Opened and closed by day in UTC, outcomes and the time to close over a range of up to 366 days; the backlog as it is now. A close that was taken back by reopening counts no more. How each rule does is with the rules.",
+      "Cases opened and closed by day in UTC, outcomes, and the time to close, over a range of up to 366 days. The backlog is the current one. A close that was undone by reopening does not count. The figures of each rule are with the rules.",
     query: Type.Object({
       start_date: Day("The first day. Default: 30 days before the end."),
       end_date: Day("The day after the last. Default: tomorrow."),

@@ -36,7 +36,7 @@ import { invalid } from "./http/validate.ts";
 const historyMax = 1000;
 const idForm = new RegExp(ruleIdPattern);
 
-// Of any body: what is no text is the schema's to refuse.
+// Accepts any body. The schema rejects an expression that is not a string.
 export function expressionFaults(body: { expression?: unknown }): FieldError[] {
   return compileFaults("expression", body.expression, compileRule);
 }
@@ -58,7 +58,7 @@ function compileFaults(field: string, text: unknown, compile: (text: string) => 
   }
 }
 
-// Ids that no rule can have are absent ones.
+// An id that no rule can have is treated as not found.
 async function requireRule(database: Queryable, { caller, params }: Call): Promise<Rule> {
   const id = params["rule_id"] ?? "";
   const rule = idForm.test(id) ? await findRule(database, caller.tenant_id, id) : undefined;
@@ -125,9 +125,7 @@ function idFault(id: string, { rule_version }: RuleChange): Failure {
 }
 
 function tooMany(): Failure {
-  return invalid([
-    { field: "rule_version", message: `must not be 0: a tenant has at most ${rulesMax} rules, and this one has them` },
-  ]);
+  return invalid([{ field: "rule_version", message: `must not be 0: the tenant already has the maximum of ${rulesMax} rules` }]);
 }
 
 async function history(services: Services, call: Call): Promise<Reply> {
@@ -181,7 +179,7 @@ export const ruleOperations: Operation[] = [
     scope: "read:rules",
     tag: "Detection",
     summary: "List the rules",
-    description: `All of them, in order of their ids, with their hits and what investigators made of whom they hit. A tenant has at most ${rulesMax}.`,
+    description: `All of them, ordered by id, with their hits and how investigators judged those they hit. A tenant has at most ${rulesMax}.`,
     success: {
       status: 200,
       description: "The rules",
@@ -207,9 +205,9 @@ export const ruleOperations: Operation[] = [
     path: "/rules/{rule_id}",
     scope: "manage:rules",
     tag: "Detection",
-    summary: "Make or change a rule",
+    summary: "Create or change a rule",
     description:
-      "With rule_version 0 a rule is made, under an id of 1 to 64 characters a-z, 0-9 and _; else rule_version must be the current one. Engines follow within seconds. What is not changed makes no version. Rules are never deleted: switch them off.",
+      "A rule_version of 0 creates a rule, under an id of 1 to 64 characters a-z, 0-9 and _. Otherwise rule_version must be the current one. Engines apply the change within seconds. A request that changes nothing creates no version. Rules are never deleted. Switch them off instead.",
     body: RuleChange,
     faults: ruleFaults,
     success: { status: 200, description: "The rule after the change", schema: RuleVersion },
@@ -224,7 +222,7 @@ export const ruleOperations: Operation[] = [
     scope: "read:rules",
     tag: "Detection",
     summary: "Read a rule's history",
-    description: `All its versions, newest first; the latest ${historyMax}.`,
+    description: `Its versions, newest first, up to the latest ${historyMax}.`,
     success: {
       status: 200,
       description: "The versions",
@@ -240,7 +238,7 @@ export const ruleOperations: Operation[] = [
     scope: "read:rules",
     tag: "Detection",
     summary: "Read what a rule hit",
-    description: "Day by day and by subject, on and in shadow: what to look at before a rule is switched on.",
+    description: "By day and by subject, on and in shadow. Check this before you switch a rule on.",
     query: Type.Object({
       days: Type.Optional(
         Type.Integer({ minimum: 1, maximum: reportDaysMax, default: 7, description: "Days in UTC, today included." }),

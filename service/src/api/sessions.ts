@@ -26,7 +26,7 @@ async function showSessions(services: Services, tenantId: string, stored: Stored
   const traces = await findSessionTraces(services.database, tenantId, stored);
   const nowMs = Date.parse(services.now());
   return stored.map(({ session_id, website_account_id, device_id, started_at, last_at, facts }) => {
-    // Written by the engine, which leaves out what is empty.
+    // The engine wrote this, and it leaves out empty members.
     const { events = 0, pages = 0, accounts = [], isWebdriver = false, client } = JSON.parse(facts) as Partial<SessionFacts>;
     const { ips, user_agent } = traces.get(session_id) ?? { ips: null, user_agent: null };
     const isNow = isActive(last_at, nowMs);
@@ -74,7 +74,7 @@ async function sessionActivities(services: Services, call: Call): Promise<Reply>
   });
 }
 
-// A case shows 200 occurrences at the most, so that its sessions are few enough to be put in order here.
+// A case shows at most 200 occurrences, so its sessions are few enough to be sorted here.
 async function caseSessions(services: Services, call: Call): Promise<Reply> {
   const { case_id, session_id, fraud_occurrences } = await requireCase(services, call);
   const named = [session_id, ...Object.values(fraud_occurrences).map((each) => each.session_id)];
@@ -132,7 +132,7 @@ export const sessionOperations: Operation[] = [
     scope: "read:case",
     tag: "Activity",
     summary: "List a session's events",
-    description: `In order of the time at which they happened, each with its score. Of a session with more than ${sessionActivitiesMax} events, those that came in first.`,
+    description: `In the order in which they occurred, each with its score. For a session with more than ${sessionActivitiesMax} events, only those received first.`,
     query: PageQuery,
     success: pageOf("activities", ScoredActivity, "A page of events"),
     problems: ["bad-request", "item-not-found"],
@@ -145,7 +145,7 @@ export const sessionOperations: Operation[] = [
     scope: "read:case",
     tag: "Cases",
     summary: "List the sessions that a case's occurrences belong to",
-    description: "Newest first. A session whose activity is no longer kept, or was erased with its account, is not there.",
+    description: "Newest first. A session whose activity is no longer kept, or was erased with its account, is left out.",
     query: PageQuery,
     success: pageOf("sessions", Session, "A page of sessions"),
     problems: ["bad-request", "item-not-found"],
@@ -158,7 +158,7 @@ export const sessionOperations: Operation[] = [
     scope: "read:enduseraccount",
     tag: "End-user accounts",
     summary: "List an account's sessions",
-    description: "Newest first: those in which the account was seen last.",
+    description: "Newest first. A session belongs to the account that was seen in it last.",
     query: PageQuery,
     success: pageOf("sessions", Session, "A page of sessions"),
     problems: ["bad-request", "item-not-found"],

@@ -45,7 +45,7 @@ export const snippetOperations: Operation[] = [
     path: "/snippet",
     scope: "read:snippet",
     tag: "Tenant",
-    summary: "What a web page pastes in",
+    summary: "Get the snippets to paste into a web page",
     description: "The page's origin must be among the tenant's allowed_origins, or its events are refused.",
     success: { status: 200, description: "A snippet for each way to send events", schema: Snippets },
     problems: ["item-not-found"],

@@ -3,11 +3,11 @@ import { Gauge, type Registry } from "prom-client";
 import type { Queryable } from "../db/postgres/database.ts";
 import { readWaiting, type Waiting } from "../db/waiting.ts";
 
-// Prometheus gives a scrape ten seconds unless told otherwise, and one that takes longer looks like a process that is gone.
+// By default, Prometheus allows a scrape ten seconds. A slower one looks like a process that is down.
 const patienceMs = 5_000;
 
-// What waits in the database, read at each scrape. Every process tells the same, so the greatest counts and never the sum.
-// Without the database nothing is known, and then they are not a number.
+// What waits in the database, read at each scrape. Every process reports the same values, so aggregate them with max, never with
+// sum. If the database is unreachable, they are NaN.
 export class StoreGauges {
   readonly #database: Queryable;
   readonly #up: Gauge;
@@ -23,7 +23,10 @@ export class StoreGauges {
     this.#database = database;
     this.#up = gauge("casehound_database_up", "Whether the database answered at this scrape");
     this.#unscored = gauge("casehound_unscored_activities", "Activities that wait to be scored");
-    this.#oldest = gauge("casehound_unscored_oldest_seconds", "How long the oldest of them has waited; 0 where there is none");
+    this.#oldest = gauge(
+      "casehound_unscored_oldest_seconds",
+      "How long the oldest unscored activity has waited; 0 if there is none",
+    );
     this.#oldestOfServers = gauge(
       "casehound_unscored_server_oldest_seconds",
       "How long the oldest unscored activity from a server has waited; 0 if there is none",
@@ -34,7 +37,7 @@ export class StoreGauges {
       labelNames: ["state"],
       registers: [registry],
     });
-    this.#disabled = gauge("casehound_webhooks_disabled", "Webhooks that are switched off because their receivers said so");
+    this.#disabled = gauge("casehound_webhooks_disabled", "Webhooks that are switched off because their receivers asked for it");
     this.#limited = gauge("casehound_rules_limited", "Rules that are paused because their patterns take too long");
   }
 

@@ -81,7 +81,7 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       role: "api",
       method: "GET",
       path: "/docs/{page}",
-      summary: "A page of the documentation, or what it needs",
+      summary: "A page of the documentation, or one of its assets",
       handle: (_request, _onBody, { params }) => docsPage(parts, params["page"] ?? ""),
     },
     ...parts.people,
@@ -90,7 +90,7 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       id: "getLiveness",
       method: "GET",
       path: "/livez",
-      summary: "Whether the process lives",
+      summary: "Whether the process is alive",
       handle: () => json({ status: "ok" }),
     },
     {
@@ -141,7 +141,8 @@ const oauthErrors: { [code in FailureCode]?: string } = {
 
 async function token({ issuer, trustedProxies }: Parts, request: IncomingMessage, onBody: () => void): Promise<Reply> {
   try {
-    if (headerLines(request, "authorization").length > 1) throw unauthorized("There must be one Authorization header.");
+    if (headerLines(request, "authorization").length > 1)
+      throw unauthorized("The request must have exactly one Authorization header.");
     requireMediaType(request, formMediaType);
     const address = clientAddress(request, trustedProxies) ?? "unknown";
     const body = await readBody(request, formBytesMax, onBody);
@@ -199,7 +200,7 @@ function text(body: string, type: string): Reply {
 
 let packed: { body: string; bytes: Buffer } | null = null;
 
-// For every page of every site, and the same for all of them: packed once.
+// Every page of every site loads this file, and it is the same for all of them, so it is compressed once.
 function script(request: IncomingMessage, body: string): Reply {
   if (packed?.body !== body) packed = { body, bytes: gzipSync(body, { level: 9 }) };
   const etag = `"${hash("sha256", body, "base64url").slice(0, 22)}"`;

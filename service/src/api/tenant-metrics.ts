@@ -29,16 +29,18 @@ const Bound = (description: string) =>
 
 const MetricsQuery = Type.Object({
   start_date: Bound("A day, YYYY-MM-DD, or a UTC time. Default: 7 days before the end."),
-  end_date: Bound("A day or a UTC time, no longer part of the range. Default: now."),
+  end_date: Bound("A day or a UTC time, exclusive. Default: now."),
   aggregation: Type.Optional(
     Type.Enum([...aggregations], { description: "The buckets' length. Without it there is one point, for the whole range." }),
   ),
-  metric: Type.Optional(Type.Enum([...metricNames], { description: "The points then hold their timestamp and this one." })),
+  metric: Type.Optional(
+    Type.Enum([...metricNames], { description: "If given, the points have only their timestamp and this metric." }),
+  ),
 });
 
 const rangeDaysDefault = 7;
 const wholeSketch = 2 ** 31 - 1;
-// A session that was seen with an account is one of the sessions: the two are never told apart from their own.
+// Sessions that were seen with an account are a part of all sessions, so guests and non-guests both need both sketches.
 const sketchesOf: Record<MetricName, SketchName[]> = {
   total_events: [],
   session_starts: [],
@@ -51,7 +53,7 @@ const sketchesOf: Record<MetricName, SketchName[]> = {
 type Query = { start_date?: string; end_date?: string; aggregation?: Aggregation; metric?: MetricName };
 
 async function read(services: Services, { caller, query }: Call): Promise<Reply> {
-  // The table's query schema, as above.
+  // Checked against MetricsQuery.
   const { aggregation, metric, ...bounds } = query as Query;
   const now = Date.parse(services.now());
   const asked = readRange(bounds, now);
@@ -59,7 +61,7 @@ async function read(services: Services, { caller, query }: Call): Promise<Reply>
   requireLength(asked, aggregation === undefined ? "day" : level);
   const range = widen(aggregation ?? level, asked);
   if (aggregation !== undefined && level !== "day") await requireKept(services, caller.tenant_id, { level, ...range }, now);
-  // A bucket that is kept as such needs no union: then the count that stands before each sketch is enough.
+  // A bucket that is stored at this level needs no union, so the count in front of each sketch is enough.
   const sketchBytes = aggregation === level ? headBytes : wholeSketch;
   const wanted = metric === undefined ? (["sessions", "identified", "ids"] as const) : sketchesOf[metric];
   const bytesOf = (name: SketchName) => (wanted.includes(name) ? sketchBytes : 0);
@@ -76,7 +78,7 @@ async function read(services: Services, { caller, query }: Call): Promise<Reply>
 function readRange({ start_date: start, end_date: end }: Query, now: number): TimeRange {
   const to = end === undefined ? now : readBound("end_date", end);
   const from = start === undefined ? to - rangeDaysDefault * dayMs : readBound("start_date", start);
-  if (from >= to) throw new Failure("bad-request", "The parameter start_date must lie before end_date.");
+  if (from >= to) throw new Failure("bad-request", "The parameter start_date must be before end_date.");
   return { from, to };
 }
 
@@ -84,10 +86,10 @@ function readBound(name: "start_date" | "end_date", text: string): number {
   const at = parseBound(text, name === "end_date");
   if (at !== null) return at;
   const forms = "a day as YYYY-MM-DD or a UTC time as YYYY-MM-DDTHH:mm:ss.sssZ";
-  throw new Failure("bad-request", `The parameter ${name} must be ${forms}, of the years 2000 to 2100.`);
+  throw new Failure("bad-request", `The parameter ${name} must be ${forms}, in the years 2000 to 2100.`);
 }
 
-// The kept buckets that answer it.
+// The level of the stored buckets that answer the query.
 function levelOf(aggregation: Aggregation | undefined, asked: TimeRange, now: number): MetricLevel {
   if (aggregation === undefined) return finestLevel(asked.from, now);
   return aggregation === "minute" || aggregation === "hour" ? aggregation : "day";
@@ -96,28 +98,28 @@ function levelOf(aggregation: Aggregation | undefined, asked: TimeRange, now: nu
 function requireLength({ from, to }: TimeRange, level: MetricLevel): void {
   if (to - from <= rangeDaysMax[level] * dayMs) return;
   const most = {
-    minute: "7 days by minute; longer ones can be had by hour or by day",
-    hour: "90 days by hour; longer ones can be had by day",
+    minute: "7 days by minute; use hour or day for a longer range",
+    hour: "90 days by hour; use day for a longer range",
     day: "5 years",
   };
-  throw new Failure("bad-request", `The range is too long: it may have ${most[level]}.`);
+  throw new Failure("bad-request", `The range is too long. The maximum is ${most[level]}.`);
 }
 
-// Zeros would be untrue where there were events whose minutes or hours are gone.
+// Zeros would be wrong if there were events whose minutes or hours are no longer kept.
 async function requireKept(services: Services, tenantId: string, { level, from, to }: LevelRange, now: number): Promise<void> {
   if (level === "day") return;
   const since = keptSince(level, now);
   const gone = { from: bucketStart("day", from), to: Math.min(since, to) };
   if (gone.from >= gone.to || !(await hasEvents(services.database, tenantId, gone))) return;
-  const kept = `Counts by ${level} are kept since ${new Date(since).toISOString()} only`;
-  throw new Failure("bad-request", `${kept}: for what was before, ask for a longer aggregation.`);
+  const kept = `Counts by ${level} are kept only since ${new Date(since).toISOString()}`;
+  throw new Failure("bad-request", `${kept}. For earlier times, use a longer aggregation.`);
 }
 
 function pointOf(start: number, buckets: MetricBucket[]): Required<MetricPoint> {
   const sum = (name: "total_events" | "session_starts") => buckets.reduce((total, bucket) => total + bucket[name], 0);
   const countOf = (name: SketchName) => countUnion(buckets.map((bucket) => bucket[name]));
   const sessions = countOf("sessions");
-  // Beyond what is exact, an estimate of the part may come out above that of the whole.
+  // Above the exact range, the estimate of the part may exceed the estimate of the whole.
   const identified = Math.min(sessions, countOf("identified"));
   return {
     timestamp: new Date(start).toISOString(),
@@ -143,11 +145,11 @@ export const tenantMetricsOperations: Operation[] = [
     tag: "Tenant",
     summary: "Read the tenant's metrics",
     description: [
-      "Counts of your activity by the time at which it occurred, in UTC. An event counts once it has been scored, in the bucket of its own time, however late it came.",
-      "`total_events`: all of them. `unique_sessions`: different session ids; `non_guest_sessions` of them were seen with an account in that bucket, `guest_sessions` were not. `unique_ids`: different accounts, or devices where there is no account, or sessions where there is no device either. `session_starts`: every session once, where its `custom:_session_start` says that it began, else at its first event.",
-      "Sessions and ids are exact to 1,024 in a bucket, and within a few per cent beyond.",
+      "Counts of your activity by the time at which it occurred, in UTC. An event counts once it has been scored, in the bucket of its own time, however late it arrived.",
+      "`total_events`: all events. `unique_sessions`: distinct session ids. Of these, `non_guest_sessions` were seen with an account in that bucket, and `guest_sessions` were not. `unique_ids`: distinct accounts, or devices if there is no account, or sessions if there is no device either. `session_starts`: every session once, when its `custom:_session_start` says that it began, else at its first event.",
+      "Sessions and ids are exact up to 1,024 per bucket, and within a few per cent above that.",
       "The range is widened to whole buckets (weeks begin on Monday, quarters in January, April, July and October), and the response contains every bucket in it. Without an aggregation it is widened to whole minutes, or to whole hours or days if it begins so long ago that minutes or hours are no longer kept.",
-      "By minute a range may have 7 days, by hour 90 days, else 5 years. Minutes are kept for 7 days and hours for 90: a range before that is refused, unless there was nothing in it. An event that comes later than that counts by day alone.",
+      "A range may have up to 7 days by minute, 90 days by hour, and otherwise 5 years. Minutes are kept for 7 days and hours for 90. An earlier range is rejected, unless there was nothing in it. An event that arrives later than that counts only by day.",
     ].join("\n\n"),
     query: MetricsQuery,
     success: {

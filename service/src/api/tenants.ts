@@ -42,7 +42,7 @@ async function update(services: Services, { caller, body }: Call<TenantChange>):
 
 type Changing = { change: TenantChange; actor: string; now: string };
 
-// The tenant after the change, which is in its events where it changed anything.
+// Returns the tenant after the change. An event is recorded only if something changed.
 export async function saveTenantChange(tx: Queryable, slug: string, { change, actor, now }: Changing): Promise<TenantRow> {
   const tenant = await lockTenant(tx, slug);
   if (!tenant) throw notFound("Tenant", slug);
@@ -55,7 +55,7 @@ export async function saveTenantChange(tx: Queryable, slug: string, { change, ac
   return changed;
 }
 
-// Without a secret no page could be verified.
+// Without a secret, no identity could be verified.
 async function requireIdentitySecret(tx: Queryable, { tenant_id, identity_verification }: TenantRow, now: string): Promise<void> {
   if (identity_verification === "off" || (await listIdentitySecrets(tx, tenant_id, now)).length > 0) return;
   throw invalid([{ field: "identity_verification", message: "needs an identity secret; create one first" }]);
@@ -89,7 +89,7 @@ export const tenantOperations: Operation[] = [
     tag: "Tenant",
     summary: "Change your own tenant",
     description:
-      "Members that are left out stay as they are. A list that is given replaces the one before it. A shorter `retention_days` takes effect within a day. A longer one does not restore data that was already removed.",
+      "Omitted members do not change. A list replaces the previous one. A shorter `retention_days` takes effect within a day. A longer one does not restore data that was already removed.",
     body: TenantChange,
     faults: tenantChangeFaults,
     success: { status: 200, description: "The tenant after the change", schema: Tenant },
@@ -109,10 +109,10 @@ export const tenantOperations: Operation[] = [
     scope: "update:tenant_auth_secret",
     tag: "Tenant",
     summary: "Rotate the client secret",
-    description: `A new secret for the client made with the tenant. ${rotationWords}`,
+    description: `Creates a new secret for the client that was created with the tenant. ${rotationWords}`,
     body: Type.Object({ revoke_now: Type.Optional(Type.Boolean()) }, { additionalProperties: false, $id: "RotateAuthSecret" }),
     isBodyOptional: true,
-    success: { status: 200, description: "The new secret, shown this once", schema: RotatedSecret },
+    success: { status: 200, description: "The new secret, shown only once", schema: RotatedSecret },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
     example: { revoke_now: false },
     handle: rotate,

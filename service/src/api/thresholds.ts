@@ -8,9 +8,9 @@ import type { Reply } from "./http/problem.ts";
 
 const Feature = Type.Object(
   {
-    name: Type.String({ description: "As an expression reads it, and as a sentence shows it in braces." }),
+    name: Type.String({ description: "The name to use in an expression and, in braces, in a sentence." }),
     type: Type.Enum(["number", "string", "boolean", "map"]),
-    plain_name: Type.String({ description: "As an investigator would say it." }),
+    plain_name: Type.String({ description: "The name that an investigator would use." }),
     description: Type.String(),
     maximum: Type.Optional(
       Type.Integer({ description: "Counted among an entity's latest events only, so no rule can ask for more than this." }),
@@ -79,7 +79,7 @@ export const thresholdOperations: Operation[] = [
     scope: "read:rules",
     tag: "Detection",
     summary: "Read the thresholds",
-    description: "From which log-odds on an activity has which score. Below the first its score is 1.",
+    description: "The lowest log-odds for each score. Below the first threshold the score is 1.",
     success: { status: 200, description: "The thresholds", schema: StoredThresholds },
     problems: [],
     handle: read,
@@ -91,7 +91,7 @@ export const thresholdOperations: Operation[] = [
     scope: "manage:rules",
     tag: "Detection",
     summary: "Change the thresholds",
-    description: "Each must be higher than the one before it. What was scored keeps its score.",
+    description: "Each must be higher than the one before it. Activity that was already scored keeps its score.",
     body: ThresholdsChange,
     faults: thresholdFaults,
     success: { status: 200, description: "The thresholds after the change", schema: StoredThresholds },

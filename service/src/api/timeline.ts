@@ -18,20 +18,20 @@ import { PageQuery, listPage, pageOf } from "./http/page.ts";
 import type { Reply } from "./http/problem.ts";
 
 const hourMs = 60 * 60 * 1000;
-// Around the occurrences of a case, what its account did.
+// The time around a case's occurrences for which its account's activity is shown.
 const aroundMs = { before: 24 * hourMs, after: hourMs };
-// Scoring may lag by an outage of the engine, and no longer.
+// Scoring may lag behind by as long as an outage of the engine, but no longer.
 const scoringLagMs = 30 * 24 * hourMs;
 
-// What is not set is left out.
+// Leaves out members that are not set.
 export function given<T extends object>(members: T): { [name in keyof T]?: NonNullable<T[name]> } {
   const set = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
-  // The same members, less those that are not set.
+  // The same members, without those that are not set.
   return Object.fromEntries(set) as { [name in keyof T]?: NonNullable<T[name]> };
 }
 
 export function showActivity(row: TimelineRow): ScoredActivity {
-  // Written with the activity, and by the engine.
+  // Stored with the activity and by the engine.
   const { attributes, browser, source } = JSON.parse(row.document) as {
     attributes?: ScoredActivity["attributes"];
     browser?: BrowserFacts;
@@ -124,9 +124,9 @@ export const timelineOperations: Operation[] = [
     path: "/activities",
     scope: "read:enduseraccounts",
     tag: "Activity",
-    summary: "List the activity that came in last",
+    summary: "List the latest activity",
     description:
-      "Of servers and browsers, newest first, by the time at which it was received; what still waits to be scored comes a moment later. It answers whether anything arrives, and what.",
+      "From servers and browsers, newest first by the time it was received. Activity that still waits to be scored appears a moment later. Use this to check whether activity arrives, and what it contains.",
     query: PageQuery,
     success: pageOf("activities", ScoredActivity, "A page of activity"),
     problems: ["bad-request"],
@@ -140,7 +140,7 @@ export const timelineOperations: Operation[] = [
     tag: "Cases",
     summary: "List the activity around a case's occurrences",
     description:
-      "Newest first, by the time at which it was received. Of a case with an account: all that the account did from a day before the first occurrence that the case shows to an hour after the last. Of a case without one: the activity that made its occurrences; what else happened is in its sessions.",
+      "Newest first by the time it was received. For a case with an account: everything the account did from a day before the first occurrence that the case shows to an hour after the last. For a case without one: the activity that caused its occurrences. Its sessions show the rest.",
     query: PageQuery,
     success: pageOf("activities", ScoredActivity, "A page of activity"),
     problems: ["bad-request", "item-not-found"],
@@ -153,7 +153,7 @@ export const timelineOperations: Operation[] = [
     scope: "read:enduseraccount",
     tag: "End-user accounts",
     summary: "List an account's activity",
-    description: "Newest first, by the time at which it was received; as long as raw activity is kept.",
+    description: "Newest first by the time it was received, for as long as raw activity is kept.",
     query: PageQuery,
     success: pageOf("activities", ScoredActivity, "A page of activity"),
     problems: ["bad-request", "item-not-found"],

@@ -26,7 +26,7 @@ import { invalid } from "./http/validate.ts";
 
 const Invited = Type.Object({ user: User, link: UserLink }, { additionalProperties: false, $id: "InvitedUser" });
 
-// Who does it, when, and where the links lead.
+// Who makes the change, when, and the base URL of links.
 type By = { actor: string; now: string; publicUrl: string };
 
 function byCaller(services: Services, { caller }: Call): By {
@@ -41,7 +41,7 @@ async function list(services: Services, { caller }: Call): Promise<Reply> {
   return dataReply({ users: await listUsers(services.database, caller.tenant_id) });
 }
 
-// Ids are compared as texts: what is no id of ours is nobody's.
+// A malformed id cannot exist, so it is treated as not found.
 async function requireUser(find: (id: string) => Promise<User | undefined>, { params }: Call): Promise<User> {
   const id = params["user_id"] ?? "";
   const user = isCanonicalUuid(id) ? await find(id) : undefined;
@@ -49,7 +49,7 @@ async function requireUser(find: (id: string) => Promise<User | undefined>, { pa
   return user;
 }
 
-// One whose role may do no more than the caller may.
+// Locks the user, whose role must allow no more than the caller may do.
 async function lockReached(tx: Queryable, call: Call): Promise<User> {
   const user = await requireUser((id) => lockUser(tx, call.caller.tenant_id, id), call);
   requireReach(call.caller, roleScopes[user.role]);
@@ -60,7 +60,7 @@ async function read(services: Services, call: Call): Promise<Reply> {
   return dataReply(await requireUser((id) => findUser(services.database, call.caller.tenant_id, id), call));
 }
 
-// A person with the link that lets them in, which is shown this once.
+// Creates a person and an invitation link, which is shown only once.
 export async function inviteUser(
   tx: Queryable,
   tenantId: string,
@@ -69,14 +69,14 @@ export async function inviteUser(
 ): Promise<{ user: User; link: UserLink }> {
   const email = normalEmail(wanted.email);
   if ((await countUsers(tx, tenantId)) >= usersMax)
-    throw invalid([{ field: "email", message: `must not be a further one: a tenant has at most ${usersMax} users` }]);
+    throw invalid([{ field: "email", message: `must not belong to another user: a tenant has at most ${usersMax} users` }]);
   const { user_id, name, role } = wanted;
   if (!(await insertUser(tx, tenantId, { user_id, email, name, role, created_at: by.now })))
-    throw new Failure("item-already-exists", "A user with this e-mail exists already.");
+    throw new Failure("item-already-exists", "A user with this e-mail already exists.");
   const link = await makeLink(tx, tenantId, { purpose: "invitation", userId: user_id, ...by });
   await appendEvents(tx, tenantId, [eventOf("user.invited", user_id, by, { role })]);
   const user = await findUser(tx, tenantId, user_id);
-  if (!user) throw new Error("a user that was just made is gone");
+  if (!user) throw new Error("a user that was just created is missing");
   return { user, link };
 }
 
@@ -90,7 +90,7 @@ async function create(services: Services, call: Call<NewUser>): Promise<Reply> {
   return dataReply(invited, 201);
 }
 
-// The user after the change. One who is disabled, or was, is signed out everywhere, and keeps no link that would let them in.
+// Returns the user after the change. A user who is or was disabled is signed out everywhere, and unused links are deleted.
 export async function saveUserChange(
   tx: Queryable,
   tenantId: string,
@@ -118,7 +118,7 @@ async function update(services: Services, call: Call<UserChange>): Promise<Reply
   const { body: change, caller } = call;
   if (change.role !== undefined) requireReach(caller, roleScopes[change.role]);
   const user = await services.database.transaction(async (tx) => {
-    // In the order in which the change locks them.
+    // Locks in the same order as saveUserChange.
     await lockActiveAdmins(tx, caller.tenant_id);
     await lockReached(tx, call);
     return requireUser((userId) => saveUserChange(tx, caller.tenant_id, { userId, change }, by), call);
@@ -132,7 +132,7 @@ async function renewLink(services: Services, call: Call): Promise<Reply> {
   const { tenant_id, slug } = call.caller;
   const { link, user } = await services.database.transaction(async (tx) => {
     const user = await lockReached(tx, call);
-    if (user.is_disabled) throw new Failure("access-denied", "This user is disabled: no link lets them in.");
+    if (user.is_disabled) throw new Failure("access-denied", "This user is disabled, so a link cannot be created.");
     const purpose = user.has_password ? "password-reset" : "invitation";
     const link = await makeLink(tx, tenant_id, { purpose, userId: user.user_id, ...by });
     await appendEvents(tx, tenant_id, [eventOf("user.link_made", user.user_id, by, { purpose })]);
@@ -165,7 +165,7 @@ export const userOperations: Operation[] = [
     scope: "read:users",
     tag: "People",
     summary: "List the tenant's people",
-    description: `All of them, in order of their e-mails. A tenant has at most ${usersMax}.`,
+    description: `All of them, ordered by e-mail. A tenant has at most ${usersMax}.`,
     success: {
       status: 200,
       description: "The people",
@@ -192,7 +192,7 @@ export const userOperations: Operation[] = [
     path: "/users",
     summary: "Invite a person",
     description:
-      "The answer holds a link for the person to choose a password with. It works once, for seven days, and is shown this once. For who has all scopes of the role.",
+      "The response contains a link with which the person chooses a password. The link works once, within seven days, and is shown only once. The caller must hold every scope of the role.",
     body: NewUser,
     faults: ({ email }) => emailFaults(email),
     success: { status: 201, description: "The person, and the invitation", schema: Invited },
@@ -207,7 +207,7 @@ export const userOperations: Operation[] = [
     path: "/users/{user_id}",
     summary: "Change a person's name or role, or disable them",
     description:
-      "Members that are left out stay as they are. It counts from the person's next request on; one who is disabled is signed out everywhere. The last active admin stays one. For who has all scopes of the role before and after.",
+      "Omitted members do not change. The change applies from the person's next request on. A person who is disabled is signed out everywhere. The last active admin cannot be disabled or get another role. The caller must hold every scope of the person's role, before and after the change.",
     body: UserChange,
     success: { status: 200, description: "The person after the change", schema: User },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
@@ -219,9 +219,9 @@ export const userOperations: Operation[] = [
     id: "createUserLink",
     method: "POST",
     path: "/users/{user_id}/links",
-    summary: "Make a new link for a person",
+    summary: "Create a new link for a person",
     description:
-      "An invitation, or for somebody who has a password already one to set another, for a day. Links made before end. It works once, and is shown this once. For who has all scopes of the person's role.",
+      "An invitation. For a person who already has a password, a link to set a new one within a day. Earlier links stop working. The link works once and is shown only once. The caller must hold every scope of the person's role.",
     success: { status: 201, description: "The link", schema: UserLink },
     problems: ["item-not-found", "transaction-contended"],
     handle: renewLink,
@@ -232,7 +232,7 @@ export const userOperations: Operation[] = [
     method: "DELETE",
     path: "/users/{user_id}/sessions",
     summary: "Sign a person out everywhere",
-    description: "For who has all scopes of the person's role.",
+    description: "The caller must hold every scope of the person's role.",
     success: { status: 204, description: "The person's sessions have ended" },
     problems: ["item-not-found", "transaction-contended"],
     handle: endSessions,

@@ -6,7 +6,7 @@ import type { Call, Services } from "./operation.ts";
 
 export const noun = "Webhook";
 
-// What is not the form of an id is the id of nothing.
+// A malformed id cannot exist, so it is treated as not found.
 export function idOf({ params }: Call): string {
   const id = params["webhook_id"] ?? "";
   if (!isCanonicalUuid(id)) throw notFound(noun, id);

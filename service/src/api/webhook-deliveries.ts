@@ -10,7 +10,7 @@ import { Cursor, Limit, listPage, pageOf } from "./http/page.ts";
 import type { Reply } from "./http/problem.ts";
 import { common, idOf, noun, showWebhook } from "./webhook-common.ts";
 
-// At once and beside all that waits, so that whoever sets a receiver up sees what becomes of it.
+// Sent at once, independently of waiting messages, so whoever sets up a receiver sees the result.
 async function test(services: Services, call: Call): Promise<Reply> {
   const { caller } = call;
   const id = idOf(call);
@@ -63,8 +63,8 @@ export const deliveryOperations: Operation[] = [
     method: "POST",
     path: "/webhooks/{webhook_id}/test",
     summary: "Send a test message",
-    description: "One message of the type `webhook.test`, at once. The answer tells what became of it.",
-    success: { status: 200, description: "What became of it", schema: WebhookTest },
+    description: "Sends one message of the type `webhook.test` at once. The response says whether it was delivered.",
+    success: { status: 200, description: "The result of the test", schema: WebhookTest },
     problems: ["item-not-found"],
     handle: test,
   }),
@@ -73,8 +73,9 @@ export const deliveryOperations: Operation[] = [
     id: "listWebhookDeliveries",
     method: "GET",
     path: "/webhooks/{webhook_id}/deliveries",
-    summary: "List what was sent, waits, or was given up",
-    description: "Newest first. What was delivered or given up is kept for 30 days.",
+    summary: "List a webhook's deliveries",
+    description:
+      "Delivered, waiting and given up, newest first. Deliveries that were delivered or given up are kept for 30 days.",
     query: Type.Object({ state: Type.Optional(Type.Enum([...deliveryStates])), limit: Limit, cursor: Cursor }),
     success: pageOf("deliveries", Delivery, "A page of deliveries"),
     problems: ["bad-request", "item-not-found"],
@@ -85,9 +86,9 @@ export const deliveryOperations: Operation[] = [
     id: "resendWebhookDeliveries",
     method: "POST",
     path: "/webhooks/{webhook_id}/resend",
-    summary: "Send again what was given up, and now what waits",
+    summary: "Resend messages that were given up or are waiting",
     description:
-      "All that was given up or waits for a later attempt, as after an outage of the receiver; or the one event that is named, whatever became of it before. Each has three days anew. While the webhook is off, they wait until it is on.",
+      "Sends all messages that were given up or wait for a later attempt, for example after an outage of the receiver. With `event_id`, sends only that event, whatever its state is. Each message is again retried for three days. While the webhook is off, the messages wait until it is on.",
     body: Type.Object(
       { event_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })) },
       { additionalProperties: false, $id: "ResendWebhook" },
@@ -95,7 +96,7 @@ export const deliveryOperations: Operation[] = [
     isBodyOptional: true,
     success: {
       status: 200,
-      description: "How many are sent again",
+      description: "How many messages are sent again",
       schema: Type.Object({ resent: Type.Integer() }, { additionalProperties: false }),
     },
     problems: ["bad-request", "item-not-found", "transaction-contended"],

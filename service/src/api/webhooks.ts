@@ -30,10 +30,10 @@ function requireUrl({ webhooks: { isPrivateAllowed } }: Services, url: string): 
   if (fault !== null) throw invalid([{ field: "url", message: fault }]);
 }
 
-// No member is wrong with it, so it is told of the whole.
+// No single member is wrong, so the error names the whole body.
 const tooMany = () =>
-  new Failure("validation-error", `A tenant has at most ${webhooksMax} webhooks, and this one has them. Delete one first.`, {
-    errors: [{ field: "body", message: `must not make one webhook more: a tenant has at most ${webhooksMax}` }],
+  new Failure("validation-error", `The tenant already has the maximum of ${webhooksMax} webhooks. Delete one first.`, {
+    errors: [{ field: "body", message: `must not create another webhook: a tenant has at most ${webhooksMax}` }],
   });
 
 function eventOf(type: EventType, { caller }: Call, about: { id: string; now: string; data?: Record<string, unknown> }) {
@@ -56,7 +56,7 @@ async function create(services: Services, call: Call<NewWebhook>): Promise<Reply
   const [id, secret, now] = [services.newId(), newWebhookSecret(), services.now()];
   const types = [...new Set(body.types)];
   await services.database.transaction(async (tx) => {
-    // First, for it holds the tenant's counter, and so the count of webhooks too.
+    // Done first, because it locks the tenant's counter, so no other request can add a webhook after the count.
     await appendEvents(tx, caller.tenant_id, [eventOf("webhook.created", call, { id, now, data: { url: body.url, types } })]);
     if ((await countWebhooks(tx, caller.tenant_id)) >= webhooksMax) throw tooMany();
     await insertWebhook(tx, caller.tenant_id, { webhook_id: id, url: body.url, types, secret, now });
@@ -126,11 +126,11 @@ export const webhookOperations: Operation[] = [
     id: "createWebhook",
     method: "POST",
     path: "/webhooks",
-    summary: "Have changes sent to an address",
+    summary: "Have changes posted to a URL",
     description: [
-      `Every later event of ${webhookTypes.map((type) => `\`${type}\``).join(", ")}, or of those that are named, is posted to the address as JSON, in the shape of the feed. Messages are signed by the Standard Webhooks scheme with the secret, which is shown this once.`,
-      "An answer in the two hundreds, within 15 seconds, counts as delivered. Everything else is tried again with growing pauses for three days and then given up, to be seen and sent again by `listWebhookDeliveries` and `resendWebhookDeliveries`. Redirects are not followed. Of one case, or one account, the next message is sent when the one before it is through or given up; a message can come twice, with the same `webhook-id`.",
-      `For who has the scopes ${webhookReach.map((scope) => `\`${scope}\``).join(", ")}. A tenant has at most ${webhooksMax}.`,
+      `Every later event of the types ${webhookTypes.map((type) => `\`${type}\``).join(", ")}, or only of those in \`types\`, is posted to the URL as JSON, in the form of the feed. Messages are signed with the secret by the Standard Webhooks scheme. The secret is shown only once.`,
+      "A 2xx response within 15 seconds counts as delivered. Anything else is retried with increasing delays for three days and then given up. `listWebhookDeliveries` shows the messages that were given up, and `resendWebhookDeliveries` sends them again. Redirects are not followed. The next message about a case or an account is sent after the one before it was delivered or given up. A message can arrive twice, with the same `webhook-id`.",
+      `The caller must hold the scopes ${webhookReach.map((scope) => `\`${scope}\``).join(", ")}. A tenant has at most ${webhooksMax}.`,
     ].join("\n\n"),
     body: NewWebhook,
     success: { status: 201, description: "The webhook, and its secret", schema: WebhookSecret },
@@ -154,7 +154,8 @@ export const webhookOperations: Operation[] = [
     method: "PUT",
     path: "/webhooks/{webhook_id}",
     summary: "Change a webhook, or switch it off or on",
-    description: "What is not sent stays. Switched on again, it goes on where it was: what happened meanwhile is sent too.",
+    description:
+      "Omitted members do not change. A webhook that is switched on again continues where it stopped: events of the meantime are sent too.",
     body: WebhookChange,
     success: { status: 200, description: "The webhook", schema: Webhook },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
@@ -167,8 +168,8 @@ export const webhookOperations: Operation[] = [
     method: "POST",
     path: "/webhooks/{webhook_id}/rotate-secret",
     summary: "Rotate a webhook's secret",
-    description: "For 24 hours messages are signed with the new secret and with the one before it.",
-    success: { status: 200, description: "The webhook, and its new secret, shown this once", schema: WebhookSecret },
+    description: "For 24 hours, messages are signed with both the new secret and the previous one.",
+    success: { status: 200, description: "The webhook, and its new secret, shown only once", schema: WebhookSecret },
     problems: ["item-not-found", "transaction-contended"],
     handle: rotate,
   }),
@@ -179,7 +180,7 @@ export const webhookOperations: Operation[] = [
     method: "DELETE",
     path: "/webhooks/{webhook_id}",
     summary: "Delete a webhook",
-    description: "What was still to be sent is not sent.",
+    description: "Messages that are still waiting are not sent.",
     success: { status: 204, description: "The webhook is deleted" },
     problems: ["item-not-found", "transaction-contended"],
     handle: remove,

@@ -14,10 +14,10 @@ import {
 const unpackedBytesMax = unpackedMiBMax * 1024 * 1024;
 const unpack = promisify(gunzip);
 
-// What is wrong with the request itself, and of how many events.
+// What is wrong with the request itself, and how many events that affects.
 type BodyFault = { reason: QuarantineReason; detail: string; excerpt: string; count: number };
 
-// The events of a request, and what of it is none.
+// The events of a request, and the faults of everything that is not an event.
 export type Unpacked = {
   events: unknown[];
   faults: BodyFault[];
@@ -27,7 +27,8 @@ export type Unpacked = {
   unpackedBytes: number;
 };
 
-// JSON whatever its media type; what is bad is told and never thrown, for a page would send it again and again.
+// Reads JSON whatever its media type is. Faults are returned and never thrown, because a page would send a failed request again
+// and again.
 export async function readEvents(body: Buffer, query: URLSearchParams): Promise<Unpacked> {
   const isPacked = query.get("compression") === "gzip";
   const bytes = isPacked ? await unpackBody(body) : body;
@@ -38,7 +39,7 @@ export async function readEvents(body: Buffer, query: URLSearchParams): Promise<
     return { ...fault(bytes, shown), isHashWrong: false, bytes: body.length, unpackedBytes };
   }
   const given = query.get("hashCode");
-  // Over the body as sent, and by some SDKs over what they packed into it.
+  // Most SDKs hash the body as sent. Some hash it before they pack it.
   const isHashWrong = given !== null && given !== "" && ![body, bytes].some((each) => isHashOf(given, each));
   const read = parseEvents(bytes);
   const wrongHash = isHashWrong ? fault("wrong-hash", bytes).faults : [];
@@ -60,7 +61,7 @@ async function unpackBody(body: Buffer): Promise<Buffer | "bad-gzip" | "unpacked
   }
 }
 
-// It has no key, so a right one proves nothing.
+// The hash has no key, so a correct one proves nothing.
 function isHashOf(given: string, bytes: Buffer): boolean {
   return hash("sha256", bytes, "hex").slice(0, 8) === given.toLowerCase();
 }
@@ -70,7 +71,7 @@ function parseEvents(bytes: Buffer): { events: unknown[]; faults: BodyFault[] } 
   if (shape !== null) return fault(shape, bytes);
   let parsed: unknown;
   try {
-    // Bytes that are no UTF-8 become U+FFFD, and a byte order mark is ignored.
+    // Bytes that are not UTF-8 become U+FFFD, and a byte order mark is ignored.
     parsed = JSON.parse(new TextDecoder().decode(bytes));
   } catch {
     return fault("not-json", bytes);
@@ -85,7 +86,7 @@ function parseEvents(bytes: Buffer): { events: unknown[]; faults: BodyFault[] } 
 }
 
 function fault(reason: QuarantineReason, bytes: Buffer): { events: unknown[]; faults: BodyFault[] } {
-  // Far more than an excerpt holds, so that a character cut at its end does not show.
+  // Far more than an excerpt holds, so a character that is cut at the end does not show.
   const excerpt = excerptOfText(new TextDecoder().decode(bytes.subarray(0, 16_384)));
   return { events: [], faults: [{ ...described(reason), excerpt, count: 1 }] };
 }
@@ -96,7 +97,7 @@ function described(reason: QuarantineReason): { reason: QuarantineReason; detail
 
 const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket, comma] = Buffer.from('"\\{[}],');
 
-// JSON.parse takes a million levels, or a million members, and seconds for them. A look at the bytes takes milliseconds.
+// JSON.parse accepts a million levels or members and needs seconds for them. Scanning the bytes takes milliseconds.
 function shapeFault(bytes: Buffer): "too-deep" | "too-many-members" | null {
   const { length } = bytes;
   let depth = 0;
@@ -104,14 +105,13 @@ function shapeFault(bytes: Buffer): "too-deep" | "too-many-members" | null {
   for (let at = 0; at < length; at++) {
     const byte = bytes[at];
     if (byte === quote) {
-      // To the end of the text.
+      // Skip to the end of the string.
       for (at++; at < length && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++;
     } else if (byte === comma) members++;
     else if (byte === openBrace || byte === openBracket) {
       members++;
       if (++depth > depthMax) return "too-deep";
     } else if (byte === closeBrace || byte === closeBracket) depth--;
-    // What comes behind is not looked at any more.
     if (members > membersInBodyMax) return "too-many-members";
   }
   return null;

@@ -22,7 +22,7 @@ import type { SystemCall } from "../http/system-operation.ts";
 
 const bodyBytesMax = 2 * 1024 * 1024;
 const entriesARequestMax = 10;
-// Anybody can announce bodies under a tenant's key and never send them. The other tenants keep their room.
+// Anybody can announce bodies under a tenant's key and never send them. This limit leaves room for the other tenants.
 const largeBytesOfTenantMax = 8 * 1024 * 1024;
 
 type Parts = {
@@ -30,7 +30,7 @@ type Parts = {
   findTenant: (key: string) => Promise<KeyedTenant | undefined>;
   trustedProxies: BlockList;
   isStopping: () => boolean;
-  // Throws where too much comes in for the tenant.
+  // Throws if the tenant's pages send too much.
   admit: (tenantId: string) => void;
   quotas: CollectorQuotas;
   onStored: (collected: Collected) => void;
@@ -38,8 +38,8 @@ type Parts = {
   newId: (at: string) => string;
 };
 
-// What browsers send. Its answers are those that the Clickstream SDK understands: 200 means stored, and anything else makes
-// it send again, so what is bad is put aside and answered like what is good.
+// Receives what browsers send. Its responses are those that the Clickstream SDK understands: 200 means stored, and anything else
+// makes it send again. So bad events are quarantined and answered like good ones.
 export class Collector {
   readonly #parts: Parts;
   readonly #intake: Intake;
@@ -55,12 +55,12 @@ export class Collector {
 
   preflight(request: IncomingMessage, call: SystemCall): Promise<Reply> {
     return answerPage(request, async (origin) => {
-      // Without an origin it is no preflight, and there is nothing to allow.
+      // A request without an origin is not a preflight, so there is nothing to allow.
       if (origin === undefined) throw refused();
       await this.#requireTenant(call, origin);
       const allowed = {
         "access-control-allow-methods": "POST",
-        // Firefox asks for the second, and sends nothing without it.
+        // Firefox asks for user-agent, and sends no events unless it is allowed.
         "access-control-allow-headers": "content-type, user-agent",
       };
       return { status: 204, body: "", headers: allowed };
@@ -86,7 +86,7 @@ export class Collector {
   async #requireTenant(call: SystemCall, origin: string | undefined): Promise<KeyedTenant> {
     if (this.#parts.isStopping()) throw unavailable("The service is shutting down.");
     const tenant = await this.#parts.findTenant(call.params["app_key"] ?? "");
-    // A server or an app sends no origin. Which of key and origin is unknown is nobody's business.
+    // Servers and apps send no origin. The response does not reveal whether the key or the origin is unknown.
     if (!tenant || (origin !== undefined && !tenant.allowed_origins.includes(origin))) throw refused();
     return tenant;
   }
@@ -170,12 +170,12 @@ function deliveryOf({ isHashWrong }: Unpacked, { request, tenant, query, receive
   };
 }
 
-// Neither account nor address: those go by the tenant's policy, and out with an erasure.
+// Leaves out account and address. The tenant's policy governs those, and an erasure must remove them.
 function withoutPerson({ activity_id, type, occurred_at, attributes }: RecordedActivity) {
   return { event_id: activity_id, event_type: type, timestamp: occurred_at, attributes };
 }
 
-// A few of them are shown; the rest is counted with the last of those.
+// Keeps the first few events. The last of them also counts the rest.
 function rejectionsOf(reason: QuarantineReason, events: unknown[], receivedAt: string): Rejection[] {
   const shown = events.slice(0, entriesARequestMax);
   const rest = events.length - shown.length;
@@ -214,14 +214,14 @@ async function answerPage(request: IncomingMessage, work: (origin: string | unde
 }
 
 function refused(): Failure {
-  return new Failure("access-denied", "There is no such key, or it is not for pages of this origin.");
+  return new Failure("access-denied", "The key does not exist, or it does not allow pages of this origin.");
 }
 
 function unavailable(detail: string, cause?: unknown): Failure {
   return new Failure("service-unavailable", detail, { headers: { "retry-after": "5" }, cause });
 }
 
-// Whatever keeps the store from taking the events is one thing to a page: it keeps them, and sends them again.
+// A page handles every storage failure the same way: it keeps the events and sends them again.
 function asPageFailure(error: unknown): Failure {
   const isOfStore =
     error instanceof Failure && ["bad-gateway", "rate-limited", "transaction-contended", "internal-error"].includes(error.code);

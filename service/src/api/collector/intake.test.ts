@@ -23,10 +23,10 @@ function openIntake(rest = () => Promise.resolve()): { intake: Intake; writes: W
   return { intake, writes };
 }
 
-// Everything that is ready to run has run.
+// Waits until everything that is ready to run has run.
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test("intake: what comes while a write runs goes together in the next one", async () => {
+test("intake: requests that arrive during a write go together into the next one", async () => {
   const { intake, writes } = openIntake();
   const added = Array.from({ length: 10 }, () => intake.add("a", parcel()));
   expect(writes.map((each) => each.parcels.length)).toEqual([1]);
@@ -37,7 +37,7 @@ test("intake: what comes while a write runs goes together in the next one", asyn
   await Promise.all(added);
 });
 
-test("intake: what comes soon after a write began is gathered, and the first of a calm time goes at once", async () => {
+test("intake: requests soon after a write began are gathered, and the first one after a pause is written at once", async () => {
   const rests: (() => void)[] = [];
   const { intake, writes } = openIntake(() => new Promise((resolve) => rests.push(resolve)));
   const first = intake.add("a", parcel());
@@ -57,7 +57,7 @@ test("intake: what comes soon after a write began is gathered, and the first of 
   await Promise.all(later);
 });
 
-test("intake: nothing is told to be stored before its write has ended", async () => {
+test("intake: no request is reported as stored before its write has ended", async () => {
   const { intake, writes } = openIntake();
   const told: number[] = [];
   const added = [0, 1].map((index) => intake.add("a", parcel()).then(() => told.push(index)));
@@ -88,14 +88,14 @@ test("intake: at most 4,000 events go together, but a request is never cut", asy
   ]);
 });
 
-test("intake: one tenant's flood waits for itself; the others take their turns, four at once", async () => {
+test("intake: one tenant's flood delays only itself; tenants take turns, four at a time", async () => {
   const { intake, writes } = openIntake();
   for (let index = 0; index < 10; index++) void intake.add("a", parcel(4000));
   for (const tenant of ["b", "c", "d", "e", "f"]) void intake.add(tenant, parcel());
   expect(writes.map((each) => each.tenantId)).toEqual(["a", "b", "c", "d"]);
   writes[0]?.end();
   await settled();
-  // The turn goes on behind those who have waited since.
+  // Tenant a was already waiting when e and f arrived. Its turn after this one comes behind theirs.
   expect(writes.map((each) => each.tenantId).slice(4)).toEqual(["a"]);
   for (const index of [1, 2, 4]) {
     writes[index]?.end();
@@ -104,7 +104,7 @@ test("intake: one tenant's flood waits for itself; the others take their turns, 
   expect(writes.map((each) => each.tenantId).slice(5)).toEqual(["e", "f", "a"]);
 });
 
-test("intake: a tenant that sends more than is written is refused, and leaves room for another", async () => {
+test("intake: a tenant that sends more than can be written is rejected, which leaves room for others", async () => {
   const { intake, writes } = openIntake();
   const added = [intake.add("a", parcel(1, 12 * 1024 * 1024))];
   await expect(intake.add("a", parcel())).rejects.toMatchObject({ code: "service-unavailable" });
@@ -114,7 +114,7 @@ test("intake: a tenant that sends more than is written is refused, and leaves ro
   intake.requireRoom("a");
 });
 
-test("intake: more than 16 MiB do not wait; there is room again once they are written", async () => {
+test("intake: at most 16 MiB wait; there is room again once they are written", async () => {
   const { intake, writes } = openIntake();
   const half = 8 * 1024 * 1024;
   const added = [intake.add("a", parcel(1, half)), intake.add("a", parcel(1, half))];
@@ -130,7 +130,7 @@ test("intake: more than 16 MiB do not wait; there is room again once they are wr
   expect(writes.map((each) => each.tenantId)).toEqual(["a", "a"]);
 });
 
-test("intake: where the store is away, all that waited together is told, and what comes later is tried again", async () => {
+test("intake: if the store is unreachable, every request of the batch fails, and later requests are tried again", async () => {
   const { intake, writes } = openIntake();
   const away = new Failure("bad-gateway", "away");
   const added = [1, 2, 3].map(() => intake.add("a", parcel()));
@@ -145,7 +145,7 @@ test("intake: where the store is away, all that waited together is told, and wha
   await later;
 });
 
-test("intake: a request that cannot be stored takes none of the others with it", async () => {
+test("intake: a request that cannot be stored does not fail the others", async () => {
   const { intake, writes } = openIntake();
   const added = [1, 2, 3, 4].map((bytes) => intake.add("a", parcel(1, bytes)));
   const outcomes = Promise.allSettled(added);
@@ -161,7 +161,7 @@ test("intake: a request that cannot be stored takes none of the others with it",
   expect(writes.map((each) => each.parcels.length)).toEqual([1, 3, 1, 1, 1]);
 });
 
-test("intake: what holds nothing is not written", async () => {
+test("intake: an empty request is not written", async () => {
   const { intake, writes } = openIntake();
   await intake.add("a", parcel(0));
   expect(writes).toEqual([]);

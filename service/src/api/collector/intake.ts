@@ -4,24 +4,25 @@ import { Failure } from "../../domain/failure.ts";
 import type { RecordedActivity } from "../../domain/activity.ts";
 import type { Rejection } from "../../domain/quarantine.ts";
 
-// What one request brought: to be made durable as a whole, before it is answered.
+// The content of one request. All of it must be durable before the request is answered.
 export type Parcel = { activities: RecordedActivity[]; rejections: Rejection[]; bytes: number };
 
 const bytesWaitingMax = 16 * 1024 * 1024;
-// A tenant that sends more than can be written leaves room for the others.
+// Leaves room for other tenants when one sends more than can be written.
 const bytesOfTenantMax = 12 * 1024 * 1024;
 const eventsTogetherMax = 4000;
-// A tenant's writes begin no closer together: at 400 requests a second, one write for eight of them took a fifth of the time that
-// eight took.
+// The least time between the starts of a tenant's writes. At 400 requests a second, one write for eight requests took a fifth of
+// the time that eight writes took.
 const gatherMs = 20;
-// So many tenants are written for at once, that the API's own writes find a connection too.
+// How many tenants are written for at once. The rest of the connections are left for the API's own writes.
 const writersMax = 4;
 
-// While one write of a tenant runs, and for a moment after it began, further requests wait and are then written together: a commit
-// costs the same for a hundred requests as for one. Tenants take turns, and no more waits than this process can hold.
+// While one write of a tenant runs, and for a moment after it began, further requests wait and are then written together: a
+// commit costs the same for a hundred requests as for one. Tenants take turns, and the bytes that wait are limited to what this
+// process can hold.
 export class Intake {
   readonly #write: (tenantId: string, parcels: Parcel[]) => Promise<void>;
-  // The outcome of a parcel is why it could not be stored, or null.
+  // The outcome of a parcel is the error that kept it from being stored, or null.
   readonly #batcher: Batcher<Parcel, unknown>;
   readonly #bytesOf = new Map<string, number>();
   #bytes = 0;
@@ -67,7 +68,7 @@ export class Intake {
   async #store(tenantId: string, parcels: Parcel[]): Promise<unknown[]> {
     const error = await this.#attempt(tenantId, parcels);
     if (error === null || parcels.length === 1 || error instanceof Failure) return parcels.map(() => error);
-    // Not the store's fault, so one request caused it: it must not take the others with it.
+    // The store did not fail, so one request caused the error. Each is retried alone, so it does not fail the others.
     const outcomes: unknown[] = [];
     for (const parcel of parcels) outcomes.push(await this.#attempt(tenantId, [parcel]));
     return outcomes;

@@ -61,7 +61,8 @@ class RecentNames {
 }
 
 // Limits the events, and the new devices and sessions, that one address and one block of addresses may send under one app key,
-// and that all addresses together may send. Limits the unpacked bytes of packed bodies in the same way. Anybody can read the key in a page, so events above the quotas are sampled by session. Memory is bounded.
+// and that all addresses together may send. Limits the unpacked bytes of packed bodies in the same way. Anybody can read the key
+// in a page, so events above the quotas are sampled by session. Memory is bounded.
 export class CollectorQuotas {
   readonly #address: Level;
   readonly #block: Level;
@@ -86,7 +87,7 @@ export class CollectorQuotas {
     this.#nowMs = nowMs;
   }
 
-  // Whether a packed body may be unpacked. Unpacking is what costs most, so it is asked before. If no event without a signed
+  // Whether a packed body may be unpacked. This is checked first because unpacking costs the most. If no event without a signed
   // identity can pass, the body is unpacked only for a tenant that has signed ones.
   mayUnpack(sender: Sender, hasSigned: boolean): boolean {
     const nowMs = this.#nowMs();

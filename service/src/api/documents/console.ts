@@ -51,7 +51,7 @@ export class ConsolePages {
     };
   }
 
-  // Null for what is not the console's to answer.
+  // Returns null if the request is not for the console.
   match(request: IncomingMessage, target: Target | null) {
     if (!target || request.method !== "GET") return null;
     const { segments } = target;

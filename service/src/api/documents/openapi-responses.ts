@@ -14,14 +14,14 @@ export const Problem = {
     detail: { type: "string" },
     errors: {
       type: ["array", "null"],
-      description: "One entry per invalid field, on 422 alone.",
+      description: "One entry per invalid field. Only on 422.",
       items: {
         type: "object",
         required: ["field", "message"],
         properties: { field: { type: "string" }, message: { type: "string" } },
       },
     },
-    current_version: { type: "integer", description: "On item-version-conflict alone." },
+    current_version: { type: "integer", description: "Only on item-version-conflict." },
   },
 };
 
@@ -29,17 +29,23 @@ export function headerOf(name: string, description: string): Json {
   return { [name]: { description, schema: { type: "string" } } };
 }
 
-export const requestIdHeader = headerOf("X-Request-Id", "The request's own where it is well formed, else one made here.");
+export const requestIdHeader = headerOf(
+  "X-Request-Id",
+  "The id sent with the request if it is well formed, else a generated one.",
+);
 
-// Where a limit of the caller was met, or is near.
+// Sent if the caller has reached a limit or is near one.
 export const rateLimitHeaders = {
-  ...headerOf("RateLimit-Policy", "The quotas that count: `q` requests in `w` seconds, by client and by tenant."),
-  ...headerOf("RateLimit", "What is left of them: `r` requests in the next `t` seconds. From half of a quota on."),
+  ...headerOf("RateLimit-Policy", "The quotas that apply: `q` requests in `w` seconds, per client and per tenant."),
+  ...headerOf(
+    "RateLimit",
+    "What is left of the quotas: `r` requests in the next `t` seconds. Sent once half of a quota is used.",
+  ),
 };
 
 type More = { wantsKey?: boolean | undefined; schema?: Json | undefined };
 
-// One response per status, each with the problem types that the operation can give under it.
+// One response per status, each with the problem types that the operation can return with it.
 export function problemResponses(codes: FailureCode[], more: More = {}): Json {
   const byStatus = Map.groupBy([...new Set(codes)], (code) => problems[code].status);
   return Object.fromEntries(
@@ -54,7 +60,7 @@ export function problemResponses(codes: FailureCode[], more: More = {}): Json {
   );
 }
 
-// What `Problem` leaves open for all: entries on 422 alone, the current version on a version conflict alone.
+// Narrows `Problem`: `errors` has entries only on 422, and `current_version` is there only on a version conflict.
 function problemSchema(status: number, types: FailureCode[]): Json {
   const conflict: FailureCode = "item-version-conflict";
   const others = types.filter((type) => type !== conflict);
@@ -72,8 +78,8 @@ function narrowed(status: number, types: FailureCode[], more: Json, current_vers
 }
 
 function problemHeaders(status: number, wantsKey: boolean): Json {
-  if (status === 401 || status === 403) return headerOf("WWW-Authenticate", "The challenge; on 403 where a scope is missing.");
-  if (status === 409 && wantsKey) return headerOf("Idempotent-Replayed", "`true` where this is a stored result.");
+  if (status === 401 || status === 403) return headerOf("WWW-Authenticate", "The challenge. On 403 only if a scope is missing.");
+  if (status === 409 && wantsKey) return headerOf("Idempotent-Replayed", "`true` if this is a stored result.");
   if (status === 429) return { ...headerOf("Retry-After", "Seconds."), ...rateLimitHeaders };
   return status === 503 ? headerOf("Retry-After", "Seconds.") : {};
 }

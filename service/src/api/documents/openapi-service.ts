@@ -8,9 +8,9 @@ const TokenRequest = {
   required: ["grant_type"],
   properties: {
     grant_type: { type: "string", enum: ["client_credentials"] },
-    client_id: { type: "string", description: "Here or by HTTP Basic." },
+    client_id: { type: "string", description: "Sent here or with HTTP Basic." },
     client_secret: { type: "string" },
-    scope: { type: "string", description: "Space-separated; all that the client has where left out." },
+    scope: { type: "string", description: "Space-separated. If omitted, the token has all scopes of the client." },
   },
 };
 
@@ -57,13 +57,13 @@ function jsonOf(properties: Json): Json {
   return { "application/json": { schema: { type: "object", required: Object.keys(properties), properties } } };
 }
 
-// What the SDK sends beside the events.
+// Parameters that the SDK sends with the events.
 const collectParameters = [
   { name: "app_key", in: "path", required: true, description: "The tenant's `clickstream_app_id`.", schema: { type: "string" } },
   ...[
     ["upload_timestamp", "When it was sent, in milliseconds, by the sender's clock."],
     ["hashCode", "The first 8 hexadecimal digits of the body's SHA-256."],
-    ["compression", "`gzip` where the body is base64 of gzip, as mobile SDKs send it."],
+    ["compression", "`gzip` if the body is base64-encoded gzip, as mobile SDKs send it."],
   ].map(([name, description]) => ({ name, in: "query", required: false, description, schema: { type: "string" } })),
 ];
 
@@ -83,13 +83,17 @@ function collectorPaths(): Json {
     content: { "application/json": { schema: { type: "object", additionalProperties: false } } },
     problems: ["access-denied", "payload-too-large"],
   });
-  const events = { type: "array", items: { type: "object" }, description: "Events of the Clickstream SDK, to 2,000 and 2 MiB." };
+  const events = {
+    type: "array",
+    items: { type: "object" },
+    description: "Events of the Clickstream SDK. At most 2,000 events and 2 MiB.",
+  };
   return {
     "/collect/{app_key}": {
       post: {
         ...collect,
         description:
-          "The endpoint of the Clickstream web SDK and of the browser tag. 200 means that all that is good was stored; the rest is in the tenant's quarantine. A page's origin must be among the tenant's `allowed_origins`.",
+          "The endpoint of the Clickstream web SDK and of the browser tag. 200 means that every valid event was stored; the others are in the tenant's quarantine. A page's origin must be among the tenant's `allowed_origins`.",
         parameters: collectParameters,
         requestBody: { required: true, content: { "application/json": { schema: events, example: [exampleEvent] } } },
       },
@@ -124,13 +128,13 @@ export function servicePaths(): Json {
   const ready = jsonOf({
     status: { const: "ready" },
     database: { const: "ok" },
-    address_data: { type: "array", items: file, description: "The files that say where an address is, and their age." },
+    address_data: { type: "array", items: file, description: "The files that locate IP addresses, and their age." },
   });
   return {
     [tokenPath]: {
       post: {
         ...token,
-        description: "OAuth 2.0 client credentials. Errors carry OAuth's members beside the problem's own.",
+        description: "OAuth 2.0 client credentials. Errors have the OAuth members in addition to the problem members.",
         security: [{}, { basic: [] }],
         requestBody: { required: true, content: { "application/x-www-form-urlencoded": { schema: TokenRequest } } },
       },
@@ -150,7 +154,7 @@ export function servicePaths(): Json {
       get: {
         ...plain({
           id: "getDocsPage",
-          summary: "A page of the documentation, or what it needs",
+          summary: "A page of the documentation, or one of its assets",
           content: docsContent,
           problems: ["item-not-found"],
         }),
@@ -159,7 +163,7 @@ export function servicePaths(): Json {
     },
     ...collectorPaths(),
     "/livez": {
-      get: plain({ id: "getLiveness", summary: "Whether the process lives", content: jsonOf({ status: { const: "ok" } }) }),
+      get: plain({ id: "getLiveness", summary: "Whether the process is alive", content: jsonOf({ status: { const: "ok" } }) }),
     },
     "/readyz": {
       get: plain({ id: "getReadiness", summary: "Whether requests can be served", content: ready, problems: ["bad-gateway"] }),

@@ -27,16 +27,16 @@ const everyBody: FailureCode[] = ["payload-too-large", "unsupported-media-type",
 const tags = [
   { name: "Cases", description: "Opened by detection, worked and closed by people and systems." },
   { name: "End-user accounts", description: "The website's accounts: flags and CRM link." },
-  { name: "Activity", description: "What the website's servers report, and what came of its browsers' events." },
+  { name: "Activity", description: "Activity that the website's servers report, and the outcome of its browsers' events." },
   { name: "Detection", description: "Rules and thresholds, backtests of drafts, and why a decision was made." },
   { name: "Events", description: "Every change, in order, as a list and as a stream." },
-  { name: "Webhooks", description: "Every change, sent to an address of yours." },
+  { name: "Webhooks", description: "Every change, posted to a URL of yours." },
   { name: "Tenant", description: "Your own tenant and its credentials." },
-  { name: "People", description: "Who may sign in, and as what." },
+  { name: "People", description: "Who may sign in, and with which role." },
   { name: "Service", description: "Tokens, browsers' events, documents and health. No token needed." },
 ];
 
-// Replaces every named schema by a reference, and collects it.
+// Replaces every named schema with a reference, and collects it.
 function refer(schema: unknown, named: Map<string, unknown>, isRoot = false): unknown {
   if (Array.isArray(schema)) return schema.map((each) => refer(each, named));
   if (typeof schema !== "object" || schema === null) return schema;
@@ -58,7 +58,7 @@ const slugParameter = {
 };
 
 const idParameter = {
-  description: "The id as it was read, escaped as one segment of the path.",
+  description: "The id as returned by the API, percent-encoded as one segment of the path.",
   schema: { type: "string", minLength: 1, maxLength: idCharactersMax },
 };
 
@@ -66,7 +66,7 @@ const keyParameter = {
   name: "Idempotency-Key",
   in: "header",
   required: true,
-  description: "Made once per intended change; a UUID of version 7 is recommended.",
+  description: "Generate one key per intended change. A version 7 UUID is recommended.",
   schema: { type: "string", pattern: "^[A-Za-z0-9._:~+-]{1,255}$" },
 };
 
@@ -74,7 +74,7 @@ const lastEventParameter = {
   name: "Last-Event-ID",
   in: "header",
   required: false,
-  description: "The id of the last message that was seen; browsers send it by themselves.",
+  description: "The id of the last message received. Browsers send it automatically.",
   schema: { type: "string", pattern: "^[0-9]{1,15}$" },
 };
 
@@ -128,17 +128,17 @@ function describe(operation: Operation, named: Map<string, unknown>): Json {
   };
 }
 
-// What a receiver is sent, and what it may answer.
+// The request that a webhook's receiver gets, and the responses it may return.
 function describeMessage(named: Map<string, unknown>): Json {
   const headers = {
-    "webhook-id": "The same at every attempt of a message.",
+    "webhook-id": "The same for every attempt to deliver a message.",
     "webhook-timestamp": "When this attempt was made, in seconds since 1970.",
     "webhook-signature":
-      "`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`; two of them, with a space between, while a secret is replaced. The key is the base64 behind `whsec_`.",
+      "`v1,` and the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. There are two, separated by a space, while a secret is being replaced. The key is the base64 text after `whsec_`.",
   };
   return {
     operationId: "webhookMessage",
-    summary: "A change, as it is posted to the address of a webhook",
+    summary: "A change, as posted to a webhook's URL",
     tags: ["Webhooks"],
     security: [],
     parameters: Object.entries(headers).map(([name, description]) => ({
@@ -153,7 +153,7 @@ function describeMessage(named: Map<string, unknown>): Json {
       "2XX": { description: "Delivered. The body is not read." },
       default: {
         description:
-          "Not delivered: it is tried again, with growing pauses, for three days. After 410 the webhook is switched off.",
+          "Not delivered. The message is retried with increasing delays for three days. A 410 switches the webhook off.",
       },
     },
   };
@@ -176,7 +176,7 @@ export function openapiDocument(publicUrl: string): Json {
       version,
       summary: "Fraud cases and end-user accounts",
       description:
-        "Every answer is JSON, but for the stream of events. Success wraps the resource in `data`; errors are RFC 7807 problems, told apart by `type`.",
+        "Every response is JSON, except the event stream. A success wraps the resource in `data`. Errors are RFC 7807 problems, distinguished by `type`.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: publicUrl }],

@@ -2,11 +2,11 @@ import type { IncomingMessage } from "node:http";
 import { SocketAddress, isIP, type BlockList } from "node:net";
 import { headerLines } from "./headers.ts";
 
-// As many as a chain of proxies can sensibly have; whoever sends more is padding.
+// No real chain of proxies is longer. A longer header is padding.
 const hopsMax = 32;
 
-// Where a request comes from. Every proxy writes whom it got the request from behind what was there already, so only the
-// right end can be believed, and only as far as the writers are ours.
+// The address that a request comes from. Every proxy appends the address it got the request from, so only the right end of the
+// header can be trusted, and only as far as our own proxies wrote it.
 export function clientAddress(request: IncomingMessage, trusted: BlockList): string | undefined {
   const peer = plainAddress(request.socket.remoteAddress ?? "");
   if (peer === null) return undefined;
@@ -24,7 +24,7 @@ function isTrusted(address: string, trusted: BlockList): boolean {
   return trusted.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
 }
 
-// One spelling for each address: no port, no zone, and an IPv4 address inside of an IPv6 one is that IPv4 address.
+// Gives each address one spelling: no port, no zone, and an IPv4-mapped IPv6 address as IPv4.
 function plainAddress(text: string): string | null {
   const bare = text
     .trim()

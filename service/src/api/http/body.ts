@@ -27,11 +27,11 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
 }
 
-// Large bodies that are being read or worked on; beyond this, the sender is told to come back.
+// Limits for large bodies that are being read or processed. Beyond them, the sender gets a 429 and retries.
 const largeBytes = 64 * 1024;
 const largeBytesUnderWayMax = 32 * 1024 * 1024;
 
-// The large bodies that are under way, in all and for each key.
+// Counts the bytes of the large bodies in progress, in total and per key.
 export class LargeBodies {
   readonly #ofOneMax: number;
   readonly #ofEach = new Map<string, number>();
@@ -55,8 +55,8 @@ export class LargeBodies {
 
 const largeOfApi = new LargeBodies();
 
-// Counts a large body against what this process can hold, until the call is over. Those who need no token count apart, so
-// that they cannot crowd out those who have one.
+// Counts a large body against what this process can hold, until the call is over. Senders without a token are counted separately,
+// so they cannot crowd out those with one.
 export async function admitBody<T>(
   request: IncomingMessage,
   bytesMax: number,
@@ -84,16 +84,17 @@ export async function readBody(request: IncomingMessage, bytesMax: number, onRea
   const isWaiting = request.headers.expect !== undefined;
   const body = isTooLarge ? null : await collect(request, bytesMax);
   if (body) return body;
-  // A client that was never told to go on sends nothing.
+  // A client that waits for 100 Continue and never got it sends no body, so there is nothing to discard.
   if (!(isWaiting && isTooLarge)) await passOver(request);
   throw new Failure("payload-too-large", `The body may have at most ${bytesMax} bytes.`, { headers: { connection: "close" } });
 }
 
-// Null where it is longer than it may be. By events: an iterator of the stream costs a small body more than all the rest does.
+// Resolves to null if the body is longer than allowed. Uses events because an iterator over the stream costs a small body more
+// than everything else.
 function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
     const broken = (cause?: unknown) => reject(new Failure("bad-request", "The body ended before it was complete.", { cause }));
-    // Its end has been told already, and will not be again.
+    // A destroyed request has already emitted "close" and will not emit it again.
     if (request.destroyed) broken();
     const chunks: Buffer[] = [];
     let length = 0;
@@ -112,7 +113,7 @@ function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer | n
   });
 }
 
-// A client that is still sending would see a reset instead of our answer. So its body is read on for a while, and dropped.
+// A client that is still sending would see a reset instead of the response, so its body is read for a while and discarded.
 async function passOver(request: IncomingMessage): Promise<void> {
   await new Promise<void>((resolve) => {
     let left = overflowBytesMax;

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 const names = { session: "casehound_session", oidc: "casehound_oidc", device: "casehound_device" };
 type CookieName = keyof typeof names;
 
-// Over https the prefix makes browsers refuse one that another host or a plain page has set.
+// Over https, the __Host- prefix makes browsers reject a cookie that another host or an insecure page has set.
 export class Cookies {
   readonly #isSecure: boolean;
 

@@ -4,10 +4,10 @@ import { Failure } from "../../domain/failure.ts";
 const tagBytes = 16;
 const cursorCharactersMax = 8192;
 
-// A cursor is a position, sealed together with all that the list depends on: tenant, operation, filters, sort. It opens
-// for that same list alone, and a changed one does not open at all.
+// A cursor is a position, sealed together with everything the list depends on: tenant, operation, filters and sort. It opens only
+// for that same list, and a modified cursor does not open at all.
 export class CursorSeal {
-  // Made once: of bytes Node makes one for each cursor, which takes five times as long as the rest of it.
+  // Created once. From raw bytes, Node would create a key for each cursor, which takes five times as long as the rest.
   readonly #key: KeyObject;
 
   constructor(key: Buffer) {
@@ -24,7 +24,7 @@ export class CursorSeal {
     const isWhole = cursor.length <= cursorCharactersMax && bytes.length > tagBytes && bytes.toString("base64url") === cursor;
     const payload = bytes.subarray(tagBytes);
     if (!isWhole || !timingSafeEqual(bytes.subarray(0, tagBytes), this.#tag(payload, list))) {
-      throw new Failure("bad-request", "The cursor is not one that was given for this list.");
+      throw new Failure("bad-request", "The cursor is not valid for this list.");
     }
     return JSON.parse(payload.toString());
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-// Every line of a header, as it was sent: of some that are there twice Node keeps only the first.
+// Returns every line of a header as sent. For some headers, Node keeps only the first of several lines.
 export function headerLines(request: IncomingMessage, name: string): string[] {
   const lines: string[] = [];
   const raw = request.rawHeaders;

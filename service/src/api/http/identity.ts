@@ -1,7 +1,7 @@
 import { Failure } from "../../domain/failure.ts";
 import type { Role } from "../../domain/role.ts";
 
-// Who calls: known once per token, and remembered until the token expires or its client is revoked.
+// The caller. Determined once per token, and cached until the token expires or its client is revoked.
 export type Identity = {
   tenant: { tenant_id: string; slug: string } | null;
   actor: string;
@@ -9,7 +9,7 @@ export type Identity = {
   expiresAtMs: number;
   // Set for clients of the built-in issuer, the only ones that we can revoke.
   clientId: string | null;
-  // Set where a person calls, by the cookie of a session.
+  // Set if a person calls, identified by a session cookie.
   person?: { user_id: string; role: Role };
 };
 

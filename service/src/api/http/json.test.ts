@@ -10,7 +10,7 @@ function parse(text: string): unknown {
   return parseJson(Buffer.from(text));
 }
 
-// The refusal's code, or the value where there was none.
+// The failure's code, or the value if there was no failure.
 function outcome(bytes: Buffer | string): unknown {
   try {
     return { value: parseJson(Buffer.from(bytes)) };
@@ -19,7 +19,7 @@ function outcome(bytes: Buffer | string): unknown {
   }
 }
 
-// Every code unit in one of the ways that JSON can write it.
+// Writes every code unit in one of the ways that JSON allows.
 function written(name: string, choices: number[]): string {
   const units = Array.from({ length: name.length }, (_, index) => {
     const unit = name.charCodeAt(index);
@@ -38,7 +38,7 @@ const names = fc.oneof(
 const choices = fc.array(fc.nat(3), { minLength: 1, maxLength: 6 });
 const blanks = fc.constantFrom("", " ", "\n", "\t\r\n ");
 
-// Brackets, quotes and colons inside of strings are what a scanner falls over.
+// Brackets, quotes and colons inside strings trip up a naive scanner.
 const texts = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom('"', '\\"', '{"a":1,"a":2}', "[", "}", ":", '":"', "\\\\"));
 const scalars = fc.oneof(
   texts,
@@ -53,7 +53,7 @@ const { value: values } = fc.letrec((tie) => ({
   object: fc.dictionary(names, tie("value"), { maxKeys: 4 }),
 }));
 
-test("parseJson: equal to JSON.parse where no member name is there twice", () => {
+test("parseJson: equals JSON.parse if no member name is repeated", () => {
   fc.assert(
     fc.property(values, fc.nat(4), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
@@ -63,7 +63,7 @@ test("parseJson: equal to JSON.parse where no member name is there twice", () =>
   );
 });
 
-test("parseJson: a member name twice is refused, however each is escaped and whatever stands between", () => {
+test("parseJson: a duplicate member name is rejected, however each is escaped and whatever stands between", () => {
   fc.assert(
     fc.property(names, choices, choices, values, blanks, (name, one, other, value, blank) => {
       const member = JSON.stringify(value);
@@ -76,7 +76,7 @@ test("parseJson: a member name twice is refused, however each is escaped and wha
   );
 });
 
-test("parseJson: the same name in different objects, and as a value, is no repetition", () => {
+test("parseJson: the same name in different objects, and as a value, is not a duplicate", () => {
   fc.assert(
     fc.property(names, choices, (name, how) => {
       const text = written(name, how);
@@ -86,7 +86,7 @@ test("parseJson: the same name in different objects, and as a value, is no repet
   );
 });
 
-test("parseJson: bytes that are no JSON document are a bad request and never anything else", () => {
+test("parseJson: bytes that are not a JSON document are always a bad request", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
       fc.pre(!isJson(bytes));
@@ -124,7 +124,7 @@ function isJson(bytes: Uint8Array): boolean {
   }
 }
 
-test("parseJson: nesting to 64 levels is read, beyond it is a bad request, at any depth", () => {
+test("parseJson: nesting is accepted up to 64 levels and is a bad request at any greater depth", () => {
   for (const [open, close] of [
     ["[", "]"],
     ['{"a":', "}"],
@@ -160,13 +160,13 @@ test("canonicalJson: the order of members, white space and escapes do not matter
   expect(canonicalJson(parse('{"b":1,"a":"\\u0078"}'))).toBe(canonicalJson(parse('{ "a" : "x" , "b" : 1 }')));
 });
 
-test("canonicalJson: how a number was written does not matter, which number it is does", () => {
+test("canonicalJson: the notation of a number does not matter, its value does", () => {
   for (const text of ["3", "3.0", "3.000", "30e-1", "0.3E+1"]) expect(canonicalJson(parse(text))).toBe("3");
   expect(canonicalJson(parse("-0"))).toBe(canonicalJson(parse("0")));
   expect(canonicalJson(parse("3.1"))).not.toBe("3");
 });
 
-test("canonicalJson: nothing is lost, so that different values give different texts", () => {
+test("canonicalJson: nothing is lost, so different values give different texts", () => {
   fc.assert(
     fc.property(values, (value) => {
       const sent = parse(JSON.stringify(value));
@@ -227,7 +227,7 @@ test.each([
   "1e400",
   "12.5",
   "0.1",
-])("isRounded: %s is not", (text) => expect(isRounded(parse(`[${text}]`) as number[], 0)).toBe(false));
+])("isRounded: %s was not rounded", (text) => expect(isRounded(parse(`[${text}]`) as number[], 0)).toBe(false));
 
 test.each([
   "0.99999999999999999999",
@@ -236,4 +236,6 @@ test.each([
   "-1e-400",
   "9007199254740991.4",
   `1.${"0".repeat(100_000)}1`,
-])("isRounded: %s is", (text) => expect(isRounded((parse(`{"a":"1.0","b":{"c":${text}}}`) as { b: object }).b, "c")).toBe(true));
+])("isRounded: %s was rounded", (text) =>
+  expect(isRounded((parse(`{"a":"1.0","b":{"c":${text}}}`) as { b: object }).b, "c")).toBe(true),
+);

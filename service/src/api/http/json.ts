@@ -2,7 +2,7 @@ import { Failure } from "../../domain/failure.ts";
 
 const depthMax = 64;
 
-// JSON as the contract wants it: bytes that are UTF-8, one document, no member name twice. A byte order mark is ignored.
+// Parses JSON as the contract requires: UTF-8, one document, no duplicate member names. A byte order mark is ignored.
 export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new Failure("bad-request", "The request has no body.");
   let text: string;
@@ -18,9 +18,9 @@ export function parseJson(bytes: Buffer): unknown {
     throw new Failure("bad-request", "The body is not valid JSON.");
   }
   const { count, outermost, hasRounded } = scan(text);
-  // JSON.parse alone keeps the last of two: then there are more names in the text than in the value.
-  if (count !== countMembers(value)) throw new Failure("bad-request", "The body names a member twice.");
-  // Slower than JSON.parse alone. TypeScript does not know the third argument of a reviver yet.
+  // JSON.parse keeps only the last of two equal names. Then the text has more names than the value.
+  if (count !== countMembers(value)) throw new Failure("bad-request", "The body contains a duplicate member name.");
+  // Parsed again only if needed, because a reviver is slow. TypeScript does not know its third argument yet.
   if (hasRounded) value = JSON.parse(text, noteRounded as (this: object, name: string, value: unknown) => unknown);
   if (typeof value === "object" && value !== null) written.set(value, outermost);
   return value;
@@ -28,7 +28,7 @@ export function parseJson(bytes: Buffer): unknown {
 
 const written = new WeakMap<object, string[]>();
 
-// A parsed body's member names as they were written: an object of JavaScript puts those that are numbers first.
+// A parsed body's member names in the order sent. A JavaScript object moves names that are integers to the front.
 export function memberNames(body: object): string[] {
   return written.get(body) ?? Object.keys(body);
 }
@@ -84,7 +84,7 @@ function scan(text: string): { count: number; outermost: string[]; hasRounded: b
       const start = at;
       at = hasEscapes ? endOfString(text, start) : text.indexOf('"', start + 1);
       let next = at + 1;
-      // White space: what else can stand here comes behind it in the alphabet.
+      // Skip white space. Every other character that can follow a string has a higher code.
       while (text.charCodeAt(next) <= space) next++;
       if (text.charCodeAt(next) !== colon) continue;
       count++;
@@ -114,7 +114,7 @@ function endOfString(text: string, start: number): number {
   return end;
 }
 
-// No deeper than what was read.
+// The recursion is bounded, because scan has already limited the depth.
 function countMembers(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const members: unknown[] = Array.isArray(value) ? value : Object.values(value);
@@ -123,7 +123,7 @@ function countMembers(value: unknown): number {
   return count;
 }
 
-// Order of members and white space do not matter, nor how a number was written: equal values give equal text.
+// Equal values give equal text: the order of members, white space and the notation of numbers do not matter.
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

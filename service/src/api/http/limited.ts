@@ -2,7 +2,7 @@ import { Failure } from "../../domain/failure.ts";
 
 export type LimitName = "client" | "tenant" | "collector" | "waiting" | "guesses";
 
-// Refused for what its sender has sent before, not for what it is. Nothing was tried.
+// Rejected because of what the sender sent before, not because of this request. Nothing was attempted.
 export class Limited extends Failure {
   readonly limit: LimitName;
 

@@ -4,16 +4,18 @@ import { jsonMediaType, type Call, type Caller, type Operation, type Services } 
 import type { Reply } from "./problem.ts";
 
 export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 1000 }));
-export const Cursor = Type.Optional(Type.String({ description: "As given by next_cursor, for the same filters and sort." }));
+export const Cursor = Type.Optional(
+  Type.String({ description: "The next_cursor of the previous page. The filters and the sort must be the same." }),
+);
 
-// What a list answers with: the items under their name, and where the next page begins.
+// The response of a list: the items under their name, and the cursor of the next page.
 export function pageOf(name: string, item: TSchema, description: string): Operation["success"] {
   const members = { [name]: Type.Array(item), next_cursor: Type.Union([Type.String(), Type.Null()]) };
   const schema = Type.Object(members, { additionalProperties: false });
-  return { status: 200, description, schema, headers: { Link: 'The next page, rel="next", where there is one.' } };
+  return { status: 200, description, schema, headers: { Link: 'The next page, rel="next", if there is one.' } };
 }
 
-// All that a cursor is good for: no other tenant, list, filter or sort.
+// A cursor is valid only for the same tenant, list, filters and sort.
 export function listSignature(caller: Caller, list: string, filter: Record<string, unknown>): string {
   return `${caller.tenant_id} ${list} ${canonicalJson(filter)}`;
 }
@@ -33,7 +35,7 @@ export function listReply(services: Services, page: Page): Reply {
 
 export const PageQuery = Type.Object({ limit: Limit, cursor: Cursor });
 
-// A list below one resource: `key` is what it is of.
+// A list that belongs to one resource, which `key` identifies.
 type Listing<T, P> = {
   id: string;
   path: string;
@@ -44,11 +46,11 @@ type Listing<T, P> = {
   show: (items: T[]) => unknown[] | Promise<unknown[]>;
 };
 
-// A page of it. One row more than is asked for is read, to know whether there is another.
+// Reads one row more than requested, to find out whether there is another page.
 export async function listPage<T, P>(services: Services, { caller, query }: Call, of: Listing<T, P>): Promise<Reply> {
   const { limit = 1000, cursor } = query as { limit?: number; cursor?: string };
   const signature = listSignature(caller, of.id, of.key);
-  // Sealed by us, so it is what positionOf made.
+  // The seal proves that positionOf made this value.
   const after = cursor === undefined ? null : (services.cursors.open(cursor, signature) as P);
   const found = await of.read(after, limit + 1);
   const items = found.slice(0, limit);

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { Failure, type FailureCode } from "../../domain/failure.ts";
 
-// The one table from codes to statuses.
+// The only table that maps codes to statuses.
 export const problems: Record<FailureCode, { status: number; title: string }> = {
   "bad-request": { status: 400, title: "Bad request" },
   "invalid-operation-id": { status: 400, title: "Invalid operation id" },
@@ -24,8 +24,8 @@ export const problems: Record<FailureCode, { status: number; title: string }> = 
   "service-unavailable": { status: 503, title: "Service unavailable" },
 };
 
-// `bytes` go out in the place of the body, where it is sent in another form than text. `stream` goes on writing after the
-// headers, until it or the reader ends it.
+// `bytes` is sent instead of `body` if the response is not text. `stream` keeps writing after the headers, until it or the client
+// ends the response.
 export type Reply = {
   status: number;
   body: string;
@@ -59,7 +59,7 @@ export function problemMembers(failure: Failure) {
   };
 }
 
-// Whatever else was thrown is a bug: the caller learns that much and no more, the log gets it whole.
+// Anything else thrown is a bug. The caller gets a generic message, and the log gets the whole error.
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   return new Failure("internal-error", "Something went wrong on our side. Retry with exponential backoff.", { cause: error });

@@ -10,7 +10,7 @@ function takeAll(quotas: Quotas, key: string, nowMs: number): number {
 }
 
 test.for([1, 3, 7, 50, 999, 10_000])(
-  "quotas: %i a second may be sent at once for ten seconds, and are there again after them",
+  "quotas: at %i per second, ten seconds' worth may be sent at once, and the quota refills at that rate",
   (rate) => {
     const quotas = new Quotas("client", rate);
     const start = 123_456.789;
@@ -22,7 +22,7 @@ test.for([1, 3, 7, 50, 999, 10_000])(
   },
 );
 
-test("quotas: what is refused does not count, and who waits as told is let in", () => {
+test("quotas: rejected requests do not count, and a caller that waits as advised is admitted", () => {
   const quotas = new Quotas("client", 2);
   takeAll(quotas, "a", 0);
   for (let again = 0; again < 1000; again++) expect(quotas.take("a", 0)).toBe(false);
@@ -32,7 +32,7 @@ test("quotas: what is refused does not count, and who waits as told is let in", 
   expect(quotas.state("a", 1000)).toBe('"client";r=1;t=10');
 });
 
-test("quotas: of any number of callers only so many are kept, and nothing of those who have gone", () => {
+test("quotas: the number of remembered callers is bounded, and idle ones are dropped", () => {
   const quotas = new Quotas("client", 1, 100);
   for (let n = 0; n < 5000; n++) quotas.take(`caller ${n}`, n);
   expect(quotas.size).toBe(100);
@@ -41,7 +41,7 @@ test("quotas: of any number of callers only so many are kept, and nothing of tho
   expect(quotas.size).toBe(60);
 });
 
-test("quotas: one that is in use is not forgotten for those who come and go", () => {
+test("quotas: a quota in use is kept while other callers come and go", () => {
   const quotas = new Quotas("client", 1, 100);
   takeAll(quotas, "busy", 0);
   for (let n = 0; n < 99; n++) quotas.take(`caller ${n}`, 0);
@@ -60,7 +60,7 @@ function refusal(work: () => unknown): Limited {
   throw new Error("it was not refused");
 }
 
-test("limiter: the fields stand on answers once half of a quota is used", () => {
+test("limiter: responses carry the rate-limit headers once half of a quota is used", () => {
   const limiter = new RateLimiter({ client: 2, tenant: 100, collector: null });
   for (let n = 1; n < 10; n++) expect(limiter.admit(machine)).toBeNull();
   limiter.admit(machine);
@@ -70,7 +70,7 @@ test("limiter: the fields stand on answers once half of a quota is used", () => 
   });
 });
 
-test("limiter: without a limit everything is let in", () => {
+test("limiter: without limits every request is admitted", () => {
   const limiter = new RateLimiter({ client: null, tenant: null, collector: null });
   for (let n = 0; n < 1000; n++) {
     expect(limiter.admit(machine)).toBeNull();
@@ -78,7 +78,7 @@ test("limiter: without a limit everything is let in", () => {
   }
 });
 
-test("limiter: clients of a tenant share its quota; people, other tenants and who has none do not", () => {
+test("limiter: clients of a tenant share its quota; people, other tenants and callers without a tenant do not", () => {
   const limiter = new RateLimiter({ client: 1, tenant: 1, collector: null });
   for (let n = 0; n < 10; n++) limiter.admit(machine);
   expect(refusal(() => limiter.admit(machine)).limit).toBe("client");
@@ -89,7 +89,7 @@ test("limiter: clients of a tenant share its quota; people, other tenants and wh
   limiter.admit({ tenant: null, actor: "machine" });
 });
 
-test("turns: so many at once, the rest in the order they came, and nothing is kept at the end", async () => {
+test("turns: a fixed number run at once, the rest in order of arrival, and nothing is kept at the end", async () => {
   const turns = new Turns({ atOnceMax: 2, waitingMax: 3, waitMsMax: 60_000 });
   const went: number[] = [];
   expect([turns.enter("a"), turns.enter("a")]).toEqual([null, null]);
@@ -108,7 +108,7 @@ test("turns: so many at once, the rest in the order they came, and nothing is ke
   expect(turns.size).toBe(0);
 });
 
-test("turns: who has waited too long is refused, and the place is free", async () => {
+test("turns: a caller that waited too long is rejected, and its slot is freed", async () => {
   const turns = new Turns({ atOnceMax: 1, waitingMax: 3, waitMsMax: -1 });
   expect(turns.enter("a")).toBeNull();
   const late = turns.enter("a");
@@ -117,7 +117,7 @@ test("turns: who has waited too long is refused, and the place is free", async (
   expect(turns.size).toBe(0);
 });
 
-test("limiter: a turn is given back by work that fails", async () => {
+test("limiter: work that fails gives its turn back", async () => {
   const limiter = new RateLimiter({ client: null, tenant: null, collector: null });
   const failing = Array.from({ length: 1000 }, () => limiter.inTurn(machine, () => Promise.reject(new Error("no"))));
   expect(new Set((await Promise.allSettled(failing)).map(({ status }) => status))).toEqual(new Set(["rejected"]));

@@ -3,15 +3,15 @@ import type { Identity } from "./identity.ts";
 import { Limited, type LimitName } from "./limited.ts";
 import { Turns } from "./turns.ts";
 
-// A quota may be used up at once, and is whole again so much later: bursts are no offence.
+// A caller may use its whole quota at once, and the quota is full again one window later: bursts are allowed.
 const windowSecondsDefault = 10;
 const bucketsMax = 20_000;
 const looksMax = 4;
 
-// All that is kept of a caller: when its quota will be whole again.
+// The only state per caller: when its quota will be full again.
 type Bucket = { wholeAtMs: number };
 
-// One quota for each of many callers, by the generic cell rate algorithm: a number each, and no timer.
+// One quota per caller, by the generic cell rate algorithm: one number per caller and no timer.
 export class Quotas {
   readonly policy: string;
   readonly #name: LimitName;
@@ -32,8 +32,8 @@ export class Quotas {
     return this.#buckets.size;
   }
 
-  // Counts a request, or several units at once, if there is quota left. Rejected requests do not count, so that a caller who
-  // waits is admitted again.
+  // Counts a request, or several units at once, if there is quota left. Rejected requests do not count, so a caller that waits is
+  // admitted again.
   take(key: string, nowMs: number, units = 1): boolean {
     const bucket = this.#buckets.get(key) ?? this.#add(key, nowMs);
     if (this.isSpent(key, nowMs, units)) return false;
@@ -57,7 +57,8 @@ export class Quotas {
     return this.#usedMs(key, nowMs) >= this.#windowMs / 2;
   }
 
-  // How much is left, and for how long no more than that may be sent.
+  // The requests left (r) and a time in seconds (t): until the next request is allowed if none is left, else until the quota is
+  // full.
   state(key: string, nowMs: number): string {
     const usedMs = this.#usedMs(key, nowMs);
     const left = Math.max(0, Math.floor((this.#windowMs - usedMs) / this.#costMs + 0.001));
@@ -72,8 +73,8 @@ export class Quotas {
     return Math.max(0, (this.#buckets.get(key)?.wholeAtMs ?? 0) - nowMs);
   }
 
-  // Whoever is new makes room: of the oldest, those whose quota is whole are dropped, which forgets nothing. Where all of so many
-  // are in use, the oldest goes.
+  // Makes room for a new caller. Of the oldest few buckets, those whose quota is full again are dropped, which loses nothing, and
+  // the others move to the end. If the map is still full, its first bucket is dropped.
   #add(key: string, nowMs: number): Bucket {
     let looks = 0;
     for (const [other, bucket] of this.#buckets) {
@@ -90,7 +91,7 @@ export class Quotas {
 }
 
 const turnsOfCaller = { atOnceMax: 64, waitingMax: 2_000, waitMsMax: 15_000 };
-// More than one caller can take. Callers wait in lines of their own, so that this one stays short.
+// More than one caller may use, so no caller can fill it alone. Callers wait in queues of their own, which keeps this one short.
 const turnsOfTenant = { ...turnsOfCaller, atOnceMax: 128 };
 
 type Caller = Pick<Identity, "tenant" | "actor" | "person">;
@@ -98,7 +99,8 @@ type Counted = { quotas: Quotas; key: string };
 
 const keys = new WeakMap<Caller, string>();
 
-// Names of other issuers and of people are unique in their tenant alone. Made once for who is remembered.
+// Names of people and of other issuers' clients are unique only within their tenant, so the key includes the tenant. Cached per
+// identity.
 function keyOf(caller: Caller): string {
   const known = keys.get(caller);
   if (known !== undefined) return known;
@@ -112,7 +114,8 @@ const details = {
   tenant: "The clients of this tenant have sent too many requests. Nothing was applied: retry after a short delay.",
 };
 
-// What callers may send to this process: each client and each person, all clients of a tenant together, and the pages of a tenant.
+// Limits what callers may send to this process: each client or person, all clients of a tenant together, and a tenant's web
+// pages.
 export class RateLimiter {
   readonly #client: Quotas | null;
   readonly #tenant: Quotas | null;
@@ -126,13 +129,13 @@ export class RateLimiter {
     this.#collector = collector === null ? null : new Quotas("collector", collector);
   }
 
-  // Counts a request of somebody who is known. Gives the fields for its answer once half of a quota is used: below that they would
-  // tell nobody anything, and cost every answer.
+  // Counts a request of an identified caller. Returns the rate-limit headers once half of a quota is used. Below that they would
+  // not help the client and would cost every response.
   admit(caller: Caller): Record<string, string> | null {
     const nowMs = performance.now();
     const tenantId = caller.tenant?.tenant_id ?? "";
     const own = this.#client && { quotas: this.#client, key: keyOf(caller) };
-    // People are not held up by what their tenant's machines do.
+    // People do not share the tenant's quota, so the tenant's machines cannot lock them out.
     const shared = this.#tenant && !caller.person && tenantId !== "" ? { quotas: this.#tenant, key: tenantId } : null;
     if (own && !own.quotas.take(own.key, nowMs)) throw limited("client", own, [own, shared], nowMs);
     if (shared && !shared.quotas.take(shared.key, nowMs)) throw limited("tenant", shared, [own, shared], nowMs);
@@ -140,16 +143,17 @@ export class RateLimiter {
     return isNear ? fieldsOf([own, shared], nowMs) : null;
   }
 
-  // A rate says nothing about what a request costs. So only so many of one caller, and of one tenant, are worked on at once.
+  // A rate does not limit what a request costs, so the number of requests that run at once is limited too, per caller and per
+  // tenant.
   inTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
     const tenantId = caller.tenant?.tenant_id ?? "";
     return this.#turnsOfCaller.run(keyOf(caller), () => this.#turnsOfTenant.run(tenantId, work));
   }
 
-  // Counted apart: the key stands in every page, so whoever likes can send under it.
+  // Counted separately: the key is in every page, so anyone can send with it.
   admitPage(tenantId: string): void {
     if (this.#collector && !this.#collector.take(tenantId, performance.now()))
-      throw new Limited("collector", "Too many events are sent under this key.", {});
+      throw new Limited("collector", "Too many events were sent with this key.", {});
   }
 }
 

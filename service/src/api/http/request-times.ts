@@ -1,11 +1,11 @@
 const name = "casehound_http_request_seconds";
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10];
 
-// How many took so long: one count for each bound, not added up, and the last for what took longer than any.
+// Requests by duration: one count for each bound, not cumulative, and a last one for everything longer.
 type Series = { operation: string; method: string; status: number; counts: number[]; sum: number };
 
-// How long requests took, as a histogram of Prometheus. The library's own looks at the names of the labels at every request, and
-// cost a read as much as its authorisation.
+// Request durations as a Prometheus histogram. The client library's histogram checks the label names on every request, which cost
+// a read as much as its authorisation.
 export class RequestTimes {
   readonly #series = new Map<string, Map<number, Series>>();
 
@@ -17,7 +17,7 @@ export class RequestTimes {
     series.sum += seconds;
   }
 
-  // An operation has one method, but for what is none of ours.
+  // An operation has one method, except "none", which stands for requests that match no operation.
   #find(operation: string, method: string, status: number): Series {
     const name = operation === "none" ? method : operation;
     const byStatus = this.#series.get(name) ?? new Map<number, Series>();

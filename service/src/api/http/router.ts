@@ -8,11 +8,11 @@ export type Match =
   | { kind: "system"; operation: SystemOperation; call: SystemCall };
 
 type Segment = { at: number; text: string };
-// A path, taken apart: texts that must be there, and names of parameters.
+// A parsed path: the literal segments that must match, and the names of the parameters.
 export type Pattern = { length: number; literals: Segment[]; parameters: Segment[] };
 type Route = Pattern & { method: string; match: (params: Record<string, string>, query: string) => Match };
 
-// Compares raw segments, letter by letter. A literal segment goes before a parameter.
+// Compares raw segments exactly. A literal segment takes precedence over a parameter.
 export class Router {
   readonly #routes = new Map<number, Route[]>();
 
@@ -41,7 +41,7 @@ export class Router {
     const others = routes.filter((route) => fits(route, segments));
     if (others.length === 0) throw new Failure("item-not-found", "There is nothing at this path.");
     const allow = [...new Set(others.map((each) => each.method))].toSorted().join(", ");
-    throw new Failure("method-not-allowed", `This path takes ${allow}.`, { headers: { allow } });
+    throw new Failure("method-not-allowed", `This path supports ${allow}.`, { headers: { allow } });
   }
 
   #add(route: Route): void {
@@ -60,14 +60,14 @@ export function parsePath(path: string): Pattern {
   return { length: segments.length, literals: segments.filter(({ text }) => !text.startsWith("{")), parameters };
 }
 
-// The literals first: they rule out most routes, and cost the least.
+// The literals come first because they rule out most routes and cost the least.
 export function fits({ literals, parameters }: Pattern, raw: string[]): boolean {
   for (const { at, text } of literals) if (text !== raw[at]) return false;
   for (const { at } of parameters) if (raw[at] === "" || isDotSegment(raw[at] ?? "")) return false;
   return true;
 }
 
-// As they stand in the path, escapes and all.
+// Returns the parameters as sent, still escaped.
 function paramsOf({ parameters }: Pattern, raw: string[]): Record<string, string> {
   const params: Record<string, string> = {};
   for (const { at, text } of parameters) params[text] = raw[at] ?? "";

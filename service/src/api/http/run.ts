@@ -18,7 +18,7 @@ import { faultOf, invalid, validate, type Schema } from "./validate.ts";
 const bodyBytesDefault = 64 * 1024;
 const keyPattern = /^[A-Za-z0-9._:~+-]{1,255}$/;
 
-// What the log may know of a call: no path, for it holds account ids.
+// What the log records about a call. The path is left out because it contains account ids.
 export type Trace = { operation: string; tenant?: string; actor?: string };
 
 export type Routed = { operation: Operation; slug: string; params: Record<string, string>; query: string };
@@ -33,7 +33,7 @@ type Runtime = {
   isStrictHost: boolean;
 };
 
-// One call of an operation: the contract's order of checks, from the credentials on, as one straight line.
+// Runs one call of an operation. The checks follow the contract's order, starting with the credentials.
 export async function runOperation(
   runtime: Runtime,
   request: IncomingMessage,
@@ -43,12 +43,12 @@ export async function runOperation(
 ): Promise<Reply> {
   const { operation } = routed;
   const known = identify(runtime, request);
-  // Not waited for where there is nothing to wait for.
+  // Await only a promise: a cached identity is returned synchronously.
   const identity = known instanceof Promise ? await known : known;
   trace.actor = identity.actor;
-  // An address ends up in logs and histories: a token there is given away, and never counts.
-  if (/(^|&)access_token=/.test(routed.query)) throw unauthorized("The token must stand in the Authorization header alone.");
-  // By who calls and not by what is asked, so that whatever a caller sends counts, and nobody counts against another tenant.
+  // A URL ends up in logs and browser histories, so a token in the query counts as leaked and is never accepted.
+  if (/(^|&)access_token=/.test(routed.query)) throw unauthorized("Send the token in the Authorization header only.");
+  // Rate-limit by caller, not by route: every request counts, and only against the caller's own tenant.
   const fields = runtime.limiter.admit(identity);
   const tenant = requireTenant(identity, routed.slug, runtime.isStrictHost ? (request.headers.host ?? "") : undefined);
   trace.tenant = tenant.slug;
@@ -65,7 +65,7 @@ export async function runOperation(
     return fields ? reply.then((each) => ({ ...each, headers: { ...each.headers, ...fields } })) : reply;
   };
   if (!schema) {
-    // A change waits for the end of its request: where that is broken, the caller is told that nothing was done.
+    // Read the whole request first, so a truncated one is rejected before any change.
     if (operation.method !== "GET") await readBody(request, bodyBytesDefault, onBody);
     const call: Call = { caller, params, query, body: undefined, key: "" };
     if (operation.isStream) call.visit = visitOf(runtime, request, operation, identity);
@@ -80,7 +80,7 @@ export async function runOperation(
   });
 }
 
-// A token goes before a session: who sends one means it.
+// A token takes precedence over a session cookie: a client sets the Authorization header on purpose.
 function identify({ authenticator, sessions }: Runtime, request: IncomingMessage): Identity | Promise<Identity> {
   const authorization = headerLines(request, "authorization");
   const isPerson = authorization.length === 0 && sessions.hasCookie(request);
@@ -89,7 +89,7 @@ function identify({ authenticator, sessions }: Runtime, request: IncomingMessage
 
 const callers = new WeakMap<Identity, Caller>();
 
-// Made once for who is remembered.
+// Cached, so the caller of a cached identity is built only once.
 function callerOf(identity: Identity, tenant: { tenant_id: string; slug: string }): Caller {
   const known = callers.get(identity);
   if (known) return known;
@@ -98,7 +98,7 @@ function callerOf(identity: Identity, tenant: { tenant_id: string; slug: string 
   return caller;
 }
 
-// Without the lock between tenants all have the same, and nothing has to be made.
+// Without row-level security all tenants use the same database handle, so nothing has to be built.
 function servicesOf({ services }: Runtime, tenantId: string): Services {
   const database = services.database.of(tenantId);
   return database === services.database ? services : { ...services, database };
@@ -120,14 +120,14 @@ function visitOf(runtime: Runtime, request: IncomingMessage, { scope }: Operatio
     try {
       return (await identify(runtime, request)).scopes.has(scope);
     } catch (error) {
-      // Nobody can say while the database is away; the token's own expiry counts all the same.
+      // Nobody can tell while the database is unreachable, so the stream stays open. The token's own expiry still applies.
       return error instanceof Failure && error.code === "bad-gateway";
     }
   };
   return { lastEventId: typeof given === "string" ? given : undefined, expiresAtMs: identity.expiresAtMs, isStillAllowed };
 }
 
-// The same answer for a slug that is foreign and for one that does not exist.
+// A foreign slug and an unknown slug get the same response, so a caller cannot probe for tenants.
 function requireTenant(identity: Identity, rawSlug: string, host: string | undefined): { tenant_id: string; slug: string } {
   const { tenant } = identity;
   const isOwn = tenant !== null && tenant.slug === tryDecode(rawSlug);
@@ -170,7 +170,7 @@ function readQuery(schema: TObject, raw: string): Record<string, unknown> {
   return values;
 }
 
-// Only the one spelling of each value counts: anything else stays text, and fails its schema.
+// Accept only one spelling of each value. Anything else stays a string and fails its schema.
 function readParameter(schema: Schema, text: string): unknown {
   if (schema.type === "boolean") return text === "true" ? true : text === "false" ? false : text;
   if (schema.type === "integer") return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
@@ -184,7 +184,7 @@ async function readJson(request: IncomingMessage, operation: Operation, onBody: 
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw invalid([{ field: "body", message: "must be a JSON object" }]);
   if (operation.precondition !== undefined && !Object.hasOwn(body, operation.precondition)) {
-    throw new Failure("precondition-required", `The body must carry ${operation.precondition}, as it was read with the case.`);
+    throw new Failure("precondition-required", `The body must contain ${operation.precondition}, as read with the case.`);
   }
   return body;
 }

@@ -36,11 +36,12 @@ type Parts = {
   isStrictHost: boolean;
 };
 
-// The requests of a connection whose answers are not sent yet, in their order. Over: an answer has said that it is the last one.
+// The requests of a connection that are not answered yet, in order. `isOver` is set once a response has announced that it is the
+// last.
 type Line = { underWay: Set<ServerResponse>; last: ServerResponse | null; isOver: boolean };
 const pipelinedMax = 100;
 
-// HTTP and nothing else. Whatever comes in, well formed or not, the answer is JSON.
+// The HTTP layer and nothing else. Every error is answered as JSON, even if the request is not valid HTTP.
 export class ApiServer {
   #parts: Parts | null = null;
   readonly #log: Logger;
@@ -59,14 +60,14 @@ export class ApiServer {
       headersTimeout: requestTimeoutMs,
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveMs,
-      // Node looks every 30 s by itself, and would leave a slow body twice its time.
+      // Node checks every 30 s by default, which would give a slow body twice its time.
       connectionsCheckingInterval: 2_000,
-      // Node would answer with an empty body.
+      // Checked in #answer instead, because Node's own rejection has an empty body.
       requireHostHeader: false,
     });
-    // A client that does not read its answer must not hold it for ever.
+    // A client that does not read its response must not hold it forever.
     this.#server.setTimeout(inactivityMs);
-    // A client may end its half once it has asked, and is answered all the same.
+    // A client may close its sending half after the request and still gets its response.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
     this.#server.on("connection", (socket) => {
       this.#sockets.add(socket);
@@ -74,7 +75,7 @@ export class ApiServer {
       socket.once("end", () => setImmediate(() => this.#refuseHalf(socket)));
     });
     this.#server.on("request", (request, response) => this.#take(request, response, () => {}));
-    // Told to go on only once everything that can be refused without the body has been checked.
+    // Send 100 Continue only after every check that does not need the body.
     this.#server.on("checkContinue", (request, response) => this.#take(request, response, () => response.writeContinue()));
     this.#server.on("checkExpectation", (request, response) => this.#take(request, response, () => {}));
     this.#server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
@@ -84,10 +85,10 @@ export class ApiServer {
     this.#server.on("clientError", (error: Error & { code?: string }, socket) => this.#refuse(error.code, socket));
   }
 
-  // One after the other on a connection: of two changes that were sent in a row, the second must win.
+  // Serves the requests of a connection one at a time: if a client sends two changes in a row, the second must win.
   #take(request: IncomingMessage, response: ServerResponse, onBody: () => void): void {
     const { socket } = request;
-    // Of a client that speaks HTTP/2. Node lets go of the connection right behind this.
+    // Sent by an HTTP/2 client. Node detaches from the connection right after this.
     if (request.method === "PRI") return endRaw(socket, framingFailure(undefined));
     const line = this.#lines.get(socket) ?? { underWay: new Set(), last: null, isOver: false };
     const before = line.last;
@@ -95,24 +96,25 @@ export class ApiServer {
     line.last = response;
     line.underWay.add(response);
     response.once("close", () => line.underWay.delete(response));
-    // Nobody asks so much ahead of the answers who means to read them.
+    // A client that pipelines this many requests is not reading responses.
     if (line.underWay.size > pipelinedMax) return void socket.destroy();
     const serve = () => void this.#serve(request, response, onBody);
     if (line.isOver) return;
     if (!before || before.writableFinished || !line.underWay.has(before)) serve();
-    // Who has gone while it waited is not answered, and nothing is done for them; nor for what comes behind the last answer.
+    // Skip the request if the client disconnected while it waited, or if an earlier response was the last one.
     else before.once("close", () => socket.destroyed || line.isOver || serve());
   }
 
-  // Whole requests in front of the broken bytes are answered first, or a change that was applied would be told as refused.
+  // Requests that were complete before the invalid bytes get their responses first. Otherwise a change that was applied would be
+  // reported as rejected.
   #refuse(code: string | undefined, socket: Duplex): void {
-    // Told already: what still comes in is dropped, for a reset could take the answer with it.
+    // The rejection is already on its way. Further input is dropped, because a reset could take the response with it.
     if (this.#refused.has(socket)) return;
     if (!socket.writable || code === "ECONNRESET") return void socket.destroy();
     this.#endAfterAnswers(socket, framingFailure(code));
   }
 
-  // Node sees by itself that a request has ended too early, but not where that one asks for an upgrade, which we do not have.
+  // Node detects a request that ended too early, unless that request asks for an upgrade, which this server does not support.
   #refuseHalf(socket: Socket): void {
     const underWay = [...(this.#lines.get(socket)?.underWay ?? [])];
     if (!socket.destroyed && underWay.some((response) => !response.req.complete)) this.#refuse(undefined, socket);
@@ -135,18 +137,19 @@ export class ApiServer {
     return this.#server.address() as AddressInfo;
   }
 
-  // The port is known before the rest can be built, for its number is part of the issuer's name. Until then: 503.
+  // The server listens before the rest can be built, because the port is part of the issuer's name. Until then it returns 503.
   open(parts: Parts): void {
     this.#parts = parts;
   }
 
-  // Stops accepting, and waits for what is under way.
+  // Stops accepting connections and waits for the requests in progress.
   async stop(): Promise<void> {
     this.isStopping = true;
-    // To close ends Node's own watch over slow requests too, so a client that stalls would hold us for ever.
+    // close() also stops Node's own check for slow requests, so a stalled client would block the shutdown forever.
     const timer = setTimeout(() => this.#server.closeAllConnections(), stopMs);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    // Clients connect ahead of need. One that has said nothing has nothing under way, yet Node would wait for it.
+    // Clients open connections ahead of need. A connection that has sent nothing has no request in progress, yet Node would wait
+    // for it.
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
     await closed;
     clearTimeout(timer);
@@ -174,11 +177,11 @@ export class ApiServer {
     this.#record({ request, trace, reply, requestId, fault, tookMs: performance.now() - began });
   }
 
-  // Never at once, though it could be: behind a request's head there may be bytes that make it no request at all.
+  // Always asynchronous, even if the response is ready: bytes after a request's head may still make it invalid.
   async #answer(request: IncomingMessage, trace: Trace, onBody: () => void): Promise<Reply> {
     const hosts = headerLines(request, "host").length;
     if (hosts > 1 || (hosts === 0 && request.httpVersion !== "1.0"))
-      throw new Failure("bad-request", "There must be one Host header.", { headers: { connection: "close" } });
+      throw new Failure("bad-request", "The request must have exactly one Host header.", { headers: { connection: "close" } });
     requirePlainChunks(request);
     const parts = this.#parts;
     if (!parts) throw new Failure("service-unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
@@ -209,9 +212,9 @@ export class ApiServer {
     this.#metrics.observeRequest(trace.operation, request.method ?? "", reply.status, tookMs / 1000);
     const limit = limitOf(fault);
     if (limit !== null) this.#metrics.observeLimited(limit);
-    // A site's pages ask thousands of times a second: the metrics count them.
+    // A site's pages send thousands of requests a second. The metrics count them, so they are logged only at debug level.
     const isOfPages = ofPages.has(trace.operation) && reply.status < 400;
-    // What a caller did wrong is the caller's to see. What went wrong here is ours, with its cause.
+    // A caller's mistake is logged as info. A failure of the service is logged as an error, with its cause.
     const level = reply.status === 503 ? "warn" : reply.status >= 500 ? "error" : isOfPages ? "debug" : "info";
     if (!log.isLevelEnabled(level)) return;
     const line = {
@@ -249,7 +252,7 @@ function send(response: ServerResponse, reply: Reply, requestId: string, isLast:
   response.end(body);
 }
 
-// A page is told of a limit as of a store that is full.
+// A page gets the same 503 for a limit as for a full store. The limit is then the failure's cause.
 function limitOf(fault: Failure | null): LimitName | null {
   const limited = fault instanceof Limited ? fault : fault?.cause;
   return limited instanceof Limited ? limited.limit : null;
@@ -277,13 +280,13 @@ function framingFailure(code: string | undefined): Failure {
   return new Failure("bad-request", "The request is not valid HTTP.");
 }
 
-// For what never became a request.
+// Answers input that never became a request.
 function endRaw(socket: Duplex, failure: Failure): void {
   const { status, body, headers } = problemReply(failure);
   const all = { ...headers, "content-length": String(Buffer.byteLength(body)), connection: "close" };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  // Read on for a while, so that a client that is still sending sees the answer and not a reset; then let go of it, though
-  // it may keep its half open.
+  // Keep reading for a while, so a client that is still sending sees the response instead of a reset. Then close the connection,
+  // even if the client keeps its half open.
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
   socket.once("close", () => clearTimeout(timer));

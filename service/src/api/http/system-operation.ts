@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import type { Reply } from "./problem.ts";
 
-// The path's parameters and the query, as they were sent.
+// The path's parameters and the query, as sent.
 export type SystemCall = { params: Record<string, string>; query: string };
 
-// What needs no token and no scope. Each belongs to one of the process's roles, or is there in any.
+// An operation that needs no token and no scope. It belongs to one role of the process, or to all of them if `role` is not set.
 export type SystemOperation = {
   id: string;
   method: "GET" | "POST" | "OPTIONS";

@@ -3,7 +3,7 @@ import { Limited } from "./limited.ts";
 
 export type TurnLimits = { atOnceMax: number; waitingMax: number; waitMsMax: number };
 
-// Each key has this many places and a queue of its own, so a caller that asks for much waits for itself alone.
+// Each key has its own slots and its own queue, so a caller that sends many requests delays only itself.
 export class Turns extends Semaphore {
   constructor({ atOnceMax, waitingMax, waitMsMax }: TurnLimits) {
     const detail = "Too many requests are under way. Nothing was applied: retry after a short delay.";

@@ -3,8 +3,9 @@ import { Failure, type FieldError } from "../../domain/failure.ts";
 import { isRounded, memberNames } from "./json.ts";
 import { characters, firstCharacters, isStorable, parseTime } from "../../domain/field.ts";
 
-// Checks a value against the JSON Schemas that the nouns are made of: all faults at once, in the order of the body, with
-// plain member names; no coercion; lengths in characters; and no string that the database could not give back as it was.
+// Checks a value against the JSON Schemas of the resources. It reports all faults at once, in the order of the body, under plain
+// member names. It does not coerce types, it counts lengths in characters, and it rejects strings that the database could not
+// return unchanged.
 export type Schema = {
   type?: string;
   enum?: unknown[];
@@ -34,7 +35,7 @@ export function validate(schema: Schema, body: unknown, more?: (body: never) => 
     throw invalid([{ field: "body", message: "must be a JSON object" }]);
   }
   const faults: FieldError[] = [];
-  // An object of any shape, which is all that such a check may count on.
+  // `more` runs before the schema check, so it may only assume that the body is an object.
   const further = new Map((more?.(body as never) ?? []).map((fault) => [fault.field, fault]));
   checkObject(schema, membersOf(body), null, faults, { names: memberNames(body), further });
   if (faults.length > 0) throw invalid(faults);
@@ -48,7 +49,7 @@ export function invalid(errors: FieldError[]): Failure {
   });
 }
 
-// Null where the value will do, else what is wrong with it. For values without members of their own.
+// Returns what is wrong with a value that has no members of its own, or null if it is valid.
 export function faultOf(schema: Schema, value: unknown): string | null {
   if (schema.anyOf) {
     const faults = schema.anyOf.map((each) => faultOf(each, value));
@@ -115,8 +116,8 @@ function matches(pattern: string, text: string): boolean {
 function stringFault(schema: Schema, value: unknown): string | null {
   if (typeof value !== "string") return "must be a string";
   if (schema.not && matches(schema.not.pattern, value)) return `must not be ${value}, which is reserved`;
-  if (!isStorable(value)) return "must not hold U+0000 or a lone surrogate";
-  // A character is one or two units: to count them is seldom needed.
+  if (!isStorable(value)) return "must not contain U+0000 or a lone surrogate";
+  // A character has one or two UTF-16 units, so the unit count usually settles the length without counting characters.
   const { minLength = 0, maxLength = Infinity } = schema;
   const isClear = value.length >= 2 * minLength && value.length <= maxLength;
   const length = isClear ? value.length : characters(value);
@@ -124,12 +125,12 @@ function stringFault(schema: Schema, value: unknown): string | null {
     return `must have at least ${counted(schema.minLength, "character")}`;
   if (schema.maxLength !== undefined && length > schema.maxLength)
     return `must have at most ${counted(schema.maxLength, "character")}`;
-  if (schema.pattern !== undefined && !matches(schema.pattern, value)) return "is not one of the values or forms that are known";
+  if (schema.pattern !== undefined && !matches(schema.pattern, value)) return "is not an allowed value or format";
   const format = schema.format === undefined ? undefined : formats[schema.format];
   return format && !format.test(value) ? format.message : null;
 }
 
-// Where a value stands in the body. Put into words only where there is a fault: of a good body of thousands of members no name is.
+// Where a value is in the body. Its name is built only for a fault, because a valid body can have thousands of members.
 type Place = { within: Place | null; holder: object; name: string | number };
 
 function wordsOf({ within, name }: Omit<Place, "holder">): string {
@@ -138,12 +139,12 @@ function wordsOf({ within, name }: Omit<Place, "holder">): string {
   return outer === "" ? shownName(name) : `${outer}.${shownName(name)}`;
 }
 
-// A name of the caller's own goes into our answer, so it is kept short and well formed.
+// The response repeats a name that the caller chose, so it is cut short and made well formed.
 function shownName(name: string): string {
   return firstCharacters(name.toWellFormed(), nameCharactersShown);
 }
 
-// Every object has members under names, and nothing is known of them.
+// Any object can be read as named members of unknown type.
 function membersOf(value: object): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
@@ -171,7 +172,7 @@ function checkArray(schema: Schema, value: unknown, place: Place, faults: FieldE
   if (items) value.forEach((item: unknown, index) => check(items, item, { within: place, holder: value, name: index }, faults));
 }
 
-// Of the body itself: the order of its members, and what was found of them beyond the schema.
+// For the body itself: its member names in the order sent, and the faults found beyond the schema.
 type Outermost = { names: string[]; further: Map<string, FieldError> };
 
 function checkObject(

@@ -13,7 +13,7 @@ type Parts = { database: Database; trustedProxies: BlockList; now: () => string 
 
 // The e-mail as it was typed, the tenants to check it in, and the browser if it has signed in to some of them before.
 type Tried = { email: string; slugs: string[]; device: KnownDevice | null };
-// Whom the password fits, and whom it does not though it could have.
+// The accounts whose password matches, and those whose password could have matched but does not.
 export type Checked<T> = { fitting: T[]; missed: T[] };
 
 type Subject = { kind: AttemptKind; text: string };

@@ -37,7 +37,7 @@ type LinkUse = Static<typeof LinkUse>;
 
 type Wanted = { purpose: LinkPurpose; userId: string | null; publicUrl: string; now: string };
 
-// The token stands behind the #, which browsers keep to themselves: no log of a page's address ever holds it.
+// The token is in the URL's fragment, which browsers do not send, so it never ends up in an access log.
 export async function makeLink(tx: Queryable, tenantId: string, wanted: Wanted): Promise<UserLink> {
   const { purpose, userId, publicUrl, now } = wanted;
   const token = newWebToken(tenantId);
@@ -46,7 +46,7 @@ export async function makeLink(tx: Queryable, tenantId: string, wanted: Wanted):
   return { purpose, url: `${publicUrl}/link#${token.text}`, expires_at };
 }
 
-// For the first admin of a tenant. Null where somebody has joined already.
+// For the first admin of a tenant. Returns null if somebody has already joined.
 export async function makeSetUpLink(
   tx: Queryable,
   slug: string,
@@ -57,7 +57,7 @@ export async function makeSetUpLink(
   return makeLink(tx, tenant.tenant_id, { purpose: "set-up", userId: null, ...wanted });
 }
 
-// One answer for one that was used, has expired, or never was.
+// A used, an expired and an unknown link get the same response.
 function noLink(): Failure {
   return new Failure("item-not-found", "The link was used, has expired, or was replaced. Ask for a new one.");
 }
@@ -77,7 +77,7 @@ export async function readLink(people: People, asked: Asked): Promise<Reply> {
   return { status: 200, body, headers: { "content-type": jsonMediaType } };
 }
 
-// Sets the password, and signs in. Of many who use one link at once, one succeeds.
+// Sets the password and signs in. If several requests use one link at once, only one succeeds.
 export async function takeLink(people: People, asked: Asked): Promise<Reply> {
   const { sessions, devices, database, audit } = people;
   sessions.requireOwnOrigin(asked.request);
@@ -89,13 +89,13 @@ export async function takeLink(people: People, asked: Asked): Promise<Reply> {
   const now = people.now();
   const { person, opened } = await database.transaction(async (tx) => {
     if (link.purpose === "set-up") await requireNobody(tx, link);
-    // The user before the link, as whoever makes links or disables people locks them.
+    // Locks the user before the link, in the same order as the code that creates links or disables users.
     const person = await settle(tx, link, given, { user_id: people.newId(), created_at: now });
     if (!(await claimLink(tx, link.tenant_id, { token_hash: token.hash, now }))) throw noLink();
     const { tenant_id, user_id } = person;
     await savePassword(tx, tenant_id, { user_id, password_hash });
     await deleteWebSessions(tx, tenant_id, { user_id });
-    // Whoever joins first is the one whom the set-up was for.
+    // The first person to join completes the set-up, so the other set-up links are deleted.
     await deleteUnusedLinks(tx, tenant_id, null);
     const opened = await sessions.open(tx, person);
     const type = link.purpose === "password-reset" ? ("user.password_changed" as const) : ("user.joined" as const);
@@ -115,8 +115,9 @@ function faultsOf(link: Link, { email, name, password }: LinkUse): FieldError[] 
   const faults: FieldError[] = [...emailFaults(email), ...passwordFaults("password", password, owner)];
   if (purpose === "set-up" && email === undefined) faults.push({ field: "email", message: "is required" });
   if (purpose === "set-up" && name === undefined) faults.push({ field: "name", message: "is required" });
-  if (purpose !== "set-up" && email !== undefined) faults.push({ field: "email", message: "is settled already" });
-  if (purpose === "password-reset" && name !== undefined) faults.push({ field: "name", message: "is settled already" });
+  if (purpose !== "set-up" && email !== undefined) faults.push({ field: "email", message: "cannot be changed by this link" });
+  if (purpose === "password-reset" && name !== undefined)
+    faults.push({ field: "name", message: "cannot be changed by this link" });
   return faults;
 }
 
@@ -127,13 +128,13 @@ async function requireNobody(tx: Queryable, { slug, tenant_id }: Link): Promise<
 
 type Fresh = { user_id: string; created_at: string };
 
-// The user that the link is for, made where it is the set-up's.
+// Returns the user that the link is for. A set-up link creates the user.
 async function settle(tx: Queryable, link: Link, { email = "", name }: LinkUse, fresh: Fresh): Promise<Person> {
   const { tenant_id, slug, user_id } = link;
   if (user_id === null) {
     const made = { ...fresh, email: normalEmail(email), name: name ?? "", role: "admin" as const };
     if (!(await insertUser(tx, tenant_id, made)))
-      throw new Failure("item-already-exists", "Somebody with this e-mail is invited already.");
+      throw new Failure("item-already-exists", "A person with this e-mail has already been invited.");
     return { tenant_id, slug, ...made };
   }
   const user = await lockUser(tx, tenant_id, user_id);

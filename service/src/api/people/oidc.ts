@@ -13,7 +13,7 @@ const timeoutSeconds = 5;
 const wayMaxSeconds = 600;
 const callbackPath = "/auth/oidc/callback";
 
-// What the sign-in page is told: it has the words for each.
+// Sent to the sign-in page, which has a message for each.
 type OidcProblem = "cancelled" | "expired" | "issuer-unreachable" | "refused" | "unknown-person";
 
 class OidcFault extends Error {
@@ -28,7 +28,7 @@ class OidcFault extends Error {
 type Claims = { subject: string; email: string | null };
 type Way = { state: string; nonce: string; verifier: string };
 
-// Another issuer that people come from: authorization code with PKCE, state and nonce, all of it on the server.
+// An external issuer that people sign in with. Uses the authorization code flow with PKCE, state and nonce, all on the server.
 export class OtherIssuer {
   readonly settings: OidcSettings;
   readonly #redirectUri: string;
@@ -62,7 +62,7 @@ export class OtherIssuer {
     const claims = tokens.claims();
     if (!claims) throw new OidcFault("refused");
     const isTold = claims["email"] !== undefined || issuer.serverMetadata().userinfo_endpoint === undefined;
-    // Some issuers put the e-mail into the ID token, others give it only when asked.
+    // Some issuers put the e-mail into the ID token, others return it only from the userinfo endpoint.
     const told = isTold ? claims : await oidc.fetchUserInfo(issuer, tokens.access_token, claims.sub);
     const email = told["email_verified"] === true && typeof told["email"] === "string" ? normalEmail(told["email"]) : null;
     const isKeepable = isStorable(claims.sub) && isStorable(email ?? "") && characters(claims.sub) <= idCharactersMax;
@@ -70,7 +70,7 @@ export class OtherIssuer {
     return { subject: `${claims.iss} ${claims.sub}`, email };
   }
 
-  // Asked for once, and again where that failed.
+  // Discovered once, and again if that failed.
   #discover(): Promise<oidc.Configuration> {
     this.#discovered ??= this.#ask().catch((cause: unknown) => {
       this.#discovered = null;
@@ -81,7 +81,7 @@ export class OtherIssuer {
 
   async #ask(): Promise<oidc.Configuration> {
     const { issuer, clientId, clientSecret } = this.settings;
-    // The configuration takes plain http for this machine alone.
+    // The configuration allows plain http only for this machine.
     const execute = issuer.startsWith("http:") ? [oidc.allowInsecureRequests] : [];
     return oidc.discovery(new URL(issuer), clientId, clientSecret, undefined, { execute, timeout: timeoutSeconds });
   }
@@ -108,7 +108,7 @@ export async function beginOidc(people: People, issuer: OtherIssuer): Promise<Re
 
 export async function finishOidc(people: People, issuer: OtherIssuer, asked: Asked, query: string): Promise<Reply> {
   const { sessions, database, audit } = people;
-  // Only the browser that set out can come back: it alone has the cookie.
+  // Only the browser that started the sign-in can finish it, because only that browser has the cookie.
   const kept = sessions.cookies.read(asked.request, "oidc") ?? "";
   const [state = "", nonce = "", verifier = ""] = kept.split(".");
   if (verifier === "") return toSignIn(people, "expired");
@@ -127,7 +127,7 @@ export async function finishOidc(people: People, issuer: OtherIssuer, asked: Ask
   }
 }
 
-// Only who was invited: by the subject once it is bound, until then by an e-mail that the issuer has verified.
+// Only invited people can sign in: by the subject once it is bound, before that by an e-mail that the issuer has verified.
 async function settle(tx: Queryable, slug: string, { subject, email }: Claims, now: string): Promise<Person> {
   const user = await lockExternalUser(tx, slug, { subject, email });
   const isOther = user?.external_subject !== null && user?.external_subject !== subject;
@@ -143,7 +143,7 @@ async function settle(tx: Queryable, slug: string, { subject, email }: Claims, n
   return person;
 }
 
-// A browser is sent to the sign-in page, whatever went wrong. The log has the cause, by its code alone.
+// Whatever went wrong, the browser is sent to the sign-in page. The log gets only the code of the cause.
 function refuse(people: People, error: unknown): Reply {
   const problem = problemOf(error);
   const cause = error instanceof OidcFault ? error.cause : error;

@@ -4,15 +4,15 @@ import { Derivations } from "../tokens/derivations.ts";
 
 const derive = promisify<"argon2id", Argon2Parameters, Buffer>(argon2);
 
-// OWASP's for argon2id: 19 MiB, two passes, one lane. 45 ms of one core here.
+// OWASP's parameters for argon2id: 19 MiB, two passes, one lane. One hash took 45 ms of one core.
 const cost = { memory: 19_456, passes: 2, parallelism: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
 
 const detail = "Too many passwords are being checked. Retry after a short delay.";
 
-// Each derivation takes 19 MiB. Strangers take turns by address, and one address fills only a quarter of the queue. People who are
-// known by their browser, their session or a link have a queue of their own, so that strangers do not hold them up.
+// Each derivation takes 19 MiB. Strangers take turns by address, and one address fills only a quarter of the queue. People who
+// are known by their browser, their session or a link have a queue of their own, so strangers do not delay them.
 const queues = {
   stranger: new Derivations({ atOnceMax: 2, waitingMax: 20, waitingOfOneMax: 5, detail }),
   known: new Derivations({ atOnceMax: 1, waitingMax: 10, waitingOfOneMax: 3, detail }),
@@ -23,13 +23,13 @@ export type Asker = { kind: keyof typeof queues; name: string };
 
 type Parts = { memory: number; passes: number; parallelism: number; salt: Buffer; length: number };
 
-// One spelling for each password, whichever keyboard wrote it.
+// Normalised, because keyboards may encode the same letters differently.
 function hashOf(password: string, { salt, length, ...cost }: Parts, { kind, name }: Asker): Promise<Buffer> {
   const message = password.normalize("NFC");
   return queues[kind].run(name, () => derive("argon2id", { message, nonce: salt, tagLength: length, ...cost }));
 }
 
-// For a new password of somebody who has shown a link or the current password.
+// Hashes a new password. Its owner has already shown a link or the current password.
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   return toPhc(salt, await hashOf(password, { ...cost, salt, length: hashBytes }, { kind: "known", name: salt.toString("hex") }));
@@ -46,12 +46,12 @@ function unpadded(bytes: Buffer): string {
 
 const phc = /^\$argon2id\$v=19\$m=(\d{1,8}),t=(\d{1,4}),p=(\d{1,3})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-// What nobody's password is: checked in the place of one that is not there, for the same work and the same time.
+// A hash that matches no password. It is checked if there is no stored one, so both cases take the same work and time.
 const nobodys = toPhc(randomBytes(saltBytes), randomBytes(hashBytes));
 
 export async function isPassword(password: string, stored: string | null, asker: Asker): Promise<boolean> {
   const match = phc.exec(stored ?? nobodys);
-  if (!match) throw new Error("a stored password is in no form that is known here");
+  if (!match) throw new Error("a stored password hash has an unknown format");
   const [memory = 0, passes = 0, parallelism = 0] = match.slice(1, 4).map(Number);
   const [salt, hash] = [Buffer.from(match[4] ?? "", "base64"), Buffer.from(match[5] ?? "", "base64")];
   const derived = await hashOf(password, { memory, passes, parallelism, salt, length: hash.length }, asker);

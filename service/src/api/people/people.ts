@@ -23,7 +23,8 @@ import { problemMediaType, problemMembers, type Reply } from "../http/problem.ts
 import { noSession, type OpenSession, type OpenedSession, type Sessions } from "./web-sessions.ts";
 import { invalid, validate } from "../http/validate.ts";
 
-// The browser's way in, beside the API: sessions by cookie. What they may do is settled by the role, request by request.
+// What signing in with a browser needs. People have cookie sessions instead of tokens, and their role decides on every request
+// what they may do.
 export type People = {
   database: Database;
   sessions: Sessions;
@@ -57,7 +58,7 @@ export async function readInput<S extends TSchema>({ request, onBody }: Asked, s
   requireMediaType(request, jsonMediaType);
   const body = parseJson(await readBody(request, bodyBytesMax, onBody));
   validate(schema, body);
-  // It fits the schema.
+  // validate has checked it against the schema.
   return body as Static<S>;
 }
 
@@ -65,7 +66,8 @@ export function addressOf(people: People, request: IncomingMessage): string | un
   return clientAddress(request, people.trustedProxies);
 }
 
-// Who is signed in, and what the page needs to know for it. What it reads from now on holds everything up to last_event_id.
+// Returns who is signed in and what the page needs for it. Whatever the page reads from now on includes every event up to
+// last_event_id.
 export async function signedIn(
   { database }: Pick<People, "database">,
   person: Person,
@@ -115,7 +117,7 @@ export async function signIn(people: People, asked: Asked): Promise<Reply> {
   };
   if (!person) throw refuse();
   if (others.length > 0) return whichTenant([person, ...others].map(({ slug }) => slug));
-  // The check took its time: by now there may be another password.
+  // The check took a while, so the password may have changed since.
   const opened = await database.transaction(async (tx) =>
     (await lockCheckedUser(tx, person.tenant_id, person)) ? sessions.open(tx, person) : null,
   );
@@ -149,7 +151,7 @@ export async function readSession(people: People, { request }: Asked): Promise<R
   return signedIn(people, session, session);
 }
 
-// Also where the session has ended already: the browser gets rid of its cookie.
+// Clears the browser's cookie even if the session has already ended.
 export async function signOut({ sessions, database, audit }: People, { request }: Asked): Promise<Reply> {
   const gone = [sessions.cookies.clear("session")];
   if (!(await sessions.find(request))) return done(gone);

@@ -9,7 +9,7 @@ import type { SystemCall, SystemOperation } from "../http/system-operation.ts";
 type Answer = (asked: Asked, call: SystemCall) => Promise<Reply> | Reply;
 type Route = [SystemOperation["method"], string, string, string, Answer];
 
-// The console's own way in. Not part of the public API, whose callers have tokens.
+// Sign-in for the console. It is not part of the public API, whose callers have tokens.
 export function peopleRoutes(people: People, other: OtherIssuer | null): SystemOperation[] {
   const routes: Route[] = [
     ["GET", "/auth/options", "getSignInOptions", "How people can sign in", () => options(other)],
@@ -20,12 +20,12 @@ export function peopleRoutes(people: People, other: OtherIssuer | null): SystemO
     ["POST", "/auth/password", "changePassword", "Change the password", (asked) => changePassword(people, asked)],
     ["POST", "/auth/link", "readLink", "What a link is for", (asked) => readLink(people, asked)],
     ["POST", "/auth/link/use", "useLink", "Use a link", (asked) => takeLink(people, asked)],
-    ["GET", "/auth/oidc", "beginOidc", "Sign in by the other issuer", () => beginOidc(people, need(other))],
+    ["GET", "/auth/oidc", "beginOidc", "Sign in with the other issuer", () => beginOidc(people, need(other))],
     [
       "GET",
       "/auth/oidc/callback",
       "finishOidc",
-      "Where the other issuer sends the browser back to",
+      "The address to which the other issuer returns the browser",
       (asked, { query }) => finishOidc(people, need(other), asked, query),
     ],
   ];

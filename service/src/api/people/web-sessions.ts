@@ -11,7 +11,7 @@ import { Cookies } from "../http/cookies.ts";
 import { headerLines } from "../http/headers.ts";
 import { csrfOf, newWebToken, parseWebToken } from "./web-token.ts";
 
-// How much older than its last use a session may look: else every read would be a write.
+// How far a session's recorded last use may lag behind. Otherwise every read would be a write.
 const seenSpacingMs = 60 * 1000;
 
 export type OpenSession = WebSession & { token_hash: Buffer; csrf_token: string };
@@ -19,7 +19,7 @@ export type OpenedSession = { cookie: string; csrf_token: string; expires_at: st
 
 type Parts = { database: Database; publicUrl: string; now: () => string };
 
-// People's sessions: a cookie, and for whatever may change something a token that only our own pages can know.
+// People's sessions: a cookie and, for every request that may change something, a token that only our own pages can know.
 export class Sessions {
   readonly #parts: Parts;
   readonly #own: URL;
@@ -35,7 +35,8 @@ export class Sessions {
     return this.cookies.read(request, "session") !== undefined;
   }
 
-  // Who calls by the cookie. Asked of the database every time: a session that was ended is ended everywhere at once.
+  // Identifies the caller by the cookie. The database is asked every time, so a session that was ended is ended everywhere at
+  // once.
   async identify(request: IncomingMessage): Promise<Identity> {
     const session = await this.require(request);
     return {
@@ -72,7 +73,7 @@ export class Sessions {
     return { ...session, token_hash: token.hash, csrf_token: csrfOf(text) };
   }
 
-  // Inside of the transaction that has locked the person, and made sure that what was checked still holds.
+  // Must run inside the transaction that has locked the person and verified that the checks still hold.
   async open(tx: Queryable, person: Pick<Person, "tenant_id" | "user_id">): Promise<OpenedSession> {
     const now = this.#parts.now();
     const token = newWebToken(person.tenant_id);
@@ -84,14 +85,14 @@ export class Sessions {
     return { cookie, csrf_token: csrfOf(token.text), expires_at: expiresAt };
   }
 
-  // Whatever session the browser had before it signs in anew.
+  // Ends the session that the browser had before it signed in again.
   async drop(request: IncomingMessage): Promise<void> {
     const token = parseWebToken(this.cookies.read(request, "session") ?? "");
     if (token) await this.#parts.database.transaction((tx) => deleteWebSession(tx, token.tenantId, token.hash));
   }
 
-  // Browsers say which page sends. Ours is known by the public address, or by the host that the page asked, for it may have
-  // more names than one.
+  // Browsers send the origin of the page. Our pages have the origin of the public URL, or the host that the request names,
+  // because the service may have more than one name.
   requireOwnOrigin(request: IncomingMessage): void {
     for (const origin of headerLines(request, "origin")) {
       const page = URL.parse(origin);
@@ -117,5 +118,5 @@ function foreignPage(): Failure {
 }
 
 function missingToken(): Failure {
-  return new Failure("access-denied", "The header x-csrf-token must hold the session's token, as /auth/session gives it.");
+  return new Failure("access-denied", "The x-csrf-token header must contain the session's token, which /auth/session returns.");
 }

@@ -1,8 +1,8 @@
 import { hash, randomBytes } from "node:crypto";
 import { isCanonicalUuid } from "../../domain/uuid.ts";
 
-// The token of a session's cookie or of a link: which tenant it is of, so that one tenant alone is asked, and a secret. Only
-// a hash is kept; it may be a fast one, for nobody guesses 256 bits.
+// The token of a session's cookie or of a link. It names its tenant, so only that tenant's data is searched, and it contains a
+// secret. Only a hash is stored. A fast hash is enough, because nobody can guess 256 bits.
 export type WebToken = { tenantId: string; hash: Buffer };
 
 export function newWebToken(tenantId: string): WebToken & { text: string } {
@@ -16,7 +16,7 @@ export function parseWebToken(text: string): WebToken | null {
   return isToken ? { tenantId, hash: hash("sha256", text, "buffer") } : null;
 }
 
-// What a page must send beside the cookie. It follows from the cookie, which no page can read, and does not lead back to it.
+// What a page must send in addition to the cookie. It is derived from the cookie, which no page can read, and does not reveal it.
 export function csrfOf(text: string): string {
   return hash("sha256", `csrf ${text}`, "base64url");
 }

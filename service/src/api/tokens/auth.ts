@@ -63,9 +63,9 @@ export class Authenticator {
 
   identify(authorization: string[], connection: object): Identity | Promise<Identity> {
     if (authorization.length === 0) throw unauthorized("An access token is required.", false);
-    if (authorization.length > 1) throw unauthorized("There must be one Authorization header.");
+    if (authorization.length > 1) throw unauthorized("The request must have exactly one Authorization header.");
     const [sent = ""] = authorization;
-    // Who asks again on one connection sends the same: to compare is less than to look it up among all.
+    // A client usually sends the same header again on a connection. Comparing it costs less than looking it up among all.
     const before = this.#lastOf.get(connection);
     const known = before?.sent === sent ? before.identity : this.#remembered.get(sent);
     if (known && known.expiresAtMs > Date.now()) {
@@ -81,7 +81,7 @@ export class Authenticator {
 
   async #verify(token: string, sent: string): Promise<Identity> {
     let identity: Identity;
-    // Taken before the database is asked: a revocation that arrives meanwhile must not be overwritten.
+    // Read before the database is queried: an identity is not cached if a revocation arrives in the meantime.
     const epoch = this.#listener.epoch;
     let external: ExternalIssuer | undefined;
     try {
@@ -90,7 +90,8 @@ export class Authenticator {
     } catch (error) {
       throw external && isFetchFault(error) ? issuerAway(error) : refusal(error);
     }
-    // By the header as it was sent, which then needs no looking at; but not by every number of spaces in it.
+    // Cached under the header as sent, so it need not be parsed again. A header with extra spaces is not cached, because the
+    // number of spaces could vary without limit.
     const isPlain = sent.length === "Bearer ".length + token.length;
     const isCurrent = this.#listener.isListening && this.#listener.epoch === epoch;
     if (identity.tenant !== null && isPlain && isCurrent) this.#remember(sent, identity);
@@ -107,7 +108,7 @@ export class Authenticator {
     });
     const { client_id: clientId, tenant_id, tenant_slug: slug } = payload;
     if (typeof clientId !== "string" || typeof tenant_id !== "string" || typeof slug !== "string")
-      throw unauthorized("The token lacks claims.");
+      throw unauthorized("The token lacks required claims.");
     if (payload.sub !== clientId || !isOfOurTime(payload)) throw unauthorized("The token is not valid.");
     const client = await findClient(this.#database, clientId);
     if (!client || client.revoked_at !== null || client.tenant_id !== tenant_id || client.slug !== slug)
@@ -167,7 +168,8 @@ function externalActor(payload: JWTPayload, { issuer }: ExternalIssuer): string 
   return `${issuer} ${name.toWellFormed().replaceAll(/[^\x21-\x7e]|[<>%]/gu, encodeURIComponent)}`;
 }
 
-// A token that we gave was made in the past and lives no longer than any of ours, whoever may have got hold of the key.
+// A token of this issuer was issued in the past and lives at most as long as the issuer allows. A forger who has the key is bound
+// by this too.
 function isOfOurTime({ iat = 0, exp = 0 }: JWTPayload): boolean {
   return iat <= Date.now() / 1000 + clockToleranceSeconds && exp - iat <= tokenLifeSeconds;
 }
@@ -182,14 +184,14 @@ function scopesOf(payload: JWTPayload, claim: string): Set<string> {
   return new Set(Array.isArray(value) ? value.filter((each) => typeof each === "string") : []);
 }
 
-// Every fault of a token is a 401. Only what is no fault of the token is something else.
+// Every fault of a token is a 401. All other errors are passed on.
 function refusal(error: unknown): unknown {
   if (error instanceof Failure) return error.code === "unauthorized" ? unauthorized(error.message) : error;
   if (error instanceof errors.JWTExpired) return unauthorized("The token has expired.");
   return error instanceof errors.JOSEError || error instanceof TypeError ? unauthorized("The token is not valid.") : error;
 }
 
-// A fetch that fails is a TypeError, and an answer other than 200 is jose's plain base class.
+// A failed fetch throws a TypeError. A response other than 200 throws jose's base class.
 function isFetchFault(error: unknown): boolean {
   const isOddAnswer = error instanceof errors.JOSEError && error.code === "ERR_JOSE_GENERIC";
   return error instanceof TypeError || error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || isOddAnswer;

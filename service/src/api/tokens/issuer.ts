@@ -33,13 +33,13 @@ function generationClaim(generation: number): { token_generation?: number } {
   return generation === 0 ? {} : { token_generation: generation };
 }
 
-// Throws where the client asks for too much.
+// Throws if the client is over its rate limit.
 type Admit = (client: { tenant: { tenant_id: string; slug: string }; actor: string }) => void;
 
 type Token = { access_token: string; expires_in: number; scope?: string; token_type: "Bearer" };
 
-// The built-in issuer. All processes share its keys; a key that one of them makes is known to the others by a notice, and at
-// the latest when a token names it.
+// The built-in issuer. All processes share its keys. A process learns of a key that another one made by a notification, or at the
+// latest when a token names it.
 export class Issuer {
   readonly url: string;
   readonly #database: Database;
@@ -62,7 +62,7 @@ export class Issuer {
     return issuer;
   }
 
-  // The public halves, for /.well-known/jwks.json.
+  // The public keys, for /.well-known/jwks.json.
   jwks(): { keys: JWK[] } {
     return {
       keys: this.#keys.map(({ kid, half: { kty, crv, x, y } }) => ({ kty, crv, x, y, kid, use: "sig", alg: algorithm }) as JWK),
@@ -73,11 +73,11 @@ export class Issuer {
     const find = () => this.#keys.find((key) => key.kid === kid);
     if (!find()) await this.reload();
     const key = find();
-    if (!key) throw new Failure("unauthorized", "The token was signed with a key that is not known here.");
+    if (!key) throw new Failure("unauthorized", "The token was signed with an unknown key.");
     return key.verify;
   }
 
-  // At most a few times a second, whatever callers send: those who come meanwhile share the next one.
+  // Reloads at most a few times a second, whatever callers send. Callers that arrive in the meantime share the next reload.
   reload(): Promise<void> {
     this.#reloading ??= sleep(reloadSpacingMs).then(() => {
       this.#reloading = null;
@@ -86,7 +86,7 @@ export class Issuer {
     return this.#reloading;
   }
 
-  // A new key signs from now on; tokens of the old ones stay good until they expire.
+  // Creates a key that signs from now on. Tokens signed with older keys stay valid until they expire.
   async rotate(): Promise<string> {
     const fresh = await newKey();
     await this.#database.transaction(async (tx) => {
@@ -103,14 +103,14 @@ export class Issuer {
     return this.#sign(grant, { secretless: true });
   }
 
-  // One token request, its body read and its media type checked by the caller.
+  // Answers one token request. The caller has read the body and checked the media type.
   async token(body: Buffer, authorization: string | undefined, address: string): Promise<Token> {
     const request = new TokenRequest(body, authorization);
     const credentials = request.credentials();
     const client = credentials && (await this.#authenticate(credentials, address));
     if (!client) throw this.#unauthenticated(authorization !== undefined);
     const asked = request.scopes(client.scopes)?.join(" ");
-    // No scope asked for means all that the client has.
+    // A request without a scope gets all scopes of the client.
     const scope = asked ?? [...new Set(client.scopes)].join(" ");
     const { client_id: clientId, tenant_id: tenantId, slug, token_generation: generation } = client;
     const grant = { clientId, tenantId, slug, scope, expiresInSeconds: tokenLifeSeconds };
@@ -118,7 +118,7 @@ export class Issuer {
     return { access_token, expires_in: tokenLifeSeconds, ...(asked !== undefined && { scope: asked }), token_type: "Bearer" };
   }
 
-  // Null if the secret is wrong, or no client that works has the id.
+  // Returns null if the secret is wrong or no active client has the id.
   async #authenticate(given: { clientId: string; secret: string }, address: string): Promise<ClientRow | null> {
     const { clientId, secret } = given;
     if (clientIdFault(clientId) !== null) return null;
@@ -131,7 +131,7 @@ export class Issuer {
       limit: (check) => this.#guesses.limit({ clientId, address }, check),
     });
     if (!client || !isRight) return null;
-    // Counted once the secret was right: else whoever knows a client's name could use up what it may send.
+    // Counted only after the secret was right. Otherwise anyone who knows a client's id could use up its quota.
     this.#admit({ tenant: { tenant_id: client.tenant_id, slug: client.slug }, actor: clientId });
     return client;
   }

@@ -9,8 +9,8 @@ const windowSeconds = 60;
 
 // Limits wrong secrets for one client from one address: ten at once, then one every six seconds. The count is per client and
 // address, so guessing does not lock the client out elsewhere. Wrong secrets for all clients from one address are limited too,
-// because anybody can invent client ids. Each process counts separately, because a secret is far too long
-// for a few more guesses to matter.
+// because anybody can invent client ids. Each process counts separately, because a secret is far too long for a few more guesses
+// to matter.
 export class SecretGuesses {
   readonly #wrong = new Quotas("guesses", burst / windowSeconds, undefined, windowSeconds);
   readonly #wrongOfAddress = new Quotas("guesses", burstOfAddress / windowSeconds, undefined, windowSeconds);

@@ -14,7 +14,7 @@ const rememberedMax = 1_000;
 const detail = "Too many secrets are being checked. Retry after a short delay.";
 const [atOnceMax, waitingMax] = [2, 50];
 
-// One client takes only half of the room, from however many addresses its secret is guessed.
+// One client can take only half of the slots, however many addresses guess its secret.
 const room = new Derivations({ atOnceMax: atOnceMax + waitingMax, atOnceOfOneMax: 27, waitingMax: 0, detail });
 // Addresses take turns, and one of them fills only half of the queue, however many client ids it invents.
 const queue = new Semaphore({ atOnceMax, waitingMax, waitingOfOneMax: 25, refusal: () => tooMany(detail) });

@@ -38,7 +38,7 @@ export class TokenRequest {
     this.#authorization = authorization;
   }
 
-  // Null if the request names a client, but proves it with nothing that a client can have.
+  // Returns null if the request names a client but has no credential of a kind that a client can have.
   credentials(): Credentials | null {
     this.#requireOnce("client_id", "client_assertion", "client_assertion_type", "client_secret");
     const named = this.#text("client_id");
@@ -52,7 +52,7 @@ export class TokenRequest {
     return named === undefined || secret === undefined ? null : { clientId: named, secret };
   }
 
-  // The scopes asked for, of those that the client has. Null if none was asked for.
+  // The requested scopes, which the client must have. Null if none were requested.
   scopes(ofClient: readonly string[]): string[] | null {
     this.#requireGrantType();
     this.#requireOnce("scope");
@@ -61,7 +61,7 @@ export class TokenRequest {
       throw new TokenRefusal("invalid_scope", "scope contains invalid characters");
     const resources = this.#resources();
     const names = [...new Set(asked?.split(" "))];
-    // A client that asks for openid expects an ID token, which nobody gets here.
+    // A client that asks for openid expects an ID token, which this issuer does not issue.
     if (names.some((name) => (isScope(name) || name === "openid") && !ofClient.includes(name)))
       throw new TokenRefusal("invalid_scope", "requested scope is not allowed");
     if (resources.size > 1)
