@@ -84,7 +84,7 @@ test("undo: reopens all cases of a bulk close and no earlier one, names those th
   await page.getByText("Closed 3 cases.").waitFor();
   await tenant.put(await idOf("cid"), { status: "OPEN", case_version: 2 });
   await visitor.press("z");
-  await page.getByText(`Reopened 2 of 3 cases. Not reopened: cid, because ${tenant.clientId} has already reopened it.`).waitFor();
+  await page.getByText(`Reopened 2 of 3 cases. Not reopened: cid (${tenant.clientId} has already reopened it).`).waitFor();
   expect(await page.getByText("Closed 3 cases.").count()).toBe(0);
   const open = async () => (await tenant.list("status=OPEN")).map((each) => each.website_account_id).toSorted();
   expect(await open()).toEqual(["bob", "cid", "dan"]);

@@ -140,7 +140,7 @@ function failuresOf(tried: readonly Tried[]): string {
     result.kind === "reopened" ? [] : [{ name: accountName(closed.website_account_id), cause: causeOf(result) }],
   );
   const groups = Object.entries(Object.groupBy(failed, ({ cause }) => cause));
-  return groups.map(([cause, own = []]) => `Not reopened: ${namesOf(own.map(({ name }) => name))}, because ${cause}.`).join(" ");
+  return groups.map(([cause, own = []]) => `Not reopened: ${namesOf(own.map(({ name }) => name))} (${cause}).`).join(" ");
 }
 
 function namesOf(names: readonly string[]): string {

@@ -147,7 +147,7 @@ function Progress({ backtest }: { backtest: Backtest }) {
 }
 
 const statusWords: Record<BacktestListItem["status"], string> = {
-  QUEUED: "waiting",
+  QUEUED: "queued",
   RUNNING: "running",
   DONE: "done",
   CANCELLED: "cancelled",

@@ -103,7 +103,7 @@ function Nothing({ search: { account, cases, kind } }: { search: LinksSearch }) 
       ? `Account ${account} shares no ${what} with another account.`
       : cases !== undefined
         ? `The accounts of these cases share no ${what} with another account.`
-        : `No account with an open case shares a known ${what} with another account.`;
+        : `No account with an open case shares any ${what} with another account.`;
   return (
     <Empty title="Nothing is shared" icon={<Unlink size={20} aria-hidden />}>
       <p className="[overflow-wrap:anywhere]">{words}</p>
