@@ -8,7 +8,7 @@ export default defineConfig({
   resolve: { dedupe: ["react", "react-dom"] },
   build: {
     target: "es2022",
-    // Nothing as a data address: the policy of the pages allows scripts and styles of this host alone.
+    // Inline nothing as a data URL, because the content security policy allows only scripts and styles from this host.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

@@ -17,7 +17,7 @@ function filesBelow(folder: string): string[] {
     .toSorted();
 }
 
-// Everything that goes into the bundle, the versions of its parts included.
+// Hashes every input of the bundle, including the versions of its dependencies.
 function hashSources(): string {
   const single = ["index.html", "vite.config.ts", "package.json", "bundle/build.ts", "bundle/routes.ts"].map((name) =>
     join(workspace, name),
@@ -38,7 +38,7 @@ function builtHash(): string | null {
   }
 }
 
-// Packed once, here, as well as it goes: the service only hands out bytes.
+// Compress once at build time with the best settings, so the service only sends stored bytes.
 function pack(folder: string): void {
   for (const file of filesBelow(folder).filter((each) => packable.test(each))) {
     const bytes = readFileSync(file);
@@ -48,7 +48,7 @@ function pack(folder: string): void {
   }
 }
 
-// Vite would make a bundle for development where a test runner has said so to its environment.
+// A test runner sets NODE_ENV, and Vite would then make a development bundle.
 async function bundle(outDir: string): Promise<void> {
   const { NODE_ENV: before } = process.env;
   process.env["NODE_ENV"] = "production";
@@ -61,11 +61,11 @@ async function bundle(outDir: string): Promise<void> {
   }
 }
 
-// Builds into dist where the sources differ from those of the last time. True where it did.
+// Builds into dist if the sources have changed since the last build. Returns whether it built.
 export async function buildConsole(): Promise<boolean> {
   const sources = hashSources();
   if (builtHash() === sources) return false;
-  // Beside it first, so that a service or a test that starts meanwhile finds all of it or none.
+  // Build in another folder and rename it, so a service or a test that starts meanwhile finds a complete build or none.
   const fresh = join(workspace, "node_modules", `.build-${randomUUID()}`);
   mkdirSync(fresh, { recursive: true });
   await bundle(fresh);
@@ -75,7 +75,7 @@ export async function buildConsole(): Promise<boolean> {
   try {
     renameSync(fresh, distFolder);
   } catch (error) {
-    // Another one was quicker. The same sources give the same files.
+    // Another process finished first. If it built the same sources, its files are the same.
     rmSync(fresh, { recursive: true, force: true });
     if (builtHash() !== sources) throw error;
   }

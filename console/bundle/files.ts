@@ -9,10 +9,10 @@ const types: Record<string, string> = {
 };
 
 export type ConsoleFile = { type: string; plain: Buffer; gzip: Buffer; brotli: Buffer };
-// By their path at the service, without the leading slash.
+// Keyed by the URL path, without the leading slash.
 export type ConsoleFiles = Map<string, ConsoleFile>;
 
-// All of the built console, in memory: it is less than a megabyte. Null where it was not built.
+// Reads the whole built console into memory: it is less than a megabyte. Returns null if it was not built.
 export function readConsole(folder = join(import.meta.dirname, "../dist")): ConsoleFiles | null {
   if (!existsSync(join(folder, "index.html"))) return null;
   const found = readdirSync(folder, { withFileTypes: true, recursive: true })

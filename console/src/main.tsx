@@ -24,7 +24,7 @@ const cache = new QueryClient({
 });
 
 const place = document.getElementById("root");
-if (!place) throw new Error("The page has no place for the console.");
+if (!place) throw new Error("The page has no element for the console.");
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={cache}>

@@ -125,7 +125,7 @@ const link = createRoute({
 
 function NotFound() {
   return (
-    <Empty isScreen title="There is nothing at this address" icon={<Compass size={20} aria-hidden />}>
+    <Empty isScreen title="Page not found" icon={<Compass size={20} aria-hidden />}>
       <Link to="/" className="font-medium text-accent underline">
         Go to the queue
       </Link>

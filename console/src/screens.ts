@@ -26,7 +26,7 @@ export const navigation: NavigationEntry[] = [
   { path: "/people", name: "People", Icon: Users, guide: "tenancy#who-may-do-what", scope: "read:users" },
 ];
 
-// Screens without an entry, such as a case, are explained to investigators.
+// Screens without an entry, such as a case, link to the guide for investigators.
 export function guideOf(pathname: string): string {
   const entry = navigation.find(({ path }) => path === pathname || (path !== "/" && pathname.startsWith(`${path}/`)));
   return `/docs/${entry?.guide ?? "investigators"}`;

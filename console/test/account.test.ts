@@ -97,7 +97,7 @@ test("account: every case has its outcome; devices and addresses show how many a
   expect(await rows.nth(1).textContent()).toContain("Stolen card.");
   const shared = page.getByRole("link", { name: "shared with 1 other" });
   expect(await shared.getAttribute("href")).toBe("/links?account=ann");
-  expect(await page.getByText("nobody else").count()).toBe(1);
+  expect(await page.getByText("not shared").count()).toBe(1);
   await page.getByRole("region", { name: "Activity" }).getByText("Fraud reported").first().waitFor();
   await shared.click();
   await page.getByText("Around ann").waitFor();
@@ -120,8 +120,8 @@ test("account: the placeholder, a missing and an erased account each say what th
     expect(await page.getByRole("button", { name: "Edit the CRM id" }).count()).toBe(0);
   };
   await expectWords("/accounts/UNKNOWN", "This is not an account.");
-  await expectWords("/accounts/ann", "There is no such account");
-  await expectWords("/accounts/CRM-7", "But this is a CRM id, of");
+  await expectWords("/accounts/ann", "Account not found");
+  await expectWords("/accounts/CRM-7", "But it is the CRM id of");
   await expectWords(`/accounts/${pseudonym}`, "This account was erased by");
   await page.getByRole("table", { name: "History" }).getByText("Erased the account").waitFor();
   await page.getByRole("table", { name: "Cases" }).waitFor();
@@ -134,7 +134,7 @@ test("account: a case without an account links to no account screen, from the qu
   await tenant.report(undefined, { device_id: "device-1" });
   await expect.poll(() => tenant.list("website_account_id=UNKNOWN"), patience).toHaveLength(1);
   await visitor.goto();
-  await page.getByRole("complementary", { name: "The case in focus" }).getByText("No account could be made out").waitFor();
+  await page.getByRole("complementary", { name: "The case in focus" }).getByText("No account could be identified").waitFor();
   const toAccounts = page.locator('a[href^="/accounts/"]');
   expect(await toAccounts.count()).toBe(0);
   await visitor.press("Enter");
@@ -153,8 +153,8 @@ test("account: does not guess who set a flag before the entries read so far; rea
     await tenant.call("PUT", "/enduseraccounts/ann", { body: { crm_account_id: `CRM-${change}` } });
   await visitor.goto("/accounts/ann");
   const flags = page.getByRole("region", { name: "Flags" }).getByRole("listitem");
-  await flags.nth(0).getByText("On, since before the history below begins").waitFor();
-  await flags.nth(1).getByText("Off, since before the history below begins").waitFor();
+  await flags.nth(0).getByText("On since before the entries below").waitFor();
+  await flags.nth(1).getByText("Off since before the entries below").waitFor();
   await page.getByRole("button", { name: "Show earlier entries" }).click();
   await flags
     .nth(0)
@@ -188,7 +188,7 @@ test("account: shows what the role does not allow as not available", async () =>
   const { page, tenant } = visitor;
   await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "ann" } });
   await visitor.goto("/accounts/ann");
-  await page.getByText("Not available: your role does not allow to list cases.").waitFor();
+  await page.getByText("Not available: your role does not allow listing cases.").waitFor();
   expect(await page.getByRole("switch", { name: /Blocked/ }).isDisabled()).toBe(true);
   expect(await page.getByRole("button", { name: "Edit the CRM id" }).count()).toBe(0);
   await visitor.press("b");
@@ -217,7 +217,7 @@ test.each(["light", "dark"] as const)("account: has no axe findings, %s", async 
   await page.getByText("This is not an account.").waitFor();
   await look("unknown");
   await visitor.goto("/accounts/nobody");
-  await page.getByText("There is no such account").waitFor();
+  await page.getByText("Account not found").waitFor();
   await look("absent");
   expect(found).toEqual({ account: [], unknown: [], absent: [] });
 });

@@ -35,12 +35,12 @@ test.each([
   [nonsense, "", ["Open"], standard],
   ["status=CLOSED&status=closed", "", ["Open"], standard],
   ["status=closed&label=Bot&score=x", "?status=closed&label=Bot", ["Closed", "Bot"], "status=CLOSED&label=Bot"],
-  ["score=4&score_max=9", "?score=4", ["Open", "Risk 4 and more"], "status=OPEN&min_score=4"],
+  ["score=4&score_max=9", "?score=4", ["Open", "Risk 4 or higher"], "status=OPEN&min_score=4"],
 ])("queue: the address ?%s becomes %j, and so do its chips and its request", async (given, stays, chips, asks) => {
   const visitor = await Visitor.create(browser.current, service.current);
   const asked = askedOf(visitor);
   await visitor.goto(`/?${given}`);
-  await visitor.page.getByText(/No open cases|No case fits these filters/).waitFor();
+  await visitor.page.getByText(/No open cases|No cases match these filters/).waitFor();
   await expectChips(visitor, chips);
   await expect.poll(() => decodeURIComponent(new URL(visitor.page.url()).search), patience).toBe(stays);
   expect([...new Set(asked)]).toEqual([`${asks}&sort=-overall_risk_score`]);
@@ -51,12 +51,12 @@ test("queue: two lower bounds on the last change are two chips, and the request 
   const visitor = await Visitor.create(browser.current, service.current);
   const asked = askedOf(visitor);
   await visitor.goto("/?changed=7d&changed_from=2020-01-01");
-  await visitor.page.getByText("No case fits these filters").waitFor();
+  await visitor.page.getByText("No cases match these filters").waitFor();
   expect(await chipsOf(visitor).count()).toBe(3);
   const since = Date.parse(new URLSearchParams(asked[0]).get("updated_since") ?? "");
   expect(since).toBeGreaterThan(Date.now() - 8 * 24 * 3_600_000);
   await visitor.goto("/?changed=7d&changed_from=2099-01-01");
-  await visitor.page.getByText("No case fits these filters").waitFor();
+  await visitor.page.getByText("No cases match these filters").waitFor();
   expect(asked.at(-1)).toContain("updated_since=2099-01-01T00:00:00.000Z");
 });
 

@@ -58,7 +58,7 @@ test("detection: a fault is marked at its position, the draft survives a reload,
   expect(await area.getAttribute("aria-invalid")).toBe("true");
   expect(await readRule(tenant)).toMatchObject({ rule_version: 1, state: "on" });
   await page.getByRole("button", { name: /Try it on/ }).click();
-  await page.getByText("It was not tried: see the expression above.").waitFor();
+  await page.getByText("The backtest did not start: see the expression above.").waitFor();
   await page.reload();
   expect(await page.getByLabel("Expression").inputValue()).toBe(wrong);
   await page.getByLabel("Expression").fill("device.accounts_1h >= 5");
@@ -78,13 +78,13 @@ test("detection: a version conflict keeps the draft, shows what changed, and con
   await visitor.press("Control+Enter");
   const strip = page.getByRole("alert").filter({ hasText: "version 1 to 2" });
   await strip.waitFor();
-  expect(await strip.textContent()).toContain("except what you have changed too: name stays as you wrote it");
+  expect(await strip.textContent()).toContain("except in the fields that you also changed: name.");
   expect(await strip.locator("ins").allTextContents()).toContain("1.2");
   expect(await page.getByLabel("Name").inputValue()).toBe("My own name");
   expect(await readRule(tenant)).toMatchObject({ rule_version: 2, name: "Their name" });
   await page.reload();
   await strip.waitFor();
-  await strip.getByRole("button", { name: "Go on with my draft" }).click();
+  await strip.getByRole("button", { name: "Continue with my draft" }).click();
   expect(await page.getByLabel("Weight").inputValue()).toBe("1.2");
   await page.getByLabel("Name").press("Control+Enter");
   await page.getByText("My own name is saved as version 3.").waitFor();
@@ -99,16 +99,16 @@ test("detection: a new rule is tried on the last 30 days, the result survives a 
   await visitor.goto("/detection");
   await page.getByRole("link", { name }).waitFor();
   await visitor.press("n");
-  await page.getByRole("heading", { level: 1, name: "A new rule" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "New rule" }).waitFor();
   await page.getByLabel("Name").fill("Many at once");
   await page.getByLabel("Id", { exact: true }).fill(id);
   await page.getByLabel("Expression").fill(expression);
   await page.getByLabel("Sentence").fill("{device.accounts_1h} accounts.");
   await page.getByRole("button", { name: /Try it on the last 30 days/ }).click();
-  await page.getByText("Tried on 4 decisions").waitFor();
+  await page.getByText("Run on 4 decisions").waitFor();
   await page.reload();
   const tried = page.getByRole("region", { name: "Try it" });
-  await tried.getByText("Tried on 4 decisions").waitFor();
+  await tried.getByText("Run on 4 decisions").waitFor();
   expect(await tried.locator("dd").allTextContents()).toEqual(expect.arrayContaining(["3", "2"]));
   expect(await tried.getByRole("img", { name: "3 hits in 30 days, at most 2 on one day" }).count()).toBe(1);
   expect(await tried.getByRole("link", { name: "ann" }).getAttribute("href")).toBe("/accounts/ann");
@@ -129,7 +129,7 @@ test("detection: switching on an untried rule warns but is allowed, and undo swi
   const { page, tenant } = visitor;
   await putRule(tenant, "untried", made);
   await visitor.goto("/detection?state=off");
-  const dialog = page.getByRole("dialog", { name: "Let it act without having tried it?" });
+  const dialog = page.getByRole("dialog", { name: "Switch on without a backtest?" });
   const press = async (button: string) => {
     await page.getByRole("button", { name: /Many at once is off/ }).click();
     await page.getByRole("menuitem", { name: /^On/ }).click();
@@ -150,18 +150,18 @@ test("detection: switching on an untried rule warns but is allowed, and undo swi
   expect(visitor.complaints).toEqual([]);
 });
 
-test("detection: a running try shows its progress after a reload and can be cancelled", async () => {
+test("detection: a running backtest shows its progress after a reload and can be cancelled", async () => {
   const visitor = await visit();
   const { page, tenant } = visitor;
   await putRule(tenant, "held", made);
   const { backtest_id: held } = await holdBacktest(tenant, { expression, days: 30 });
   await visitor.goto(`/detection/held?backtest=${held}`);
-  await page.getByRole("progressbar", { name: "Progress of the try" }).waitFor();
+  await page.getByRole("progressbar", { name: "Backtest progress" }).waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
-  await page.getByText(/The try was cancelled/).waitFor();
+  await page.getByText(/The backtest was cancelled/).waitFor();
   expect(await readBacktest(tenant, held)).toMatchObject({ status: "CANCELLED" });
   await visitor.goto("/detection/held?backtest=nothing");
-  await page.getByText("This try is not kept any more.").waitFor();
+  await page.getByText("This backtest is no longer stored.").waitFor();
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -196,7 +196,7 @@ test("detection: thresholds out of order are rejected at their field, and a coll
   const save = page.getByRole("button", { name: "Save the thresholds" });
   await page.getByLabel("Score 3 from").fill("0.5");
   await save.click();
-  await page.getByText("must be more than that of score 2").waitFor();
+  await page.getByText("must be more than the threshold of score 2").waitFor();
   expect(await read()).toMatchObject({ score_3: 2.5, thresholds_version: 1 });
   await page.getByLabel("Score 3 from").fill("2.8");
   const theirs = { score_2: 1, score_3: 2.5, score_4: 4, score_5: 7, thresholds_version: 1 };
@@ -204,7 +204,7 @@ test("detection: thresholds out of order are rejected at their field, and a coll
   await save.click();
   await page.getByText(/score 5 from 6 to 7/).waitFor();
   expect(await page.getByLabel("Score 3 from").inputValue()).toBe("2.8");
-  await page.getByRole("button", { name: "Go on with mine" }).click();
+  await page.getByRole("button", { name: "Continue with mine" }).click();
   await save.click();
   await page.getByText("The thresholds are saved.").waitFor();
   expect(await read()).toMatchObject({ score_3: 2.8, score_5: 7, thresholds_version: 3 });
@@ -250,9 +250,9 @@ test.each(["light", "dark"] as const)("detection: its screens have no axe findin
     found[path] = await axeFindings(page);
   };
   await look("/detection", name);
-  await look(`/detection/own?backtest=${done}`, "Tried on 4 decisions");
+  await look(`/detection/own?backtest=${done}`, "Run on 4 decisions");
   await look("/detection?tab=thresholds", "From evidence to score");
-  await look("/detection?tab=not-accepted", "No JSON");
+  await look("/detection?tab=not-accepted", "Not JSON");
   await look("/detection/new-rule", "device.accounts_1h");
   await visitor.goto("/detection/own?edit=true");
   await page.getByLabel("Expression").fill("event.nothing == 1");
@@ -263,7 +263,7 @@ test.each(["light", "dark"] as const)("detection: its screens have no axe findin
   // The stream reports the change before anything is sent.
   await page.getByText("version 2 to 3").waitFor();
   found["conflict"] = await axeFindings(page);
-  await page.getByRole("button", { name: "Go on with my draft" }).click();
+  await page.getByRole("button", { name: "Continue with my draft" }).click();
   await page.getByRole("radio", { name: /^On/ }).check();
   await page.getByRole("button", { name: /Save/ }).click();
   await page.getByRole("dialog").waitFor();

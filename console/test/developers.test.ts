@@ -31,9 +31,9 @@ test("developers: credentials are created by keyboard, the secret is shown once 
   await guest.goto("/developers");
   await page.getByRole("button", { name: "New credentials" }).focus();
   await guest.press("Enter", "Enter");
-  await page.getByRole("button", { name: "Make credentials" }).focus();
+  await page.getByRole("button", { name: "Create credentials" }).focus();
   await guest.press("Enter");
-  const shown = page.getByRole("dialog", { name: "The secret, this once" });
+  const shown = page.getByRole("dialog", { name: "Store the secret now" });
   const id = await shown.getByLabel("Client id", { exact: true }).inputValue();
   const secret = await shown.getByLabel("Client secret", { exact: true }).inputValue();
   await guest.press("Escape");
@@ -46,19 +46,19 @@ test("developers: credentials are created by keyboard, the secret is shown once 
   expect(await tokenStatus(id, secret)).toBe(200);
 
   await page.getByRole("button", { name: `Rotate the secret of ${id}` }).click();
-  await page.getByText("goes on working for 24 hours").waitFor();
-  await page.getByRole("button", { name: "Make a new secret" }).click();
+  await page.getByText("keeps working for 24 hours").waitFor();
+  await page.getByRole("button", { name: "Create a new secret" }).click();
   const next = await shown.getByLabel("Client secret", { exact: true }).inputValue();
-  await shown.getByText("The secret before works until").waitFor();
+  await shown.getByText("The previous secret works until").waitFor();
   await shown.getByRole("button", { name: "I have stored it" }).click();
-  await page.getByText("The secret before still works until").waitFor();
+  await page.getByText("The previous secret works until").waitFor();
   expect([await tokenStatus(id, secret), await tokenStatus(id, next)]).toEqual([200, 200]);
 
   await page.getByRole("button", { name: `Revoke ${id}` }).click();
   await page.getByRole("button", { name: "Keep them" }).click();
   expect(await tokenStatus(id, next)).toBe(200);
   await page.getByRole("button", { name: `Revoke ${id}` }).click();
-  await page.getByRole("button", { name: "Revoke for good" }).click();
+  await page.getByRole("button", { name: "Revoke permanently" }).click();
   await page.getByText(`${id} is revoked.`).waitFor();
   await page.getByRole("button", { name: "Show 1 revoked" }).waitFor();
   expect(await tokenStatus(id, next)).toBe(401);
@@ -74,7 +74,7 @@ test.each([
   const { tenant, guest, page } = await open();
   await guest.goto(`/developers?scenario=${scenario}`);
   await page.getByRole("button", { name: /^Send \d+ events?$/ }).click();
-  const status = page.getByRole("status", { name: "What became of it" });
+  const status = page.getByRole("status", { name: "Scenario result" });
   await status.getByRole("link").waitFor();
   expect(await status.textContent()).toContain(label);
   await page.getByText(/What was sent/).click();
@@ -91,9 +91,9 @@ test.each([
 test("developers: an ordinary visit is scored and opens no case, and then the screen shows that it is connected", async () => {
   const { tenant, guest, page } = await open();
   await guest.goto("/developers?scenario=ordinary");
-  await page.getByText("Nothing has come in yet").waitFor();
+  await page.getByText("No events received yet").waitFor();
   await page.getByRole("button", { name: "Send 4 events" }).click();
-  await page.getByText("Scored, and no case was opened: as it should be.").waitFor();
+  await page.getByText("Scored. No case was opened, as expected.").waitFor();
   await page.getByText("Connected", { exact: true }).waitFor();
   expect(await tenant.list()).toEqual([]);
 });
@@ -102,11 +102,11 @@ test("developers: origins are added and removed; an origin that browsers never s
   const { tenant, guest, page } = await open();
   const origins = async () => ((await tenant.call("GET", "/tenants")).json.data as { allowed_origins: string[] }).allowed_origins;
   await guest.goto("/developers");
-  await page.getByLabel("A further origin").fill("https://shop.example/");
+  await page.getByLabel("Add an origin").fill("https://shop.example/");
   await guest.press("Enter");
   await page.getByRole("button", { name: "Remove https://shop.example" }).waitFor();
   expect(await origins()).toEqual(["https://shop.example"]);
-  await page.getByLabel("A further origin").fill(hostile);
+  await page.getByLabel("Add an origin").fill(hostile);
   await guest.press("Enter");
   await page.getByText(/is no origin as browsers send it/).waitFor();
   expect(await origins()).toEqual(["https://shop.example"]);
@@ -120,7 +120,7 @@ test("developers: origins are added and removed; an origin that browsers never s
   expect(await origins()).toEqual(["https://shop.example"]);
   await remove.click();
   await dialog.getByRole("button", { name: "Remove it" }).click();
-  await page.getByText("None yet:").waitFor();
+  await page.getByText("None yet. Events from browsers").waitFor();
   expect(await origins()).toEqual([]);
   expect(await page.title()).toBe("Casehound");
 });
@@ -162,7 +162,7 @@ test.each(["light", "dark"] as const)("developers: the screen and its dialogs ha
   await page.getByRole("button", { name: "New credentials" }).click();
   found["new"] = await axeFindings(page);
   await page.getByRole("button", { name: "Read reports" }).click();
-  await page.getByRole("button", { name: "Make credentials" }).click();
+  await page.getByRole("button", { name: "Create credentials" }).click();
   await page.getByRole("button", { name: "I have stored it" }).waitFor();
   found["secret"] = await axeFindings(page);
   await page.getByRole("button", { name: "I have stored it" }).click();

@@ -50,7 +50,7 @@ test("case: each piece of evidence shows its source, how often it was seen, and 
   await tenant.service.database.transaction((tx) => insertCase(tx, added));
   await visitor.goto();
   const peek = page.getByRole("complementary", { name: "The case in focus" });
-  await peek.getByText("It was reported by your server.").waitFor();
+  await peek.getByText("Evidence reported by your server.").waitFor();
   await visitor.goto(`/cases/${ids.case_id}`);
   const listed = page.getByRole("list", { name: "Evidence" }).getByRole("listitem");
   await expect

@@ -21,17 +21,37 @@ const off = { is_blocked: false };
 
 // The latest entry comes first, as in the log.
 test.each<[string, Event[], boolean, object]>([
-  ["the one who set it", [sent("ada", on), created("shop")], true, by("ada")],
-  ["the first of those who sent it, after the contrary", [sent("bob", on), sent("ada", on), sent("eve", off)], true, by("ada")],
-  ["the one who took it back", [sent("bob", off), sent("ada", on)], false, by("bob")],
-  ["who created the account with it", [sent("ada", { is_fraudulent: true }), created("shop")], true, by("shop", true)],
-  ["never: the log goes back to the creation", [created("shop")], false, { kind: "never" }],
-  ["never: off was sent, and was so since detection saw it", [sent("ada", off), created("system")], false, { kind: "never" }],
-  ["untold: off was sent, but it may have been created on", [sent("ada", off), created("shop")], false, { kind: "untold" }],
-  ["untold: the log does not have the latest change yet", [sent("ada", off), created("system")], true, { kind: "untold" }],
-  ["earlier: what was read does not name it", [sent("ada", { is_fraudulent: true })], true, { kind: "earlier" }],
-  ["earlier: it may have been on before it was sent", [sent("ada", on)], true, { kind: "earlier" }],
-  ["earlier: nothing was read", [], false, { kind: "earlier" }],
+  ["names the person who set the flag", [sent("ada", on), created("shop")], true, by("ada")],
+  [
+    "names the first person who sent the value after the opposite value",
+    [sent("bob", on), sent("ada", on), sent("eve", off)],
+    true,
+    by("ada"),
+  ],
+  ["names the person who switched the flag off", [sent("bob", off), sent("ada", on)], false, by("bob")],
+  [
+    "names the client that created the account with the flag",
+    [sent("ada", { is_fraudulent: true }), created("shop")],
+    true,
+    by("shop", true),
+  ],
+  ["never: the log is complete and no entry sets the flag", [created("shop")], false, { kind: "never" }],
+  [
+    "never: off was sent, and detection creates accounts without flags",
+    [sent("ada", off), created("system")],
+    false,
+    { kind: "never" },
+  ],
+  [
+    "untold: off was sent, but the account may have been created with the flag",
+    [sent("ada", off), created("shop")],
+    false,
+    { kind: "untold" },
+  ],
+  ["untold: the log does not include the latest change yet", [sent("ada", off), created("system")], true, { kind: "untold" }],
+  ["earlier: the entries read do not mention the flag", [sent("ada", { is_fraudulent: true })], true, { kind: "earlier" }],
+  ["earlier: the flag may have been on before the oldest entry read", [sent("ada", on)], true, { kind: "earlier" }],
+  ["earlier: no entries were read", [], false, { kind: "earlier" }],
 ])("flag history: %s", (_, events, value, expected) => {
   expect(historyOf(events, "is_blocked", value)).toEqual(expected);
 });

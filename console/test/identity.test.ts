@@ -24,9 +24,9 @@ test("developers: a snippet-only tenant creates an identity secret, sees it once
   for (const name of ["Observe", "Required"]) expect(await section.getByRole("radio", { name }).isDisabled()).toBe(true);
   expect(await axeFindings(page)).toEqual([]);
 
-  await section.getByRole("button", { name: "Make a secret" }).click();
-  await page.getByRole("button", { name: "Make a new secret" }).click();
-  const shown = page.getByRole("dialog", { name: "The identity secret, this once" });
+  await section.getByRole("button", { name: "Create a secret" }).click();
+  await page.getByRole("button", { name: "Create a new secret" }).click();
+  const shown = page.getByRole("dialog", { name: "Store the identity secret now" });
   const secret = await shown.getByLabel("Identity secret", { exact: true }).inputValue();
   expect(secret).toMatch(/^idsec_/);
   await guest.press("Escape");
@@ -36,7 +36,7 @@ test("developers: a snippet-only tenant creates an identity secret, sees it once
   expect(await section.getByText("lifts both limits").count()).toBe(0);
 
   await section.getByRole("button", { name: "Rotate the identity secret" }).click();
-  await page.getByRole("button", { name: "Make a new secret" }).click();
+  await page.getByRole("button", { name: "Create a new secret" }).click();
   await shown.getByText("The replaced secret works until").waitFor();
   await shown.getByRole("button", { name: "I have stored it" }).click();
   const secrets = section.getByRole("list", { name: "Identity secrets" });
@@ -45,7 +45,7 @@ test("developers: a snippet-only tenant creates an identity secret, sees it once
 
   await section.getByRole("button", { name: "Rotate the identity secret" }).click();
   await page.getByLabel("End the older secrets now").check();
-  await page.getByRole("button", { name: "Make a new secret" }).click();
+  await page.getByRole("button", { name: "Create a new secret" }).click();
   await shown.getByRole("button", { name: "I have stored it" }).click();
   await secrets.getByText("Works until").waitFor({ state: "detached" });
   expect((await readIdentity(tenant)).secrets).toHaveLength(1);
@@ -81,7 +81,7 @@ test("developers: a sixth identity secret is rejected with a readable message", 
   for (let made = 0; made < 5; made++) await tenant.call("POST", "/tenants/identity/secrets");
   await page.reload();
   await section.getByRole("button", { name: "Rotate the identity secret" }).click();
-  await page.getByRole("button", { name: "Make a new secret" }).click();
+  await page.getByRole("button", { name: "Create a new secret" }).click();
   await page.getByRole("alert").getByText("5 identity secrets are valid. Wait until").waitFor();
   expect((await readIdentity(tenant)).secrets).toHaveLength(5);
   expect(guest.complaints).toEqual([]);

@@ -39,7 +39,7 @@ async function expectFocused({ page }: Visitor, value: string): Promise<void> {
     .toBe(value);
 }
 
-const inFocus = ({ page }: Visitor) => page.getByRole("complementary", { name: "What is in focus" });
+const inFocus = ({ page }: Visitor) => page.getByRole("complementary", { name: "Item in focus" });
 
 test("links: rarest first; by keyboard from a device to its accounts, to an open case, and back to the same row", async () => {
   const visitor = await withLinks();
@@ -113,7 +113,7 @@ test("links: the graph shows the same table, loads on demand, and every node can
     seen.add((await pressed()) ?? "");
   }
   expect([...seen].filter((name) => name.startsWith("Account")).length).toBeGreaterThan(2);
-  await graph.getByRole("button", { name: /^Account bob, asked about, open case of risk \d, flagged, 2 links$/ }).click();
+  await graph.getByRole("button", { name: /^Account bob, starting point, open case of risk \d, flagged, 2 links$/ }).click();
   await inFocus(visitor).getByRole("heading", { name: "bob" }).waitFor();
   await page.waitForURL(/at=account/);
   await visitor.press("Enter");
@@ -136,7 +136,7 @@ test("links: the account, the cases and the kind are in the address, and an empt
   await page.getByText("Around fay").waitFor();
   await expect.poll(() => rowsOf(visitor), patience).toEqual(["kiosk"]);
   await page.getByRole("link", { name: "Addresses" }).click();
-  await page.getByText("The account fay was not seen with an address that another account has too.").waitFor();
+  await page.getByText("Account fay shares no address with another account.").waitFor();
   const [bob] = await tenant.list("website_account_id=bob");
   await visitor.goto(`/links?cases=${bob?.case_id}&kind=device`);
   await page.getByText("Around one case").waitFor();
@@ -155,7 +155,7 @@ test("links: a graph too large to draw is cut and says so; the pane pages throug
   const crowd = Array.from({ length: 70 }, (_, index) => `crowd-${String(index).padStart(2, "0")}`);
   await share(tenant, "ip", "192.0.2.1", ["ann", ...crowd]);
   await visitor.goto("/links");
-  await page.getByText(/^There is more than this/).waitFor();
+  await page.getByText(/^Not everything is shown/).waitFor();
   const items = inFocus(visitor).getByRole("listitem");
   await expect.poll(() => items.count(), patience).toBe(50);
   await inFocus(visitor).getByRole("button", { name: "Show more accounts" }).click();

@@ -14,7 +14,7 @@ const panels = [
   "Open cases by risk",
   "Age of the backlog",
   "How closed cases ended",
-  "Events of the site per day",
+  "Site events per day",
 ];
 
 async function withCases(person: Parameters<typeof Visitor.create>[2] = {}): Promise<Visitor> {
@@ -82,7 +82,7 @@ test("overview: the bars of risk and age lead to exactly the open cases they cou
   await visitor.goto("/overview");
   const below = score === 1 ? 2 : score - 1;
   await page.getByTitle(`Risk ${below}: 0 open`).click();
-  await page.getByText("No case fits these filters").waitFor();
+  await page.getByText("No cases match these filters").waitFor();
   await page.getByText(`Risk ${below}`, { exact: true }).waitFor();
   await visitor.goto("/overview");
   await page.getByTitle("Up to 1 hour: 2 open").click();
@@ -90,7 +90,7 @@ test("overview: the bars of risk and age lead to exactly the open cases they cou
   await expect.poll(async () => (await shownAccounts(visitor)).toSorted(), patience).toEqual(["bob", "cid"]);
   await visitor.goto("/overview");
   await page.getByTitle("1 hour to 1 day: 0 open").click();
-  await page.getByText("No case fits these filters").waitFor();
+  await page.getByText("No cases match these filters").waitFor();
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -123,9 +123,9 @@ test.each([1440, 1024])("overview: axis labels do not touch, and a link to all c
   const { page } = visitor;
   await visitor.goto("/overview?days=30");
   const outcomes = page.getByRole("region", { name: "How closed cases ended" });
-  await outcomes.getByTitle(/^False positive: 1\. To all closed cases/).waitFor();
-  await page.getByTitle(/^To all closed cases/).waitFor();
-  for (const name of ["Opened and closed per day", "Events of the site per day"]) {
+  await outcomes.getByTitle(/^False positive: 1\. Shows all cases closed/).waitFor();
+  await page.getByTitle(/^Shows all cases closed/).waitFor();
+  for (const name of ["Opened and closed per day", "Site events per day"]) {
     const labels = page.getByRole("region", { name }).locator("[aria-hidden] > span.whitespace-nowrap").filter({ visible: true });
     const boxes = await labels.evaluateAll((all) =>
       all.map((each) => each.getBoundingClientRect()).map(({ left, right, top }) => ({ left, right, top })),
@@ -184,7 +184,7 @@ test("overview: a part outside the person's scopes is shown as not available and
   const some = await Visitor.create(browser.current, service.current, { scopes: ["read:cases", "read:metrics"] });
   await some.goto("/overview");
   await some.page.getByText("Your role does not include the rules.").waitFor();
-  await some.page.getByText("No event has come in yet: is the site connected?").waitFor();
+  await some.page.getByText("No events received yet. Is the site connected?").waitFor();
   const none = await Visitor.open(browser.current, some.tenant, { scopes: ["read:cases"] });
   const asked: string[] = [];
   none.page.on("request", (request) => asked.push(new URL(request.url()).pathname));

@@ -84,7 +84,7 @@ test("undo: reopens all cases of a bulk close and no earlier one, names those th
   await page.getByText("Closed 3 cases.").waitFor();
   await tenant.put(await idOf("cid"), { status: "OPEN", case_version: 2 });
   await visitor.press("z");
-  await page.getByText(`Reopened 2 of 3 cases. Not cid: ${tenant.clientId} has opened it again already.`).waitFor();
+  await page.getByText(`Reopened 2 of 3 cases. Not reopened: cid (${tenant.clientId} has already reopened it).`).waitFor();
   expect(await page.getByText("Closed 3 cases.").count()).toBe(0);
   const open = async () => (await tenant.list("status=OPEN")).map((each) => each.website_account_id).toSorted();
   expect(await open()).toEqual(["bob", "cid", "dan"]);
@@ -104,7 +104,7 @@ test("undo: every message names a case without an account as such", async () => 
   await expect.poll(() => tenant.list("status=OPEN"), patience).toHaveLength(1);
   await visitor.goto();
   await page.getByRole("checkbox", { name: "Select the case without an account" }).waitFor();
-  await peekOf(visitor).getByText("No account could be made out").waitFor();
+  await peekOf(visitor).getByText("No account could be identified").waitFor();
   await visitor.press("1");
   await page.getByRole("dialog", { name: "Close the case without an account" }).waitFor();
   await visitor.press("Control+Enter");
@@ -129,13 +129,13 @@ test("undo: a flag set by key shows in the case's header, is announced, and can 
   await page.getByText("Blocked ann.").waitFor();
   expect(await flags()).toMatchObject({ is_blocked: true });
   await page.getByRole("button", { name: "Undo" }).click();
-  await page.getByText("ann is not blocked any more.").waitFor();
+  await page.getByText("ann is no longer blocked.").waitFor();
   await mark.waitFor({ state: "detached" });
   expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
   await page.getByRole("switch", { name: /Fraudulent/ }).click();
   await page.getByText("Marked ann as fraudulent.").waitFor();
   await visitor.press("z");
-  await page.getByText("ann is not marked as fraudulent any more.").waitFor();
+  await page.getByText("ann is no longer marked as fraudulent.").waitFor();
   expect(await flags()).toMatchObject({ is_blocked: false, is_fraudulent: false });
   expect(visitor.complaints).toEqual([]);
 });
@@ -152,7 +152,7 @@ test("keys: a key for a case that cannot be read soon is dropped with a message,
   await visitor.goto();
   await visitor.expectFocused("ann");
   await visitor.press("c");
-  await page.getByText("The case could not be read.").waitFor();
+  await page.getByText("The case could not be loaded.").waitFor();
   // The focus moves on at once, but the key was for the previous case.
   await visitor.press("c", "j");
   await visitor.expectFocused("bob");
@@ -186,7 +186,7 @@ test.each([1440, 1024])("toasts: cover neither the peek pane nor the bulk button
   await visitor.press("x");
   const many = await boxOf(page.getByRole("button", { name: "Close 1 selected" }));
   const peek = await boxOf(peekOf(visitor));
-  const message = await boxOf(page.getByRole("button", { name: "Put this message away" }).locator(".."));
+  const message = await boxOf(page.getByRole("button", { name: "Dismiss this message" }).locator(".."));
   expect([meet(message, many), meet(message, peek)]).toEqual([false, false]);
   expect(message.width).toBeGreaterThan(300);
 });

@@ -87,7 +87,7 @@ test("queue: letter keys do nothing once they are switched off", async () => {
   await visitor.goto();
   await visitor.expectFocused("ann");
   await visitor.press("?");
-  await visitor.page.getByLabel("Single letters and digits act as keys").uncheck();
+  await visitor.page.getByLabel("Use single letters and digits as shortcuts").uncheck();
   await visitor.press("Escape", "j", "c");
   await visitor.expectFocused("ann");
   expect(await visitor.page.getByRole("dialog").count()).toBe(0);
@@ -282,11 +282,11 @@ test("queue: an empty queue says when the last event arrived", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await visitor.goto();
-  await page.getByText("No event has come in yet: is the site connected?").waitFor();
+  await page.getByText("No events received yet. Is the site connected?").waitFor();
   const open = await tenant.openCase("ann");
   await tenant.put(open.case_id, { status: "CLOSED", case_version: 1 });
   await visitor.goto();
   await page.getByText("No open cases").waitFor();
-  await page.getByText(/The last event came in \d+ (s|min) ago\./).waitFor();
+  await page.getByText(/The last event arrived \d+ (s|min) ago\./).waitFor();
   expect(visitor.complaints).toEqual([]);
 });

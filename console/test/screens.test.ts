@@ -1,3 +1,5 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { useService } from "../../service/test/harness.ts";
 import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
@@ -42,7 +44,7 @@ test.each(["light", "dark"] as const)("screens: queue, dialogs, menu and case ha
   await page.getByRole("heading", { name: "States" }).waitFor();
   await look("case");
   await visitor.goto("/cases/nothing");
-  await page.getByText("There is no such case").waitFor();
+  await page.getByText("Case not found").waitFor();
   await look("absent");
   expect(found).toEqual(Object.fromEntries(Object.keys(found).map((name) => [name, []])));
   expect(visitor.complaints).toEqual([]);
@@ -84,11 +86,24 @@ test("screens: the documentation link opens the page about the screen, at a sect
     await visitor.goto(path);
     const href = (await page.getByRole("link", { name: "Documentation" }).getAttribute("href")) ?? "";
     guides.set(path, href);
-    const { pathname, hash } = new URL(href, visitor.origin);
-    const answer = await fetch(`${visitor.origin}${pathname}`);
-    expect(answer.status, href).toBe(200);
-    expect(await answer.text(), href).toContain(hash === "" ? "<h1" : `id="${hash.slice(1)}"`);
+    await expectGuide(visitor.origin, href);
   }
   expect(guides.get(`/cases/${case_id}`)).toBe("/docs/investigators");
   expect(new Set(guides.values()).size).toBeGreaterThan(4);
 });
+
+test("screens: every link to the guides opens a section that exists", async () => {
+  const folder = join(import.meta.dirname, "../src");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".tsx"));
+  const sources = files.map((name) => readFileSync(join(folder, name), "utf8"));
+  const pages = sources.flatMap((text) => [...text.matchAll(/<GuideLink\s+page="([^"]+)"/g)].map(([, page]) => page ?? ""));
+  expect(pages.length).toBeGreaterThan(10);
+  for (const page of new Set(pages)) await expectGuide(service.current.url, `/docs/${page}`);
+});
+
+async function expectGuide(origin: string, href: string): Promise<void> {
+  const { pathname, hash } = new URL(href, origin);
+  const answer = await fetch(`${origin}${pathname}`);
+  expect(answer.status, href).toBe(200);
+  expect(await answer.text(), href).toContain(hash === "" ? "<h1" : `id="${hash.slice(1)}"`);
+}

@@ -41,10 +41,10 @@ test("other issuer: the button leads there and back signed in; a failure there i
   issuer.at = "cancels";
   await guest.goto();
   await button.click();
-  await page.getByText("The sign-in was cancelled there.").waitFor();
+  await page.getByText("The sign-in was cancelled.").waitFor();
   issuer.at = { sub: randomUUID(), email: newEmail(), email_verified: true };
   await button.click();
-  await page.getByText("Nobody here is known by that account.").waitFor();
+  await page.getByText("No user here has that account.").waitFor();
   await guest.context.clearCookies();
   issuer.at = { sub: randomUUID(), email, email_verified: true };
   await button.click();
@@ -59,11 +59,11 @@ test("set-up: the link that the service prints creates the first admin; its toke
   const guest = await Guest.open(browser.current, started);
   const { page } = guest;
   await page.goto(link);
-  await page.getByText("You become the first admin of").waitFor();
+  await page.getByText("You will be the first admin of").waitFor();
   await page.getByLabel("Your e-mail").fill("ada@shop.example");
   await page.getByLabel("Your name").fill("Ada Lovelace");
   await page.getByLabel("Password", { exact: true }).fill(goodPassword);
-  await page.getByLabel("The same again").fill(goodPassword);
+  await page.getByLabel("Repeat the password").fill(goodPassword);
   await guest.press("Enter");
   await guest.menu().getByText("Ada Lovelace").waitFor();
   const secret = tokenOf(link).split(".")[1] ?? "none";

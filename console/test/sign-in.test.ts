@@ -59,7 +59,7 @@ test("sign-in: a person whose password is valid for several tenants chooses one,
   const { page } = guest;
   await guest.goto();
   await guest.signIn(email);
-  await page.getByText("You are known to 2 tenants.").waitFor();
+  await page.getByText("You have access to 2 tenants.").waitFor();
   const choice = page.getByRole("button", { name: two.slug });
   await choice.focus();
   await guest.press("Enter");
@@ -78,10 +78,10 @@ test("link: an invitation sets name and password and signs in; a second use is r
   await expect.poll(() => page.evaluate("document.activeElement.name"), patience).toBe("name");
   await page.getByLabel("Your name").fill("Ada Lovelace");
   await page.getByLabel("Password", { exact: true }).fill(goodPassword);
-  await page.getByLabel("The same again").fill(otherPassword);
+  await page.getByLabel("Repeat the password").fill(otherPassword);
   await guest.press("Enter");
   await page.getByText("The two passwords differ.").waitFor();
-  await page.getByLabel("The same again").fill(goodPassword);
+  await page.getByLabel("Repeat the password").fill(goodPassword);
   await guest.press("Enter");
   await guest.menu().getByText("Ada Lovelace").waitFor();
   expect(page.url()).not.toContain(tokenOf(link.url));
@@ -102,11 +102,11 @@ test("link: a reset link asks only for a new password and ends earlier sessions"
   await page.getByRole("heading", { name: "Choose a new password" }).waitFor();
   expect(await page.getByRole("textbox").count()).toBe(2);
   await page.getByLabel("New password").fill("short");
-  await page.getByLabel("The same again").fill("short");
+  await page.getByLabel("Repeat the password").fill("short");
   await guest.press("Enter");
   expect(await page.getByRole("heading", { name: "Choose a new password" }).count()).toBe(1);
   await page.getByLabel("New password").fill(otherPassword);
-  await page.getByLabel("The same again").fill(otherPassword);
+  await page.getByLabel("Repeat the password").fill(otherPassword);
   await guest.press("Enter");
   await guest.menu().waitFor();
   expect((await before.ask("GET", "/auth/session")).status).toBe(401);
@@ -143,7 +143,7 @@ test("password: a wrong current one is reported and changes nothing; the right o
   await guest.choose("Change the password");
   await page.getByLabel("Current password").fill("a wrong password");
   await page.getByLabel("New password").fill(otherPassword);
-  await page.getByLabel("The same again").fill(otherPassword);
+  await page.getByLabel("Repeat the password").fill(otherPassword);
   await guest.press("Enter");
   await page.getByText("Current is not the password.").waitFor();
   expect((await elsewhere.ask("GET", "/auth/session")).status).toBe(200);
@@ -169,10 +169,10 @@ test.each(["light", "dark"] as const)("sign-in: its pages and dialogs have no ax
     found[name] = await axeFindings(page);
   };
   await guest.goto("/sign-in?problem=unknown-person");
-  await page.getByText("Nobody here is known by that account.").waitFor();
+  await page.getByText("No user here has that account.").waitFor();
   await look("sign-in");
   await guest.signIn(ada.email);
-  await page.getByText("You are known to 2 tenants.").waitFor();
+  await page.getByText("You have access to 2 tenants.").waitFor();
   await look("tenants");
   await page.getByRole("button", { name: ada.tenant.slug }).click();
   await guest.menu().waitFor();

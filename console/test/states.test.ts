@@ -37,7 +37,7 @@ test("states: the queue reports that its next page failed, does not retry by its
   await visitor.goto();
   await page.getByText("100+ cases").waitFor();
   await page.evaluate("document.querySelector('[role=grid]').scrollTo(0, 100_000)");
-  await page.getByText("The next cases could not be read: Not today.").waitFor();
+  await page.getByText("The next cases could not be loaded: Not today.").waitFor();
   expect(await page.getByRole("row").count()).toBeGreaterThan(1);
   await page.evaluate("document.querySelector('[role=grid]').scrollBy(0, -200)");
   await page.evaluate("document.querySelector('[role=grid]').scrollBy(0, 200)");
@@ -46,7 +46,7 @@ test("states: the queue reports that its next page failed, does not retry by its
   await page.unroute(next);
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByText("101 cases").waitFor();
-  expect(await page.getByText("could not be read").count()).toBe(0);
+  expect(await page.getByText("could not be loaded").count()).toBe(0);
 });
 
 test("states: a case that cannot be reread stays with its draft, and is marked as possibly out of date", async () => {
@@ -82,9 +82,9 @@ test("states: an account's lists that fail to load say so and are read again on 
   await refuse(page, lists);
   await visitor.goto("/accounts/ann");
   for (const what of ["The cases", "The activity", "The sessions", "The devices and addresses", "History"])
-    await page.getByText(`${what} could not be read: Not today.`, { exact: true }).waitFor();
-  await page.getByText("Who set them could not be read: Not today.").waitFor();
-  expect(await page.getByText(/Never set|Taken back/).count()).toBe(0);
+    await page.getByText(`${what} could not be loaded: Not today.`, { exact: true }).waitFor();
+  await page.getByText("Who set the flags could not be loaded: Not today.").waitFor();
+  expect(await page.getByText(/Never set|Switched off/).count()).toBe(0);
   await page.unroute(lists);
   const again = page.getByRole("button", { name: "Try again" });
   expect(await again.count()).toBe(5);
@@ -92,7 +92,7 @@ test("states: an account's lists that fail to load say so and are read again on 
     await again.first().click();
     await expect.poll(() => again.count(), patience).toBe(left);
   }
-  expect(await page.getByText("could not be read").count()).toBe(0);
+  expect(await page.getByText("could not be loaded").count()).toBe(0);
   await page.getByText("Never set").first().waitFor();
 });
 

@@ -109,12 +109,12 @@ test("timeline: a failed read says so and is retried on request; the rest of the
     route.fulfill({ status: 400, contentType: "application/problem+json", body: JSON.stringify(problem) }),
   );
   await visitor.goto(`/cases/${found.case_id}`);
-  await page.getByText("What happened could not be read: Not today.").waitFor();
+  await page.getByText("What happened could not be loaded: Not today.").waitFor();
   await page.getByRole("heading", { name: "Audit trail" }).waitFor();
   await page.unroute("**/activities?*");
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByText("Fraud reported").waitFor();
-  expect(await page.getByText("could not be read").count()).toBe(0);
+  expect(await page.getByText("could not be loaded").count()).toBe(0);
 });
 
 test("timeline: print shows only the case, without navigation or buttons, and includes flags and evidence that were collapsed", async () => {

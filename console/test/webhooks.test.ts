@@ -20,12 +20,12 @@ test("developers: a webhook is created, tested, seen to deliver, resent, switche
     await page.getByText("None yet. A webhook posts every change").waitFor();
     await page.getByRole("button", { name: "New webhook" }).click();
     await page.getByLabel("Address", { exact: true }).fill("ftp://nowhere");
-    await page.getByRole("button", { name: "Make it" }).click();
+    await page.getByRole("button", { name: "Create webhook" }).click();
     await page.getByRole("alert").getByText("Address must be an https address").waitFor();
     await page.getByLabel("Address", { exact: true }).fill(receiver.url);
     await page.getByLabel("A case is opened").check();
-    await page.getByRole("button", { name: "Make it" }).click();
-    const shown = page.getByRole("dialog", { name: "The signing secret, this once" });
+    await page.getByRole("button", { name: "Create webhook" }).click();
+    const shown = page.getByRole("dialog", { name: "Store the signing secret now" });
     const secret = await shown.getByLabel("Signing secret", { exact: true }).inputValue();
     await guest.press("Escape");
     await shown.getByRole("button", { name: "I have stored it" }).click();
@@ -40,17 +40,17 @@ test("developers: a webhook is created, tested, seen to deliver, resent, switche
     await page.getByRole("button", { name: /^Deliveries/ }).click();
     await page.getByText("Delivered", { exact: true }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole("button", { name: /^Send again: event \d+$/ }).click();
-    await page.getByText("1 message is sent again.").waitFor();
+    await page.getByRole("button", { name: /^Resend event \d+$/ }).click();
+    await page.getByText("Resending 1 message.").waitFor();
     await vi.waitFor(() => expect(receiver.received).toHaveLength(3), { timeout: 20_000 });
 
     await page.getByRole("button", { name: `Switch off ${receiver.url}` }).click();
     await page.getByText("Off", { exact: true }).waitFor();
     await page.getByRole("button", { name: `Rotate the secret of ${receiver.url}` }).click();
-    await page.getByRole("button", { name: "Make a new secret" }).click();
+    await page.getByRole("button", { name: "Create a new secret" }).click();
     expect(await shown.getByLabel("Signing secret", { exact: true }).inputValue()).not.toBe(secret);
     await shown.getByRole("button", { name: "I have stored it" }).click();
-    await page.getByText("The secret before still signs too").waitFor();
+    await page.getByText("The previous secret also signs until").waitFor();
     await page.getByRole("button", { name: `Delete ${receiver.url}` }).click();
     await page.getByRole("button", { name: "Delete it" }).click();
     await page.getByText("None yet. A webhook posts every change").waitFor();
@@ -72,7 +72,7 @@ test("developers: a failing receiver is reported with its deliveries, and the we
     const { webhook }: { webhook: { webhook_id: string } } = made.json.data;
     await guest.goto("/developers");
     expect(await page.getByLabel("Webhook id", { exact: true }).inputValue()).toBe(webhook.webhook_id);
-    expect(await page.getByRole("link", { name: "Guide" }).getAttribute("href")).toBe("/docs/webhooks");
+    expect(await page.getByRole("link", { name: "Learn more about webhooks" }).getAttribute("href")).toBe("/docs/webhooks");
     await page.getByRole("button", { name: `Send a test message to ${receiver.url}/old` }).click();
     const words = page.getByText("The test message did not arrive: the receiver answered 302.");
     await words.waitFor();
@@ -80,8 +80,8 @@ test("developers: a failing receiver is reported with its deliveries, and the we
 
     const { case_id } = await tenant.openCase("someone");
     await page.getByRole("button", { name: /^Deliveries/ }).click();
-    await page.getByText("the next in").waitFor();
-    await page.getByRole("button", { name: "Send again all that waits or was given up" }).waitFor();
+    await page.getByText("next attempt in").waitFor();
+    await page.getByRole("button", { name: "Resend everything waiting or given up" }).waitFor();
     const inner = page.getByRole("region", { name: "Webhooks" });
     expect(await inner.evaluate((section) => section.scrollWidth - section.clientWidth)).toBe(0);
     expect((await inner.boundingBox())?.width).toBeLessThan(390 - 56);
@@ -91,7 +91,7 @@ test("developers: a failing receiver is reported with its deliveries, and the we
     await page.getByLabel("A case is closed").check();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("case.opened, case.closed").waitFor();
-    await page.getByRole("button", { name: /^Send again: event \d+$/ }).click();
+    await page.getByRole("button", { name: /^Resend event \d+$/ }).click();
     await page.getByText("Delivered", { exact: true }).waitFor();
     expect(receiver.received.at(-1)?.event.resource.id).toBe(case_id);
     expect(guest.complaints).toEqual([]);
@@ -108,7 +108,7 @@ test("developers: one webhook too many is rejected with a readable message", asy
   await guest.goto("/developers");
   await guest.page.getByRole("button", { name: "New webhook" }).click();
   await guest.page.getByLabel("Address", { exact: true }).fill(url);
-  await guest.page.getByRole("button", { name: "Make it" }).click();
+  await guest.page.getByRole("button", { name: "Create webhook" }).click();
   await guest.page.getByRole("alert").getByText("The tenant already has the maximum of 20 webhooks. Delete one first.").waitFor();
   expect(guest.complaints).toEqual([]);
 });

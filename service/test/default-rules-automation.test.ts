@@ -26,7 +26,7 @@ test("rule scripted_rhythm: 8 gaps of the same length open a Bot case for the ac
       overall_risk_score: 4,
       primary_fraud_label: "Bot",
       recommended_action: "CHALLENGE",
-      summary: "8 gaps between actions vary by 0 of their mean of 2,000 ms; people are above 0.4.",
+      summary: "The 8 gaps between actions vary by 0 of their mean of 2,000 ms. People vary by more than 0.4.",
     },
   });
   expect(shownValues(found, "scripted_rhythm")).toEqual({
@@ -97,7 +97,7 @@ test("rule bot_past_login: a headless browser that uses an account opens a Bot c
       overall_risk_score: 3,
       primary_fraud_label: "Bot",
       recommended_action: "MONITOR",
-      summary: "An account is in use by a program: bot user agent: yes, said by the browser itself: no.",
+      summary: "A program uses the account. Bot user agent: yes. Automation reported by the browser: no.",
     },
   });
   expect(shownValues(found, "bot_past_login")).toMatchObject({ "event.is_bot_agent": true, "session.is_webdriver": false });
@@ -162,11 +162,10 @@ test("rule no_browser: together with another rule it raises the score", async ()
     overall_risk_score: 4,
     primary_fraud_label: "Account Takeover",
     recommended_action: "CHALLENGE",
-    summary: "200 was sent 10 minutes after a sensitive change; this account had sent 3 amounts before. And 1 more reason.",
+    summary:
+      "An amount of 200 followed 10 minutes after a sensitive change. Earlier amounts of this account: 3. And 1 more reason.",
   });
-  expect(found.details.highlights).toContain(
-    "Nothing was heard from a browser in this session, though the site's pages send their events.",
-  );
+  expect(found.details.highlights).toContain("No browser sent events in this session, although the site's pages normally do.");
   expect(shownValues(found, "no_browser")).toMatchObject({ "tenant.has_browser": true, "session.has_browser": false });
 });
 

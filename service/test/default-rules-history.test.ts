@@ -29,7 +29,7 @@ test("rule flagged_account_active: a log-in, payment or change on a fraudulent a
       overall_risk_score: 3,
       primary_fraud_label: "Organic",
       recommended_action: "ESCALATE",
-      summary: "The account is active (payment) though it is flagged; blocked: no, fraudulent: yes.",
+      summary: "The account is flagged but active (payment). Blocked: no. Fraudulent: yes.",
     },
   });
 });
@@ -94,7 +94,7 @@ test("rule linked_fraud: an account on the device of a confirmed fraud opens a S
       overall_risk_score: 3,
       primary_fraud_label: "Synthetic",
       recommended_action: "ESCALATE",
-      summary: "Accounts on this device: 2. Others among them with a fraud confirmed in the last 90 days: 1.",
+      summary: "Other accounts on this device with a fraud confirmed in the last 90 days: 1. All accounts on the device: 2.",
     },
   });
   expect(shownValues(found, "linked_fraud")).toEqual({ "device.confirmed_frauds_90d": 1, "device.accounts_total": 2 });

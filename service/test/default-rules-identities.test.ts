@@ -98,7 +98,8 @@ test("rule signups_disposable: a second sign-up on a device with a disposable e-
       overall_risk_score: 3,
       primary_fraud_label: "Synthetic",
       recommended_action: "MONITOR",
-      summary: "A sign-up with a throw-away e-mail address; sign-ups within a day on its device: 2, from its address: 0.",
+      summary:
+        "An account signed up with a disposable e-mail address. Sign-ups within a day on its device: 2, from its address: 0.",
     },
   });
   expect(shownValues(found, "signups_disposable")).toEqual({

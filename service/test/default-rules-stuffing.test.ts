@@ -111,7 +111,8 @@ test("rule stuffing_address: the eighth account that fails from one address with
     details: {
       overall_risk_score: 3,
       primary_fraud_label: "Bot",
-      summary: "Log-ins to 8 accounts failed from one address within 10 minutes; accounts that logged in there in the hour: 0.",
+      summary:
+        "Log-ins to 8 accounts failed from one address within 10 minutes. Accounts that logged in from it within the hour: 0.",
     },
   });
   expect(shownValues(found, "stuffing_address")).toEqual({
@@ -247,7 +248,7 @@ test("rule password_spraying: tries on 20 accounts from 3 addresses of one netwo
     details: {
       overall_risk_score: 3,
       primary_fraud_label: "Bot",
-      summary: "Log-ins to 20 accounts failed in one network within an hour; its addresses: 3.",
+      summary: "Log-ins to 20 accounts failed from one network within an hour. Addresses used: 3.",
     },
   });
   expect(shownValues(found, "password_spraying")).toEqual({

@@ -26,7 +26,7 @@ test("rule success_after_failures: a log-in after 10 failures in 10 minutes open
       overall_risk_score: 3,
       primary_fraud_label: "Account Takeover",
       recommended_action: "CHALLENGE",
-      summary: "A log-in succeeded after 10 failures within an hour; new device: no.",
+      summary: "A log-in succeeded after 10 failed log-ins within an hour. New device: no.",
     },
   });
   expect(shownValues(found, "success_after_failures")).toEqual({
@@ -56,7 +56,9 @@ test("rule success_after_failures: on a new device 5 failures in an hour are eno
   const stage = await Stage.open();
   const last = await stage.playLast([login(0), ...failed(5, day, 11), login(day + 59, { device_id: "another" })]);
   expect(last.rules).toEqual(["success_after_failures"]);
-  expect((await stage.onlyCase()).details.summary).toBe("A log-in succeeded after 5 failures within an hour; new device: yes.");
+  expect((await stage.onlyCase()).details.summary).toBe(
+    "A log-in succeeded after 5 failed log-ins within an hour. New device: yes.",
+  );
 });
 
 test("rule success_after_failures: 9 failures on the known device, 4 before a new one, or 5 in an hour on the known one are not enough", async () => {
@@ -224,7 +226,7 @@ test("rule impossible_travel: a log-in that would need to be faster than any aer
     primary_fraud_label: "Account Takeover",
     recommended_action: "CHALLENGE",
     summary:
-      "Since the last log-in somebody would have travelled at 1,039 km/h (minutes since another country: 300), and the device is not known.",
+      "The log-in came too soon after one from another place. Speed of travel: 1,039 km/h. Minutes since another country: 300. The device is new or unknown.",
   });
   expect(shownValues(found, "impossible_travel")).toEqual({
     "account.country_is_new": true,

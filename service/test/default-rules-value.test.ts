@@ -27,7 +27,7 @@ test("rule change_then_value: four times the usual amount within two hours of a 
       overall_risk_score: 3,
       primary_fraud_label: "Account Takeover",
       recommended_action: "CHALLENGE",
-      summary: "200 was sent 120 minutes after a sensitive change; this account had sent 3 amounts before.",
+      summary: "An amount of 200 followed 120 minutes after a sensitive change. Earlier amounts of this account: 3.",
     },
   });
   expect(shownValues(found, "change_then_value")).toMatchObject({
@@ -103,7 +103,7 @@ test("rule value_far_above_own: ten times the account's median opens an Account 
       overall_risk_score: 3,
       primary_fraud_label: "Account Takeover",
       recommended_action: "CHALLENGE",
-      summary: "200 is 10 times this account's median of 3 amounts.",
+      summary: "The amount 200 is 10 times the median of this account's 3 earlier amounts.",
     },
   });
   expect(shownValues(found, "value_far_above_own")).toMatchObject({ "account.value_ratio": 10, "event.value": 200 });

@@ -81,6 +81,6 @@ test("tag: a log-in by an automated browser opens a case for that account", asyn
   await visit.page.goto(`${customer.shop.origin}/login`);
   await visit.signIn("ann");
   await visit.page.close({ runBeforeUnload: true });
-  const opened = await customer.expectCase(/said by the browser itself: yes/);
+  const opened = await customer.expectCase(/Automation reported by the browser: yes/);
   expect(opened).toMatchObject({ website_account_id: "ann", details: { primary_fraud_label: "Bot" } });
 });

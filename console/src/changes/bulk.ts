@@ -79,7 +79,7 @@ export class BulkClosing {
       const held = contended.flatMap((each) => byId.get(each.case_id) ?? []);
       if (held.length === 0) return [];
       if (tries < contendedMax) return await this.#send({ cases: held, key: newKey() }, left, tries + 1);
-      const words = "Somebody else is changing it right now.";
+      const words = "Somebody else is changing this case right now.";
       this.#record(held.map((each) => [each.case_id, { kind: "failed", words }]));
       return held;
     } catch (error) {

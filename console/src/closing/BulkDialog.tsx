@@ -3,6 +3,7 @@ import { useRef, useState, type ReactNode } from "react";
 import { accountName } from "../parts/account-name.ts";
 import { Button, Kbd } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
+import { GuideLink } from "../parts/GuideLink.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
 import { BulkClosing, type BulkOutcome } from "../changes/bulk.ts";
 import { VerdictFields } from "./VerdictFields.tsx";
@@ -51,7 +52,7 @@ export function BulkDialog({ rows, onOutcomes, onClose }: Props) {
         ) : (
           <>
             {phase === "done" && closing?.hasFailed && (
-              <Button onClick={() => void go((each) => each.retry())}>Retry what failed</Button>
+              <Button onClick={() => void go((each) => each.retry())}>Retry failed cases</Button>
             )}
             <Button look="primary" onClick={onClose} disabled={phase === "working"}>
               Done
@@ -61,7 +62,10 @@ export function BulkDialog({ rows, onOutcomes, onClose }: Props) {
       }
     >
       {phase === "asking" || !closing ? (
-        <VerdictFields draft={draft} onDraft={setDraft} onSubmit={() => void go((each) => each.run())} isDisabled={false} />
+        <>
+          <VerdictFields draft={draft} onDraft={setDraft} onSubmit={() => void go((each) => each.run())} isDisabled={false} />
+          <GuideLink page="investigators#close-many-cases" about="closing many cases" className="mt-3 text-xs" />
+        </>
       ) : (
         <Results rows={rows} closing={closing} />
       )}
@@ -110,7 +114,7 @@ function OutcomeWords({ outcome }: { outcome: BulkOutcome }): ReactNode {
         </span>
       );
     case "absent":
-      return <span className="text-soft">No longer there</span>;
+      return <span className="text-soft">No longer exists</span>;
     default:
       return <span className="text-bad">Failed: {outcome.words}</span>;
   }

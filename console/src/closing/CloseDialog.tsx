@@ -4,6 +4,7 @@ import { caseName } from "../parts/account-name.ts";
 import { Button, Kbd } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Alert } from "../parts/Field.tsx";
+import { GuideLink } from "../parts/GuideLink.tsx";
 import { Score } from "../parts/Score.tsx";
 import type { Disposition, Verdict } from "../changes/desk.ts";
 import { ConflictStrip } from "./ConflictStrip.tsx";
@@ -66,6 +67,7 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
         <p className="line-clamp-3 text-sm text-soft">{seen.details.summary}</p>
       </div>
       <VerdictFields draft={draft} onDraft={write} onSubmit={conflict ? () => {} : send} isDisabled={isBusy} />
+      <GuideLink page="investigators#decide" about="closing a case" className="mt-3 text-xs" />
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 import type { Case } from "@casehound/client";
 import { GitCompareArrows } from "lucide-react";
 import { Button } from "../parts/Button.tsx";
+import { GuideLink } from "../parts/GuideLink.tsx";
 import { ageWords } from "../parts/Time.tsx";
 import { differenceOf } from "../changes/difference.ts";
 
@@ -19,11 +20,16 @@ export function ConflictStrip({ seen, now, onAnyway, onReview, isBusy }: Props) 
       <p className="flex gap-2 text-warn">
         <GitCompareArrows size={16} className="mt-0.5 shrink-0" aria-hidden />
         <span className="[overflow-wrap:anywhere]">
-          <strong className="font-semibold">Changed {ageWords(changed_at)} ago</strong> by {changed_by}: {parts.join(", ")}.
-          Nothing was closed.
+          <strong className="font-semibold">Changed {ageWords(changed_at)} ago</strong> by {changed_by}: {parts.join(", ")}. The
+          case was not closed.
         </span>
       </p>
-      <div className="mt-2.5 flex justify-end gap-2">
+      <div className="mt-2.5 flex items-center justify-end gap-2">
+        <GuideLink
+          page="investigators#if-the-case-changed-while-you-decided"
+          about="conflicting changes"
+          className="mr-auto text-xs"
+        />
         <Button onClick={onReview} disabled={isBusy}>
           Keep reviewing
         </Button>

@@ -30,7 +30,10 @@ export function showCase(cache: QueryClient, found: Case): void {
 
 export function tellClosedBefore(closed: Case): void {
   const { changed_by: by } = closed.current_state;
-  toast({ kind: "problem", words: `${by} had closed this case${outcomeWords(closed)} before. Your verdict was not recorded.` });
+  toast({
+    kind: "problem",
+    words: `${by} already closed this case${outcomeWords(closed)}. Your outcome and reason were not saved.`,
+  });
 }
 
 function outcomeWords({ current_state: { disposition } }: Case): string {
@@ -128,7 +131,7 @@ function causeOf(result: Exclude<Reopening, { kind: "reopened" }>): string {
   if (result.kind === "refused") return result.words.replace(/\.$/, "");
   const { status, current_state: state } = result.found;
   const by = state.changed_by === "system" ? "Detection" : state.changed_by;
-  return status === "OPEN" ? `${by} has opened it again already` : `${by} has changed it since`;
+  return status === "OPEN" ? `${by} has already reopened it` : `${by} has changed it since`;
 }
 
 // Grouped by cause, because many failures often share one.
@@ -137,7 +140,7 @@ function failuresOf(tried: readonly Tried[]): string {
     result.kind === "reopened" ? [] : [{ name: accountName(closed.website_account_id), cause: causeOf(result) }],
   );
   const groups = Object.entries(Object.groupBy(failed, ({ cause }) => cause));
-  return groups.map(([cause, own = []]) => `Not ${namesOf(own.map(({ name }) => name))}: ${cause}.`).join(" ");
+  return groups.map(([cause, own = []]) => `Not reopened: ${namesOf(own.map(({ name }) => name))} (${cause}).`).join(" ");
 }
 
 function namesOf(names: readonly string[]): string {

@@ -93,6 +93,6 @@ export function useClosing(watch: Watch): {
 // The person has moved on, so report the failure in a toast and do not take the focus.
 function tellLater({ seen, conflict, problem }: Opened, onReview: () => void): void {
   const name = caseName(seen.website_account_id);
-  const words = conflict ? `Still open, for it changed since you looked: ${name}.` : `Not closed: ${name}. ${problem ?? ""}`;
-  toast({ kind: "problem", words: `${words} Your words are kept.`, action: { name: "Review", run: onReview } });
+  const words = conflict ? `Not closed: ${name}. It changed since you looked.` : `Not closed: ${name}. ${problem ?? ""}`;
+  toast({ kind: "problem", words: `${words} Your draft is kept.`, action: { name: "Review", run: onReview } });
 }

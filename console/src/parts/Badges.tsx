@@ -34,19 +34,19 @@ export const flagFacts: Record<Flag, FlagFacts> = {
     name: "Blocked",
     key: "b",
     icon: <Ban size={14} aria-hidden />,
-    changed: (account, isOn) => (isOn ? `Blocked ${account}.` : `${account} is not blocked any more.`),
+    changed: (account, isOn) => (isOn ? `Blocked ${account}.` : `${account} is no longer blocked.`),
   },
   is_quarantined: {
     name: "Quarantined",
     key: "q",
     icon: <Lock size={14} aria-hidden />,
-    changed: (account, isOn) => (isOn ? `Quarantined ${account}.` : `${account} is not quarantined any more.`),
+    changed: (account, isOn) => (isOn ? `Quarantined ${account}.` : `${account} is no longer quarantined.`),
   },
   is_fraudulent: {
     name: "Fraudulent",
     key: "f",
     icon: <FlagIcon size={14} aria-hidden />,
-    changed: (account, isOn) => (isOn ? `Marked ${account} as fraudulent.` : `${account} is not marked as fraudulent any more.`),
+    changed: (account, isOn) => (isOn ? `Marked ${account} as fraudulent.` : `${account} is no longer marked as fraudulent.`),
   },
 };
 

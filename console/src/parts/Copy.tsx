@@ -19,7 +19,7 @@ function CopyButton({ text, name, className = "" }: { text: string; name: string
       await navigator.clipboard.writeText(text);
       setCopied(true);
     } catch {
-      toast({ kind: "problem", words: "The browser did not allow to copy. Select the text, and copy it with its own keys." });
+      toast({ kind: "problem", words: "The browser did not allow copying. Select the text and copy it by hand." });
     }
   };
   return (
@@ -33,9 +33,9 @@ function CopyButton({ text, name, className = "" }: { text: string; name: string
 export async function copyAddress(whose: "case" | "account"): Promise<void> {
   try {
     await navigator.clipboard.writeText(location.href);
-    toast({ kind: "done", words: `The ${whose}'s address is copied.` });
+    toast({ kind: "done", words: `Copied the link to this ${whose}.` });
   } catch {
-    toast({ kind: "problem", words: "The browser did not allow to copy." });
+    toast({ kind: "problem", words: "The browser did not allow copying." });
   }
 }
 

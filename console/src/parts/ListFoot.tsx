@@ -18,7 +18,7 @@ export function ListFoot({ list, what, more }: Props) {
     <div className="no-print flex flex-wrap items-center gap-3 px-4 py-2">
       {list.isError && (
         <p role="alert" className="text-soft">
-          {what} could not be read: {wordsOf(list.error)}
+          {what} could not be loaded: {wordsOf(list.error)}
         </p>
       )}
       <Button disabled={list.isFetching} onClick={() => void (isAgain ? list.refetch() : list.fetchNextPage())}>

@@ -6,7 +6,7 @@ import { Empty } from "./States.tsx";
 export function NotAvailable({ what }: { what: string }) {
   return (
     <Empty title={`${what} is not available to you`} icon={<EyeOff size={20} aria-hidden />}>
-      Your role does not include it. An admin can change that.
+      Your role does not include it. An admin can change your role.
     </Empty>
   );
 }
@@ -17,7 +17,8 @@ export function PartNotAvailable({ scope, what = "This" }: { scope: Scope; what?
     <p className="flex items-start gap-2 text-sm text-soft">
       <Lock size={15} className="mt-0.5 shrink-0 text-faint" aria-hidden />
       <span>
-        {what} is not available to your role: it needs <code className="font-mono text-xs">{scope}</code>, which admins have.
+        {what} is not available to your role. It requires the scope <code className="font-mono text-xs">{scope}</code>, which
+        admins have.
       </span>
     </p>
   );

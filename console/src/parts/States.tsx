@@ -32,7 +32,7 @@ export function Loading({ lines = 6, name = "Loading" }: { lines?: number; name?
 
 export function Trouble({ error, onRetry, isScreen = false }: { error: unknown; onRetry?: () => void; isScreen?: boolean }) {
   return (
-    <Empty isScreen={isScreen} title="This could not be read" icon={<CircleAlert size={20} aria-hidden />}>
+    <Empty isScreen={isScreen} title="This could not be loaded" icon={<CircleAlert size={20} aria-hidden />}>
       <p role="alert">{wordsOf(error)}</p>
       {onRetry && (
         <Button className="mt-3" onClick={onRetry}>
@@ -50,7 +50,7 @@ export function Stale({ read }: { read: Read }) {
   if (!read.isRefetchError) return null;
   return (
     <p role="alert" className="no-print flex items-center gap-2 border-b border-line bg-warn-soft px-5 py-1.5 text-xs text-warn">
-      This may be out of date: it could not be read again. {wordsOf(read.error)}
+      This may be out of date, because it could not be reloaded. {wordsOf(read.error)}
       <button type="button" className="font-medium underline" onClick={() => void read.refetch()}>
         Try again
       </button>

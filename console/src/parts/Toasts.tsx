@@ -76,7 +76,7 @@ export function Toasts() {
               {action.name}
             </Button>
           )}
-          <IconButton name="Put this message away" onClick={() => dismissToast(id)}>
+          <IconButton name="Dismiss this message" onClick={() => dismissToast(id)}>
             <X size={15} aria-hidden />
           </IconButton>
         </div>

@@ -103,11 +103,11 @@ function SignInAgain({ keeper, onSignedIn, onLeave }: Again) {
   return (
     <Dialog title="Your session has ended" width="small">
       <p className="mb-4 text-sm text-soft">
-        Sign in again to go on. What you have written is still here, and what was being saved is sent then.
+        Sign in again to continue. What you have written is still here, and unsaved changes are sent after you sign in.
       </p>
       <SignInForm onSignedIn={onSignedIn} known={{ email: user.email, tenant: tenant.slug }} />
       <Button look="quiet" className="mt-3 w-full" onClick={onLeave}>
-        I am somebody else: discard it
+        I am somebody else: discard the drafts
       </Button>
     </Dialog>
   );

@@ -58,7 +58,7 @@ function tellFlag({ change, flags, cache, desk }: Told): void {
   const undo = async () => {
     const account = await soon(cache.ensureQueryData(queriesOf(desk.client).account(id)));
     if (account) await flags.putBack(account, { flag, value: !value });
-    else toast({ kind: "problem", words: "Not undone: the account could not be read." });
+    else toast({ kind: "problem", words: "Not undone: the account could not be loaded." });
   };
   offerUndo(desk, { about, words, undo: () => void undo() });
 }

@@ -111,6 +111,6 @@ function isProblem(answer: unknown): answer is Problem {
 }
 
 function unknownProblem(status: number): Problem {
-  const detail = "The service could not be asked.";
+  const detail = "The service could not be reached.";
   return { type: "bad-gateway", title: "Bad gateway", status, detail, errors: null };
 }

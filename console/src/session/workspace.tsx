@@ -24,6 +24,6 @@ export const WorkspaceContext = createContext<Workspace | null>(null);
 
 export function useWorkspace(): Workspace {
   const workspace = use(WorkspaceContext);
-  if (!workspace) throw new Error("There is no session here.");
+  if (!workspace) throw new Error("useWorkspace was called without a session.");
   return workspace;
 }

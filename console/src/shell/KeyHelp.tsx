@@ -7,7 +7,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
   const [areLettersOn, chooseLetters] = useLetters();
   const groups = Object.entries(Object.groupBy(bindings, ({ group }) => group));
   return (
-    <Dialog title="Keys" onClose={onClose} width="wide">
+    <Dialog title="Keyboard shortcuts" onClose={onClose} width="wide">
       <div className="columns-2 gap-8">
         {groups.map(([group, own = []]) => (
           <section key={group} className="mb-5 break-inside-avoid">
@@ -32,7 +32,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
           checked={areLettersOn}
           onChange={(event) => chooseLetters(event.target.checked)}
         />
-        Single letters and digits act as keys
+        Use single letters and digits as shortcuts
       </label>
     </Dialog>
   );

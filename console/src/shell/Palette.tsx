@@ -42,8 +42,8 @@ export function Palette({ onClose, onKeys }: { onClose: () => void; onKeys: () =
         aria-expanded
         aria-controls={listId}
         aria-activedescendant={`${listId}-${chosen}`}
-        aria-label="A screen, an action, a case's or an account's id"
-        placeholder="A screen, an action, a case's or an account's id"
+        aria-label="Screen, action, case id or account id"
+        placeholder="Screen, action, case id or account id"
         className={inputLook}
         value={text}
         onChange={(event) => {
@@ -87,10 +87,10 @@ function useCommands(text: string, onKeys: () => void): Command[] {
       hint: <Kbd>{shown ?? (key.length === 1 ? key.toUpperCase() : key)}</Kbd>,
     }));
   const own: Command[] = [
-    { name: "Show the keys", run: onKeys },
+    { name: "Show keyboard shortcuts", run: onKeys },
     { name: "Use the light theme", run: () => chooseTheme("light") },
     { name: "Use the dark theme", run: () => chooseTheme("dark") },
-    { name: "Use the system's theme", run: () => chooseTheme("system") },
+    { name: "Use the system theme", run: () => chooseTheme("system") },
   ];
   const named = [...screens, ...actions, ...own].filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
   if (text === "") return named;

@@ -10,15 +10,15 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
   const { session, csrfToken } = useWorkspace();
   const run = async (typed: (name: string) => string) => {
     await changePassword({ current: typed("current"), new: typed("new") }, csrfToken());
-    toast({ kind: "done", words: "Your password is changed. Wherever else you were signed in, you are signed out." });
+    toast({ kind: "done", words: "Your password is changed. You are signed out everywhere else." });
     onClose();
   };
   return (
     <FormDialog
       title="Change the password"
       width="small"
-      act="Change it"
-      actBusy="Changing it…"
+      act="Change password"
+      actBusy="Changing…"
       onClose={onClose}
       refuse={(typed) => (typed("new") === typed("again") ? null : "The two new passwords differ.")}
       run={run}
@@ -41,7 +41,7 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
         required
         hint={`At least ${lengthMin} characters. Your other sessions end.`}
       />
-      <Field name="again" type="password" label="The same again" autoComplete="new-password" required />
+      <Field name="again" type="password" label="Repeat the password" autoComplete="new-password" required />
     </FormDialog>
   );
 }

@@ -12,7 +12,7 @@ type Open = "password" | "everywhere" | null;
 const themes = [
   { name: "Light", icon: <Sun size={14} aria-hidden />, value: "light" as const },
   { name: "Dark", icon: <Moon size={14} aria-hidden />, value: "dark" as const },
-  { name: "As the system", icon: <Monitor size={14} aria-hidden />, value: "system" as const },
+  { name: "System", icon: <Monitor size={14} aria-hidden />, value: "system" as const },
 ];
 
 // The signed-in person, with personal settings: theme, password, sessions.

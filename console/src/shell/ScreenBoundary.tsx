@@ -13,10 +13,10 @@ export class ScreenBoundary extends Component<{ children: ReactNode }, { isBroke
   override render(): ReactNode {
     if (!this.state.isBroken) return this.props.children;
     return (
-      <Empty isScreen title="This screen broke">
-        <p>It is a fault of the console. What the service has answered is safe.</p>
+      <Empty isScreen title="This screen failed">
+        <p>The console has a fault. What was saved is safe.</p>
         <Button className="mt-3" onClick={() => this.setState({ isBroken: false })}>
-          Show it again
+          Reload the screen
         </Button>
       </Empty>
     );

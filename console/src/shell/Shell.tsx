@@ -22,7 +22,7 @@ export function Shell() {
   const bindings = useMemo<Binding[]>(
     () => [
       { key: "mod+k", shown: "Ctrl K", name: "Find anything", group: "Everywhere", run: () => setOpen("palette") },
-      { key: "?", name: "Show the keys", group: "Everywhere", run: () => setOpen("keys") },
+      { key: "?", name: "Show keyboard shortcuts", group: "Everywhere", run: () => setOpen("keys") },
     ],
     [],
   );
@@ -30,7 +30,7 @@ export function Shell() {
   return (
     <div className="on-paper flex h-full flex-col">
       <a href="#screen" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-raised focus:p-2">
-        Skip to the content
+        Skip to content
       </a>
       <UnsavedBanner />
       <div className="on-paper flex min-h-0 flex-1">
@@ -96,13 +96,13 @@ function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void })
           ))}
       </nav>
       <div className="mt-auto grid gap-0.5">
-        <a href={guide} target="_blank" rel="noreferrer" className={itemLook} title="Documentation of this screen">
+        <a href={guide} target="_blank" rel="noreferrer" className={itemLook} title="Documentation for this screen">
           <BookOpen size={16} aria-hidden />
           <span className="max-xl:sr-only">Documentation</span>
         </a>
-        <button type="button" className={itemLook} onClick={onKeys} title="Keys">
+        <button type="button" className={itemLook} onClick={onKeys} title="Keyboard shortcuts">
           <Keyboard size={16} aria-hidden />
-          <span className="max-xl:sr-only">Keys</span>
+          <span className="max-xl:sr-only">Shortcuts</span>
         </button>
         <PersonMenu look={itemLook} />
       </div>

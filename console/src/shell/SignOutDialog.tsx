@@ -5,10 +5,7 @@ export function SignOutDialog({ onClose }: { onClose: () => void }) {
   const { leave } = useWorkspace();
   return (
     <SureDialog title="Sign out everywhere" act="Sign out everywhere" isHarsh onClose={onClose} run={() => leave("everywhere")}>
-      <p>
-        Every browser in which you are signed in is signed out at once, this one too. What you have begun to write here is
-        discarded.
-      </p>
+      <p>You are signed out of every browser at once, including this one. Drafts in this tab are discarded.</p>
     </SureDialog>
   );
 }

@@ -81,14 +81,14 @@ function Heading({ group: { id, session, own, startedAt, lastAt } }: { group: Gr
         {countWords(count, "event")}
         {count > 1 && ` in ${lasted}`}
       </span>
-      {id === noSession && <span className="text-soft">outside of any session</span>}
-      {session?.session_status === "ACTIVE" && <span className="text-xs font-medium text-good">going on</span>}
+      {id === noSession && <span className="text-soft">outside any session</span>}
+      {session?.session_status === "ACTIVE" && <span className="text-xs font-medium text-good">active</span>}
       {session && session.accounts > 1 && (
         <span className="text-xs font-medium text-warn">{countWords(session.accounts, "account")} in it</span>
       )}
       {session?.is_webdriver === true && (
         <span className="inline-flex items-center gap-1 self-center text-xs font-medium text-warn">
-          <Bot size={13} aria-hidden /> driven by a program
+          <Bot size={13} aria-hidden /> automated
         </span>
       )}
       {session?.user_agent !== undefined && (
@@ -110,7 +110,7 @@ function Facts({ session }: { session: Session }) {
     ["Addresses", ips.length > 0 ? ips.join(", ") : undefined],
     ["Pages", page_views > 0 ? String(page_views) : undefined],
     ["Language", client?.locale],
-    ["Zone", zone === undefined ? undefined : `UTC${zone < 0 ? "−" : "+"}${Math.abs(zone) / 60}`],
+    ["Time zone", zone === undefined ? undefined : `UTC${zone < 0 ? "−" : "+"}${Math.abs(zone) / 60}`],
     ["Screen", client?.screen],
     ["Came from", client?.referrer],
   ];
@@ -144,7 +144,7 @@ function SessionEvents({ group, whose, chosen, onRead }: EventsProps) {
       <Rows rows={first} whose={whose} chosen={chosen} />
       {list.isError && (
         <p role="alert" className="px-10 py-1 text-soft">
-          The session's other events could not be read: {wordsOf(list.error)}
+          The session's other events could not be loaded: {wordsOf(list.error)}
         </p>
       )}
       {(list.hasNextPage || list.isError) && (

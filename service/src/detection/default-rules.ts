@@ -45,7 +45,7 @@ const stuffing: DefaultRule[] = [
     // Accounts are compared with accounts, because anybody can log in to one account many times.
     expression: `${isLogin} && ip.failed_accounts_10m >= 8 && ip.failed_accounts_1h > 2 * ip.login_accounts_1h && ${isStrangersLogin}`,
     sentence:
-      "Log-ins to {ip.failed_accounts_10m} accounts failed from one address within 10 minutes; accounts that logged in there in the hour: {ip.login_accounts_1h}.",
+      "Log-ins to {ip.failed_accounts_10m} accounts failed from one address within 10 minutes. Accounts that logged in from it within the hour: {ip.login_accounts_1h}.",
     label: "Bot",
     weight: 3.2,
     about: "address",
@@ -66,7 +66,7 @@ const stuffing: DefaultRule[] = [
     name: "Password spraying",
     expression: `${isLogin} && network.failed_accounts_1h >= 20 && network.ips_1h >= 3 && network.failed_accounts_1h > 3 * network.login_accounts_1h && ${isStrangersLogin}`,
     sentence:
-      "Log-ins to {network.failed_accounts_1h} accounts failed in one network within an hour; its addresses: {network.ips_1h}.",
+      "Log-ins to {network.failed_accounts_1h} accounts failed from one network within an hour. Addresses used: {network.ips_1h}.",
     label: "Bot",
     weight: 3.2,
     about: "network",
@@ -81,7 +81,8 @@ const takeover: DefaultRule[] = [
     // Anybody can type wrong passwords before the owner logs in. On a device that the account has used, the rule needs a history,
     // with which a usual log-in speaks for the owner.
     expression: `event.type == "login_succeeded" && ((account.failed_logins_10m >= 10 && (account.device_is_new || !device.is_known || account.logins == 0 || login.history >= 4)) || (account.failed_logins_1h >= 5 && account.device_is_new))`,
-    sentence: "A log-in succeeded after {account.failed_logins_1h} failures within an hour; new device: {account.device_is_new}.",
+    sentence:
+      "A log-in succeeded after {account.failed_logins_1h} failed log-ins within an hour. New device: {account.device_is_new}.",
     label: "Account Takeover",
     weight: 3,
     about: "account",
@@ -113,7 +114,7 @@ const takeover: DefaultRule[] = [
     name: "Impossible travel",
     expression: `event.type == "login_succeeded" && account.country_is_new && (account.device_is_new || !device.is_known) && (account.travel_kmh > 1000 || account.minutes_since_other_country < 60)`,
     sentence:
-      "Since the last log-in somebody would have travelled at {account.travel_kmh} km/h (minutes since another country: {account.minutes_since_other_country}), and the device is not known.",
+      "The log-in came too soon after one from another place. Speed of travel: {account.travel_kmh} km/h. Minutes since another country: {account.minutes_since_other_country}. The device is new or unknown.",
     label: "Account Takeover",
     weight: 3.2,
     about: "account",
@@ -124,7 +125,7 @@ const takeover: DefaultRule[] = [
     name: "Sensitive change, then a high amount",
     expression: `${isMoney} && account.minutes_since_sensitive_change <= 120 && (account.value_ratio >= 4 || (account.values < 3 && event.value >= 1000) || (session.began_on_new_device && account.value_ratio >= 2))`,
     sentence:
-      "{event.value} was sent {account.minutes_since_sensitive_change} minutes after a sensitive change; this account had sent {account.values} amounts before.",
+      "An amount of {event.value} followed {account.minutes_since_sensitive_change} minutes after a sensitive change. Earlier amounts of this account: {account.values}.",
     label: "Account Takeover",
     weight: 3.2,
     about: "account",
@@ -134,7 +135,8 @@ const takeover: DefaultRule[] = [
     rule_id: "value_far_above_own",
     name: "Amount far above the account's own",
     expression: `${isMoney} && event.value >= 100 && ((account.value_ratio >= 10 && ${isStrangeDevice}) || (account.value_ratio >= 4 && login.ratio >= 1))`,
-    sentence: "{event.value} is {account.value_ratio} times this account's median of {account.values} amounts.",
+    sentence:
+      "The amount {event.value} is {account.value_ratio} times the median of this account's {account.values} earlier amounts.",
     label: "Account Takeover",
     weight: 2.6,
     about: "account",
@@ -165,10 +167,10 @@ const identities: DefaultRule[] = [
   },
   {
     rule_id: "signups_disposable",
-    name: "Sign-ups with throw-away e-mail",
+    name: "Sign-ups with disposable e-mail",
     expression: `event.type == "signup" && event.email_is_disposable && (device.signups_24h >= 2 || ip.signups_24h >= 3)`,
     sentence:
-      "A sign-up with a throw-away e-mail address; sign-ups within a day on its device: {device.signups_24h}, from its address: {ip.signups_24h}.",
+      "An account signed up with a disposable e-mail address. Sign-ups within a day on its device: {device.signups_24h}, from its address: {ip.signups_24h}.",
     label: "Synthetic",
     weight: 2.8,
     about: "account",
@@ -182,7 +184,7 @@ const automation: DefaultRule[] = [
     name: "Scripted rhythm",
     expression: `event.origin == "browser" && ((session.gaps >= 8 && session.gap_spread < 0.15 && session.gap_mean_ms < 20000) || (session.gaps >= 16 && session.gap_spread < 0.4 && session.gap_mean_ms < 5000)) && !(session.has_inputs && session.inputs > 0)`,
     sentence:
-      "{session.gaps} gaps between actions vary by {session.gap_spread} of their mean of {session.gap_mean_ms} ms; people are above 0.4.",
+      "The {session.gaps} gaps between actions vary by {session.gap_spread} of their mean of {session.gap_mean_ms} ms. People vary by more than 0.4.",
     label: "Bot",
     weight: 4,
     about: "account",
@@ -193,7 +195,7 @@ const automation: DefaultRule[] = [
     name: "Automated browser past the log-in",
     expression: `account.is_known && event.type != "login_failed" && (event.is_bot_agent || session.is_webdriver)`,
     sentence:
-      "An account is in use by a program: bot user agent: {event.is_bot_agent}, said by the browser itself: {session.is_webdriver}.",
+      "A program uses the account. Bot user agent: {event.is_bot_agent}. Automation reported by the browser: {session.is_webdriver}.",
     label: "Bot",
     weight: 2.8,
     about: "account",
@@ -203,7 +205,7 @@ const automation: DefaultRule[] = [
     rule_id: "no_browser",
     name: "Session without a browser",
     expression: `event.origin == "server" && account.is_known && tenant.has_browser && session.is_known && !session.has_browser && login.ratio >= 0 && (${isMoney} || ${isChange})`,
-    sentence: "Nothing was heard from a browser in this session, though the site's pages send their events.",
+    sentence: "No browser sent events in this session, although the site's pages normally do.",
     label: "Bot",
     // An ad blocker looks the same. So this rule adds to other reasons only: by itself it opens no case, and it does not fire
     // after a usual log-in.
@@ -219,7 +221,7 @@ const history: DefaultRule[] = [
     name: "Activity of a blocked or fraudulent account",
     expression: `(account.is_blocked || account.is_fraudulent) && (event.type == "login_succeeded" || ${isMoney} || ${isChange})`,
     sentence:
-      "The account is active ({event.type}) though it is flagged; blocked: {account.is_blocked}, fraudulent: {account.is_fraudulent}.",
+      "The account is flagged but active ({event.type}). Blocked: {account.is_blocked}. Fraudulent: {account.is_fraudulent}.",
     label: "Organic",
     weight: 3,
     about: "account",
@@ -231,7 +233,7 @@ const history: DefaultRule[] = [
     name: "Device of a confirmed fraud",
     expression: `device.confirmed_frauds_90d >= 1 && device.accounts_total <= 3 * device.confirmed_frauds_90d && (event.type in ["login_succeeded", "signup"] || ${isMoney} || ${isChange})`,
     sentence:
-      "Accounts on this device: {device.accounts_total}. Others among them with a fraud confirmed in the last 90 days: {device.confirmed_frauds_90d}.",
+      "Other accounts on this device with a fraud confirmed in the last 90 days: {device.confirmed_frauds_90d}. All accounts on the device: {device.accounts_total}.",
     label: "Synthetic",
     weight: 3,
     about: "account",

@@ -145,7 +145,7 @@ test("finding: an unusual log-in is described by what is unusual and how much hi
     parts: ["country", "os", "asn", "ip", "agent"].map((kind) => [kind, 0.48]),
   };
   expect(findOne({ rules, ratio: small }).highlights[1]).toBe(
-    "Its combination is unusual for this account, compared with its 20 earlier log-ins.",
+    "The combination of values is unusual for this account, compared with its 20 earlier log-ins.",
   );
 });
 
@@ -156,7 +156,7 @@ test("finding: a usual log-in is not a reason, but its reduction is shown among 
   expect(shown).toMatchObject([
     { feature: "login.country", direction: "toward_safe", feature_value: "usual" },
     { feature: "login.device", direction: "toward_safe", feature_value: "usual" },
-    { feature: "login.usual", plain_name: "Limit on the log-in's part", feature_value: "limited" },
+    { feature: "login.usual", plain_name: "Limit for one log-in", feature_value: "limited" },
   ]);
 });
 

@@ -224,14 +224,14 @@ const ratioNames: Record<string, string> = {
   browser: "Browser",
   agent: "User agent",
   device: "Device",
-  usual: "Limit on the log-in's part",
+  usual: "Limit for one log-in",
 };
 
 function ratioWords({ ratio }: Verdict, context: RuleContext): string {
   const isNew = (ratio?.parts ?? [])
     .filter(([, part]: Part) => part > 0.5)
     .map(([name]) => `${(ratioNames[name] ?? name).toLowerCase()}${ratioValue(name, context)}`);
-  const what = isNew.length === 0 ? "Its combination" : sentenceCase(listed(isNew));
+  const what = isNew.length === 0 ? "The combination of values" : sentenceCase(listed(isNew));
   return `${what} ${isNew.length > 1 ? "are" : "is"} unusual for this account, compared with its ${ratio?.history ?? 0} earlier log-ins.`;
 }
 
@@ -261,7 +261,7 @@ function contributor(
     shap_value: rounded(logOdds),
     direction: logOdds >= 0 ? "toward_fraud" : "toward_safe",
     impact_level: size >= 2 ? "HIGH" : size >= 0.75 ? "MEDIUM" : "LOW",
-    description: field?.description ?? "How usual it is for the account, against how usual it is for everybody.",
+    description: field?.description ?? "How usual it is for this account, compared with all accounts.",
   };
 }
 

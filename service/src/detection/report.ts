@@ -45,7 +45,7 @@ export function scoreReport(activity: Activity, nowMs: number): Finding | null {
               shap_value: reportWeight,
               direction: "toward_fraud",
               impact_level: "HIGH",
-              description: "Somebody outside of detection says that this is fraud.",
+              description: "Somebody reported this as fraud.",
             },
           ],
         },

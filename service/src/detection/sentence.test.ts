@@ -65,9 +65,9 @@ test.each([
     "A field begins with one of: event, account, device, ip, network, session, login, tenant.",
   ],
   ["{ event.os }", { offset: 1, line: 1, column: 2 }, "Did you mean `event.os`?"],
-  ["To {event.os", { offset: 3, line: 1, column: 4 }, "A field stands in braces, as `{event.country}`."],
-  ["To event.os}", { offset: 11, line: 1, column: 12 }, "A field stands in braces, as `{event.country}`."],
-  ["To {{event.os}}", { offset: 3, line: 1, column: 4 }, "A field stands in braces, as `{event.country}`."],
+  ["To {event.os", { offset: 3, line: 1, column: 4 }, "Write a field in braces, for example `{event.country}`."],
+  ["To event.os}", { offset: 11, line: 1, column: 12 }, "Write a field in braces, for example `{event.country}`."],
+  ["To {{event.os}}", { offset: 3, line: 1, column: 4 }, "Write a field in braces, for example `{event.country}`."],
   ["{event.attributes}", { offset: 1, line: 1, column: 2 }, null],
 ])("compileSentence: rejects %s at the right position", (template, position, hint) => {
   const expected = { name: "RuleFault", position, hint };

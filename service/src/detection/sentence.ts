@@ -18,9 +18,9 @@ export function compileSentence(template: string): Sentence {
   for (const { 0: text, 1: name, index } of template.matchAll(/\{([^{}]*)\}|[{}]/g)) {
     if (name === undefined) {
       throw new RuleFault(
-        `\`${text}\` has no partner.`,
+        `\`${text}\` has no matching brace.`,
         { input: template, start: index },
-        "A field stands in braces, as `{event.country}`.",
+        "Write a field in braces, for example `{event.country}`.",
       );
     }
     const before = template.slice(from, index);

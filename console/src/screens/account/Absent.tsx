@@ -21,8 +21,8 @@ export function Absent({ accountId }: { accountId: string }) {
   return (
     <div className="mx-auto grid max-w-[60rem] gap-4 p-5">
       <p className="rounded-lg border border-line bg-surface p-4 text-base">
-        This account was erased by <Actor actor={erased.actor} /> on <Moment at={erased.occurred_at} />. What it did and who it
-        was is gone; its cases stay, under this pseudonym. There is nothing left to change.
+        This account was erased by <Actor actor={erased.actor} /> on <Moment at={erased.occurred_at} />. Its activity and identity
+        were deleted. Its cases are kept under this pseudonym. Nothing here can be changed.
       </p>
       <Cases accountId={accountId} />
       <History accountId={accountId} />
@@ -34,11 +34,11 @@ function NeverThere({ accountId }: { accountId: string }) {
   const { may } = useWorkspace();
   const byCrm = useQuery({ ...useHistories().accountsByCrmId(accountId), enabled: may("read:enduseraccounts") });
   return (
-    <Empty title="There is no such account" icon={<UserRoundX size={20} aria-hidden />}>
-      <p>It was never seen here, or it was erased: then its cases have a pseudonym.</p>
+    <Empty title="Account not found" icon={<UserRoundX size={20} aria-hidden />}>
+      <p>This account was never seen, or it was erased. Cases of an erased account are kept under a pseudonym.</p>
       {byCrm.data && byCrm.data.end_user_accounts.length > 0 && (
         <p className="mt-2">
-          But this is a CRM id, of{" "}
+          But it is the CRM id of{" "}
           {byCrm.data.end_user_accounts.map(({ website_account_id: id }) => (
             <AccountLink key={id} id={id} look="mr-2 font-medium text-accent underline" />
           ))}
@@ -54,8 +54,8 @@ export function NoAccount() {
   return (
     <Empty title="No account" icon={<UserRoundX size={20} aria-hidden />}>
       <p>
-        This is not an account. Cases about a device, an address or a network that tried several accounts, or none, are without
-        one, for no single account could be made out. There is nothing to block or to mark here.
+        This is not an account. Some cases are about a device, an address or a network that tried several accounts or none, so no
+        single account could be identified. There is nothing to block or mark here.
       </p>
       <Link to="/" search={{ account: unknownAccount }} className="mt-3 inline-block font-medium text-accent underline">
         Show the open cases without an account

@@ -65,7 +65,7 @@ function AccountView({ account }: { account: EndUserAccount }) {
             <Fact name="Last session">
               {seen === undefined ? <span className="text-faint">none</span> : <Age at={seen} suffix=" ago" />}
             </Fact>
-            <Fact name="Here since">
+            <Fact name="Created">
               <Moment at={created_at} />
             </Fact>
             <Fact name="Changed">
@@ -109,7 +109,7 @@ function Header({ accountId, account, onBack }: HeaderProps) {
           </div>
           <p className="text-xs text-faint">Account</p>
         </div>
-        <IconButton name="Copy the account's address" onClick={() => void copyAddress("account")} className="no-print">
+        <IconButton name="Copy the link to this account" onClick={() => void copyAddress("account")} className="no-print">
           <Link2 size={16} aria-hidden />
         </IconButton>
       </div>

@@ -31,7 +31,7 @@ export function Activity({ accountId }: { accountId: string }) {
     >
       {list.isPending && <div role="status" aria-label="Loading activity" className="m-4 h-40 animate-pulse rounded bg-sunken" />}
       {list.isSuccess && read.length === 0 && (
-        <p className="p-4 text-soft">None is kept: it never did anything, or that was too long ago.</p>
+        <p className="p-4 text-soft">No activity is stored. There was none, or it has expired.</p>
       )}
       {read.length > 1 && (
         <div className="px-4 pt-5">
@@ -56,8 +56,12 @@ export function Sessions({ accountId }: { accountId: string }) {
   return (
     <Section title="Sessions" isFlush>
       {list.isPending && <div role="status" aria-label="Loading sessions" className="m-4 h-16 animate-pulse rounded bg-sunken" />}
-      {list.isSuccess && sessions.length === 0 && <p className="p-4 text-soft">None: it was only ever seen without one.</p>}
-      {!may("read:case") && <p className="px-4 pt-3 text-xs text-faint">Their events are not available to your role.</p>}
+      {list.isSuccess && sessions.length === 0 && (
+        <p className="p-4 text-soft">No sessions. All of its activity came without one.</p>
+      )}
+      {!may("read:case") && (
+        <p className="px-4 pt-3 text-xs text-faint">Your role does not include the events of these sessions.</p>
+      )}
       <Timeline groups={groupsOf(sessions, []).toReversed()} whose={whose} chosen={undefined} isQuiet />
       <ListFoot list={list} what="The sessions" more="Show earlier sessions" />
     </Section>

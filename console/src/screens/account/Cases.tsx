@@ -30,11 +30,11 @@ export function Cases({ accountId }: { accountId: string }) {
   const cases = list.data?.pages.flatMap((page) => page.cases) ?? [];
   return (
     <Section title="Cases" isFlush aside={isAllowed && <AllCases accountId={accountId} />}>
-      {!isAllowed && <p className="p-4 text-soft">Not available: your role does not allow to list cases.</p>}
+      {!isAllowed && <p className="p-4 text-soft">Not available: your role does not allow listing cases.</p>}
       {isAllowed && list.isPending && (
         <div role="status" aria-label="Loading cases" className="m-4 h-16 animate-pulse rounded bg-sunken" />
       )}
-      {list.isSuccess && cases.length === 0 && <p className="p-4 text-soft">There was never a case about it.</p>}
+      {list.isSuccess && cases.length === 0 && <p className="p-4 text-soft">This account has never had a case.</p>}
       {cases.length > 0 && <Table cases={cases} />}
       <ListFoot list={list} what="The cases" more="Show earlier cases" />
     </Section>
@@ -44,7 +44,7 @@ export function Cases({ accountId }: { accountId: string }) {
 function AllCases({ accountId }: { accountId: string }) {
   return (
     <Link to="/" search={{ account: accountId, status: "all" }} className="no-print font-medium text-accent underline">
-      In the queue
+      Show in the queue
     </Link>
   );
 }

@@ -21,7 +21,7 @@ export function Devices({ accountId }: { accountId: string }) {
       aside={isShared && <ToLinks accountId={accountId}>Show what is shared</ToLinks>}
     >
       {list.isPending && <div role="status" aria-label="Loading devices" className="m-4 h-16 animate-pulse rounded bg-sunken" />}
-      {list.isSuccess && links.length === 0 && <p className="p-4 text-soft">None was seen yet.</p>}
+      {list.isSuccess && links.length === 0 && <p className="p-4 text-soft">None seen yet.</p>}
       <ul>
         {links.map((link) => (
           <Row key={`${link.kind} ${link.value}`} link={link} accountId={accountId} />
@@ -43,7 +43,7 @@ function Row({ link: { kind, value, shared_with, first_seen, last_seen }, accoun
           {shared_with > 0 ? (
             <ToLinks accountId={accountId}>shared with {countWords(shared_with, "other")}</ToLinks>
           ) : (
-            "nobody else"
+            "not shared"
           )}{" "}
           · last seen <Age at={last_seen} suffix=" ago" />, first <Age at={first_seen} suffix=" ago" />
         </p>

@@ -59,8 +59,10 @@ export function Flags({ account }: { account: EndUserAccount }) {
           />
         ))}
       </ul>
-      {events.isError && <p className="mt-2 text-xs text-faint">Who set them could not be read: {wordsOf(events.error)}</p>}
-      {!isAllowed && <p className="mt-2 text-xs text-faint">Your role does not allow to change them.</p>}
+      {events.isError && (
+        <p className="mt-2 text-xs text-faint">Who set the flags could not be loaded: {wordsOf(events.error)}</p>
+      )}
+      {!isAllowed && <p className="mt-2 text-xs text-faint">Your role does not allow changing flags.</p>}
     </>
   );
 }
@@ -86,7 +88,7 @@ function FlagRow({ flag, isOn, history, isAllowed, onPress }: RowProps) {
 
 // Claims no more than the log shows.
 function stateWords(isOn: boolean, history: FlagHistory | null): string {
-  if (history?.kind === "earlier") return `${isOn ? "On" : "Off"}, since before the history below begins`;
+  if (history?.kind === "earlier") return `${isOn ? "On" : "Off"} since before the entries below`;
   if (isOn) return "On";
-  return history?.kind === "never" ? "Never set" : history?.kind === "changed" ? "Taken back" : "Off";
+  return history?.kind === "never" ? "Never set" : history?.kind === "changed" ? "Switched off" : "Off";
 }

@@ -33,8 +33,8 @@ export function CaseScreen() {
     const isAbsent = read.error instanceof ProblemError && read.error.status === 404;
     if (isAbsent)
       return (
-        <Empty isScreen title="There is no such case">
-          It may have been in another tenant, or the address is cut short.
+        <Empty isScreen title="Case not found">
+          It may belong to another tenant, or the address may be incomplete.
         </Empty>
       );
     return <Trouble isScreen error={read.error} onRetry={() => void read.refetch()} />;
@@ -127,7 +127,7 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
           {first !== details.overall_risk_score && <span className="text-xs text-faint">{first} when it was opened</span>}
         </div>
         <div className="no-print flex items-center gap-1">
-          <IconButton name="Copy the case's address" onClick={() => void copyAddress("case")}>
+          <IconButton name="Copy the link to this case" onClick={() => void copyAddress("case")}>
             <Link2 size={16} aria-hidden />
           </IconButton>
           <IconButton name="Print" onClick={() => window.print()}>

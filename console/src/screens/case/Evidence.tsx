@@ -1,6 +1,7 @@
 import type { Case, FraudOccurrence } from "@casehound/client";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
+import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Age } from "../../parts/Time.tsx";
 
 const shownMax = 5;
@@ -26,7 +27,10 @@ export function Evidence({ found }: { found: Case }) {
   const shown = isWhole ? all : all.slice(0, shownMax);
   return (
     <div className="mt-5">
-      <h3 className="mb-2 font-medium">Evidence</h3>
+      <div className="mb-2 flex items-center justify-between gap-4">
+        <h3 className="font-medium">Evidence</h3>
+        <GuideLink page="investigators#read-the-evidence" about="evidence" className="text-xs" />
+      </div>
       <ul aria-label="Evidence" className="divide-y divide-line border-y border-line">
         {shown.map((each) => (
           <li key={each.occurrence_id} className="flex flex-wrap justify-between gap-x-4 py-1.5">

@@ -20,7 +20,7 @@ export function Waterfall({ occurrence }: { occurrence: FraudOccurrence }) {
   if (decision.isPending)
     return <div role="status" aria-label="Loading the score" className="h-24 animate-pulse rounded bg-sunken" />;
   const isGone = decision.error instanceof ProblemError && decision.error.status === 404;
-  if (decision.isError && !isGone) return <Alert>{`What made the score could not be read: ${wordsOf(decision.error)}`}</Alert>;
+  if (decision.isError && !isGone) return <Alert>{`The score breakdown could not be loaded: ${wordsOf(decision.error)}`}</Alert>;
   const parts = decision.data ? partsOfDecision(decision.data, occurrence) : [];
   const shown = parts.length > 0 ? parts : partsOfOccurrence(occurrence);
   if (shown.length === 0) return null;
@@ -74,7 +74,7 @@ function Bars({ parts, thresholds }: BarsProps) {
           );
         })}
         <div className="col-span-3 grid grid-cols-subgrid items-center border-t border-edge py-1.5 font-semibold">
-          <span>Together</span>
+          <span>Total</span>
           <Track marks={marks} at={at} from={0} to={total} look="bg-ink" />
           <span className="text-right">{signed.format(total)}</span>
         </div>

@@ -48,16 +48,12 @@ export function WhatHappened({ found }: { found: Case }) {
       {error && (
         <div className="p-4">
           <p role="alert" className="mb-2 text-soft">
-            What happened could not be read: {wordsOf(error)}
+            What happened could not be loaded: {wordsOf(error)}
           </p>
           <Button onClick={() => void Promise.all([sessions.refetch(), activities.refetch()])}>Try again</Button>
         </div>
       )}
-      {isEmpty && (
-        <p className="p-4 text-soft">
-          Nothing of it is kept any more: raw activity is kept for a while only, the case for longer.
-        </p>
-      )}
+      {isEmpty && <p className="p-4 text-soft">The activity has expired. Raw activity is deleted earlier than cases.</p>}
       {!isPending && line.length > 1 && (
         <div className="px-4 pt-5">
           <ScoreLine activities={line} caseId={caseId} chosen={chosen} onChoose={choose} />
@@ -65,13 +61,13 @@ export function WhatHappened({ found }: { found: Case }) {
       )}
       {lists.length > 0 && (
         <div className="border-y border-line px-4 py-2">
-          <p className="hidden print:block">There is more that was earlier; it is not printed.</p>
+          <p className="hidden print:block">Earlier activity is not printed.</p>
           <Button
             className="no-print"
             disabled={lists.some((list) => list.isFetching)}
             onClick={() => void Promise.all(lists.map((list) => list.fetchNextPage()))}
           >
-            Show what was earlier
+            Show earlier activity
           </Button>
         </div>
       )}

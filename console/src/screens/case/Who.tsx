@@ -17,15 +17,15 @@ export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) 
   if (!isKnown)
     return (
       <p className="text-soft">
-        No account could be made out: the case is about a device, an address or a network that tried several accounts, or none. So
-        there are no flags to set.
+        No account could be identified. The case is about a device, an address or a network that tried several accounts or none,
+        so there are no flags to set.
       </p>
     );
   if (account.isPending)
     return <div role="status" aria-label="Loading the account" className="h-20 animate-pulse rounded bg-sunken" />;
   if (account.isLoadingError) {
     const isAbsent = account.error instanceof ProblemError && account.error.status === 404;
-    return <p className="text-soft">{isAbsent ? "The account is not known any more: it was erased." : wordsOf(account.error)}</p>;
+    return <p className="text-soft">{isAbsent ? "The account was erased." : wordsOf(account.error)}</p>;
   }
   const { crm_account_id, last_session_updated_on: seen, updated_at, created_at } = account.data;
   return (
@@ -43,7 +43,7 @@ export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) 
         <Fact name="Changed">
           <Age at={updated_at} suffix=" ago" />
         </Fact>
-        <Fact name="Here since">
+        <Fact name="Created">
           <Moment at={created_at} />
         </Fact>
       </dl>

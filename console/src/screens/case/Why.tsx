@@ -2,6 +2,7 @@ import type { Case } from "@casehound/client";
 import { useState } from "react";
 import { FraudLabel, actionWords } from "../../parts/Badges.tsx";
 import { Button } from "../../parts/Button.tsx";
+import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { Evidence, evidenceOf } from "./Evidence.tsx";
 import { Section } from "./Section.tsx";
@@ -45,13 +46,16 @@ export function Why({ found }: { found: Case }) {
       <Evidence found={found} />
       {strongest && (
         <div className="mt-5">
-          <h3 className="mb-2 font-medium">
-            What made the score{" "}
-            <span className="font-normal text-faint">
-              of the strongest evidence, {strongest.explanation.evidence !== undefined && `${strongest.explanation.evidence}, `}
-              <Age at={strongest.generated_at} suffix=" ago" />
-            </span>
-          </h3>
+          <div className="mb-2 flex items-center justify-between gap-4">
+            <h3 className="font-medium">
+              Score breakdown{" "}
+              <span className="font-normal text-faint">
+                of the strongest evidence, {strongest.explanation.evidence !== undefined && `${strongest.explanation.evidence}, `}
+                <Age at={strongest.generated_at} suffix=" ago" />
+              </span>
+            </h3>
+            <GuideLink page="how-a-score-comes-about#from-event-to-decision" about="the score" className="text-xs" />
+          </div>
           <Waterfall occurrence={strongest} />
         </div>
       )}
@@ -65,7 +69,7 @@ function ClaimedAccounts({ ids }: { ids: readonly string[] }) {
   return (
     <details className="mt-4">
       <summary className="cursor-pointer font-medium">
-        Accounts that its pages named: {ids.length} <span className="font-normal text-faint">(claimed, not verified)</span>
+        Accounts named by pages: {ids.length} <span className="font-normal text-faint">(claimed, not verified)</span>
       </summary>
       <p className="mt-1 text-soft [overflow-wrap:anywhere]">{ids.join(", ")}</p>
     </details>

@@ -27,7 +27,7 @@ export function useCaseKeys({ found, onClose, onUndo }: Acts): Binding[] {
     const toggle = async (flag: (typeof flagNames)[number]) => {
       const account = await soon(cache.ensureQueryData(queries.account(found?.website_account_id ?? "")));
       if (account) await flags.toggle(account, flag);
-      else toast({ kind: "problem", words: "The account could not be read." });
+      else toast({ kind: "problem", words: "The account could not be loaded." });
     };
     return [
       { key: "c", name: "Close the case", group, run: () => onClose(), isOff: !mayClose },

@@ -2,21 +2,22 @@ import type { Rule } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { FraudLabel } from "../../parts/Badges.tsx";
+import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Section } from "../case/Section.tsx";
 import { Outcomes, figure, precisionWords } from "./Outcomes.tsx";
 import { Expression, Sentence } from "./RuleWords.tsx";
 import { useDetection } from "./queries.ts";
 
 export const aboutWords = {
-  account: "the account that is named",
-  device: "the device that it came from, as one case for all accounts",
-  address: "the address that it came from, as one case for all accounts",
-  network: "the network that it came from, as one case for all accounts",
+  account: "the account that the event names",
+  device: "the device it came from (one case for all accounts)",
+  address: "the address it came from (one case for all accounts)",
+  network: "the network it came from (one case for all accounts)",
 };
 
 export function Definition({ rule }: { rule: Rule }) {
   return (
-    <Section title="What it says">
+    <Section title="Definition" aside={<GuideLink page="rules-and-backtests#a-rule" about="rules" />}>
       <p className="mb-3 text-base">
         <Sentence text={rule.sentence} />
       </p>
@@ -54,6 +55,6 @@ export function WeightMeaning({ weight }: { weight: number }) {
   const { data } = useQuery(useDetection().thresholds);
   if (!data) return null;
   const score = [data.score_2, data.score_3, data.score_4, data.score_5].filter((from) => weight >= from).length + 1;
-  const words = score >= 3 ? `alone it makes a case of score ${score}` : "alone it makes no case";
+  const words = score >= 3 ? `on its own, it opens a case with score ${score}` : "on its own, it opens no case";
   return <span className="text-soft">({words})</span>;
 }

@@ -19,7 +19,7 @@ export function FieldsReference({ target, onInsert }: Props) {
   );
   const groups = Map.groupBy(found, ({ name }) => name.split(".")[0] ?? name);
   return (
-    <Section title="Fields" aside={<span className="text-xs text-faint">goes into the {target}</span>}>
+    <Section title="Fields" aside={<span className="text-xs text-faint">inserted into the {target}</span>}>
       <input
         type="text"
         aria-label="Filter the fields"
@@ -30,13 +30,13 @@ export function FieldsReference({ target, onInsert }: Props) {
       />
       <div
         role="region"
-        aria-label="What a rule can read"
+        aria-label="Fields that a rule can read"
         tabIndex={0}
         className="mt-3 -mr-2 max-h-[calc(100vh-17rem)] overflow-y-auto pr-2 max-[70rem]:max-h-96"
       >
         {read.isPending && <Loading lines={6} name="Loading the fields" />}
         {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
-        {read.data && found.length === 0 && <p className="text-soft">No field is like that.</p>}
+        {read.data && found.length === 0 && <p className="text-soft">No field matches.</p>}
         {[...groups].map(([group, features]) => (
           <div key={group} className="mb-3">
             <h3 className="mb-1 text-xs font-semibold text-soft">{group}</h3>
@@ -71,7 +71,7 @@ function Row({ feature, onInsert }: { feature: Feature; onInsert: Props["onInser
         </span>
         <span className="col-span-2 text-xs text-soft" title={description}>
           {plain}
-          {maximum !== undefined && `, counted to ${maximum}`}
+          {maximum !== undefined && `, counted up to ${maximum}`}
         </span>
       </button>
     </li>

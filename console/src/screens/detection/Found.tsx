@@ -17,7 +17,7 @@ type Props = { title: string; unit: string; of: number; rows: { rule_id: string;
 // `own` is the rule being tried. Its row shows what the rule hit as it was then.
 export function OverlapTable({ title, unit, of, rows, own }: Props) {
   const { data: rules = [] } = useQuery(useDetection().rules);
-  if (rows.length === 0) return <p className="text-soft">No other rule hit the same.</p>;
+  if (rows.length === 0) return <p className="text-soft">No overlap with other rules.</p>;
   const more = rows.length - shownMax;
   const nameOf = (id: string) => rules.find((rule) => rule.rule_id === id)?.name ?? id;
   return (
@@ -57,7 +57,7 @@ export function OverlapTable({ title, unit, of, rows, own }: Props) {
         <tfoot>
           <tr className="border-t border-line text-xs text-soft">
             <td colSpan={3} className="py-1">
-              and {more} more, with fewer
+              and {more} more with less overlap
             </td>
           </tr>
         </tfoot>

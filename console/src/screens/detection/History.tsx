@@ -55,7 +55,7 @@ export function History({ rule }: { rule: Rule }) {
 }
 
 function Changes({ before, after }: { before: RuleVersion | undefined; after: RuleVersion }) {
-  if (!before) return <p className="text-soft">{after.rule_version === 1 ? "Made." : "What was before is not kept."}</p>;
+  if (!before) return <p className="text-soft">{after.rule_version === 1 ? "Created." : "The previous version is not kept."}</p>;
   return (
     <dl className="grid grid-cols-[6rem_minmax(0,1fr)] gap-x-3 gap-y-1">
       {changedMembers(before, after).map((member) => (

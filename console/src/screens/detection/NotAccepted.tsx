@@ -25,7 +25,7 @@ export function NotAccepted() {
   if (counts.length === 0)
     return (
       <Empty title="Everything was accepted" icon={<CircleCheck size={20} aria-hidden />}>
-        All that browsers sent in the last {daysShown} days was taken as it came.
+        Everything that browsers sent in the last {daysShown} days was accepted unchanged.
       </Empty>
     );
   const entries = read.data.pages.flatMap((page) => page.quarantine);
@@ -35,7 +35,7 @@ export function NotAccepted() {
     <div className="mx-auto grid max-w-[88rem] gap-4 p-5">
       <Counts counts={counts} reason={reason} onReason={onReason} />
       <Entries entries={entries} reason={reason} onReason={onReason} />
-      <ListFoot list={read} what="The rest" more="Show more" />
+      <ListFoot list={read} what="The remaining entries" more="Show more" />
     </div>
   );
 }
@@ -85,7 +85,7 @@ function Counts({ counts, reason, onReason }: CountsProps) {
                   >
                     {reasonNames[name]}
                   </button>
-                  {keptReasons.has(name) && <span className="block text-xs text-soft">taken all the same, with a sign</span>}
+                  {keptReasons.has(name) && <span className="block text-xs text-soft">accepted anyway, and marked</span>}
                 </th>
                 {days.map((day) => (
                   <td key={day} className={`py-1.5 pl-2 text-right ${on.has(day) ? "" : "text-faint"}`}>
@@ -112,7 +112,7 @@ function Entries({ entries, reason, onReason }: EntriesProps) {
   );
   return (
     <Section title="Latest" aside={aside}>
-      {entries.length === 0 && <p className="text-soft">None is kept for this reason; they are only counted.</p>}
+      {entries.length === 0 && <p className="text-soft">Events rejected for this reason are counted but not stored.</p>}
       <ul className="grid gap-3">
         {entries.map((entry, index) => (
           <li key={entry.quarantine_id} className={index > 0 ? "border-t border-line pt-3" : ""}>

@@ -15,7 +15,8 @@ export function shareWords(share: number): string {
 export function Outcomes({ of, isShort = false }: { of: Precision; isShort?: boolean }) {
   const { confirmed, false_positives: falsePositives, inconclusive } = of;
   const total = confirmed + falsePositives + inconclusive;
-  if (total === 0) return <span className="text-faint">{isShort ? "none yet" : "No case of theirs has been closed yet."}</span>;
+  if (total === 0)
+    return <span className="text-faint">{isShort ? "none yet" : "No case with these hits has been closed yet."}</span>;
   const words = `${confirmed} confirmed, ${falsePositives} false, ${inconclusive} inconclusive`;
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2.5 gap-y-1" title={words}>

@@ -44,7 +44,7 @@ function ReportView({ report }: { report: RuleReport }) {
   const hits = report.hits_per_day.reduce((sum, each) => sum + each.hits, 0);
   const shadowHits = report.hits_per_day.reduce((sum, each) => sum + each.shadow_hits, 0);
   if (hits + shadowHits === 0)
-    return <p className="text-soft">Nothing in the last {report.days} days, neither on nor in shadow.</p>;
+    return <p className="text-soft">No hits in the last {report.days} days, neither on nor in shadow.</p>;
   const days = report.hits_per_day.map(({ day, hits: on, shadow_hits: shadow }) => ({ day, hits: on, shadow }));
   return (
     <div className="grid gap-5">
@@ -86,7 +86,7 @@ function Examples({ report: { examples } }: { report: RuleReport }) {
   return (
     <div className="overflow-x-auto">
       <table className="w-full text-left">
-        <caption className="pb-1 text-left text-xs font-semibold text-soft">Whom it hit last</caption>
+        <caption className="pb-1 text-left text-xs font-semibold text-soft">Latest hits</caption>
         <ColumnNames names={["Who", "What was seen", "Hits", "Last"]} figures={["Hits"]} />
         <tbody>
           {examples.map((each) => (
@@ -106,7 +106,7 @@ function Examples({ report: { examples } }: { report: RuleReport }) {
         </tbody>
       </table>
       <p className="mt-2 text-xs text-faint">
-        A name leads to the account. What was seen of none is in the{" "}
+        Names link to accounts. Hits without an account are in the{" "}
         <Link to="/" search={{ account: unknownAccount }} className="text-accent underline">
           cases without an account
         </Link>

@@ -17,7 +17,7 @@ export function RuleConflict({ draft, now, onGoOn, onTheirs }: Props) {
         <GitCompareArrows size={16} className="mt-0.5 shrink-0" aria-hidden />
         <span className="[overflow-wrap:anywhere]">
           <strong className="font-semibold">Changed {ageWords(now.updated_at)} ago</strong> by {now.updated_by}: version{" "}
-          {draft.base.rule_version} to {now.rule_version}. Your draft is kept, and nothing of it was saved.
+          {draft.base.rule_version} to {now.rule_version}. Your draft is kept, but it was not saved.
         </span>
       </p>
       <dl className="mt-3 grid grid-cols-[6rem_minmax(0,1fr)] gap-x-3 gap-y-1 rounded-md bg-surface p-3">
@@ -26,15 +26,15 @@ export function RuleConflict({ draft, now, onGoOn, onTheirs }: Props) {
         ))}
       </dl>
       <p className="mt-3">
-        Going on takes these over
+        If you continue, your draft takes over these changes
         {contested.length > 0
-          ? `, except what you have changed too: ${contested.map(({ member }) => memberNames[member].toLowerCase()).join(", ")} stays as you wrote it.`
-          : " and keeps all that you wrote."}
+          ? `, except in the fields that you also changed: ${contested.map(({ member }) => memberNames[member].toLowerCase()).join(", ")}.`
+          : " and keeps everything you wrote."}
       </p>
       <div className="mt-3 flex flex-wrap justify-end gap-2">
-        <Button onClick={onTheirs}>Drop my draft</Button>
+        <Button onClick={onTheirs}>Discard my draft</Button>
         <Button look="primary" onClick={onGoOn}>
-          Go on with my draft
+          Continue with my draft
         </Button>
       </div>
     </div>

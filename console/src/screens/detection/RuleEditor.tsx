@@ -25,8 +25,7 @@ type Props = {
 
 export function RuleEditor({ rule, backtest, onBacktest, onDone }: Props) {
   const drafting = useRuleDraft(rule, (found) => {
-    const kept =
-      found.rule_version === rule?.rule_version ? "was like that already" : `is saved as version ${found.rule_version}`;
+    const kept = found.rule_version === rule?.rule_version ? "is unchanged" : `is saved as version ${found.rule_version}`;
     toast({ kind: "done", words: `${found.name} ${kept}.` });
     onDone(found);
   });
@@ -37,7 +36,7 @@ export function RuleEditor({ rule, backtest, onBacktest, onDone }: Props) {
   function discard(): void {
     const thrown = drafting.discard();
     const action = { name: "Undo", run: () => saveRuleDraft(rule?.rule_id ?? null, thrown) };
-    if (drafting.isTouched) toast({ kind: "done", words: "The draft is thrown away.", action });
+    if (drafting.isTouched) toast({ kind: "done", words: "Draft discarded.", action });
     onDone(null);
   }
 
@@ -51,7 +50,7 @@ export function RuleEditor({ rule, backtest, onBacktest, onDone }: Props) {
     <div className="h-full overflow-y-auto" onKeyDown={press}>
       <EditorHeader rule={rule}>
         <Button look="quiet" onClick={discard}>
-          {drafting.isTouched ? "Throw the draft away" : "Cancel"}
+          {drafting.isTouched ? "Discard the draft" : "Cancel"}
         </Button>
         <Button look="primary" onClick={submit} disabled={isBusy || conflict !== null || !drafting.isTouched}>
           <Save size={15} aria-hidden /> Save <Kbd>Ctrl ⏎</Kbd>
@@ -96,7 +95,7 @@ function useSubmitting({ drafting, rule, onBacktest }: Pick<Props, "rule" | "onB
     const started = await startTry(draft.wanted, draft.rule_id);
     if (started.kind === "started") return onBacktest(started.id);
     drafting.setErrors(started.errors);
-    toast({ kind: "problem", words: `Not tried: ${started.words}` });
+    toast({ kind: "problem", words: `The backtest did not start: ${started.words}` });
   }
 
   const warning = isWarned && (
@@ -144,7 +143,7 @@ function EditorHeader({ rule, children }: { rule: Rule | null; children: ReactNo
     <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
       <div className="mx-auto flex max-w-[86rem] items-center gap-4">
         <BackToRules />
-        <h1 className="flex-1 text-lg font-semibold">A new rule</h1>
+        <h1 className="flex-1 text-lg font-semibold">New rule</h1>
         <div className="flex items-center gap-2">{children}</div>
       </div>
     </header>

@@ -1,6 +1,7 @@
 import { labels, ruleStates } from "@casehound/client";
 import { useId, type ReactNode, type RefObject } from "react";
 import { Alert, Field, inputLook } from "../../parts/Field.tsx";
+import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Section } from "../case/Section.tsx";
 import { WeightMeaning, aboutWords } from "./Definition.tsx";
 import { MarkedText } from "./MarkedText.tsx";
@@ -21,7 +22,7 @@ export function RuleForm({ drafting, isNew, areas, onTarget }: Props) {
   const others = trouble.errors.filter(({ field }) => !own.has(field)).map(({ field, message }) => `${field} ${message}`);
   const isTold = trouble.words !== null && trouble.errors.length === 0;
   return (
-    <Section title={isNew ? "New rule" : "The rule"}>
+    <Section title="Definition" aside={<GuideLink page="rules-and-backtests#a-rule" about="rules" />}>
       <div className="grid gap-4">
         {(isTold || others.length > 0) && (
           <Alert>Not saved: {isTold ? trouble.words : others.join("; ")}. Your draft is kept.</Alert>
@@ -34,7 +35,7 @@ export function RuleForm({ drafting, isNew, areas, onTarget }: Props) {
             value={wanted.name}
             data-first-focus=""
             onChange={(event) => change({ name: event.target.value })}
-            hint={<Hint error={errorOf("name")}>A few words: the reason that a case shows.</Hint>}
+            hint={<Hint error={errorOf("name")}>A few words. Cases show it as a reason.</Hint>}
           />
           {isNew && (
             <Field
@@ -44,7 +45,7 @@ export function RuleForm({ drafting, isNew, areas, onTarget }: Props) {
               spellCheck={false}
               value={draft.rule_id}
               onChange={(event) => rename(event.target.value)}
-              hint={<Hint error={errorOf("rule_id")}>Small letters, digits and _. It stays for good.</Hint>}
+              hint={<Hint error={errorOf("rule_id")}>Lower-case letters, digits and _. It cannot be changed later.</Hint>}
             />
           )}
         </div>
@@ -79,7 +80,7 @@ function Texts({ drafting: { draft, trouble, change }, areas, onTarget }: Omit<P
         area={areas.sentence}
         onFocus={() => onTarget("sentence")}
         onChange={(sentence) => change({ sentence })}
-        hint="What an investigator reads. {device.accounts_1h} stands for that field's value."
+        hint="What investigators read. {device.accounts_1h} is replaced by the field's value."
       />
     </>
   );
@@ -109,7 +110,7 @@ function Facts({ drafting: { draft, change }, error }: { drafting: Drafting; err
         value={wanted.about}
         options={(Object.keys(aboutWords) as (keyof typeof aboutWords)[]).map((each) => [each, `its ${each}`])}
         onChoice={(about) => change({ about })}
-        hint={`Its case is about ${aboutWords[wanted.about]}.`}
+        hint={`The case is about ${aboutWords[wanted.about]}.`}
       />
     </div>
   );

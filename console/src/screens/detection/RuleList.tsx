@@ -34,7 +34,7 @@ export function RuleList() {
       {rules.length > 0 && <RuleTable rules={rules} body={body} search={search} onSearch={onSearch} />}
       {rules.length === 0 && (
         <Empty
-          title={read.data.length === 0 ? "There are no rules yet" : "No rule is like that"}
+          title={read.data.length === 0 ? "There are no rules yet" : "No rule matches"}
           icon={<SearchX size={20} aria-hidden />}
         >
           {read.data.length > 0 && (
@@ -124,7 +124,7 @@ function RuleTable({ rules, body, search, onSearch }: TableProps) {
             <th scope="col" className="w-60 font-medium max-xl:w-36">
               Outcomes, 7 d
             </th>
-            {sorted("precision", "Precision, ever", "w-36 text-right !pr-5")}
+            {sorted("precision", "Precision, all time", "w-36 text-right !pr-5")}
           </tr>
         </thead>
         <tbody ref={body} className="bg-surface">

@@ -37,7 +37,7 @@ function RuleReader({ ruleId }: { ruleId: string }) {
   if (read.isPending) return <Loading lines={12} name="Loading the rule" />;
   if (read.isLoadingError) {
     const isAbsent = read.error instanceof ProblemError && read.error.status === 404;
-    if (isAbsent) return <Empty title="There is no such rule">Rules are never deleted: the address may be cut short.</Empty>;
+    if (isAbsent) return <Empty title="Rule not found">Rules are never deleted, so the address may be incomplete.</Empty>;
     return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
   }
   const go = (next: RuleSearch, replace = true) =>
@@ -100,7 +100,7 @@ function RulePage({ rule, search, go }: PageProps) {
       >
         {mayManage && (
           <Button onClick={() => go({ ...search, edit: true }, false)}>
-            <Pencil size={14} aria-hidden /> {hasDraft ? "Go on with your draft" : "Edit"} <Kbd>E</Kbd>
+            <Pencil size={14} aria-hidden /> {hasDraft ? "Continue your draft" : "Edit"} <Kbd>E</Kbd>
           </Button>
         )}
       </RuleHeader>

@@ -7,19 +7,19 @@ import type { RuleState } from "./address.ts";
 export const stateFacts: Record<RuleState, { name: string; meaning: string; look: string; icon: ReactNode }> = {
   on: {
     name: "On",
-    meaning: "Counts towards the score, and makes cases.",
+    meaning: "Its hits add to the score and can open cases.",
     look: "bg-good-soft text-good",
     icon: <CircleDot size={13} aria-hidden />,
   },
   shadow: {
     name: "Shadow",
-    meaning: "Its hits are counted, and it acts on nothing.",
+    meaning: "Its hits are counted but have no effect.",
     look: "bg-accent-soft text-accent",
     icon: <Ghost size={13} aria-hidden />,
   },
   off: {
     name: "Off",
-    meaning: "It is not looked at.",
+    meaning: "It is not evaluated.",
     look: "bg-sunken text-soft",
     icon: <CircleSlash size={13} aria-hidden />,
   },
@@ -59,7 +59,7 @@ export function StateMenu({ rule, onSwitch, isBusy = false }: Props) {
     <button
       type="button"
       disabled={isBusy}
-      aria-label={`${rule.name} is ${name.toLowerCase()}: switch it`}
+      aria-label={`${rule.name} is ${name.toLowerCase()}. Change its state`}
       className={`${shape} ${look} hover:opacity-85 disabled:opacity-55`}
     >
       {icon}

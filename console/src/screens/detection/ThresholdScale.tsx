@@ -48,7 +48,7 @@ export function ThresholdScale({ steps: wanted }: { steps: Steps }) {
         <Link to="/detection" search={{ state: "on", sort: "weight" }} className="text-accent underline">
           rules that are on
         </Link>
-        , {alone} make a case alone; the others need company.
+        , {alone} open a case on their own. The others need further evidence.
       </p>
     </div>
   );

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { Alert } from "../../parts/Field.tsx";
+import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Loading, Stale, Trouble, wordsOf } from "../../parts/States.tsx";
 import { Age, ageWords } from "../../parts/Time.tsx";
 import { toast } from "../../parts/Toasts.tsx";
@@ -58,7 +59,7 @@ function useThresholdsDraft(stored: Thresholds) {
       const found = await desk.outbox.deliver("Saving the thresholds", () => client.call("updateThresholds", { body }));
       cache.setQueryData(["thresholds"], found);
       setDraft(null);
-      toast({ kind: "done", words: "The thresholds are saved. What was scored keeps its score." });
+      toast({ kind: "done", words: "The thresholds are saved. Past scores do not change." });
     } catch (error) {
       const isConflict = error instanceof ProblemError && error.type === "item-version-conflict";
       if (isConflict) await cache.invalidateQueries({ queryKey: ["thresholds"] });
@@ -94,16 +95,19 @@ function ThresholdsForm({ stored }: { stored: Thresholds }) {
   const { wanted, refusal, isBusy, isTouched } = drafting;
   const mayManage = may("manage:rules");
   const aside = (
-    <span className="text-xs text-faint">
-      version {stored.thresholds_version}, changed <Age at={stored.updated_at} suffix=" ago" /> by {stored.updated_by}
-    </span>
+    <div className="flex flex-wrap items-center gap-3">
+      <span className="text-xs text-faint">
+        version {stored.thresholds_version}, changed <Age at={stored.updated_at} suffix=" ago" /> by {stored.updated_by}
+      </span>
+      <GuideLink page="rules-and-backtests#thresholds" about="thresholds" />
+    </div>
   );
   return (
     <div className="mx-auto grid max-w-[72rem] gap-4 p-5">
       <Section title="From evidence to score" aside={aside}>
         <p className="mb-4 max-w-[46rem] text-soft">
-          Every rule that hits adds its weight, and a log-in that is unusual for its account adds something of its own; a usual
-          one takes some away. The sum is the log-odds of fraud. These thresholds turn it into a score.
+          Every rule that hits adds its weight. A log-in that is unusual for its account adds to the sum, and a usual one
+          subtracts from it. The sum is the log-odds of fraud. These thresholds turn it into a score.
         </p>
         <ThresholdScale steps={wanted} />
         <Conflict stored={stored} drafting={drafting} />
@@ -130,7 +134,7 @@ function ThresholdsForm({ stored }: { stored: Thresholds }) {
         {mayManage && (
           <div className="mt-4 flex justify-end gap-2">
             <Button look="quiet" onClick={drafting.putBack} disabled={!isTouched || isBusy}>
-              Put back
+              Reset
             </Button>
             <Button look="primary" onClick={() => void drafting.save()} disabled={!isTouched || isBusy || drafting.base !== null}>
               Save the thresholds
@@ -148,12 +152,12 @@ function Conflict({ stored, drafting: { base, putBack, goOn } }: { stored: Thres
     <div role="alert" className="mt-4 rounded-lg border border-warn/40 bg-warn-soft p-3">
       <p className="text-warn">
         <strong className="font-semibold">Changed {ageWords(stored.updated_at)} ago</strong> by {stored.updated_by}:{" "}
-        {differences(base, stored)}. Nothing of yours was saved, and your figures are kept.
+        {differences(base, stored)}. Your figures were not saved, but they are kept here.
       </p>
       <div className="mt-2 flex justify-end gap-2">
-        <Button onClick={putBack}>Take theirs</Button>
+        <Button onClick={putBack}>Use theirs</Button>
         <Button look="primary" onClick={goOn}>
-          Go on with mine
+          Continue with mine
         </Button>
       </div>
     </div>
@@ -165,7 +169,7 @@ function refusalOf(error: unknown): Refusal {
   const known = errors.filter(({ field }) => steps.some((step) => step === field));
   const plain = known.map(({ field, message }): [string, string] => [
     field,
-    message.replaceAll(/\bscore_(\d)/g, "that of score $1"),
+    message.replaceAll(/\bscore_(\d)/g, "the threshold of score $1"),
   ]);
   return { words: known.length > 0 ? null : wordsOf(error), errors: new Map(plain) };
 }

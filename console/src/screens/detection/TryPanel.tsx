@@ -4,6 +4,7 @@ import { FlaskConical } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { Alert } from "../../parts/Field.tsx";
+import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Loading, Trouble, wordsOf } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -16,7 +17,7 @@ import { isUnderWay, useDetection } from "./queries.ts";
 import { tryDays, useStartTry, type Tried } from "./trying.tsx";
 
 type Props = {
-  // What would be tried now.
+  // The rule that a backtest would run now.
   draft: Tried;
   ruleId: string;
   // The backtest that is shown.
@@ -41,14 +42,21 @@ export function TryPanel({ draft, ruleId, backtest, onBacktest, onErrors }: Prop
     setBusy(false);
     if (started.kind === "started") return onBacktest(started.id);
     const isMarked = onErrors !== undefined && started.errors.length > 0;
-    setProblem(isMarked ? "It was not tried: see the expression above." : `It was not tried: ${problemWords(started)}`);
+    setProblem(
+      isMarked ? "The backtest did not start: see the expression above." : `The backtest did not start: ${problemWords(started)}`,
+    );
     onErrors?.(started.errors);
   }
 
-  const aside = may("manage:rules") && (
-    <Button look="primary" onClick={() => void tryIt()} disabled={isBusy || draft.expression.trim() === ""}>
-      <FlaskConical size={15} aria-hidden /> Try it on the last {tryDays} days
-    </Button>
+  const aside = (
+    <div className="flex flex-wrap items-center gap-3">
+      <GuideLink page="rules-and-backtests#backtest-a-rule" about="backtests" />
+      {may("manage:rules") && (
+        <Button look="primary" onClick={() => void tryIt()} disabled={isBusy || draft.expression.trim() === ""}>
+          <FlaskConical size={15} aria-hidden /> Try it on the last {tryDays} days
+        </Button>
+      )}
+    </div>
   );
   return (
     <Section title="Try it" aside={aside}>
@@ -56,8 +64,8 @@ export function TryPanel({ draft, ruleId, backtest, onBacktest, onErrors }: Prop
         {problem !== null && <Alert>{problem}</Alert>}
         {backtest === undefined ? (
           <p className="text-soft">
-            A try runs the expression over the decisions of the last {tryDays} days: how often it would have hit, whom, and what
-            is known of them. Nobody is affected.
+            A backtest runs the expression over the decisions of the last {tryDays} days. It shows how often the rule would have
+            hit, which accounts, and how their cases were closed. It changes nothing.
           </p>
         ) : (
           <Shown key={backtest} id={backtest} draft={draft} ruleId={ruleId} />
@@ -76,14 +84,14 @@ function Shown({ id, draft, ruleId }: { id: string; draft: Tried; ruleId: string
   const read = useQuery(useDetection().backtest(id));
   const cache = useQueryClient();
   const status = read.data?.status;
-  // When the try ends, the list of tries must include it, because switching on checks that list.
+  // When the backtest ends, the list of backtests must include it, because switching on checks that list.
   useEffect(() => {
     if (status !== undefined && !isUnderWay(status)) void cache.invalidateQueries({ queryKey: ["backtests", "list"] });
   }, [status, cache]);
-  if (read.isPending) return <Loading lines={3} name="Loading the try" />;
+  if (read.isPending) return <Loading lines={3} name="Loading the backtest" />;
   if (read.isError) {
     const isAbsent = read.error instanceof ProblemError && read.error.status < 500;
-    if (isAbsent) return <p className="text-soft">This try is not kept any more. Try it again.</p>;
+    if (isAbsent) return <p className="text-soft">This backtest is no longer stored. Run it again.</p>;
     return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
   }
   const { data } = read;
@@ -93,7 +101,7 @@ function Shown({ id, draft, ruleId }: { id: string; draft: Tried; ruleId: string
     <div className="grid gap-3">
       {isOther && (
         <div className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-          <p className="mb-1.5 font-medium">This was tried on another text than the one above:</p>
+          <p className="mb-1.5 font-medium">This backtest used a different expression:</p>
           <div className="text-ink">
             <Expression text={data.expression} />
           </div>
@@ -101,7 +109,7 @@ function Shown({ id, draft, ruleId }: { id: string; draft: Tried; ruleId: string
       )}
       {isElsewhere && (
         <p className="rounded-md bg-warn-soft px-3 py-2 font-medium text-warn">
-          In this test, failed log-ins and sign-ups open cases about their {data.about}, not their {draft.about} as above.
+          In this backtest, failed log-ins and sign-ups open cases about their {data.about}, not their {draft.about} as above.
         </p>
       )}
       <Progress backtest={data} />
@@ -121,24 +129,25 @@ function Progress({ backtest }: { backtest: Backtest }) {
       (error: unknown) => setProblem(wordsOf(error)),
     );
   if (status === "DONE") return null;
-  if (status === "CANCELLED") return <p role="status">The try was cancelled after {figure.format(progress.done)} decisions.</p>;
-  if (status === "FAILED") return <Alert>The try failed: {fault ?? "the service did not say why."}</Alert>;
+  if (status === "CANCELLED")
+    return <p role="status">The backtest was cancelled after {figure.format(progress.done)} decisions.</p>;
+  if (status === "FAILED") return <Alert>The backtest failed: {fault ?? "the service gave no reason."}</Alert>;
   const words =
     status === "QUEUED"
-      ? "Waiting for its turn"
+      ? "Queued"
       : `${figure.format(progress.done)} of about ${figure.format(progress.total)} decisions, ${progress.percent} %`;
   return (
     <div className="flex flex-wrap items-center gap-3">
-      <progress aria-label="Progress of the try" max={100} value={progress.percent} className="progress h-2 min-w-40 flex-1" />
+      <progress aria-label="Backtest progress" max={100} value={progress.percent} className="progress h-2 min-w-40 flex-1" />
       <span className="text-soft">{words}</span>
       {may("manage:rules") && <Button onClick={() => void cancel()}>Cancel</Button>}
-      {problem !== null && <Alert>It was not cancelled: {problem}</Alert>}
+      {problem !== null && <Alert>Not cancelled: {problem}</Alert>}
     </div>
   );
 }
 
 const statusWords: Record<BacktestListItem["status"], string> = {
-  QUEUED: "waiting",
+  QUEUED: "queued",
   RUNNING: "running",
   DONE: "done",
   CANCELLED: "cancelled",
@@ -150,7 +159,7 @@ type EarlierProps = { draft: Tried; ruleId: string; shown: string | undefined; o
 
 function Earlier({ draft, ruleId, shown, onBacktest }: EarlierProps) {
   const read = useQuery(useDetection().backtests);
-  if (read.isLoadingError) return <p className="text-soft">Earlier tries could not be read: {wordsOf(read.error)}</p>;
+  if (read.isLoadingError) return <p className="text-soft">Earlier backtests could not be loaded: {wordsOf(read.error)}</p>;
   const all = (read.data ?? [])
     .filter((each) => (ruleId !== "" && each.label === ruleId) || each.expression === draft.expression)
     .filter((each) => each.backtest_id !== shown);
@@ -159,7 +168,7 @@ function Earlier({ draft, ruleId, shown, onBacktest }: EarlierProps) {
   return (
     <details className="text-sm">
       <summary className="w-fit text-soft hover:text-ink">
-        Earlier tries ({all.length > tries.length ? `the latest ${tries.length} of ${all.length}` : tries.length})
+        Earlier backtests ({all.length > tries.length ? `the latest ${tries.length} of ${all.length}` : tries.length})
       </summary>
       <ul className="mt-1.5 grid gap-1">
         {tries.map((each) => (
@@ -167,7 +176,7 @@ function Earlier({ draft, ruleId, shown, onBacktest }: EarlierProps) {
             <button type="button" className="text-left text-accent hover:underline" onClick={() => onBacktest(each.backtest_id)}>
               <Age at={each.created_at} suffix=" ago" /> by {each.created_by}, {statusWords[each.status]}
             </button>{" "}
-            {each.expression !== draft.expression && <span className="text-xs text-faint">another text</span>}
+            {each.expression !== draft.expression && <span className="text-xs text-faint">different expression</span>}
           </li>
         ))}
       </ul>

@@ -15,22 +15,22 @@ export function TryResult({ backtest, result, ruleId }: Props) {
   return (
     <div className="grid gap-5">
       <p role="status" className="text-soft">
-        Tried on {figure.format(decisions)} decisions of the last {backtest.days} days,{" "}
+        Run on {figure.format(decisions)} decisions of the last {backtest.days} days,{" "}
         <Age at={backtest.created_at} suffix=" ago" /> by {backtest.created_by}.
       </p>
       <dl className="grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-x-6 gap-y-3">
         <Figure name="Hits" value={figure.format(hits)} note={`${perDay} a day`} />
         <Figure name="Accounts" value={figure.format(accounts)} note="hit at least once" />
         <Figure
-          name="New, hits"
+          name="New hits"
           value={figure.format(fresh)}
           note={
             caught === null
-              ? "no hit, so nothing new"
-              : `hits that scored below 3 then, so made no case; the other ${shareWords(caught)} scored more`
+              ? "no hits"
+              : `scored below 3 at the time, so opened no case; the other ${shareWords(caught)} scored 3 or more`
           }
         />
-        <Figure name="Precision" value={precisionWords(precision)} note="by the outcomes of those it hits" />
+        <Figure name="Precision" value={precisionWords(precision)} note="by the outcomes of their cases" />
       </dl>
       {hits === 0 ? (
         <p className="text-soft">It would have hit nothing.</p>
@@ -61,8 +61,8 @@ function Examples({ examples }: { examples: BacktestResult["examples"] }) {
   return (
     <div className="overflow-x-auto">
       <table className="w-full text-left">
-        <caption className="pb-1 text-left text-xs font-semibold text-soft">Examples, the latest hit of each</caption>
-        <ColumnNames names={["Who", "Activity", "Score then", "What it read", "When"]} />
+        <caption className="pb-1 text-left text-xs font-semibold text-soft">Examples: the latest hit of each subject</caption>
+        <ColumnNames names={["Who", "Activity", "Score then", "Values read", "When"]} />
         <tbody>
           {examples.map((each) => (
             <tr key={each.activity_id} className="border-t border-line align-top">

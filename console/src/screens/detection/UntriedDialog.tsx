@@ -16,12 +16,12 @@ export function UntriedDialog({ name, shadowHits, onTry, onAnyway, onClose }: Pr
     </>
   );
   return (
-    <Dialog title="Let it act without having tried it?" onClose={onClose} footer={footer} width="small">
+    <Dialog title="Switch on without a backtest?" onClose={onClose} footer={footer} width="small">
       <p className="flex gap-2.5">
         <TriangleAlert size={18} className="mt-0.5 shrink-0 text-warn" aria-hidden />
         <span className="[overflow-wrap:anywhere]">
-          <strong className="font-semibold">{name}</strong>, as it is written now, has not been tried on the last 30 days. Once it
-          is on, its hits raise scores and open cases from the next activity on.
+          <strong className="font-semibold">{name}</strong> has not been tried on the last 30 days in its current form. Once it is
+          on, its hits raise scores and open cases, starting with the next activity.
         </span>
       </p>
       <p className="mt-3 text-soft">

@@ -21,7 +21,7 @@ export type DetectionSearch = {
 
 export type RuleSearch = {
   edit?: true;
-  // The try that is shown. It is in the address, so it survives a reload and can be sent to a colleague.
+  // The backtest that is shown. It is in the address, so it survives a reload and can be sent to a colleague.
   backtest?: string;
   days?: (typeof reportDays)[number];
 };

@@ -3,8 +3,8 @@ type Step = (typeof steps)[number];
 export type Steps = Record<Step, number>;
 
 export const stepMeanings: Record<Step, string> = {
-  score_2: "Shown in timelines. Makes no case.",
-  score_3: "From here on there is a case.",
-  score_4: "High: stands above the threes in the queue.",
-  score_5: "Very high: stands first in the queue.",
+  score_2: "Shown in timelines. Opens no case.",
+  score_3: "Opens a case.",
+  score_4: "High. Listed above score 3 in the queue.",
+  score_5: "Very high. Listed first in the queue.",
 };

@@ -10,7 +10,7 @@ export const tryDays = 30;
 export type Tried = Pick<RuleDefinition, "expression" | "about">;
 export type Started = { kind: "started"; id: string } | { kind: "refused"; words: string; errors: FieldErrors };
 
-// Only a finished try counts.
+// Only a finished backtest counts.
 export function isTried(backtests: BacktestListItem[], { expression, about }: Tried): boolean {
   return backtests.some((each) => each.status === "DONE" && each.expression === expression && each.about === about);
 }

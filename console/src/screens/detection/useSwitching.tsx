@@ -40,7 +40,7 @@ export function useSwitching(): { element: ReactNode; isBusy: boolean; switchTo:
     const { found } = result;
     if (result.kind === "changed") {
       const versions = `version ${before.rule_version} to ${found.rule_version}`;
-      const words = `${found.updated_by} has changed ${found.name} since you looked (${versions}). Nothing was switched.`;
+      const words = `${found.updated_by} has changed ${found.name} since you looked (${versions}). The rule was not switched.`;
       return void toast({ kind: "problem", words });
     }
     const action = { name: "Undo", run: () => void send(found, before.state) };
@@ -56,7 +56,7 @@ export function useSwitching(): { element: ReactNode; isBusy: boolean; switchTo:
   async function tryFirst(rule: Rule): Promise<void> {
     setWarned(null);
     const started = await startTry(rule, rule.rule_id);
-    if (started.kind === "refused") return void toast({ kind: "problem", words: `Not tried: ${started.words}` });
+    if (started.kind === "refused") return void toast({ kind: "problem", words: `The backtest did not start: ${started.words}` });
     await navigate({ to: "/detection/$ruleId", params: { ruleId: rule.rule_id }, search: { backtest: started.id } });
   }
 

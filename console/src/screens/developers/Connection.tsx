@@ -26,7 +26,7 @@ export function Connection() {
     );
   return (
     <Section title="Is it connected?" aside={latest.data && <State activities={latest.data.activities} />}>
-      {latest.isPending && <Loading lines={5} name="Loading what came in last" />}
+      {latest.isPending && <Loading lines={5} name="Loading the latest events" />}
       {latest.isError && <Trouble error={latest.error} onRetry={() => void latest.refetch()} />}
       {latest.data && (
         <div className="grid gap-4">
@@ -42,7 +42,7 @@ export function Connection() {
 function State({ activities: [newest] }: { activities: ScoredActivity[] }) {
   const isQuiet = newest !== undefined && Date.now() - Date.parse(newest.received_at) > quietMs;
   const look = newest === undefined ? "bg-sunken text-soft" : isQuiet ? "bg-warn-soft text-warn" : "bg-good-soft text-good";
-  const words = newest === undefined ? "Nothing has come in yet" : isQuiet ? "Quiet" : "Connected";
+  const words = newest === undefined ? "No events received yet" : isQuiet ? "Quiet" : "Connected";
   return (
     <span role="status" className={`inline-flex items-center gap-1.5 rounded px-2 py-0.5 text-xs font-semibold ${look}`}>
       <span aria-hidden className="size-1.5 rounded-full bg-current" />
@@ -65,7 +65,7 @@ function Figures({ activities }: { activities: ScoredActivity[] }) {
     <dl className="grid grid-cols-3 gap-4">
       <Figure name="From browsers">{lastOf("browser")}</Figure>
       <Figure name="From your servers">{lastOf("server")}</Figure>
-      <Figure name="Events within 24 hours">{dayWords}</Figure>
+      <Figure name="Events in the last 24 hours">{dayWords}</Figure>
     </dl>
   );
 }

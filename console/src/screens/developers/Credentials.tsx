@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
+import { GuideLink } from "../../parts/GuideLink.tsx";
 import { PartNotAvailable } from "../../parts/NotAvailable.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age, Moment } from "../../parts/Time.tsx";
@@ -28,11 +29,14 @@ export function Credentials() {
     <Section
       title="Credentials"
       aside={
-        mayManage && (
-          <Button onClick={() => setOpen({ kind: "new" })}>
-            <Plus size={15} aria-hidden /> New credentials
-          </Button>
-        )
+        <div className="flex flex-wrap items-center gap-3">
+          <GuideLink page="tenancy#who-may-do-what" about="credentials" />
+          {mayManage && (
+            <Button onClick={() => setOpen({ kind: "new" })}>
+              <Plus size={15} aria-hidden /> New credentials
+            </Button>
+          )}
+        </div>
       }
     >
       {!may("read:clients") && <PartNotAvailable scope="read:clients" what="The list of credentials" />}
@@ -63,7 +67,7 @@ function ClientTable({ clients, onRotate, onRevoke }: TableProps) {
   const shown = isAll ? clients : active;
   return (
     <div className="grid gap-2">
-      {shown.length === 0 && <p className="text-sm text-soft">There are no credentials that work.</p>}
+      {shown.length === 0 && <p className="text-sm text-soft">There are no active credentials.</p>}
       <ul className="divide-y divide-line" aria-label="Credentials">
         {shown.map((each) => (
           <ClientRow key={each.client_id} of={each} onRotate={onRotate} onRevoke={onRevoke} />
@@ -71,7 +75,7 @@ function ClientTable({ clients, onRotate, onRevoke }: TableProps) {
       </ul>
       {revoked > 0 && (
         <Button look="quiet" className="-ml-3 justify-self-start" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
-          {isAll ? "Hide the revoked" : `Show ${revoked} revoked`}
+          {isAll ? "Hide revoked" : `Show ${revoked} revoked`}
         </Button>
       )}
     </div>
@@ -86,11 +90,11 @@ function ClientRow({ of, onRotate, onRevoke }: { of: ApiClient; onRotate: Act; o
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-center gap-x-2">
           <span className="font-mono text-sm break-all">{id}</span>
-          {is_primary && <span className="rounded bg-sunken px-1.5 text-xs text-soft">made with the tenant</span>}
+          {is_primary && <span className="rounded bg-sunken px-1.5 text-xs text-soft">created with the tenant</span>}
           {revoked_at !== undefined && <span className="rounded bg-bad-soft px-1.5 text-xs font-medium text-bad">Revoked</span>}
         </p>
         <p className="text-xs text-faint">
-          Made <Age at={created_at} suffix=" ago" />
+          Created <Age at={created_at} suffix=" ago" />
           {revoked_at !== undefined && (
             <>
               {" "}
@@ -100,7 +104,7 @@ function ClientRow({ of, onRotate, onRevoke }: { of: ApiClient; onRotate: Act; o
         </p>
         {isOverlap && (
           <p className="text-xs text-warn">
-            The secret before still works until <Moment at={until} />.
+            The previous secret works until <Moment at={until} />.
           </p>
         )}
         <details className="text-xs text-soft">

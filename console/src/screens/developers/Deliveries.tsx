@@ -25,7 +25,7 @@ export function Deliveries({ of, onResend }: Props) {
       {read.data?.deliveries.length === 0 && <p className="text-sm text-soft">Nothing has been sent yet.</p>}
       {of.dead + of.waiting > 0 && (
         <Button className="!h-auto justify-self-start py-1.5 !whitespace-normal" onClick={() => onResend({})}>
-          Send again all that waits or was given up
+          Resend everything waiting or given up
         </Button>
       )}
       <ul className="divide-y divide-line" aria-label={`Deliveries to ${of.url}`}>
@@ -34,7 +34,7 @@ export function Deliveries({ of, onResend }: Props) {
         ))}
       </ul>
       {typeof read.data?.next_cursor === "string" && (
-        <p className="text-xs text-faint">The last {deliveriesShown}. The API has the others.</p>
+        <p className="text-xs text-faint">Only the last {deliveriesShown} are shown. The API returns the others.</p>
       )}
     </div>
   );
@@ -64,8 +64,8 @@ function DeliveryRow({ of, onResend }: { of: WebhookDelivery; onResend: () => vo
         </p>
       </div>
       {of.waits_for === undefined && (
-        <Button look="quiet" onClick={onResend} aria-label={`Send again: event ${event_id}`}>
-          Send again
+        <Button look="quiet" onClick={onResend} aria-label={`Resend event ${event_id}`}>
+          Resend
         </Button>
       )}
     </li>
@@ -73,11 +73,11 @@ function DeliveryRow({ of, onResend }: { of: WebhookDelivery; onResend: () => vo
 }
 
 function NextAttempt({ of: { next_attempt_at: at, waits_for: before }, isFirst }: { of: WebhookDelivery; isFirst: boolean }) {
-  if (before !== undefined) return <>, sent after event {before}</>;
-  if (at === undefined) return <>, sent when the webhook is on</>;
+  if (before !== undefined) return <>, will be sent after event {before}</>;
+  if (at === undefined) return <>, will be sent when the webhook is on</>;
   return (
     <>
-      , {isFirst ? "the first" : "the next"} <Until at={at} />
+      , {isFirst ? "first attempt" : "next attempt"} <Until at={at} />
     </>
   );
 }

@@ -15,17 +15,15 @@ export function NewIdentitySecretDialog({ hasSecret, onClose, onMade }: NewProps
   const make = async () => onMade(await client.call("createIdentitySecret", { body: { revoke_now: isNow } }));
   return (
     <SureDialog
-      title={hasSecret ? "Rotate the identity secret" : "Make an identity secret"}
-      act="Make a new secret"
+      title={hasSecret ? "Rotate the identity secret" : "Create an identity secret"}
+      act="Create a new secret"
       isHarsh={isNow}
       onClose={onClose}
       run={make}
     >
       <p>Your server uses it to sign which user is signed in to a page. It is shown once, and works immediately.</p>
       {!hasSecret && <p>This sets verification to Observe: nothing is rejected, and unverified events are counted.</p>}
-      {hasSecret && (
-        <p>Each older secret works for 24 hours after it was replaced, so that your servers can switch one by one.</p>
-      )}
+      {hasSecret && <p>Each older secret works for 24 hours after it was replaced, so your servers can switch one by one.</p>}
       {hasSecret && (
         <label className="flex items-start gap-2">
           <input
@@ -47,9 +45,9 @@ export function NewIdentitySecretDialog({ hasSecret, onClose, onMade }: NewProps
 export function IdentitySecretDialog({ made, onClose }: { made: MadeSecret; onClose: () => void }) {
   const { secret, previous_secret_expires_at: until } = made;
   return (
-    <OnceDialog title="The identity secret, this once" onClose={onClose}>
+    <OnceDialog title="Store the identity secret now" onClose={onClose}>
       <p className="text-sm text-soft">
-        It is not shown again. Keep it on your servers, never in a page: whoever has it can vouch for every account.
+        It is not shown again. Keep it on your servers and never put it in a page: anybody who has it can vouch for every account.
       </p>
       <CopyLine label="Identity secret" text={secret} />
       {until !== undefined && (

@@ -11,8 +11,8 @@ export function LatestTable({ activities }: { activities: ScoredActivity[] }) {
   if (activities.length === 0)
     return (
       <p className="text-sm text-soft">
-        Put the web snippet into your pages and name their origin below it, send activity from your servers, or try a scenario:
-        what arrives is shown here within seconds.
+        Add the web snippet to your pages and list their origin below it, send activity from your servers, or try a scenario.
+        Events appear here within seconds.
       </p>
     );
   return (

@@ -38,14 +38,15 @@ export function NewClientDialog({ onClose, onMade }: { onClose: () => void; onMa
           </span>
           <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" onClick={make} disabled={task.isBusy || chosen.size === 0}>
-            {task.isBusy ? "Making them…" : "Make credentials"}
+            {task.isBusy ? "Creating…" : "Create credentials"}
           </Button>
         </>
       }
     >
       <div className="grid gap-4">
         <p className="text-sm text-soft">
-          One for each server that connects, with no more than it needs: then one that leaks can be revoked alone.
+          Create separate credentials for each server, with only the scopes it needs. If they leak, you can revoke them without
+          affecting other servers.
         </p>
         <div className="flex flex-wrap gap-2" role="group" aria-label="Common choices">
           {scopePresets.map(({ name, scopes }, index) => (

@@ -58,7 +58,7 @@ function OriginList({ tenant: { allowed_origins: origins } }: { tenant: Tenant }
   return (
     <div className="grid gap-3">
       {origins.length === 0 && (
-        <p className="text-sm text-warn">None yet: what browsers send is refused until the site's origin is named here.</p>
+        <p className="text-sm text-warn">None yet. Events from browsers are rejected until you add the site's origin.</p>
       )}
       <ul className="grid gap-1" aria-label="Allowed origins">
         {origins.map((origin) => (
@@ -68,7 +68,7 @@ function OriginList({ tenant: { allowed_origins: origins } }: { tenant: Tenant }
       {mayChange && (
         <form onSubmit={add} className="grid gap-1">
           <label htmlFor={id} className="text-xs font-medium text-soft">
-            A further origin
+            Add an origin
           </label>
           <div className="flex gap-2">
             <input
@@ -107,10 +107,10 @@ function RemoveDialog({ origin, onClose, run }: RemoveProps) {
   return (
     <SureDialog title="Remove an allowed origin" act="Remove it" isHarsh onClose={onClose} run={run}>
       <p>
-        What browsers send from <span className="font-mono text-ink [overflow-wrap:anywhere]">{origin}</span> is refused from then
-        on: it is neither kept nor scored, and opens no case. What the site's servers send is not touched.
+        Events from browsers on <span className="font-mono text-ink [overflow-wrap:anywhere]">{origin}</span> are rejected from
+        then on: they are not stored or scored, and open no case. Events from the site's servers are not affected.
       </p>
-      <p>The origin can be added again at any time; what was refused meanwhile does not come back.</p>
+      <p>You can add the origin again at any time, but events rejected in the meantime are lost.</p>
     </SureDialog>
   );
 }

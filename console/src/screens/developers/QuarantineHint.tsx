@@ -8,14 +8,14 @@ import { useWorkspace } from "../../session/workspace.tsx";
 import { readsOf } from "./reads.ts";
 
 const reasonWords: Record<QuarantineEntry["reason"], string> = {
-  "bad-gzip": "not unpackable",
-  "unpacked-too-large": "too large when unpacked",
+  "bad-gzip": "invalid gzip",
+  "unpacked-too-large": "too large when decompressed",
   "too-deep": "nested too deeply",
   "too-many-members": "too many members",
   "not-json": "no JSON",
-  "not-an-array": "no list of events",
+  "not-an-array": "not a list of events",
   "too-many-events": "too many events at once",
-  "not-an-object": "an event that is no object",
+  "not-an-object": "an event that is not an object",
   "no-event-id": "an event without an id",
   "no-event-type": "an event without a type",
   "bad-timestamp": "an event without a usable time",
@@ -33,7 +33,8 @@ const count = new Intl.NumberFormat();
 export function QuarantineHint() {
   const { client } = useWorkspace();
   const { data, isLoadingError, error } = useQuery(readsOf(client).quarantine());
-  if (isLoadingError) return <p className="text-sm text-soft">What was not taken could not be read: {wordsOf(error)}</p>;
+  if (isLoadingError)
+    return <p className="text-sm text-soft">Events that were not accepted could not be loaded: {wordsOf(error)}</p>;
   if (!data || data.counts.length === 0) return null;
   const byReason = new Map<QuarantineEntry["reason"], number>();
   for (const { reason, count: n } of data.counts) byReason.set(reason, (byReason.get(reason) ?? 0) + n);
@@ -45,7 +46,7 @@ export function QuarantineHint() {
         <TriangleAlert size={15} className="shrink-0" aria-hidden />
         <span className="min-w-0">
           <strong className="font-semibold">
-            {total === 1 ? "1 event of browsers was" : `${count.format(total)} events of browsers were`} not taken as sent:
+            {total === 1 ? "1 browser event was" : `${count.format(total)} browser events were`} not accepted as sent:
           </strong>{" "}
           {reasons.map(([reason, n]) => `${reasonWords[reason]} (${count.format(n)})`).join(", ")}
         </span>

@@ -30,7 +30,7 @@ export function RevokeDialog({ of, onClose }: { of: ApiClient; onClose: () => vo
             Keep them
           </Button>
           <Button look="danger" onClick={revoke} disabled={task.isBusy}>
-            {task.isBusy ? "Revoking…" : "Revoke for good"}
+            {task.isBusy ? "Revoking…" : "Revoke permanently"}
           </Button>
         </>
       }
@@ -38,11 +38,11 @@ export function RevokeDialog({ of, onClose }: { of: ApiClient; onClose: () => vo
       <div className="grid gap-3 text-sm">
         <p className="font-mono break-all">{of.client_id}</p>
         <p className="text-soft">
-          They get no more tokens, and the tokens that they have stop working at once. This cannot be undone: whatever uses them
-          stops until it gets others.
+          They can get no more tokens, and their current tokens stop working at once. This cannot be undone: servers that use them
+          cannot connect until they get new credentials.
         </p>
         {of.is_primary && (
-          <p className="text-warn">These were made with the tenant. Make sure that no server of yours still uses them.</p>
+          <p className="text-warn">These were created with the tenant. Make sure that none of your servers still uses them.</p>
         )}
         {task.problem !== null && <Alert>{task.problem}</Alert>}
       </div>

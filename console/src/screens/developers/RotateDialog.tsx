@@ -31,7 +31,7 @@ export function RotateDialog({ of, onClose, onMade }: Props) {
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button look={isNow ? "danger" : "primary"} onClick={rotate} disabled={task.isBusy} data-first-focus="">
-            {task.isBusy ? "Rotating…" : "Make a new secret"}
+            {task.isBusy ? "Rotating…" : "Create a new secret"}
           </Button>
         </>
       }
@@ -39,8 +39,8 @@ export function RotateDialog({ of, onClose, onMade }: Props) {
       <div className="grid gap-4 text-sm">
         <p className="font-mono break-all">{of.client_id}</p>
         <ol className="grid list-decimal gap-1 pl-5 text-soft">
-          <li>A new secret is made and shown to you once. It works at once.</li>
-          <li>The secret that is in use now goes on working for 24 hours, so that you can change your servers one by one.</li>
+          <li>A new secret is created and shown to you once. It works at once.</li>
+          <li>The current secret keeps working for 24 hours, so you can update your servers one by one.</li>
           <li>Earlier secrets work for the rest of their own 24 hours. At most five of them work at the same time.</li>
         </ol>
         <label className="flex items-start gap-2">

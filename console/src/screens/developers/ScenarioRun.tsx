@@ -26,14 +26,14 @@ export function ScenarioRun({ id, run }: { id: ScenarioId; run: string }) {
   const isScored = (read.data?.scored ?? 0) >= expected;
   return (
     <div className="grid gap-3 rounded-md border border-line bg-canvas p-3">
-      <div role="status" aria-label="What became of it" className="text-sm">
+      <div role="status" aria-label="Scenario result" className="text-sm">
         {read.isError ? (
           <Trouble error={read.error} onRetry={() => void read.refetch()} />
         ) : found ? (
           <Found found={found} />
         ) : isScored && !opensCase ? (
           <p className="flex items-center gap-2 text-good">
-            <CircleCheck size={16} aria-hidden /> Scored, and no case was opened: as it should be.
+            <CircleCheck size={16} aria-hidden /> Scored. No case was opened, as expected.
           </p>
         ) : (
           <Waiting isScored={isScored} />
@@ -55,7 +55,7 @@ function Waiting({ isScored }: { isScored: boolean }) {
   return (
     <p className="flex items-center gap-2 text-soft">
       <LoaderCircle size={16} className="animate-spin" aria-hidden />
-      {isScored ? "Scored. No case so far: are the rules for it switched on?" : "Accepted. It is being scored…"}
+      {isScored ? "Scored. No case yet. Are the rules for this scenario switched on?" : "Accepted. It is being scored…"}
     </p>
   );
 }

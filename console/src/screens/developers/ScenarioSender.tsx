@@ -72,9 +72,9 @@ function Sending({ id }: { id: ScenarioId }) {
     <div className="flex items-start gap-4">
       <div className="min-w-0 flex-1 text-sm">
         <p>{story}</p>
-        <p className="text-soft">To expect: {expects}</p>
+        <p className="text-soft">Expected: {expects}</p>
         <p className="mt-1 text-xs text-faint">
-          It is real activity of this tenant, of invented accounts whose names begin with “try-”. It counts in the figures.
+          This sends real activity to this tenant, for invented accounts whose names begin with “try-”. It counts in all figures.
         </p>
         {task.problem !== null && (
           <div className="mt-2">

@@ -11,20 +11,20 @@ export function SecretDialog({ secret, onClose }: { secret: Secret; onClose: () 
   -d client_id=${client_id} \\
   -d client_secret=${client_secret}`;
   return (
-    <OnceDialog title="The secret, this once" onClose={onClose}>
+    <OnceDialog title="Store the secret now" onClose={onClose}>
       <p className="text-sm text-soft">
-        Only a hash of it is kept: it cannot be shown again. Put it where your servers keep their secrets, never into a page.
+        Only its hash is stored, so it cannot be shown again. Keep it with your servers' secrets and never put it in a page.
       </p>
       <CopyLine label="Client id" text={client_id} />
       <CopyLine label="Client secret" text={client_secret} />
       {previousUntil !== undefined && (
         <p className="text-sm text-warn">
-          The secret before works until <Moment at={previousUntil} />.
+          The previous secret works until <Moment at={previousUntil} />.
         </p>
       )}
       <div className="grid gap-1">
-        <p className="text-xs font-medium text-soft">To get a token with it</p>
-        <CopyBlock name="the request for a token" text={request} />
+        <p className="text-xs font-medium text-soft">Request a token with it</p>
+        <CopyBlock name="the token request" text={request} />
       </div>
     </OnceDialog>
   );

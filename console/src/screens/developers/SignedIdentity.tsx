@@ -1,9 +1,10 @@
 import type { Identity } from "@casehound/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { BookOpen, KeyRound } from "lucide-react";
+import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { CopyBlock } from "../../parts/Copy.tsx";
+import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age, Moment } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -30,17 +31,10 @@ export function SignedIdentity() {
       title="Signed identity"
       aside={
         <div className="flex flex-wrap items-center gap-3">
-          <a
-            href="/docs/signed-identity"
-            target="_blank"
-            rel="noreferrer"
-            className="flex items-center gap-1.5 text-sm hover:underline"
-          >
-            <BookOpen size={15} aria-hidden /> How it works
-          </a>
+          <GuideLink page="signed-identity" about="signed identity" />
           {read.data && may("update:tenant_auth_secret") && (
             <Button onClick={() => setOpen({ kind: "new" })}>
-              <KeyRound size={15} aria-hidden /> {hasSecret ? "Rotate the identity secret" : "Make a secret"}
+              <KeyRound size={15} aria-hidden /> {hasSecret ? "Rotate the identity secret" : "Create a secret"}
             </Button>
           )}
         </div>
@@ -104,7 +98,7 @@ function Secrets({ secrets }: { secrets: Identity["secrets"] }) {
         <li key={secret_id} className="py-1.5">
           <p className="font-mono text-xs break-all">{secret_id}</p>
           <p className="text-xs text-faint">
-            {expires_at === undefined ? "Current secret" : "Replaced"} · made <Age at={created_at} suffix=" ago" />
+            {expires_at === undefined ? "Current secret" : "Replaced"} · created <Age at={created_at} suffix=" ago" />
           </p>
           {expires_at !== undefined && (
             <p className="text-xs text-warn">

@@ -41,7 +41,7 @@ export function Snippet() {
         <>
           <CopyBlock name={`the ${at.framework} snippet`} text={at.snippet} />
           <p className="mt-2 text-xs text-soft">
-            Into the head of every page. The key in it is public: it can only send, and only from the origins below.
+            Put it in the head of every page. Its key is public: it can only send events, and only from the origins below.
           </p>
         </>
       )}

@@ -27,8 +27,8 @@ export function WebhookDialog({ of, onClose, onMade, onChanged }: Props) {
   };
   const texts =
     of === null
-      ? { title: "New webhook", act: "Make it", actBusy: "Making it…" }
-      : { title: "Change the webhook", act: "Save", actBusy: "Saving…" };
+      ? { title: "New webhook", act: "Create webhook", actBusy: "Creating…" }
+      : { title: "Edit webhook", act: "Save", actBusy: "Saving…" };
   return (
     <FormDialog {...texts} onClose={onClose} run={save}>
       <Field
@@ -37,11 +37,11 @@ export function WebhookDialog({ of, onClose, onMade, onChanged }: Props) {
         required
         defaultValue={of?.url}
         placeholder="https://crm.example/casehound"
-        hint="It is posted to. https; private addresses only where the operator allows them."
+        hint="Messages are posted to this https address. Private addresses work only if the operator allows them."
         data-first-focus=""
       />
       <fieldset className="grid gap-1">
-        <legend className="mb-1 text-sm font-medium">What is sent (nothing chosen: all of it)</legend>
+        <legend className="mb-1 text-sm font-medium">Events to send (none selected means all)</legend>
         {allTypes.map((type) => (
           <label key={type} className="flex items-center gap-2 rounded px-1 py-0.5 hover:bg-hover">
             <input type="checkbox" className="size-4 accent-accent" checked={chosen.has(type)} onChange={() => toggle(type)} />

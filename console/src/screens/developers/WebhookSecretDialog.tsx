@@ -1,4 +1,5 @@
 import { CopyLine } from "../../parts/Copy.tsx";
+import { GuideLink } from "../../parts/GuideLink.tsx";
 import { OnceDialog } from "../../parts/OnceDialog.tsx";
 import { Moment } from "../../parts/Time.tsx";
 
@@ -6,16 +7,18 @@ type Props = { secret: string; previousUntil: string | undefined; onClose: () =>
 
 export function WebhookSecretDialog({ secret, previousUntil, onClose }: Props) {
   return (
-    <OnceDialog title="The signing secret, this once" onClose={onClose}>
+    <OnceDialog title="Store the signing secret now" onClose={onClose}>
       <p className="text-sm text-soft">
-        With it the receiver tells our messages from anybody else's, by the Standard Webhooks scheme. It is not shown again.
+        The receiver uses it to verify that a message comes from Casehound, with the Standard Webhooks scheme. It is not shown
+        again.
       </p>
       <CopyLine label="Signing secret" text={secret} />
       {previousUntil !== undefined && (
         <p className="text-sm text-warn">
-          Messages are signed with the secret before it too until <Moment at={previousUntil} />.
+          Messages are also signed with the previous secret until <Moment at={previousUntil} />.
         </p>
       )}
+      <GuideLink page="webhooks#verify-a-message" about="verifying a message" />
     </OnceDialog>
   );
 }

@@ -1,9 +1,10 @@
 import type { Webhook } from "@casehound/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { BookOpen, Plus } from "lucide-react";
+import { Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { CopyLine } from "../../parts/Copy.tsx";
+import { GuideLink } from "../../parts/GuideLink.tsx";
 import { PartNotAvailable } from "../../parts/NotAvailable.tsx";
 import { Loading, Trouble, wordsOf } from "../../parts/States.tsx";
 import { SureDialog } from "../../parts/SureDialog.tsx";
@@ -52,9 +53,7 @@ export function Webhooks() {
       {read.isLoading && <Loading lines={2} name="Loading the webhooks" />}
       {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
       {read.data?.webhooks.length === 0 && (
-        <p className="text-sm text-soft">
-          None yet. A webhook posts every change of cases, accounts and rules to an address of yours.
-        </p>
+        <p className="text-sm text-soft">None yet. A webhook posts every change to cases, accounts and rules to your server.</p>
       )}
       <ul className="divide-y divide-line" aria-label="Webhooks">
         {read.data?.webhooks.map((each) => (
@@ -69,7 +68,7 @@ export function Webhooks() {
       {open?.kind === "delete" && (
         <SureDialog title="Delete this webhook?" act="Delete it" isHarsh onClose={close} run={() => remove(open.of)}>
           <p className="font-mono break-all">{open.of.url}</p>
-          <p>What still waits is not sent, and what was given up can no longer be sent again.</p>
+          <p>Waiting messages will not be sent, and messages that were given up can no longer be resent.</p>
         </SureDialog>
       )}
     </Section>
@@ -79,9 +78,7 @@ export function Webhooks() {
 function Aside({ onNew }: { onNew: () => void }) {
   return (
     <div className="flex flex-wrap items-center gap-3">
-      <a href="/docs/webhooks" target="_blank" rel="noreferrer" className="flex items-center gap-1.5 text-sm hover:underline">
-        <BookOpen size={15} aria-hidden /> Guide
-      </a>
+      <GuideLink page="webhooks" about="webhooks" />
       <Button onClick={onNew}>
         <Plus size={15} aria-hidden /> New webhook
       </Button>
@@ -91,11 +88,9 @@ function Aside({ onNew }: { onNew: () => void }) {
 
 function RotateDialog({ onClose, run }: { onClose: () => void; run: () => Promise<void> }) {
   return (
-    <SureDialog title="A new secret?" act="Make a new secret" onClose={onClose} run={run}>
-      <p>
-        For 24 hours messages are signed with the new secret and with the one before it, so that the receiver can change over.
-      </p>
-      <p>Never with more than two: a secret that was replaced within the last 24 hours ends at once.</p>
+    <SureDialog title="Rotate the secret?" act="Create a new secret" onClose={onClose} run={run}>
+      <p>For 24 hours, messages are signed with both the new and the previous secret, so the receiver can switch.</p>
+      <p>At most two secrets sign at a time. A secret that was replaced within the last 24 hours ends at once.</p>
     </SureDialog>
   );
 }
@@ -125,13 +120,17 @@ function WebhookRow({ of, onAsk }: { of: Webhook; onAsk: (kind: Asked) => void }
   const toggle = () =>
     act(async () => {
       await client.call("updateWebhook", { params, body: { is_enabled: !isOn } });
-      return done(isOn ? "The webhook is off. What happens is kept for it." : "The webhook is on, and goes on where it was.");
+      return done(
+        isOn
+          ? "The webhook is off. Its messages wait until it is on again."
+          : "The webhook is on and continues where it stopped.",
+      );
     });
   const resend = (body: { event_id?: number }) =>
     act(async () => {
       const { resent } = await client.call("resendWebhookDeliveries", { params, body });
-      const many = resent === 1 ? "1 message is sent again" : `${resent} messages are sent again`;
-      return done(isOn ? `${many}.` : `${many} when the webhook is switched on.`);
+      const many = resent === 1 ? "1 message" : `${resent} messages`;
+      return done(isOn ? `Resending ${many}.` : `${many} will be resent when the webhook is switched on.`);
     });
   return (
     <li className="grid gap-2 py-2.5 first:pt-0">
@@ -142,12 +141,12 @@ function WebhookRow({ of, onAsk }: { of: Webhook; onAsk: (kind: Asked) => void }
             {!isOn && <span className="rounded bg-warn-soft px-1.5 text-xs font-medium text-warn">Off</span>}
           </p>
           <p className="text-xs text-faint">
-            {types.length === 0 ? "Every type" : types.join(", ")} · made <Age at={created_at} suffix=" ago" />
+            {types.length === 0 ? "Every type" : types.join(", ")} · created <Age at={created_at} suffix=" ago" />
           </p>
           {of.disabled_reason !== undefined && <p className="text-xs text-warn">{of.disabled_reason}</p>}
           {until !== undefined && (
             <p className="text-xs text-warn">
-              The secret before still signs too, until <Moment at={until} />.
+              The previous secret also signs until <Moment at={until} />.
             </p>
           )}
         </div>

@@ -68,13 +68,14 @@ export const scenarios = {
   stuffing: {
     name: "Credential stuffing",
     story: "One device fails to log in to twelve accounts within minutes, and then gets into a thirteenth.",
-    expects: "A case labelled Bot, for the account that was got into.",
+    expects: "A case labelled Bot, for the thirteenth account.",
     opensCase: true,
     steps: stuffing,
   },
   takeover: {
     name: "Account takeover",
-    story: "Guesses from a device never seen before, a log-in, a new password, a new payee, and 2,400 euros leave.",
+    story:
+      "Password guesses on a device never seen before, a log-in, a new password, a new payee, and a transfer of 2,400 euros.",
     expects: "A case labelled Account Takeover, with a high score.",
     opensCase: true,
     steps: takeover,
@@ -88,8 +89,8 @@ export const scenarios = {
   },
   report: {
     name: "Fraud report",
-    story: "Your support is told by a customer that somebody else has used the account.",
-    expects: "A case labelled Account Takeover at once: a report is believed.",
+    story: "A customer tells your support team that somebody else has used the account.",
+    expects: "A case labelled Account Takeover at once, because reports are trusted.",
     opensCase: true,
     steps: (account) => [
       {
@@ -103,7 +104,7 @@ export const scenarios = {
   ordinary: {
     name: "An ordinary visit",
     story: "A log-in, a look around, a small payment, a log-out.",
-    expects: "Nothing: it is scored, and no case is opened.",
+    expects: "No case. The activity is only scored.",
     opensCase: false,
     steps: ordinary,
   },

@@ -8,7 +8,7 @@ export const scopeWords: Record<Offered, string> = {
   "read:case": "Read one case",
   "update:case": "Close and reopen cases",
   "read:events": "Read the feed of changes",
-  "read:enduseraccounts": "List accounts, and the activity that came in last",
+  "read:enduseraccounts": "List accounts and the latest activity",
   "read:enduseraccount": "Read one account",
   "create:enduseraccount": "Create accounts",
   "update:enduseraccount": "Change an account's flags and CRM id",
@@ -21,7 +21,7 @@ export const scopeWords: Record<Offered, string> = {
   "read:snippet": "Read the web snippet",
   "update:tenant_auth_secret": "Rotate the first client's secret",
   "read:clients": "List credentials",
-  "manage:clients": "Make, rotate and revoke credentials",
+  "manage:clients": "Create, rotate and revoke credentials",
   "read:users": "Read the tenant's people",
   "manage:users": "Invite and change people",
 };

@@ -136,14 +136,14 @@ function neighboursOf({ edges }: Props["graph"], id: string | null): Set<string>
 
 function graphWords({ nodes }: Props["graph"]): string {
   const accounts = nodes.filter((node) => node.kind === "account").length;
-  return `Graph of ${accounts} accounts and ${nodes.length - accounts} devices and addresses. The arrow keys go from node to node, J and K through the table's rows.`;
+  return `Graph of ${accounts} accounts and ${nodes.length - accounts} devices and addresses. Arrow keys move between nodes. J and K move through the table's rows.`;
 }
 
 function nodeWords(node: LinkNode, { edges }: Props["graph"]): string {
   const links = edges.filter(({ from, to }) => from === node.node_id || to === node.node_id).length;
   if (node.kind !== "account") return `${kindWords[node.kind].one} ${node.value}, ${links} accounts`;
   const risk = node.open_case ? `, open case of risk ${node.open_case.overall_risk_score}` : "";
-  return `Account ${node.value}${node.is_origin ? ", asked about" : ""}${risk}${isFlagged(node) ? ", flagged" : ""}, ${links} links`;
+  return `Account ${node.value}${node.is_origin ? ", starting point" : ""}${risk}${isFlagged(node) ? ", flagged" : ""}, ${links} links`;
 }
 
 function useSize(frame: RefObject<HTMLElement | null>): { width: number; height: number } {

@@ -72,8 +72,8 @@ function LinksView({ table, search, input }: LinksProps & { table: LinkTable }) 
     <>
       {table.is_cut && (
         <p role="status" className="border-b border-line bg-warn-soft px-4 py-1.5 text-xs text-warn">
-          There is more than this: shown are the 100 rarest devices and addresses, 20 accounts of each, and 200 nodes in the graph
-          at the most. The pane on the right lists all accounts of one.
+          Not everything is shown: at most the 100 rarest devices and addresses, 20 accounts of each, and 200 nodes in the graph.
+          The pane on the right lists all accounts of the selected one.
         </p>
       )}
       <div className="flex min-h-0 flex-1">
@@ -97,13 +97,13 @@ function LinksView({ table, search, input }: LinksProps & { table: LinkTable }) 
 }
 
 function Nothing({ search: { account, cases, kind } }: { search: LinksSearch }) {
-  const what = kind === "device" ? "a device" : kind === "ip" ? "an address" : "a device or an address";
+  const what = kind === "device" ? "device" : kind === "ip" ? "address" : "device or address";
   const words =
     account !== undefined
-      ? `The account ${account} was not seen with ${what} that another account has too.`
+      ? `Account ${account} shares no ${what} with another account.`
       : cases !== undefined
-        ? `No account of these cases was seen with ${what} that another one has too.`
-        : `No account with an open case was seen with ${what} that another one has too.`;
+        ? `The accounts of these cases share no ${what} with another account.`
+        : `No account with an open case shares any ${what} with another account.`;
   return (
     <Empty title="Nothing is shared" icon={<Unlink size={20} aria-hidden />}>
       <p className="[overflow-wrap:anywhere]">{words}</p>
@@ -124,8 +124,8 @@ function useLinkKeys(acts: Acts): void {
     () => [
       { key: "j", name: "Next device or address", group, run: () => latest.current.onMove(1) },
       { key: "k", name: "Previous device or address", group, run: () => latest.current.onMove(-1) },
-      { key: "ArrowDown", shown: "↓", name: "Next one, too", group, run: () => latest.current.onMove(1) },
-      { key: "ArrowUp", shown: "↑", name: "Previous one, too", group, run: () => latest.current.onMove(-1) },
+      { key: "ArrowDown", shown: "↓", name: "Next device or address (arrow key)", group, run: () => latest.current.onMove(1) },
+      { key: "ArrowUp", shown: "↑", name: "Previous device or address (arrow key)", group, run: () => latest.current.onMove(-1) },
       { key: "Enter", name: "Go to its accounts", group, run: () => latest.current.onEnter() },
       { key: "Escape", shown: "Esc", name: "Back to the table or the graph", group, run: () => latest.current.onLeave() },
       { key: "/", name: "Links around an account", group, run: () => latest.current.onFind() },

@@ -29,7 +29,7 @@ export function Pane({ table, rows, focusedId, pane, onFocus }: Props) {
   return (
     <aside
       ref={pane}
-      aria-label="What is in focus"
+      aria-label="Item in focus"
       className="flex w-[25rem] shrink-0 flex-col border-l border-line bg-surface max-xl:w-[19rem]"
     >
       {row && <SharedPane key={row.id} row={row} />}
@@ -66,7 +66,7 @@ function SharedPane({ row }: { row: LinkRow }) {
       </PaneHead>
       <div className="min-h-0 flex-1 overflow-y-auto">
         {list.isPending && <Loading lines={6} name="Loading the accounts" />}
-        <ul aria-label="Accounts behind it">
+        <ul aria-label="Accounts that share it">
           {accounts.map((account) => (
             <li key={account.website_account_id} className="border-b border-line px-4 py-2.5">
               <AccountFacts account={account} isOrigin={origins.has(account.website_account_id)} />
@@ -91,7 +91,9 @@ function AccountFacts({ account, isOrigin }: { account: Shown; isOrigin: boolean
     <>
       <div className="flex items-center gap-2">
         <AccountLink id={id} look="truncate font-medium" />
-        {isOrigin && <span className="shrink-0 rounded bg-accent-soft px-1.5 text-xs font-medium text-accent">asked about</span>}
+        {isOrigin && (
+          <span className="shrink-0 rounded bg-accent-soft px-1.5 text-xs font-medium text-accent">starting point</span>
+        )}
         <span className="flex-1" />
         <Link
           to="/links"

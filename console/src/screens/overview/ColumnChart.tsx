@@ -48,7 +48,7 @@ export function ColumnChart({ chart, height = "h-44" }: { chart: Chart; height?:
         <div
           ref={bars}
           role="group"
-          aria-label={`${chart.title}. The arrow keys go from bar to bar, Enter opens the cases.`}
+          aria-label={`${chart.title}. Arrow keys move between bars. Enter opens the cases.`}
           className="absolute inset-0 flex items-stretch"
           onKeyDown={press}
           onMouseLeave={() => setPointed(null)}

@@ -111,12 +111,12 @@ function Panels({ found, queries }: { found: Overview; queries: ReturnType<typeo
         <RulesPanel {...view("rules")} queries={queries} className="col-span-12" />
       </div>
       <p className="text-xs text-faint">
-        Days are those of UTC.{" "}
+        Days are in UTC.{" "}
         {found.last_activity_at === null ? (
-          "No event has come in yet: is the site connected?"
+          "No events received yet. Is the site connected?"
         ) : (
           <>
-            The last event came in <Age at={found.last_activity_at} suffix=" ago" />.
+            The last event arrived <Age at={found.last_activity_at} suffix=" ago" />.
           </>
         )}
       </p>
@@ -141,7 +141,7 @@ function Tiles({ found }: { found: Overview }) {
         {found.reopened === 0 ? "none reopened" : `${count.format(found.reopened)} reopened`}
       </Tile>
       <Tile name="Median time to close" value={durationWords(median)} leadsTo={closedIn(range)}>
-        from the opening
+        after opening
       </Tile>
       <Tile
         name="False positives"

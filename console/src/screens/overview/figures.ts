@@ -86,13 +86,13 @@ export function daysChart({ days }: Overview): Chart {
 export function trafficChart(days: { day: string; events: number }[]): Chart {
   const spans = spansOf(days);
   return {
-    title: `Events of the site per ${spans.length === days.length ? "day" : "week"}`,
+    title: `Site events per ${spans.length === days.length ? "day" : "week"}`,
     rowTitle: spans.length === days.length ? "Day" : "Week",
     isOverTime: true,
     series: [{ name: "Events", look: "bg-edge" }],
     rows: spans.map((span) => {
       const events = sum(span.days, (day) => day.events);
-      const words = `${span.name}: ${count.format(events)} events. To the cases opened then`;
+      const words = `${span.name}: ${count.format(events)} events. Shows the cases opened then`;
       return {
         key: span.from,
         name: span.name,
@@ -160,7 +160,7 @@ const outcomeNames = {
 };
 
 // The case list cannot filter by outcome. So every row links to all cases closed in the range, and its title says so.
-export const toAllClosed = "To all closed cases of these days, whatever their outcome";
+export const toAllClosed = "Shows all cases closed on these days, whatever their outcome";
 
 export function outcomesChart({ outcomes, closed, start_date, end_date }: Overview): Chart {
   const leadsTo = closedIn({ from: start_date, to: end_date });
@@ -193,7 +193,7 @@ export function rulesChart(rules: Rule[]): Chart {
   return {
     title: "False positives per rule",
     rowTitle: "Rule",
-    noteTitle: "False positives of all decided",
+    noteTitle: "False positives of decided",
     series: [{ name: "Share of false positives", look: "bg-accent" }],
     highest: 1,
     rows: judged
@@ -206,7 +206,7 @@ export function rulesChart(rules: Rule[]): Chart {
           {
             value: share,
             shown: percent.format(share),
-            words: `${rule.name}: ${percent.format(share)}, ${wrong} of ${all}. To the closed cases labelled ${rule.label}`,
+            words: `${rule.name}: ${percent.format(share)}, ${wrong} of ${all}. Shows the closed cases labelled ${rule.label}`,
             leadsTo: { status: "closed" as const, label: rule.label, sort: "changed" as const },
           },
         ],

@@ -20,7 +20,7 @@ export function TrafficPanel({ startDate, queries, ...view }: View & { startDate
   const read = useQuery(queries.traffic(startDate));
   const chart = read.data ? trafficChart(read.data) : null;
   return (
-    <ChartPanel {...view} title={chart?.title ?? "Events of the site per day"} chart={chart}>
+    <ChartPanel {...view} title={chart?.title ?? "Site events per day"} chart={chart}>
       {read.isPending && waiting}
       {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
       {chart && <ColumnChart key={chart.rows.length} chart={chart} height="h-28" />}
@@ -39,12 +39,12 @@ export function RulesPanel({ queries, ...view }: View) {
       {...view}
       title="False positives per rule"
       chart={isEmpty ? null : chart}
-      hint="Of the subjects that a rule hit and somebody then decided, over all time. A bar leads to the closed cases with the rule's label."
+      hint="The share of false positives among a rule's decided subjects, over all time. A bar opens the closed cases with the rule's label."
     >
       {!isAllowed && <p className="text-soft">Your role does not include the rules.</p>}
       {isAllowed && read.isPending && waiting}
       {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
-      {isEmpty && <p className="text-soft">No case of a rule has been closed as fraud or as a false positive yet.</p>}
+      {isEmpty && <p className="text-soft">No case from a rule has been closed as fraud or as a false positive yet.</p>}
       {chart && !isEmpty && <RowChart chart={chart} />}
     </ChartPanel>
   );

@@ -18,7 +18,7 @@ export function InviteDialog({ onClose, onInvited }: Props) {
     onInvited(user, link);
   };
   return (
-    <FormDialog title="Invite a person" act="Make the invitation" actBusy="Inviting…" onClose={onClose} run={run}>
+    <FormDialog title="Invite a person" act="Create the invitation" actBusy="Inviting…" onClose={onClose} run={run}>
       <Field name="email" type="email" label="E-mail" required maxLength={254} autoComplete="off" data-first-focus="" />
       <Field
         name="name"
@@ -26,7 +26,7 @@ export function InviteDialog({ onClose, onInvited }: Props) {
         required
         maxLength={100}
         autoComplete="off"
-        hint="It stands beside what the person decides. They can correct it when they join."
+        hint="Shown next to the person's decisions. They can correct it when they join."
       />
       <fieldset className="grid gap-1">
         <legend className="mb-1 text-sm font-medium">Role</legend>

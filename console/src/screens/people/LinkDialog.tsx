@@ -9,19 +9,19 @@ export function LinkDialog({ user, link, onClose }: { user: User; link: UserLink
   const isReset = link.purpose === "password-reset";
   return (
     <Dialog
-      title={isReset ? `A new password for ${user.name}` : `The invitation of ${user.name}`}
+      title={isReset ? `Password reset for ${user.name}` : `Invitation for ${user.name}`}
       isBusy
       onClose={onClose}
       footer={
         <Button look="primary" onClick={onClose}>
-          I have passed it on
+          I have sent it
         </Button>
       }
     >
       <div className="grid gap-4">
         <p className="text-sm text-soft">
-          Give this link to {user.name} alone, by a way that you trust: whoever opens it chooses the password. It works once,
-          until <Moment at={link.expires_at} />, and is not shown again.
+          Send this link only to {user.name}, over a channel that you trust: anybody who opens it can set the password. It works
+          once, until <Moment at={link.expires_at} />, and is not shown again.
         </p>
         <CopyLine label="Link" text={link.url} />
       </div>

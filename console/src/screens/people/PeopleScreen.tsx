@@ -81,8 +81,8 @@ function Listed({ users, onAsk }: { users: User[]; onAsk: (kind: Ask, user: User
   const shown = users.filter(({ name, email, role }) => `${name}\n${email}\n${role}`.toLowerCase().includes(wanted));
   if (shown.length === 0)
     return (
-      <Empty title={users.length === 0 ? "Nobody has an account yet" : "Nobody fits"} icon={<Users size={20} aria-hidden />}>
-        {users.length > 0 && `None of the ${users.length} people has “${find}” in the name, the e-mail or the role.`}
+      <Empty title={users.length === 0 ? "Nobody has an account yet" : "No matches"} icon={<Users size={20} aria-hidden />}>
+        {users.length > 0 && `None of the ${users.length} people has “${find}” in their name, e-mail or role.`}
       </Empty>
     );
   return <PeopleTable users={shown} onAsk={onAsk} />;

@@ -19,13 +19,13 @@ export function PeopleTable({ users, onAsk }: Props) {
   return (
     <div className="overflow-x-auto rounded-lg border border-line bg-surface">
       <table className="w-full table-fixed text-left text-sm">
-        <caption className="sr-only">The people of this tenant, in order of their e-mails</caption>
+        <caption className="sr-only">The people of this tenant, sorted by e-mail</caption>
         <thead className="border-b border-line text-xs text-faint">
           <tr>
             <th className="py-2 pr-3 pl-4 font-medium">Name</th>
             <th className="w-40 py-2 pr-3 font-medium">Role</th>
             <th className="w-28 py-2 pr-3 font-medium">State</th>
-            <th className="w-44 py-2 pr-3 font-medium">Signs in by</th>
+            <th className="w-44 py-2 pr-3 font-medium">Signs in with</th>
             <th className="w-32 py-2 pr-3 font-medium">Last sign-in</th>
             <th className="w-28 py-2 pr-3 font-medium">Since</th>
             <th className="w-12 py-2 pr-2">
@@ -58,7 +58,7 @@ function stateOf({ is_disabled, has_password, has_external_sign_in }: User): { w
 }
 
 function waysOf({ has_password, has_external_sign_in }: User): string {
-  return [has_password && "Password", has_external_sign_in && "Other issuer"].filter(Boolean).join(", ") || "Nothing yet";
+  return [has_password && "Password", has_external_sign_in && "Identity provider"].filter(Boolean).join(", ") || "Nothing yet";
 }
 
 type RowProps = { user: User; mayManage: boolean; onAsk: Props["onAsk"] };
@@ -138,7 +138,7 @@ function Actions({ user, onAsk }: { user: User; onAsk: Props["onAsk"] }) {
     ? [{ name: "Enable", run: enable }]
     : [
         item("Change the name…", "rename"),
-        item(user.has_password ? "Make a link for a new password…" : "Make a new invitation…", "link"),
+        item(user.has_password ? "Create a password reset link…" : "Create a new invitation…", "link"),
         item("End all sessions…", "sessions"),
         item("Disable…", "disable"),
       ];
@@ -161,7 +161,7 @@ function useEnable({ user_id, name }: User): () => void {
   const enable = async () => {
     try {
       await client.call("updateUser", { params: { user_id }, body: { is_disabled: false } });
-      toast({ kind: "done", words: `${name} may sign in again.` });
+      toast({ kind: "done", words: `${name} can sign in again.` });
     } catch (error) {
       toast({ kind: "problem", words: `${name} was not changed. ${wordsOf(error)}` });
     }

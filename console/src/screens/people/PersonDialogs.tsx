@@ -26,14 +26,15 @@ export function NewLinkDialog({ user, onClose, onMade }: Props & { onMade: (user
   const run = async () => onMade(user, await client.call("createUserLink", { params: { user_id: user.user_id } }));
   return (
     <PersonDialog
-      title={user.has_password ? "A link for a new password" : "A new invitation"}
-      act="Make the link"
+      title={user.has_password ? "Create a password reset link" : "Create a new invitation"}
+      act="Create the link"
       onClose={onClose}
       run={run}
     >
       <p>
-        For {user.name}. It works once, for {user.has_password ? "a day" : "seven days"}. Links made before end.
-        {user.has_password && " The password stays as it is until the link is used; then all sessions end."}
+        The link is for {user.name}. It works once, within {user.has_password ? "a day" : "seven days"}. Earlier links stop
+        working.
+        {user.has_password && " The current password works until the link is used. Then all sessions end."}
       </p>
     </PersonDialog>
   );
@@ -49,8 +50,8 @@ export function EndSessionsDialog({ user, onClose }: Props) {
   return (
     <PersonDialog title={`End the sessions of ${user.name}?`} act="End all sessions" isHarsh onClose={onClose} run={run}>
       <p>
-        Every browser in which {user.name} is signed in is signed out at once
-        {user.user_id === session.user.user_id && ", this one too"}. They can sign in again.
+        {user.name} is signed out of every browser at once
+        {user.user_id === session.user.user_id && ", including this one"}. They can sign in again.
       </p>
     </PersonDialog>
   );
@@ -65,9 +66,7 @@ export function DisableDialog({ user, onClose }: Props) {
   };
   return (
     <PersonDialog title={`Disable ${user.name}?`} act="Disable" isHarsh onClose={onClose} run={run}>
-      <p>
-        {user.name} is signed out everywhere and cannot sign in until enabled again. What they have decided stays, in their name.
-      </p>
+      <p>{user.name} is signed out everywhere and cannot sign in until enabled again. Their decisions keep their name.</p>
     </PersonDialog>
   );
 }
@@ -81,7 +80,7 @@ export function RenameDialog({ user, onClose }: Props) {
     onClose();
   };
   return (
-    <FormDialog title="Change the name" width="small" act="Change it" onClose={onClose} run={run}>
+    <FormDialog title="Change the name" width="small" act="Save" onClose={onClose} run={run}>
       <Field
         name="name"
         label={`Name of ${user.email}`}
@@ -90,7 +89,7 @@ export function RenameDialog({ user, onClose }: Props) {
         defaultValue={user.name}
         autoComplete="off"
         data-first-focus=""
-        hint="What was decided before stays in the old name."
+        hint="Earlier decisions keep the old name."
       />
     </FormDialog>
   );

@@ -1,7 +1,7 @@
 import type { Role } from "@casehound/client";
 
 export const roleWords: Record<Role, { name: string; may: string }> = {
-  investigator: { name: "Investigator", may: "Works on cases and accounts, and reads the rest." },
-  lead: { name: "Lead", may: "Also changes rules, and sees who the people are." },
-  admin: { name: "Admin", may: "Also invites people, makes credentials, sends activity, erases accounts." },
+  investigator: { name: "Investigator", may: "Works on cases and accounts, and can view rules and figures." },
+  lead: { name: "Lead", may: "Also changes rules and sees the list of people." },
+  admin: { name: "Admin", may: "Also invites people, creates credentials, sends activity and erases accounts." },
 };

@@ -9,14 +9,14 @@ export function EmptyQueue({ isFiltered }: { isFiltered: boolean }) {
   const counts = useQuery(queries.caseCounts());
   const last = counts.data?.last_activity_at;
   return (
-    <Empty title={isFiltered ? "No case fits these filters" : "No open cases"}>
-      {last === undefined && counts.isError && <p>When the last event came in could not be read: {wordsOf(counts.error)}</p>}
+    <Empty title={isFiltered ? "No cases match these filters" : "No open cases"}>
+      {last === undefined && counts.isError && <p>The time of the last event could not be loaded: {wordsOf(counts.error)}</p>}
       {last !== undefined &&
         (last === null ? (
-          <p>No event has come in yet: is the site connected?</p>
+          <p>No events received yet. Is the site connected?</p>
         ) : (
           <p>
-            The last event came in <Age at={last} suffix=" ago" />.
+            The last event arrived <Age at={last} suffix=" ago" />.
           </p>
         ))}
     </Empty>

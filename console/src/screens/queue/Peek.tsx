@@ -88,10 +88,10 @@ function PeekBody({ found }: { found: Case }) {
         <Advice action={details.recommended_action} />
       </div>
       {strongest && (
-        <section aria-label="What made the score">
-          <h2 className="mb-1.5 text-xs font-semibold text-faint">What made the score</h2>
+        <section aria-label="Score breakdown">
+          <h2 className="mb-1.5 text-xs font-semibold text-faint">Score breakdown</h2>
           {strongest.explanation.evidence !== undefined && (
-            <p className="mb-1.5 text-soft">It was {strongest.explanation.evidence}.</p>
+            <p className="mb-1.5 text-soft">Evidence {strongest.explanation.evidence}.</p>
           )}
           <Waterfall occurrence={strongest} />
         </section>

@@ -92,7 +92,7 @@ function ReadOn({ list }: { list: ReturnType<typeof useQueueRows>["list"] }) {
   const isNext = list.isFetchNextPageError;
   return (
     <p role="alert" className="flex items-center gap-3 border-t border-line bg-warn-soft px-3 py-1.5 text-xs text-warn">
-      {isNext ? "The next cases could not be read" : "The list could not be read again"}: {wordsOf(list.error)}
+      {isNext ? "The next cases could not be loaded" : "The list could not be reloaded"}: {wordsOf(list.error)}
       <Button
         className="h-6 px-2 text-xs"
         disabled={list.isFetching}
@@ -114,13 +114,13 @@ function Footer({ words, chosen, onReload, onNone, onBulk }: FooterProps) {
         {words}
         {chosen > 0 && `, ${chosen} selected`}
       </span>
-      <IconButton name="Read the list again" onClick={onReload}>
+      <IconButton name="Reload the list" onClick={onReload}>
         <RotateCw size={14} aria-hidden />
       </IconButton>
       <span className="flex-1" />
       {chosen > 0 && (
         <Button look="quiet" onClick={onNone}>
-          Select none
+          Clear the selection
         </Button>
       )}
       {chosen > 0 && may("update:case") && (

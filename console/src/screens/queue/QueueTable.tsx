@@ -194,7 +194,7 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
         )}
         {digest?.has_new_evidence && <NewEvidence />}
         <span className="line-clamp-2 text-xs leading-4" title={digest?.summary}>
-          {isError ? "What happened could not be read." : digest?.summary}
+          {isError ? "What happened could not be loaded." : digest?.summary}
         </span>
       </span>
       <span role="gridcell" className={`text-right tabular-nums ${digest?.linked_cases ? "" : "text-faint"}`}>

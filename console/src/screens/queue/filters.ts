@@ -5,7 +5,7 @@ import { accountName } from "../../parts/account-name.ts";
 const statuses = ["open", "closed", "all"] as const;
 const periods = ["1h", "24h", "7d"] as const;
 
-// What narrows the queue, as it stands in the address. What is absent is the standard: open cases, whatever else they are.
+// The queue's filters, as the address holds them. An absent parameter means the default: open cases without any other filter.
 export type Narrowing = {
   status?: (typeof statuses)[number];
   label?: (typeof labels)[number];
@@ -17,18 +17,18 @@ export type Narrowing = {
   changed?: (typeof periods)[number];
 };
 
-// A change of it: undefined takes the filter away.
+// A change to the filters. An undefined value removes the filter.
 export type NarrowingChange = { [name in keyof Narrowing]?: Narrowing[name] | undefined };
 export type Chip = { name: string; drop: NarrowingChange };
 
 type Filter<V> = {
   read: (raw: unknown) => V | undefined;
   toQuery: (value: V, nowMs: number) => CaseQuery;
-  // Whether a case that the stream told of would stand in the list.
+  // Whether a case from the live stream belongs in the list.
   isMet: (found: Case, value: V) => boolean;
-  // Null where nothing is narrowed, or where the chip of another filter says it.
+  // Null if the filter is not set, or if another filter's chip already shows it.
   chip: (narrowing: Narrowing) => Chip | null;
-  // What the menu offers.
+  // The choices in the filter menu.
   choices?: { title: string; items: { name: string; put: NarrowingChange }[] };
 };
 
@@ -40,7 +40,7 @@ const periodWords = {
 };
 const periodMs = { "1h": 3_600_000, "24h": 24 * 3_600_000, "7d": 7 * 24 * 3_600_000 };
 
-// Every filter of the queue. Addresses, requests, live rows, chips and the menu follow from it.
+// Every filter of the queue. Addresses, requests, live rows, chips and the menu are derived from this list.
 const filters: { [name in keyof Narrowing]-?: Filter<NonNullable<Narrowing[name]>> } = {
   status: {
     read: (raw) => {
@@ -49,7 +49,7 @@ const filters: { [name in keyof Narrowing]-?: Filter<NonNullable<Narrowing[name]
     },
     toQuery: (status) => (status === "all" ? {} : { status: status === "open" ? "OPEN" : "CLOSED" }),
     isMet: ({ status }, wanted) => wanted === "all" || status === wanted.toUpperCase(),
-    // It cannot be removed but to see closed ones too.
+    // Removing this chip shows closed cases as well.
     chip: ({ status = "open" }) => (status === "all" ? null : { name: statusNames[status], drop: { status: "all" } }),
     choices: {
       title: "Status",
@@ -74,7 +74,7 @@ const filters: { [name in keyof Narrowing]-?: Filter<NonNullable<Narrowing[name]
     choices: {
       title: "Risk",
       items: [5, 4, 3].map((score) => ({
-        name: score === 5 ? "5" : `${score} and more`,
+        name: score === 5 ? "5" : `${score} or higher`,
         put: { score, score_max: undefined },
       })),
     },
@@ -116,13 +116,13 @@ const filters: { [name in keyof Narrowing]-?: Filter<NonNullable<Narrowing[name]
       evidence === undefined ? null : { name: evidence ? "New evidence" : "No new evidence", drop: { evidence: undefined } },
     choices: {
       title: "Evidence",
-      items: [{ name: "New since a person's last change or the opening", put: { evidence: true } }],
+      items: [{ name: "New since a person last changed the case, or since it was opened", put: { evidence: true } }],
     },
   },
   changed: {
     read: (raw) => oneOf(periods, raw),
     toQuery: (changed, nowMs) => ({ updated_since: new Date(nowMs - periodMs[changed]).toISOString() }),
-    // What the stream tells of has changed in this moment.
+    // A case from the stream has changed just now.
     isMet: () => true,
     chip: ({ changed }) => (changed === undefined ? null : { name: periodWords[changed], drop: { changed: undefined } }),
     choices: { title: "Time", items: periods.map((changed) => ({ name: periodWords[changed], put: { changed } })) },
@@ -145,8 +145,8 @@ function readFlag(raw: unknown): boolean | undefined {
 function riskWords({ score = 1, score_max = 5 }: Narrowing): string | null {
   if (score === 1 && score_max === 5) return null;
   if (score === score_max) return `Risk ${score}`;
-  if (score_max === 5) return `Risk ${score} and more`;
-  return score === 1 ? `Risk ${score_max} and less` : `Risk ${score} to ${score_max}`;
+  if (score_max === 5) return `Risk ${score} or higher`;
+  return score === 1 ? `Risk ${score_max} or lower` : `Risk ${score} to ${score_max}`;
 }
 
 const entries = Object.entries(filters) as [keyof Narrowing, Filter<unknown>][];
@@ -157,7 +157,7 @@ export function readNarrowing(raw: Record<string, unknown>): Narrowing {
   );
 }
 
-// With the standard of the status, which is a filter too.
+// Includes the default status, because it is a filter too.
 function valuesOf(narrowing: Narrowing): { filter: Filter<unknown>; value: unknown }[] {
   const whole: Narrowing = { status: "open", ...narrowing };
   return entries.map(([name, filter]) => ({ filter, value: whole[name] })).filter(({ value }) => value !== undefined);

@@ -68,7 +68,7 @@ export function useQueueWork({ filter, queue, focusedId, focus, move }: Parts) {
     const seen = await soon(cache.ensureQueryData(queries.case(caseId)));
     if (focusNow.current !== caseId || document.querySelector("dialog[open]")) return;
     if (seen) closing.open(seen, first);
-    else toast({ kind: "problem", words: "The case could not be read." });
+    else toast({ kind: "problem", words: "The case could not be loaded." });
   };
   const close = (first?: Disposition) => {
     if (chosen.size > 0 && first === undefined) openBulk();

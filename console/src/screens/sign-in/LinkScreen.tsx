@@ -29,7 +29,7 @@ export function LinkScreen() {
     retry: false,
     staleTime: Infinity,
   });
-  if (token === "") return <NoLink words="Its end is missing. Copy the whole of it." />;
+  if (token === "") return <NoLink words="The end of the link is missing. Copy the whole link." />;
   if (link.isPending)
     return (
       <Front title="One moment">
@@ -49,7 +49,7 @@ function NoLink({ words }: { words: string }) {
     <Front title="This link does not work">
       <p className="mb-4 text-sm text-soft">{words}</p>
       <Link to="/" className="text-sm font-medium text-accent underline">
-        Go to the sign-in
+        Go to sign-in
       </Link>
     </Front>
   );
@@ -95,7 +95,7 @@ function LinkForm({ token, facts }: { token: string; facts: LinkFacts }) {
           autoFocus={purpose === "invitation"}
           maxLength={100}
           defaultValue={facts.name ?? ""}
-          hint="It stands beside what you decide."
+          hint="Shown next to your decisions."
         />
       )}
       <Field
@@ -106,12 +106,12 @@ function LinkForm({ token, facts }: { token: string; facts: LinkFacts }) {
         minLength={passwordLengthMin}
         required
         autoFocus={purpose === "password-reset"}
-        hint={`At least ${passwordLengthMin} characters. Several words that only you would put together are good.`}
+        hint={`At least ${passwordLengthMin} characters. Several unrelated words make a good password.`}
       />
-      <Field name="again" type="password" label="The same again" autoComplete="new-password" required />
+      <Field name="again" type="password" label="Repeat the password" autoComplete="new-password" required />
       {problem !== null && <Alert>{problem}</Alert>}
       <Button type="submit" look="primary" className="h-9" disabled={isBusy}>
-        {isBusy ? "Setting it…" : "Set the password and go in"}
+        {isBusy ? "Saving…" : "Set the password and sign in"}
       </Button>
     </form>
   );
@@ -119,7 +119,7 @@ function LinkForm({ token, facts }: { token: string; facts: LinkFacts }) {
 
 function For({ facts: { email, tenant } }: { facts: LinkFacts }) {
   const at = <strong className="font-medium text-ink">{tenant}</strong>;
-  if (email === null) return <p className="text-sm text-soft">You become the first admin of {at}.</p>;
+  if (email === null) return <p className="text-sm text-soft">You will be the first admin of {at}.</p>;
   return (
     <p className="text-sm text-soft">
       For <strong className="font-medium text-ink">{email}</strong> at {at}.

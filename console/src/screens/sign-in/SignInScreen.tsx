@@ -4,13 +4,13 @@ import type { Session } from "../../session/session.ts";
 import { Front } from "./Front.tsx";
 import { SignInForm } from "./SignInForm.tsx";
 
-// Texts for the problem codes that the service returns when sign-in through the other issuer fails.
+// Texts for the problem codes that the service returns when sign-in through an identity provider fails.
 const issuerProblems: Record<string, string> = {
-  cancelled: "The sign-in was cancelled there.",
-  expired: "The sign-in took too long, or began in another browser. Begin again.",
-  "issuer-unreachable": "The other issuer cannot be reached. Try again, or use your password.",
-  refused: "The other issuer's answer was not accepted. Tell your administrator.",
-  "unknown-person": "Nobody here is known by that account. Ask an admin of yours for an invitation.",
+  cancelled: "The sign-in was cancelled.",
+  expired: "The sign-in took too long or was started in another browser. Try again.",
+  "issuer-unreachable": "The identity provider cannot be reached. Try again, or use your password.",
+  refused: "The identity provider's response was not accepted. Contact your administrator.",
+  "unknown-person": "No user here has that account. Ask your admin for an invitation.",
 };
 
 type Props = { onSignedIn: (session: Session) => void; problem?: string | undefined };
@@ -29,7 +29,7 @@ export function SignInScreen({ onSignedIn, problem }: Props) {
   );
 }
 
-// The page that a failed sign-in through the other issuer returns to.
+// The page that a failed sign-in through an identity provider returns to.
 export function SignInPage() {
   const navigate = useNavigate();
   const { problem } = useSearch({ from: "/sign-in" });

@@ -8,7 +8,7 @@ export function TenantChoice({ tenants, isBusy, onChosen, onBack }: Props) {
   return (
     <div className="grid gap-3">
       <p className="text-sm text-soft" role="status">
-        You are known to {tenants.length} tenants. Where do you want to go?
+        You have access to {tenants.length} tenants. Choose one.
       </p>
       <ul className="grid gap-2">
         {tenants.map((tenant, index) => (
