@@ -8,12 +8,13 @@ import { proveShort } from "./prove.ts";
 
 test(
   "forged: an attacker who knows the app key accuses nobody, hides nothing and delays nobody",
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async () => {
     const figures = await proveShort(forged);
-    expect(Number(figures["attacks"])).toBeGreaterThan(45);
+    expect(Number(figures["attacks"])).toBeGreaterThan(60);
+    expect(Object.keys(figures).filter((row) => row.startsWith("own cookies, ")).length).toBeGreaterThan(20);
     // A row holds the goals of one attack in every world where it was tried.
-    expect(Object.values(figures).filter((row) => String(row).includes("(goal: ")).length).toBeGreaterThan(80);
+    expect(Object.values(figures).filter((row) => String(row).includes("(goal: ")).length).toBeGreaterThan(100);
   },
 );
 

@@ -135,6 +135,18 @@ export class Ground {
     return (await this.#pages(`/cases?${query}`)).flatMap((page) => (page as { cases: CaseItem[] }).cases);
   }
 
+  // What each case is about, such as `account:ada` or `ip:192.0.2.1`. Read from the table, because the API has no such field.
+  async subjects(): Promise<string[]> {
+    const rows = await this.#stand.database.query<{ subject: string }>(sql`
+      select subject from cases where tenant_id = ${this.tenant.tenant_id} order by subject`);
+    return rows.map(({ subject }) => subject);
+  }
+
+  // How many cases have a subject that begins so.
+  async casesAbout(beginning: string): Promise<number> {
+    return (await this.subjects()).filter((subject) => subject.startsWith(beginning)).length;
+  }
+
   async caseOf(id: string): Promise<WholeCase> {
     return (await this.must("GET", `/cases/${id}`)).json.data;
   }

@@ -58,6 +58,11 @@ export function movedBetween(acts: Act[], clean: Played, forged: Played): Moved 
   return moved;
 }
 
+// The largest log-odds of these acts.
+export function strongest({ decisions }: Played, acts: Act[]): number {
+  return Math.max(...acts.map(({ id }) => decisions.get(id)?.logOdds ?? -Infinity));
+}
+
 type Disguise = { guise: Guise; base: number; shape: Shape };
 
 // Log-ins and amounts that would make the thief look like the owner, and the thief's browser like everybody's.
@@ -175,8 +180,7 @@ function runTag(): Trial {
       const tagged = await playOn(setting, "server", takeover(base, { hasPages: true }));
       const { fall } = movedBetween(acts, clean, tagged);
       setting.ledger.note({ attack, world: "server", what: "log-odds of the take-over fell by" }, fall);
-      const largest = Math.max(...acts.map(({ id }) => clean.decisions.get(id)?.logOdds ?? 0));
-      setting.ledger.note({ attack, world: "server", what: "log-odds of the take-over without it" }, largest);
+      setting.ledger.note({ attack, world: "server", what: "log-odds of the take-over without it" }, strongest(clean, acts));
     },
   };
 }

@@ -2,10 +2,10 @@ import { mallory, type Act, type Decided, type Ground } from "./ground.ts";
 import { agents, sessionIdOf, strangeAgent } from "./page-event.ts";
 
 export const minute = 60_000;
-const day = 24 * 60 * minute;
+export const day = 24 * 60 * minute;
 
 // A stage is reported and scored as a whole before the next one begins.
-type Stage = { name: string; acts: Act[] };
+export type Stage = { name: string; acts: Act[] };
 export type Story = { stages: Stage[] };
 
 // Called before a stage is reported, and once more at the end. What it sends is scored before the stage is reported, unless it
@@ -27,7 +27,7 @@ export function actsOf({ stages }: Story, name?: string): Act[] {
 
 export type Person = { account: string; device: string; ip: string; agent: string };
 
-function uuidLike(number: number): string {
+export function uuidLike(number: number): string {
   return `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 }
 
@@ -35,13 +35,13 @@ function person(account: string, number: number, ip: string, agent?: string): Pe
   return { account, device: uuidLike(number), ip, agent: agent ?? agents[number % agents.length] ?? "" };
 }
 
-function act(who: Person, type: string, at: number, more: Partial<Act> = {}): Act {
+export function act(who: Person, type: string, at: number, more: Partial<Act> = {}): Act {
   const { account, device, ip, agent } = who;
   return { id: `${account}-${type}-${at}`, type, at, account, device, ip, agent, session: sessionIdOf(device, at), ...more };
 }
 
 // Days of log-ins and small payments, each in a session of its own.
-function historyOf(who: Person, base: number, days: number): Act[] {
+export function historyOf(who: Person, base: number, days: number): Act[] {
   return Array.from({ length: days }, (_, index) => {
     const at = base - (days + 1 - index) * day;
     const session = sessionIdOf(who.device, at);
@@ -81,10 +81,10 @@ export function thiefSession(base: number): string {
 export const stolen = 900;
 
 // A stranger logs in, changes the password, adds a payee and pays far more than the owner ever did.
-export function takeover(base: number, { hasPages = false } = {}): Story {
-  const session = thiefSession(base);
+export function takeover(base: number, { hasPages = false, by = thief } = {}): Story {
+  const session = sessionIdOf(by.device, base - 10 * minute);
   const at = (minutes: number) => base - 10 * minute + minutes * minute;
-  const steal = (type: string, minutes: number, more: Partial<Act> = {}) => act(thief, type, at(minutes), { session, ...more });
+  const steal = (type: string, minutes: number, more: Partial<Act> = {}) => act(by, type, at(minutes), { session, ...more });
   // In a session that servers report, the thief's browser may run the shop's tag. That is behaviour, not forgery.
   const pages = hasPages ? [steal("page_view", 0.1), steal("page_view", 0.2)] : [];
   return {
@@ -134,7 +134,7 @@ export function stuffing(base: number, spread: Spread): Story {
 export function foundAfter(story: Story, decisions: Map<string, Decided>): number {
   const tried = actsOf(story).filter(({ id }) => id.startsWith("stuffed-"));
   const first = tried.findIndex(({ id }) => (decisions.get(id)?.score ?? 0) >= 3);
-  return first === -1 ? stuffedMax + 1 : first + 1;
+  return first === -1 ? tried.length + 1 : first + 1;
 }
 
 export const officeIp = "203.0.113.200";

@@ -9,7 +9,8 @@ export type Setting = { stand: Stand; port: number; ledger: Ledger; random: Rand
 
 // One attack in one world. `isFlood`: the attack tests the collector's quotas or measures time, so it runs alone and with quotas.
 // The others run without quotas, because an attacker with more time or more addresses than a proof would get as much through.
-export type Trial = { attack: string; world: World; isFlood?: true; run: (setting: Setting) => Promise<void> };
+// `isOnlyFull`: a variant of another attack, which a test leaves out.
+export type Trial = { attack: string; world: World; isFlood?: true; isOnlyFull?: true; run: (setting: Setting) => Promise<void> };
 
 export function openGround({ stand, port }: Setting, world: World): Promise<Ground> {
   return Ground.open(stand, port, world);

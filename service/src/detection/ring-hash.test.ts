@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { collidingNames } from "../../test/colliding-names.ts";
 import { SmallWorld, type Deed } from "../../test/small-world.ts";
 import { ringHash, shortRingHash } from "./ring-hash.ts";
 
@@ -17,33 +18,6 @@ test("ring hash: of 200,000 ids none hashes to 0, and no more collide than by ch
   const short = new Set(Array.from({ length: 4096 }, (_, index) => shortRingHash(`10.0.${index >> 8}.${index & 255}`, key)));
   expect(4096 - short.size).toBeLessThan(6);
 });
-
-function fnv(text: string, from: number): number {
-  let hash = from;
-  for (const letter of text) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x01000193);
-  return hash;
-}
-
-// Finds names that collide under FNV-1a, as an attacker can who knows how names were hashed before: each piece has two forms that
-// lead to the same state.
-function collidingNames(): string[] {
-  const pieces: [string, string][] = [];
-  let state = 0x811c9dc5 | 0;
-  while (pieces.length < 3) {
-    const seen = new Map<number, string>();
-    for (let index = 0; ; index++) {
-      const word = `${index.toString(36)}-`;
-      const hash = fnv(word, state);
-      const twin = seen.get(hash);
-      seen.set(hash, word);
-      if (twin === undefined) continue;
-      pieces.push([twin, word]);
-      state = hash;
-      break;
-    }
-  }
-  return Array.from({ length: 8 }, (_, index) => pieces.map((forms, place) => forms[(index >> place) & 1]).join(""));
-}
 
 test("ring hash: names that were chosen to collide are counted apart", () => {
   const names = collidingNames();
