@@ -12,7 +12,7 @@ import { migrate } from "../service/src/db/postgres/migrate.ts";
 import { statement } from "../service/src/db/postgres/sql.ts";
 import { findPlace } from "../service/src/detection/vector.ts";
 import { daysOf, requestOf, type BacktestRequest } from "../service/src/domain/backtest.ts";
-import { Hold, runBacktest } from "../service/src/engine/backtest.ts";
+import { LeaseKeeper, runBacktest } from "../service/src/engine/backtest.ts";
 import { createTenant } from "../service/src/tenancy.ts";
 
 const decisions = Number(process.argv[2] ?? 500_000);
@@ -102,7 +102,7 @@ async function measure(database: Database, tenantId: string, [name, expression]:
   const result = await runBacktest({
     database,
     claimed,
-    hold: new Hold(database, claimed),
+    hold: new LeaseKeeper(database, claimed),
     signal: new AbortController().signal,
   });
   const seconds = (performance.now() - begun) / 1000;

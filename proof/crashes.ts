@@ -1,4 +1,4 @@
-import { Lane, type LaneFindings, type Victim } from "./crashes/lane.ts";
+import { CrashedService, type CrashFindings, type Victim } from "./crashes/crashed-service.ts";
 import { failAtEveryPoint, pointKinds, type PointFindings } from "./crashes/points.ts";
 import type { Findings, Part, Proof } from "./part.ts";
 
@@ -15,15 +15,15 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
     show();
   };
   const underLoad = Array.from({ length: lanes[scale] }, (_, index) =>
-    new Lane(random.fork(`lane ${index}`)).run(rounds / lanes[scale], onRound),
+    new CrashedService(random.fork(`lane ${index}`)).run(rounds / lanes[scale], onRound),
   );
   const kinds = scale === "full" ? pointKinds : [random.pick(pointKinds)];
   const points = failAtEveryPoint(kinds, random.fork("points"), show);
   return summary(await Promise.all(underLoad), await points);
 }
 
-function summary(found: LaneFindings[], { points, scored, violations }: PointFindings): Findings {
-  const sum = (of: (each: LaneFindings) => number) => found.reduce((total, each) => total + of(each), 0);
+function summary(found: CrashFindings[], { points, scored, violations }: PointFindings): Findings {
+  const sum = (of: (each: CrashFindings) => number) => found.reduce((total, each) => total + of(each), 0);
   const killed = (victim: Victim) => sum(({ kills }) => kills.get(victim) ?? 0);
   const byKind = [...points].map(([kind, names]) => [`fail points, ${kind}`, names.length] as const);
   return {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CuttingProxy } from "./cuts/proxy.ts";
 import type { Findings, Part, Proof } from "./part.ts";
 import { Stand } from "./stand.ts";
-import { Line } from "./writers/call.ts";
+import { ApiCaller } from "./writers/call.ts";
 import { Ledger, audit } from "./writers/ledger.ts";
 import { Writer } from "./writers/writer.ts";
 
@@ -19,7 +19,7 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
     const tenant = await stand.tenant();
     const behind = { DATABASE_URL: `postgresql://${user}@127.0.0.1:${proxy.port}/${database}`, LOG_LEVEL: "silent" };
     const service = await stand.start(behind);
-    const line = new Line(service.port, tenant);
+    const line = new ApiCaller(service.port, tenant);
     await line.signIn();
     const ledger = new Ledger();
     const writers = Array.from({ length: writersMax }, (_, index) => {

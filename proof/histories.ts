@@ -2,7 +2,7 @@ import type { Random } from "@casehound/simulator/random";
 import { freePort, type Credentials, type ServiceProcess } from "../service/test/launch.ts";
 import { send } from "../service/test/send.ts";
 import { check, type Verdict } from "./histories/checker.ts";
-import { Client, type Line } from "./histories/client.ts";
+import { Client, type ApiConnection } from "./histories/client.ts";
 import { drain, readFinalCase, readLog } from "./histories/ending.ts";
 import type { FinalCase } from "./histories/history.ts";
 import { Recorder } from "./histories/recorder.ts";
@@ -46,7 +46,7 @@ async function makeIdentity({ base }: Setting, [first, second]: [number, number]
   if (status !== 201) throw new Error(`no client: ${text}`);
   const { client, client_secret } = json.data as { client: { client_id: string }; client_secret: string };
   const token = await takeToken(second, { client_id: client.client_id, client_secret });
-  const lines: [Line, Line] = [
+  const lines: [ApiConnection, ApiConnection] = [
     { wire: new Wire(first), token },
     { wire: new Wire(second), token },
   ];
@@ -85,7 +85,7 @@ async function readEnding(setting: Setting, everyAccount: string[], { recorder, 
   const { port } = await startService(stand);
   await drain(stand.database, tenant.tenant_id);
   const token = await takeToken(port, tenant);
-  const lines: [Line, Line] = [
+  const lines: [ApiConnection, ApiConnection] = [
     { wire: new Wire(port), token },
     { wire: new Wire(port), token },
   ];

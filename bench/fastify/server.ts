@@ -13,7 +13,7 @@ import { problemReply, toFailure, type Reply } from "../../service/src/api/http/
 import { runOperation, type Trace } from "../../service/src/api/http/run.ts";
 import { Failure } from "../../service/src/domain/failure.ts";
 
-type Parts = Parameters<Ours["open"]>[0];
+type ServerOptions = Parameters<Ours["open"]>[0];
 
 const starting = () => new Failure("service-unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
 const badPath = () => new Failure("bad-request", "The path contains an invalid percent-encoding.");
@@ -22,7 +22,7 @@ const asIs = (text: unknown) => String(text);
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
 export class ApiServer {
-  #parts: Parts | null = null;
+  #parts: ServerOptions | null = null;
   readonly #metrics: Metrics;
   readonly #app: FastifyInstance;
   isStopping = false;
@@ -76,7 +76,7 @@ export class ApiServer {
   async #serve(
     request: FastifyRequest,
     response: FastifyReply,
-    answer: (parts: Parts, trace: Trace) => Reply | Promise<Reply>,
+    answer: (parts: ServerOptions, trace: Trace) => Reply | Promise<Reply>,
   ): Promise<FastifyReply> {
     const began = performance.now();
     const trace: Trace = { operation: "none" };
@@ -91,7 +91,7 @@ export class ApiServer {
     return send(request, response, reply);
   }
 
-  open(parts: Parts): void {
+  open(parts: ServerOptions): void {
     this.#parts = parts;
   }
 
@@ -120,7 +120,7 @@ function refuse(error: Error & { code?: string }, socket: Socket): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
 }
 
-async function other(parts: Parts, request: FastifyRequest, trace: Trace): Promise<Reply> {
+async function other(parts: ServerOptions, request: FastifyRequest, trace: Trace): Promise<Reply> {
   const target = parseTarget(request.raw.url ?? "");
   const match = parts.pages?.match(request.raw, target) ?? parts.router.route(request.method, target);
   trace.operation = match.operation.id;

@@ -28,7 +28,7 @@ function prepare(shot: Shot, drive: Drive, keyName: string): Prepared {
 }
 
 // One connection with one request at a time. Received bytes are in a buffer that all connections share.
-class Line {
+class RawConnection {
   readonly #run: Run;
   #socket: Socket | null = null;
   #head = "";
@@ -149,8 +149,8 @@ class Run {
   readonly #keyAt: number[];
   readonly #keyRun = randomBytes(keyRun / 2).toString("hex");
   readonly #stride: number;
-  readonly #lines: Line[];
-  readonly #idle: Line[] = [];
+  readonly #lines: RawConnection[];
+  readonly #idle: RawConnection[] = [];
   readonly #latencies = new Latencies();
   #place = 0;
   #shot = 0;
@@ -172,7 +172,7 @@ class Run {
     this.#shots = drive.shots.map((shot) => prepare(shot, drive, name && `${name}${"0".repeat(keyLength)}\r\n`));
     this.#keyAt = name ? this.#shots.map(({ bytes }) => bytes.indexOf(name) + name.length) : [];
     this.#stride = strideOf(drive.shots.length);
-    this.#lines = Array.from({ length: drive.connections }, () => new Line(this));
+    this.#lines = Array.from({ length: drive.connections }, () => new RawConnection(this));
   }
 
   async run(): Promise<{ driven: Driven; failure: string | null }> {
@@ -203,7 +203,7 @@ class Run {
     return { driven: { ...driven, cpuSeconds: (user + system) / 1e6 }, failure: this.#failure };
   }
 
-  answered(line: Line, sentAt: number): void {
+  answered(line: RawConnection, sentAt: number): void {
     const now = performance.now();
     this.#latencies.add(now - sentAt);
     this.#done++;
@@ -217,7 +217,7 @@ class Run {
   }
 
   // A closed loop: sends the next request as soon as the last is answered.
-  #next(line: Line, now = performance.now()): void {
+  #next(line: RawConnection, now = performance.now()): void {
     if (!this.#isSpent(now)) line.send(this.#take(), now);
   }
 

@@ -7,11 +7,11 @@ export type Credentials =
   | { token: string | (() => string | Promise<string>) }
   | { session: { csrfToken: () => string } };
 
-type Told = { id: string; method: string; attempt: number; key?: string };
+type RequestInfo = { id: string; method: string; attempt: number; key?: string };
 export type Hooks = {
-  onRequest?: (told: Told & { url: string }) => void;
-  onAnswer?: (told: Told & { url: string; status: number; ms: number }) => void;
-  onRetry?: (told: Told & { error: unknown; pauseMs: number }) => void;
+  onRequest?: (told: RequestInfo & { url: string }) => void;
+  onAnswer?: (told: RequestInfo & { url: string; status: number; ms: number }) => void;
+  onRetry?: (told: RequestInfo & { error: unknown; pauseMs: number }) => void;
 };
 
 export type Request = {

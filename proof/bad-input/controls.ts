@@ -65,9 +65,9 @@ function variantsOf(operation: DocumentOperation, { request, body }: { request: 
   return [request, ...queried, ...bodies.map((each) => withJson(request, each))];
 }
 
-type Place = { path: Path; schema: Schema };
+type SchemaPosition = { path: Path; schema: Schema };
 
-function placesOf(schema: Schema, path: Path): Place[] {
+function placesOf(schema: Schema, path: Path): SchemaPosition[] {
   const members = Object.entries((schema["properties"] ?? {}) as Record<string, Schema>).filter(
     ([name]) => !meaningful.has(name),
   );

@@ -28,7 +28,7 @@ type Asked = { bytes: Buffer; resolve: (answer: Answer | null) => void };
 const aheadMax = 16;
 
 // A kept-alive connection with several pipelined requests. Only for requests with correct framing.
-class Line {
+class RawConnection {
   readonly #port: number;
   #socket: Socket | null = null;
   #received: Buffer = Buffer.alloc(0);
@@ -92,11 +92,11 @@ class Line {
 
 // Requests on several connections at once.
 export class Lines {
-  readonly #lines: Line[];
+  readonly #lines: RawConnection[];
   readonly #waiting: (() => void)[] = [];
 
   constructor(port: number, count: number) {
-    this.#lines = Array.from({ length: count }, () => new Line(port));
+    this.#lines = Array.from({ length: count }, () => new RawConnection(port));
   }
 
   async ask(bytes: Buffer): Promise<Answer | null> {
@@ -114,7 +114,7 @@ export class Lines {
     for (const line of this.#lines) line.close();
   }
 
-  #shortest(): Line {
+  #shortest(): RawConnection {
     return this.#lines.reduce((shortest, line) => (line.length < shortest.length ? line : shortest));
   }
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Random } from "@casehound/simulator/random";
 import { freePort, type ServiceProcess } from "../../service/test/launch.ts";
 import { Stand } from "../stand.ts";
-import { Line } from "../writers/call.ts";
+import { ApiCaller } from "../writers/call.ts";
 import { Ledger, audit } from "../writers/ledger.ts";
 import { Writer, type Kind } from "../writers/writer.ts";
 
@@ -32,7 +32,7 @@ export async function failAtEveryPoint(
   const start = () => stand.start({ PORT: String(port), LOG_LEVEL: "silent" }, [process.execPath, "--import", preload, main]);
   try {
     const tenant = await stand.tenant();
-    const line = new Line(port, tenant);
+    const line = new ApiCaller(port, tenant);
     const ledger = new Ledger();
     let service = await start();
     await line.signIn();

@@ -3,9 +3,9 @@ import type { Random } from "@casehound/simulator/random";
 import type { Ledger } from "../writers/ledger.ts";
 import { Writer } from "../writers/writer.ts";
 import type { Findings } from "../part.ts";
-import type { WatchedLine } from "./watched-line.ts";
+import type { WatchedCaller } from "./watched-caller.ts";
 
-type Parts = { line: WatchedLine; ledger: Ledger; random: Random; appKey: string };
+type CrewOptions = { line: WatchedCaller; ledger: Ledger; random: Random; appKey: string };
 type Trouble = { name: string; begin: () => Promise<void>; lastsMs: number; end: () => Promise<void>; mustSee: string[] };
 
 const backMs = 120_000;
@@ -13,16 +13,16 @@ const felt = new Set(["500", "502", "503"]);
 
 // Writers that keep working whatever happens to the service.
 export class Crew {
-  readonly #parts: Parts;
+  readonly #options: CrewOptions;
   readonly #writers: Writer[];
   #stopping = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(size: number, parts: Parts) {
-    this.#parts = parts;
+  constructor(size: number, options: CrewOptions) {
+    this.#options = options;
     this.#writers = Array.from({ length: size }, (_, index) => {
       const name = `writer-${index}`;
-      return new Writer(name, { ...parts, random: parts.random.fork(name) });
+      return new Writer(name, { ...options, random: options.random.fork(name) });
     });
   }
 
@@ -54,7 +54,7 @@ export class Crew {
 
   // Runs a trouble that makes the service answer with errors until it ends. Afterwards everything must recover by itself.
   async goThrough({ name, begin, lastsMs, end, mustSee }: Trouble): Promise<Findings["figures"]> {
-    const { line, ledger } = this.#parts;
+    const { line, ledger } = this.#options;
     line.takeAnswers();
     await begin();
     await sleep(lastsMs);
@@ -76,7 +76,7 @@ export class Crew {
 
   // Runs something that others do and that must not affect the writers.
   async goUnharmed(name: string, during: () => Promise<Findings["figures"]>): Promise<Findings["figures"]> {
-    const { line, ledger } = this.#parts;
+    const { line, ledger } = this.#options;
     await this.allGetOn();
     line.takeAnswers();
     const figures = await during();

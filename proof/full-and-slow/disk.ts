@@ -8,7 +8,7 @@ import { Ledger, audit } from "../writers/ledger.ts";
 import { Crew } from "./crew.ts";
 import type { Figures } from "./house.ts";
 import { SmallDisk } from "./small-disk.ts";
-import { WatchedLine } from "./watched-line.ts";
+import { WatchedCaller } from "./watched-caller.ts";
 
 const writersMax = 4;
 const fullMs = 6_000;
@@ -26,7 +26,7 @@ export async function fillDisk(random: Random): Promise<Findings> {
   const ledger = new Ledger();
   try {
     await service.up();
-    const line = new WatchedLine(port, readDemo(disk.folder));
+    const line = new WatchedCaller(port, readDemo(disk.folder));
     await line.signIn();
     const { tenant_id: tenantId, app_key: appKey } = await findTenant(disk.folder, readDemo(disk.folder).tenant);
     const crew = new Crew(writersMax, { line, ledger, random, appKey });
@@ -98,7 +98,7 @@ async function findTenant(folder: string, slug: string): Promise<Tenant> {
 }
 
 // Writes batches, each of which is stored completely or not at all. A batch without a response is not sent again.
-async function writeUntilRefused(line: WatchedLine, { ledger, random }: { ledger: Ledger; random: Random }): Promise<void> {
+async function writeUntilRefused(line: WatchedCaller, { ledger, random }: { ledger: Ledger; random: Random }): Promise<void> {
   for (let batch = 0; batch < batchesMax; batch++) {
     const activities = Array.from({ length: batchMax }, () => ({
       activity_id: random.uuid(),

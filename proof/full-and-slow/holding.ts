@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceProcess } from "../../service/test/launch.ts";
 
-type Told = { heapBytes: number; descriptors: number; resources: Record<string, number> };
+type ProcessReading = { heapBytes: number; descriptors: number; resources: Record<string, number> };
 // What a service's process holds. Its connections are counted from outside: those to its database, and those whose client still
 // has its end open. A connection whose client has gone does not count.
-export type Holding = Told & { databaseConnections: number; clientConnections: number };
+export type Holding = ProcessReading & { databaseConnections: number; clientConnections: number };
 
 // The maximum for one service: ten writers, five that wait for locks, two readers, one listener, and one each for expiry and
 // backtests.
@@ -22,7 +22,7 @@ export async function readHolding(service: ServiceProcess, databaseConnections: 
   for (;;) {
     const last = read().slice(before).at(-1);
     if (last !== undefined)
-      return { ...(JSON.parse(last) as Told), databaseConnections, clientConnections: countClients(service.port) };
+      return { ...(JSON.parse(last) as ProcessReading), databaseConnections, clientConnections: countClients(service.port) };
     await sleep(20);
   }
 }

@@ -7,11 +7,11 @@ import type { ServiceProcess } from "../../service/test/launch.ts";
 import { SilentProxy } from "../../service/test/silent-proxy.ts";
 import type { Findings, Scale } from "../part.ts";
 import { Stand } from "../stand.ts";
-import { Line } from "../writers/call.ts";
+import { ApiCaller } from "../writers/call.ts";
 import { Ledger, audit } from "../writers/ledger.ts";
 import { readHolding, type Holding } from "./holding.ts";
 import { Crew } from "./crew.ts";
-import { WatchedLine } from "./watched-line.ts";
+import { WatchedCaller } from "./watched-caller.ts";
 
 const gauge = fileURLToPath(new URL("gauge.ts", import.meta.url));
 const main = join(gauge, "../../../service/src/main.ts");
@@ -28,9 +28,9 @@ export class House {
   readonly stand: Stand;
   readonly proxy: SilentProxy;
   readonly tenant: Tenant;
-  readonly line: WatchedLine;
+  readonly line: WatchedCaller;
   // For the trials' own requests, so they do not count as the writers'.
-  readonly probe: Line;
+  readonly probe: ApiCaller;
   readonly ledger = new Ledger();
   readonly crew: Crew;
   readonly scale: Scale;
@@ -51,8 +51,8 @@ export class House {
     this.admin = parts.admin;
     this.#service = parts.service;
     void this.#service.exited.then(() => (this.hasExited = true));
-    this.line = new WatchedLine(this.port, this.tenant);
-    this.probe = new Line(this.port, this.tenant);
+    this.line = new WatchedCaller(this.port, this.tenant);
+    this.probe = new ApiCaller(this.port, this.tenant);
     const { line, ledger, random } = this;
     this.crew = new Crew(writersMax, { line, ledger, random, appKey: this.tenant.app_key });
   }

@@ -7,8 +7,8 @@ import type { Answer, Wire } from "./wire.ts";
 import type { KnownCase, World } from "./world.ts";
 
 // One connection to each service, with a token that the service issued.
-export type Line = { wire: Wire; token: string };
-export type Identity = { name: string; actor: string; base: string; lines: [Line, Line] };
+export type ApiConnection = { wire: Wire; token: string };
+export type Identity = { name: string; actor: string; base: string; lines: [ApiConnection, ApiConnection] };
 
 const shares = {
   readCase: 34,
@@ -181,7 +181,7 @@ export class Client {
     return `${this.#identity.name}-${this.#made}`;
   }
 
-  #line(): Line {
+  #line(): ApiConnection {
     return this.#identity.lines[this.#random.chance(0.5) ? 0 : 1];
   }
 
@@ -207,7 +207,7 @@ export class Client {
     if (this.#bound.length > rememberedMax) this.#bound.shift();
   }
 
-  async #send({ what, request, read }: Errand, { wire, token }: Line, cutAfterMs?: number): Promise<string | undefined> {
+  async #send({ what, request, read }: Errand, { wire, token }: ApiConnection, cutAfterMs?: number): Promise<string | undefined> {
     const whole = { ...request, path: `${this.#identity.base}${request.path}`, token };
     let outcome: string | undefined;
     await this.#recorder.call(

@@ -10,17 +10,17 @@ export type Errand = { what: string; request: Omit<Request, "token">; read: (ans
 export type Wanted = { case_id: string; case_version: number };
 export type Put = Wanted & { account: string; status: string; disposition?: string };
 
-type Told = { outcome: Outcome; made?: MadeVersion[]; sights?: Sight[]; fault?: string };
+type ErrandResult = { outcome: Outcome; made?: MadeVersion[]; sights?: Sight[]; fault?: string };
 
 // A status of 500 or above does not say whether the change was applied.
-function refusalOf(answer: Answer): Told {
+function refusalOf(answer: Answer): ErrandResult {
   if (answer.status >= 500) return { outcome: "unknown" };
   const { type } = problemOf(answer);
   const isFree = type === "transaction-contended" || type === "rate-limited";
   return { outcome: "refused", ...(!isFree && { fault: "not in the contract" }) };
 }
 
-function reading(kind: Deed["kind"], marker: string, answer: Answer | null, told: Told): Reading {
+function reading(kind: Deed["kind"], marker: string, answer: Answer | null, told: ErrandResult): Reading {
   const { outcome, made = [], sights = [], fault } = told;
   const bytes = answer === null ? "" : `${answer.status} ${digest(answer.text)}`;
   const deed = { kind, marker, outcome, made, isReplay: answer?.isReplay ?? false, bytes };
@@ -31,7 +31,7 @@ function reading(kind: Deed["kind"], marker: string, answer: Answer | null, told
 export function putCase(key: string, { account, case_id, ...change }: Put, see: (seen: SeenCase) => void): Errand {
   const request = { method: "PUT", path: `/cases/${case_id}`, key, body: JSON.stringify({ ...change, reason: key }) };
   const wanted = { account, case_id, ...change };
-  const tell = (answer: Answer | null): Told => {
+  const tell = (answer: Answer | null): ErrandResult => {
     if (answer === null) return { outcome: "unknown" };
     return answer.status === 200 ? changedCase(answer, wanted, see) : refusedCase(answer, wanted);
   };
@@ -42,7 +42,7 @@ export function putCase(key: string, { account, case_id, ...change }: Put, see: 
   };
 }
 
-function changedCase(answer: Answer, { case_id, case_version, status }: Put, see: (seen: SeenCase) => void): Told {
+function changedCase(answer: Answer, { case_id, case_version, status }: Put, see: (seen: SeenCase) => void): ErrandResult {
   const { seen, sights } = readCase(answer.text);
   if (!answer.isReplay) see(seen);
   const { version } = seen;
@@ -56,7 +56,7 @@ function changedCase(answer: Answer, { case_id, case_version, status }: Put, see
   };
 }
 
-function refusedCase(answer: Answer, { account, case_id, case_version }: Put): Told {
+function refusedCase(answer: Answer, { account, case_id, case_version }: Put): ErrandResult {
   if (answer.status !== 409) return refusalOf(answer);
   const { type, detail, current_version: current = 0 } = problemOf(answer);
   const register = registerOf.case(case_id);
@@ -79,7 +79,7 @@ type BulkResult = { case_id: string; status: number; case_version?: number; type
 
 export function closeCases(key: string, cases: Wanted[], seeClosed: (closed: MadeVersion) => void): Errand {
   const request = { method: "POST", path: "/cases/close", key, body: JSON.stringify({ cases, reason: key }) };
-  const tell = (answer: Answer | null): Told => {
+  const tell = (answer: Answer | null): ErrandResult => {
     if (answer === null) return { outcome: "unknown" };
     if (answer.status !== 200) return refusalOf(answer);
     const { data } = JSON.parse(answer.text) as { data: { results: BulkResult[] } };
@@ -108,7 +108,7 @@ function isAllowed({ status, case_version: version = 0, type, current_version: c
   return status === 409 && (type === "transaction-contended" || current !== expected);
 }
 
-function toldOfMisuse(answer: Answer | null): Told {
+function toldOfMisuse(answer: Answer | null): ErrandResult {
   if (answer === null) return { outcome: "unknown" };
   if (answer.status === 409 && problemOf(answer).type === "operation-idempotency-conflict") return { outcome: "refused" };
   return answer.status < 400 ? { outcome: "refused", fault: "another request under a used key" } : refusalOf(answer);

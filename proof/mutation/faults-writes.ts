@@ -194,7 +194,7 @@ export const writeFaults: Fault[] = [
       "service/test/races.test.ts",
     ],
   ]),
-  ...faultsIn("service/src/db/postgres/lane.ts", [
+  ...faultsIn("service/src/db/postgres/connections.ts", [
     [
       "the tenant of the previous read stays set",
       "ask",

@@ -7,7 +7,7 @@ export type Request = { method: string; path: string; body?: unknown; key?: stri
 const patienceMs = 60_000;
 
 // A tenant's connection to the service on its port.
-export class Line {
+export class ApiCaller {
   readonly #base: string;
   readonly #credentials: Credentials;
   #token = "";

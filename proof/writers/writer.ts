@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "@casehound/simulator/random";
-import { dataOf, typeOf, type Answer, type Line } from "./call.ts";
+import { dataOf, typeOf, type Answer, type ApiCaller } from "./call.ts";
 import type { Ledger } from "./ledger.ts";
 
 const retryMs = 20;
@@ -10,7 +10,7 @@ const versionsMax = 60;
 // Responses that mean that the outcome is unknown, or that nothing could be tried.
 const passing = new Set(["internal-error", "bad-gateway", "service-unavailable", "rate-limited", "transaction-contended"]);
 
-type Parts = { line: Line; ledger: Ledger; random: Random; appKey: string };
+type WriterOptions = { line: ApiCaller; ledger: Ledger; random: Random; appKey: string };
 type Held = { case_id: string; case_version: number; status: "OPEN" | "CLOSED" };
 type Headers = Record<string, string>;
 // `headers` go with the first attempt only.
@@ -25,7 +25,7 @@ export type Kind = "close" | "reopen" | "bulk" | "flag" | "post" | "report" | "a
 // A writer that works alone on one case and one account, so every response can be predicted. A request with an unknown outcome is
 // resent under the same key until the outcome is known.
 export class Writer {
-  readonly #parts: Parts;
+  readonly #options: WriterOptions;
   readonly #name: string;
   #account = "";
   #accounts = 0;
@@ -33,14 +33,14 @@ export class Writer {
   #isBlocked = false;
   steps = 0;
 
-  constructor(name: string, parts: Parts) {
+  constructor(name: string, options: WriterOptions) {
     this.#name = name;
-    this.#parts = parts;
+    this.#options = options;
   }
 
   // Reports fraud and waits for the resulting case.
   async begin(): Promise<void> {
-    const { line } = this.#parts;
+    const { line } = this.#options;
     this.#account = `${this.#name}-${this.#accounts++}`;
     this.#isBlocked = false;
     await this.#post("fraud_report", this.#account);
@@ -63,7 +63,7 @@ export class Writer {
   }
 
   async step(headers: Headers = {}, kind?: Kind): Promise<void> {
-    const { random } = this.#parts;
+    const { random } = this.#options;
     const next = this.#need().status === "OPEN" ? "close" : "reopen";
     const chosen = kind ?? random.pickShare({ [next]: 4, bulk: 2, flag: 2, post: 2, report: 0.2, collect: 1 });
     if (chosen === "flag") await this.#flag(headers);
@@ -82,7 +82,7 @@ export class Writer {
 
   // Repeats the request until a response settles it.
   async #settle({ what, headers = {}, send, isRight }: Step): Promise<Answer> {
-    const { ledger } = this.#parts;
+    const { ledger } = this.#options;
     for (let attempt = 1; ; attempt++) {
       const answer = await send(attempt === 1 ? headers : {});
       ledger.requests++;
@@ -105,7 +105,7 @@ export class Writer {
   // A contended response means that nothing was applied. Nobody else works on this case.
   async #expectNothing(what: string): Promise<void> {
     if (!this.#held) return;
-    const { line, ledger } = this.#parts;
+    const { line, ledger } = this.#options;
     const { case_id, case_version } = this.#held;
     for (;;) {
       const answer = await line.call({ method: "GET", path: `/cases/${case_id}` });
@@ -119,7 +119,7 @@ export class Writer {
   }
 
   async #change(headers: Headers): Promise<void> {
-    const { line, ledger, random } = this.#parts;
+    const { line, ledger, random } = this.#options;
     const held = this.#need();
     const key = random.uuid();
     const status = held.status === "OPEN" ? "CLOSED" : "OPEN";
@@ -140,13 +140,13 @@ export class Writer {
 
   // Reads the case again after a fault, so one violation does not cause a hundred.
   async #lookAgain(): Promise<void> {
-    const { line } = this.#parts;
+    const { line } = this.#options;
     const answer = await line.call({ method: "GET", path: `/cases/${this.#need().case_id}` });
     if (answer?.status === 200) this.#held = dataOf(answer) as Held;
   }
 
   async #replay({ key, path, body }: { key: string; path: string; body: unknown }, text: string): Promise<void> {
-    const { line } = this.#parts;
+    const { line } = this.#options;
     await this.#settle({
       what: `${key}: replay`,
       send: async () => {
@@ -159,7 +159,7 @@ export class Writer {
   }
 
   async #bulk(headers: Headers): Promise<void> {
-    const { line, ledger, random } = this.#parts;
+    const { line, ledger, random } = this.#options;
     const held = this.#need();
     const key = random.uuid();
     const { case_id, case_version } = held;
@@ -179,7 +179,7 @@ export class Writer {
 
   // Needs no key, because setting the same flag twice has the same effect.
   async #flag(headers: Headers): Promise<void> {
-    const { line, ledger } = this.#parts;
+    const { line, ledger } = this.#options;
     const is_blocked = !this.#isBlocked;
     const answer = await this.#settle({
       what: `flag of ${this.#account}`,
@@ -194,7 +194,7 @@ export class Writer {
   }
 
   async #post(type: string, account: string, headers: Headers = {}): Promise<void> {
-    const { line, ledger, random } = this.#parts;
+    const { line, ledger, random } = this.#options;
     const activity_id = random.uuid();
     const activity = {
       activity_id,
@@ -213,7 +213,7 @@ export class Writer {
   }
 
   async #collect(headers: Headers): Promise<void> {
-    const { line, ledger, random, appKey } = this.#parts;
+    const { line, ledger, random, appKey } = this.#options;
     const event_id = random.uuid();
     const event = {
       event_type: "add_to_cart",

@@ -269,13 +269,13 @@ function gathered(
   { newId }: Clock,
 ): Pick<SharedServices, "findCase" | "findAccount" | "closeTogether" | "acceptTogether"> {
   return {
-    findCase: gatherReads((tenantId, ids) => findCases(database.of(tenantId), tenantId, ids)),
-    findAccount: gatherReads((tenantId, ids) => findAccounts(database.of(tenantId), tenantId, ids)),
+    findCase: gatherReads((tenantId, ids) => findCases(database.forTenant(tenantId), tenantId, ids)),
+    findAccount: gatherReads((tenantId, ids) => findAccounts(database.forTenant(tenantId), tenantId, ids)),
     acceptTogether: gatherWrites(
-      (tenantId, batches) => database.of(tenantId).transaction((tx) => insertBatches(tx, tenantId, batches)),
+      (tenantId, batches) => database.forTenant(tenantId).transaction((tx) => insertBatches(tx, tenantId, batches)),
       { togetherMax: 1_000, weightOf: (batch) => batch.length },
     ),
-    closeTogether: gatherWrites((tenantId, updates) => closeTogether(database.of(tenantId), tenantId, { updates, newId })),
+    closeTogether: gatherWrites((tenantId, updates) => closeTogether(database.forTenant(tenantId), tenantId, { updates, newId })),
   };
 }
 

@@ -8,10 +8,15 @@ import { RuleSets } from "./engine/rule-sets.ts";
 import { WebhookSender } from "./engine/webhooks.ts";
 import type { PostSettings } from "./webhook/post.ts";
 
-type Parts = Omit<Detector, "ruleSets"> & { log: Logger; metrics: Metrics; retentionDays: number; webhooks: PostSettings };
+type WorkerOptions = Omit<Detector, "ruleSets"> & {
+  log: Logger;
+  metrics: Metrics;
+  retentionDays: number;
+  webhooks: PostSettings;
+};
 
 // Starts the background work: detection, backtests, webhooks, and the removal of expired data. Returns a function that stops it.
-export function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: Parts): () => Promise<void> {
+export function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: WorkerOptions): () => Promise<void> {
   const ruleSets = new RuleSets(
     ({ rule_id, rule_version }, fault) =>
       log.error({ err: fault, rule_id, rule_version }, "a rule cannot be compiled and is skipped until it is changed"),

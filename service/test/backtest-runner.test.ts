@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { claimBacktest, saveEnding, saveProgress } from "../src/db/backtests.ts";
 import { statement } from "../src/db/postgres/sql.ts";
-import { Hold, runBacktest } from "../src/engine/backtest.ts";
+import { LeaseKeeper, runBacktest } from "../src/engine/backtest.ts";
 import { ended, holdBacktest, readBacktest, startBacktest, tryDraft, useRunner } from "./backtest-lab.ts";
 import { decisionText, insertDecided, noonBefore } from "./decided.ts";
 import { TestTenant, useService } from "./harness.ts";
@@ -33,7 +33,7 @@ test("cancel: a running backtest notices it at its next check, and its ending ch
   const claimed = await holdBacktest(tenant, draft);
   const answer = await tenant.call("POST", `/backtests/${claimed.backtest_id}/cancel`);
   expect(answer.json.data).toMatchObject({ status: "CANCELLED", finished_at: expect.any(String) });
-  const hold = new Hold(database, claimed, 0);
+  const hold = new LeaseKeeper(database, claimed, 0);
   expect(await runBacktest({ database, claimed, hold, signal: never })).toBeNull();
   expect(hold.lease).toBeNull();
   await database.transaction((tx) => saveEnding(tx, claimed, { status: "FAILED", fault: "late", now: clock.now() }));
@@ -89,7 +89,7 @@ test("stop: a backtest stopped midway is queued again, starts over, and finishes
   const { database } = service.current;
   const claimed = await holdBacktest(tenant, draft);
   const stopping = new AbortController();
-  const hold = new Hold(database, claimed, 0);
+  const hold = new LeaseKeeper(database, claimed, 0);
   const running = runBacktest({ database, claimed, hold, signal: stopping.signal });
   stopping.abort();
   expect(await running).toBeNull();
@@ -103,7 +103,7 @@ test("progress: it is saved during the run and stays below 100 until the end", a
   const tenant = await tenantWithHits(2_500);
   const { database } = service.current;
   const claimed = await holdBacktest(tenant, draft);
-  const result = await runBacktest({ database, claimed, hold: new Hold(database, claimed, 0), signal: never });
+  const result = await runBacktest({ database, claimed, hold: new LeaseKeeper(database, claimed, 0), signal: never });
   expect(result).toMatchObject({ decisions: 2_500 });
   const { progress, status } = await readBacktest(tenant, claimed.backtest_id);
   expect(status).toBe("RUNNING");

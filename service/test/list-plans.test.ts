@@ -60,7 +60,7 @@ async function capture(page: CasePage): Promise<{ statements: Statement[]; found
   const recorder: Queryable = {
     query: <R extends Row>(sent: Statement) => {
       statements.push(sent);
-      return service.current.database.of(tenant.tenantId).query<R>(sent);
+      return service.current.database.forTenant(tenant.tenantId).query<R>(sent);
     },
   };
   return { found: await listCases(recorder, tenant.tenantId, page), statements };
@@ -82,7 +82,7 @@ type PlanMode = "force_custom_plan" | "force_generic_plan";
 // A prepared statement first runs with a plan for its values, and later with a generic plan.
 async function explain(sent: Statement, mode: PlanMode): Promise<Plan> {
   const values = sent.values.map((value) => escapeLiteral(Array.isArray(value) ? `{${value.join(",")}}` : String(value)));
-  return service.current.database.of(tenant.tenantId).transaction(async (tx) => {
+  return service.current.database.forTenant(tenant.tenantId).transaction(async (tx) => {
     const run = <R extends Row>(text: string) => tx.query<R>({ ...statement(text, []), name: "" });
     await run(`set local plan_cache_mode = ${mode}`);
     await run(`prepare listed as ${sent.text}`);

@@ -35,7 +35,7 @@ async function fill(tenantId: string): Promise<void> {
 // Records the statements sent for tenants.
 function record(): Set<string> {
   const { database } = service.current;
-  const of = database.of.bind(database);
+  const forTenant = database.forTenant.bind(database);
   const sent = new Set<string>();
   const noted = (statement: Statement) => {
     sent.add(statement.text);
@@ -45,8 +45,8 @@ function record(): Set<string> {
     isPatient: tx.isPatient,
     query: <R extends Row>(each: Statement) => tx.query<R>(noted(each)),
   });
-  vi.spyOn(database, "of").mockImplementation((tenantId): TenantDatabase => {
-    const real = of(tenantId);
+  vi.spyOn(database, "forTenant").mockImplementation((tenantId): TenantDatabase => {
+    const real = forTenant(tenantId);
     return {
       query: <R extends Row>(each: Statement) => real.query<R>(noted(each)),
       transaction: (work) => real.transaction((tx) => work(inside(tx))),
@@ -107,6 +107,6 @@ test("lock: every operation uses the same indexes with the same conditions as wi
   expect(texts.length).toBeGreaterThan(90);
   const { database } = service.current;
   for (const text of texts) {
-    expect(await scansOf(database.of(tenant.tenantId), text), text).toEqual(await scansOf(database, text));
+    expect(await scansOf(database.forTenant(tenant.tenantId), text), text).toEqual(await scansOf(database, text));
   }
 });

@@ -106,7 +106,7 @@ test("lock: a tenant sees no other tenant's row in any table", async () => {
   const { database } = service.current;
   const seen: string[] = [];
   for (const { name } of await listTables(database)) {
-    const rows = await database.of(one.tenantId).query(statement(`select distinct tenant_id from ${name}`, []));
+    const rows = await database.forTenant(one.tenantId).query(statement(`select distinct tenant_id from ${name}`, []));
     if (rows.length > 0) seen.push(name);
     for (const row of rows) expect(row, name).toEqual({ tenant_id: one.tenantId });
   }
@@ -116,16 +116,18 @@ test("lock: a tenant sees no other tenant's row in any table", async () => {
 test("lock: a row for another tenant cannot be written", async () => {
   const { database } = service.current;
   const foreign = database
-    .of(one.tenantId)
+    .forTenant(one.tenantId)
     .transaction((tx) =>
       tx.query(
         sql`insert into rule_hits (tenant_id, rule_id, is_shadow, day, hits) values (${two.tenantId}, 'r', false, '2026-01-01', 1)`,
       ),
     );
   await expect(foreign).rejects.toMatchObject({ code: "42501" });
-  const moved = database.of(one.tenantId).transaction((tx) => tx.query(sql`update links set tenant_id = ${two.tenantId}`));
+  const moved = database.forTenant(one.tenantId).transaction((tx) => tx.query(sql`update links set tenant_id = ${two.tenantId}`));
   await expect(moved).resolves.toEqual([]);
-  const given = database.of(one.tenantId).transaction((tx) => tx.query(sql`update accounts set tenant_id = ${two.tenantId}`));
+  const given = database
+    .forTenant(one.tenantId)
+    .transaction((tx) => tx.query(sql`update accounts set tenant_id = ${two.tenantId}`));
   await expect(given).rejects.toMatchObject({ code: "42501" });
 });
 
@@ -154,12 +156,12 @@ test("reads: with many tenants on the shared connections, each sees only its own
   const others = await Promise.all(Array.from({ length: 6 }, () => TestTenant.create(service.current)));
   const ids = [one, two, ...others].map((tenant) => tenant.tenantId);
   const asked = Array.from({ length: 2_000 }, (_, n) => ids[(n * n + Math.floor(n / 3)) % ids.length] ?? "");
-  const answers = await Promise.all(asked.map((id) => database.of(id).query(sql`select tenant_id from tenants`)));
+  const answers = await Promise.all(asked.map((id) => database.forTenant(id).query(sql`select tenant_id from tenants`)));
   expect(answers).toEqual(asked.map((tenant_id) => [{ tenant_id }]));
 });
 
 test("lock: a tenant id that is not a UUID is rejected before it becomes part of a statement", () => {
-  expect(() => service.current.database.of("x'; reset role; --")).toThrow("UUID");
+  expect(() => service.current.database.forTenant("x'; reset role; --")).toThrow("UUID");
 });
 
 const opened = useOpened();
@@ -190,7 +192,7 @@ test("lock: if the owner cannot use the role, the reason is reported, and ROW_SE
   const opens = await tenant.openCase("user-1");
   expect((await tenant.put(opens.case_id, { status: "CLOSED", case_version: 1 })).status).toBe(200);
   await TestTenant.create(granted);
-  expect(await granted.database.of(tenant.tenantId).query(sql`select slug from tenants`)).toEqual([{ slug: tenant.slug }]);
+  expect(await granted.database.forTenant(tenant.tenantId).query(sql`select slug from tenants`)).toEqual([{ slug: tenant.slug }]);
 });
 
 test("lock: if the URL prevents connections from using the role, there is no lock and the reason is reported", async () => {
@@ -221,7 +223,7 @@ test("upgrade: rows stored before the lock are still visible with it", async () 
   expect(await migrate(database)).toContain("0005_tenant_lock.sql");
   expect(await openTenantLock(database)).toBeNull();
   for (const tenant_id of tenants) {
-    const found = await database.of(tenant_id).query(sql`
+    const found = await database.forTenant(tenant_id).query(sql`
       select tenant_id
       from accounts
       where crm_key = hashtextextended('crm-1', 0)`);

@@ -61,10 +61,10 @@ function parseCountry(line: string): Country {
 
 export const countries: readonly Country[] = table.trim().split("\n").map(parseCountry);
 
-type Place = { latitude: number; longitude: number };
+type Coordinates = { latitude: number; longitude: number };
 
 // Great-circle distance on a sphere, accurate to half a percent.
-export function distanceKm(from: Place, to: Place): number {
+export function distanceKm(from: Coordinates, to: Coordinates): number {
   const radians = Math.PI / 180;
   const [a, b] = [from.latitude * radians, to.latitude * radians];
   const half = Math.sin((b - a) / 2) ** 2;

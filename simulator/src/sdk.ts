@@ -48,7 +48,7 @@ const shareRepeated = 0.003;
 
 type Post = (request: BrowserRequest) => void;
 
-type Parts = {
+type SdkSessionOptions = {
   storage: Storage;
   client: Client;
   settings: SiteSettings;
@@ -79,7 +79,7 @@ export class SdkSession {
   #buffer: string[];
   #sendsAtMs = Number.POSITIVE_INFINITY;
 
-  constructor({ storage, client, settings, random, isBrief = false }: Parts, startMs: number, post: Post | null) {
+  constructor({ storage, client, settings, random, isBrief = false }: SdkSessionOptions, startMs: number, post: Post | null) {
     const now = Math.round(startMs + client.clockOffsetMs);
     const last = storage.session;
     const isResumed = last !== null && now - last.pausedMs < sessionIdleMs;

@@ -48,10 +48,10 @@ export async function reopenCase(desk: Desk, closed: Closed, reason?: string): P
 }
 
 type Change = { kind: "done"; found: Case } | { kind: "changed"; found: Case } | { kind: "refused"; words: string };
-type Told = { label: string; onDelay?: (() => void) | undefined };
+type ChangeOptions = { label: string; onDelay?: (() => void) | undefined };
 
 // One intended change keeps one idempotency key through all of its attempts.
-async function changeCase(desk: Desk, caseId: string, body: CaseChange, { label, onDelay }: Told): Promise<Change> {
+async function changeCase(desk: Desk, caseId: string, body: CaseChange, { label, onDelay }: ChangeOptions): Promise<Change> {
   const idempotencyKey = desk.newKey();
   const params = { case_id: caseId };
   const send = () => desk.client.call("updateCase", { params, body, idempotencyKey });

@@ -11,7 +11,7 @@ import { reopenCase, type Desk, type Reopening } from "../changes/desk.ts";
 
 // A case with the version that closing it produced.
 export type ClosedCase = Pick<Case, "case_id" | "case_version" | "website_account_id">;
-type Place = { desk: Desk; cache: QueryClient };
+type UndoContext = { desk: Desk; cache: QueryClient };
 type Tried = { closed: ClosedCase; result: Reopening };
 
 const atOnceMax = 4;
@@ -57,7 +57,7 @@ export function useReopening() {
   const { desk } = useWorkspace();
   const cache = useQueryClient();
   return useMemo(() => {
-    const place: Place = { desk, cache };
+    const place: UndoContext = { desk, cache };
     return {
       offerOne: (closed: Case) =>
         offerUndo(desk, {
@@ -76,7 +76,7 @@ export function useReopening() {
   }, [desk, cache]);
 }
 
-async function reopenOne({ desk, cache }: Place, closed: ClosedCase, isUndo: boolean): Promise<void> {
+async function reopenOne({ desk, cache }: UndoContext, closed: ClosedCase, isUndo: boolean): Promise<void> {
   if (underway.has(closed.case_id)) return;
   const result = await attempt(desk, closed, isUndo);
   if (result.kind !== "refused") showCase(cache, result.found);
@@ -90,7 +90,7 @@ async function reopenOne({ desk, cache }: Place, closed: ClosedCase, isUndo: boo
 }
 
 // The API has no bulk reopen, so reopen a few at a time and report one combined result.
-async function reopenMany({ desk, cache }: Place, closed: readonly ClosedCase[]): Promise<void> {
+async function reopenMany({ desk, cache }: UndoContext, closed: readonly ClosedCase[]): Promise<void> {
   const note = toast({ kind: "note", words: `Reopening ${countOf(closed.length)}…` });
   const left = [...closed];
   const tried: Tried[] = [];

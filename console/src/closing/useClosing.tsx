@@ -13,7 +13,7 @@ import { showCase, tellClosedBefore, useReopened, useReopening } from "./undo.ts
 
 type Opened = { seen: Case; first: Disposition | null; conflict: Case | null; problem: string | null; isBusy: boolean };
 
-type Watch = {
+type ClosingEvents = {
   onClosed: (found: Case) => void;
   onReopened: (found: Case[]) => void;
   // The close is still being sent and the person moves on. `isOver` is true once the service has answered.
@@ -21,7 +21,7 @@ type Watch = {
 };
 
 // Every screen closes and reopens cases through this hook. `element` must be rendered.
-export function useClosing(watch: Watch): {
+export function useClosing(watch: ClosingEvents): {
   element: ReactNode;
   open: (seen: Case, first?: Disposition) => void;
   undo: () => void;

@@ -4,7 +4,7 @@ import { readSession, type Session } from "./session.ts";
 
 type Waiting = { goOn: () => void; giveUp: () => void };
 
-export type Watch = {
+export type SessionEvents = {
   // The session has ended. The person must sign in again.
   onLost: () => void;
   // Somebody else has signed in in this browser.
@@ -18,11 +18,11 @@ export function isSamePerson(a: Session, b: Session): boolean {
 // One person's session while the page is open. If it ends, pending requests wait until the same person signs in again and are
 // then resent: the same bytes, under the same key. They are never sent in another person's name.
 export class SessionKeeper {
-  readonly #watch: Watch;
+  readonly #watch: SessionEvents;
   readonly #waiting = new Set<Waiting>();
   #session: Session;
 
-  constructor(session: Session, watch: Watch) {
+  constructor(session: Session, watch: SessionEvents) {
     this.#session = session;
     this.#watch = watch;
   }

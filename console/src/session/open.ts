@@ -47,10 +47,10 @@ export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave
   };
 }
 
-type Told = { change: FlagChange; flags: FlagBoard; cache: QueryClient; desk: Desk };
+type FlagNotice = { change: FlagChange; flags: FlagBoard; cache: QueryClient; desk: Desk };
 
 // The flags may be out of sight, so report the change and offer to undo it.
-function tellFlag({ change, flags, cache, desk }: Told): void {
+function tellFlag({ change, flags, cache, desk }: FlagNotice): void {
   const { websiteAccountId: id, flag, value, isUndo } = change;
   const words = flagFacts[flag].changed(id, value);
   const about = `${flag} ${id}`;

@@ -4,7 +4,7 @@ import type { LoggedEvent } from "../domain/event.ts";
 import { Failure } from "../domain/failure.ts";
 
 // An event and its JSON text, which is made once for all listeners.
-export type Told = { event: LoggedEvent; text: string };
+export type FeedEvent = { event: LoggedEvent; text: string };
 export type FeedLimits = {
   pollMs: number;
   readersMax: number;
@@ -17,7 +17,7 @@ type Entrant = { tenantId: string; reader: string };
 // Calls back when the caller disconnects. Returns how to stop listening.
 export type OnLeave = (tell: () => void) => () => void;
 type Waiting = { after: number; timeoutMs: number; onLeave: OnLeave };
-type Listener = { position: number; tell: (told: Told[]) => void };
+type Listener = { position: number; tell: (told: FeedEvent[]) => void };
 type Tenant = { head: number; listeners: Set<Listener> };
 // A reader's position, and the end of the log. `isReset`: the reader missed too much to be sent all of it.
 export type Start = { position: number; head: number; isReset: boolean };
@@ -74,7 +74,7 @@ export class EventFeed {
 
   // Where a reader that has seen everything up to `after` begins. Without `after`, it begins at the end of the log.
   async begin(tenantId: string, after: number | null): Promise<Start> {
-    const head = (await findLastEventIds(this.#database.of(tenantId), [tenantId])).get(tenantId) ?? 0;
+    const head = (await findLastEventIds(this.#database.forTenant(tenantId), [tenantId])).get(tenantId) ?? 0;
     if (after === null) return { position: head, head, isReset: false };
     // A log that ends before `after` belongs to a database that was restored.
     const isReset = after > head || head - after > this.#limits.replayMax;
@@ -146,7 +146,7 @@ export class EventFeed {
   // Returns whether there may be more.
   async #advance(tenantId: string, tenant: Tenant): Promise<boolean> {
     const from = tenant.head;
-    const events = await listEventsAfter(this.#database.of(tenantId), tenantId, { after: from, limit: pageMax });
+    const events = await listEventsAfter(this.#database.forTenant(tenantId), tenantId, { after: from, limit: pageMax });
     const page = events.map((event) => ({ event, text: JSON.stringify(event) }));
     const last = events.at(-1)?.event_id;
     if (last === undefined) return false;
@@ -158,7 +158,7 @@ export class EventFeed {
   }
 }
 
-function hear(listener: Listener, page: Told[]): void {
+function hear(listener: Listener, page: FeedEvent[]): void {
   const fresh = page.filter(({ event }) => event.event_id > listener.position);
   const last = fresh.at(-1)?.event.event_id;
   if (last === undefined) return;

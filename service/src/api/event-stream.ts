@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { Failure } from "../domain/failure.ts";
-import type { EventFeed, Start, Told } from "./event-feed.ts";
-import type { Visit } from "./operation.ts";
+import type { EventFeed, Start, FeedEvent } from "./event-feed.ts";
+import type { StreamRequest } from "./operation.ts";
 import type { Reply } from "./http/problem.ts";
 
 export const streamMediaType = "text/event-stream";
@@ -21,7 +21,7 @@ export type StreamOptions = {
   after: number | null;
   isWanted: (type: string) => boolean;
   waitMs: number | null;
-  visit: Visit;
+  visit: StreamRequest;
   heartbeatMs?: number;
   trustMs?: number;
 };
@@ -78,7 +78,7 @@ function run(feed: EventFeed, { start, ending, to, ...options }: Run): void {
     if (!isAllowed) end();
     return isAllowed;
   };
-  const pass = async (told: Told[]) => {
+  const pass = async (told: FeedEvent[]) => {
     if (Date.now() - checkedMs > trustMs && !(await mayStay())) return;
     position = told.at(-1)?.event.event_id ?? position;
     const wanted = told.filter(({ event }) => isWanted(event.type));
@@ -87,7 +87,7 @@ function run(feed: EventFeed, { start, ending, to, ...options }: Run): void {
   };
   // One at a time, to keep the order of the log.
   let passed = Promise.resolve();
-  const tell = (told: Told[]) => void (passed = passed.then(() => pass(told)));
+  const tell = (told: FeedEvent[]) => void (passed = passed.then(() => pass(told)));
   // The id moves the reader's position past events that it did not ask for.
   const beat = async () => {
     if (await mayStay()) write(`: still here\nid: ${position}\n\n`);
@@ -103,12 +103,12 @@ function endSoon(to: ServerResponse): void {
   to.once("close", () => clearTimeout(timer)).end();
 }
 
-function message({ event, text }: Told): string {
+function message({ event, text }: FeedEvent): string {
   return `event: ${event.type}\nid: ${event.event_id}\ndata: ${text}\n\n`;
 }
 
 // The reader's own position takes precedence over the URL, which stays the same when a browser reconnects.
-export function readPosition({ lastEventId }: Visit, after: number | undefined): number | null {
+export function readPosition({ lastEventId }: StreamRequest, after: number | undefined): number | null {
   if (lastEventId === undefined || lastEventId === "") return after ?? null;
   if (!/^\d{1,15}$/.test(lastEventId)) throw new Failure("bad-request", "The header Last-Event-ID must be the id of an event.");
   return Number(lastEventId);

@@ -36,7 +36,7 @@ export type Services = {
 
 export type Audit = (what: string, about: Record<string, unknown>) => void;
 
-export type Hold = {
+export type LongPoll = {
   inTurn: <T>(work: () => Promise<T>) => Promise<T>;
   // Also called if the caller has only closed its half of the connection, because it may have left.
   onLeave: OnLeave;
@@ -55,13 +55,13 @@ export type Call<B = unknown, Q = Record<string, unknown>> = {
   // The Idempotency-Key, for operations that want one.
   key: string;
   // For operations that keep sending after the response has begun.
-  visit?: Visit;
+  visit?: StreamRequest;
   // For long polls.
-  hold?: Hold;
+  hold?: LongPoll;
 };
 
 // `isStillAllowed` checks again, because a token may be revoked while its reader stays connected.
-export type Visit = { lastEventId: string | undefined; expiresAtMs: number; isStillAllowed: () => Promise<boolean> };
+export type StreamRequest = { lastEventId: string | undefined; expiresAtMs: number; isStillAllowed: () => Promise<boolean> };
 
 export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> = {
   id: string;

@@ -117,7 +117,7 @@ function sum(counted: { cases: number }[]): number {
   return counted.reduce((total, { cases }) => total + cases, 0);
 }
 
-function of(rows: TallyRow[], what: string): TallyRow[] {
+function rowsFor(rows: TallyRow[], what: string): TallyRow[] {
   return rows.filter((row) => row.what === what);
 }
 
@@ -126,19 +126,24 @@ function figuresOf(tallies: TallyRow[], { from, to }: { from: number; to: number
   const days = Array.from({ length: (to - from) / dayMs }, (_, index) => {
     const day = dayOf(from + index * dayMs);
     const rows = byDay.get(day) ?? [];
-    return { day, opened: sum(of(rows, "opened")), closed: sum(of(rows, "closed")), reopened: sum(of(rows, "reopened")) };
+    return {
+      day,
+      opened: sum(rowsFor(rows, "opened")),
+      closed: sum(rowsFor(rows, "closed")),
+      reopened: sum(rowsFor(rows, "reopened")),
+    };
   });
-  const closed = sum(of(tallies, "closed"));
-  const confirmed = sum(of(tallies, "CONFIRMED_FRAUD"));
-  const false_positives = sum(of(tallies, "FALSE_POSITIVE"));
-  const inconclusive = sum(of(tallies, "INCONCLUSIVE"));
+  const closed = sum(rowsFor(tallies, "closed"));
+  const confirmed = sum(rowsFor(tallies, "CONFIRMED_FRAUD"));
+  const false_positives = sum(rowsFor(tallies, "FALSE_POSITIVE"));
+  const inconclusive = sum(rowsFor(tallies, "INCONCLUSIVE"));
   return {
     days,
-    opened: sum(of(tallies, "opened")),
+    opened: sum(rowsFor(tallies, "opened")),
     closed,
-    reopened: sum(of(tallies, "reopened")),
+    reopened: sum(rowsFor(tallies, "reopened")),
     outcomes: { confirmed, false_positives, inconclusive, none: closed - confirmed - false_positives - inconclusive },
-    median_seconds_to_close: medianSeconds(of(tallies, "closed")),
+    median_seconds_to_close: medianSeconds(rowsFor(tallies, "closed")),
   };
 }
 

@@ -19,7 +19,7 @@ import type { SystemOperation } from "./http/system-operation.ts";
 const formMediaType = "application/x-www-form-urlencoded";
 const formBytesMax = 16 * 1024;
 
-type Parts = {
+type SystemOptions = {
   database: Database;
   trustedProxies: BlockList;
   issuer: Issuer;
@@ -33,7 +33,7 @@ type Parts = {
   people: SystemOperation[];
 };
 
-export function systemOperations(parts: Parts): SystemOperation[] {
+export function systemOperations(options: SystemOptions): SystemOperation[] {
   return [
     {
       id: "getToken",
@@ -41,7 +41,7 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       method: "POST",
       path: tokenPath,
       summary: "Get an access token",
-      handle: (request, onBody) => token(parts, request, onBody),
+      handle: (request, onBody) => token(options, request, onBody),
     },
     {
       id: "getKeys",
@@ -49,7 +49,7 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       method: "GET",
       path: "/.well-known/jwks.json",
       summary: "The keys that sign access tokens",
-      handle: () => json(parts.issuer.jwks()),
+      handle: () => json(options.issuer.jwks()),
     },
     {
       id: "getOpenapi",
@@ -57,7 +57,7 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       method: "GET",
       path: "/openapi.json",
       summary: "This API's OpenAPI document",
-      handle: () => text(parts.openapi(), jsonMediaType),
+      handle: () => text(options.openapi(), jsonMediaType),
     },
     {
       id: "getDocs",
@@ -65,7 +65,7 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       method: "GET",
       path: "/docs",
       summary: "The documentation's first page",
-      handle: () => docsPage(parts, ""),
+      handle: () => docsPage(options, ""),
     },
     {
       id: "getDocsSlash",
@@ -82,10 +82,10 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       method: "GET",
       path: "/docs/{page}",
       summary: "A page of the documentation, or one of its assets",
-      handle: (_request, _onBody, { params }) => docsPage(parts, params["page"] ?? ""),
+      handle: (_request, _onBody, { params }) => docsPage(options, params["page"] ?? ""),
     },
-    ...parts.people,
-    ...collectorOperations(parts),
+    ...options.people,
+    ...collectorOperations(options),
     {
       id: "getLiveness",
       method: "GET",
@@ -98,12 +98,12 @@ export function systemOperations(parts: Parts): SystemOperation[] {
       method: "GET",
       path: "/readyz",
       summary: "Whether requests can be served",
-      handle: () => readiness(parts),
+      handle: () => readiness(options),
     },
   ];
 }
 
-function collectorOperations({ collector, tag }: Parts): SystemOperation[] {
+function collectorOperations({ collector, tag }: SystemOptions): SystemOperation[] {
   const path = "/collect/{app_key}";
   return [
     {
@@ -139,7 +139,7 @@ const oauthErrors: { [code in FailureCode]?: string } = {
   "rate-limited": "temporarily_unavailable",
 };
 
-async function token({ issuer, trustedProxies }: Parts, request: IncomingMessage, onBody: () => void): Promise<Reply> {
+async function token({ issuer, trustedProxies }: SystemOptions, request: IncomingMessage, onBody: () => void): Promise<Reply> {
   try {
     if (headerLines(request, "authorization").length > 1)
       throw unauthorized("The request must have exactly one Authorization header.");
@@ -162,7 +162,7 @@ function tokenFailure(failure: Failure): Reply {
   return { ...problemReply(failure), body: JSON.stringify(members), fault: failure };
 }
 
-async function readiness({ database, isReady, addressData }: Parts): Promise<Reply> {
+async function readiness({ database, isReady, addressData }: SystemOptions): Promise<Reply> {
   if (!isReady())
     throw new Failure("service-unavailable", "The service is starting or shutting down.", { headers: { "retry-after": "1" } });
   await database.requireWrites();
@@ -179,7 +179,7 @@ const docsPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-function docsPage({ docs }: Parts, name: string): Reply {
+function docsPage({ docs }: SystemOptions, name: string): Reply {
   const file = docs(name);
   if (!file) throw new Failure("item-not-found", "There is nothing at this path.");
   const headers = { "content-type": file.type, "content-security-policy": docsPolicy, "referrer-policy": "no-referrer" };

@@ -10,7 +10,7 @@ import {
   Webhook,
   WebhookChange,
   WebhookSecret,
-  unlessAny,
+  addressesHint,
   urlFault,
   webhookReach,
   webhookTypes,
@@ -26,7 +26,7 @@ import { deliveryOperations } from "./webhook-deliveries.ts";
 
 function requireUrl({ webhooks: { isPrivateAllowed } }: Services, url: string): void {
   const isRefused = !isPrivateAllowed && isPrivateHost(url);
-  const fault = urlFault(url, { isPrivateAllowed }) ?? (isRefused ? `must not be a private address; ${unlessAny}` : null);
+  const fault = urlFault(url, { isPrivateAllowed }) ?? (isRefused ? `must not be a private address; ${addressesHint}` : null);
   if (fault !== null) throw invalid([{ field: "url", message: fault }]);
 }
 

@@ -14,16 +14,16 @@ export type BatcherOptions<I> = {
 
 type Submitted<I, R> = { item: I; resolve: (outcome: R) => void; reject: (error: unknown) => void };
 // `busy`: batches and pauses under way. `isDue`: enough is waiting for the next batch.
-type Line<I, R> = { key: string; waiting: Submitted<I, R>[]; weight: number; busy: number; isDue: boolean };
+type KeyQueue<I, R> = { key: string; waiting: Submitted<I, R>[]; weight: number; busy: number; isDue: boolean };
 
 // Items of one key that arrive while a batch runs go together in the next one. Each gets its own outcome: `run` returns as many as
 // it was given, in their order. If it throws, all items of the batch get the error. Keys take turns.
 export class Batcher<I, R> {
   readonly #run: (key: string, together: I[]) => Promise<R[]>;
   readonly #options: Required<Omit<BatcherOptions<I>, "pause">> & Pick<BatcherOptions<I>, "pause">;
-  readonly #lines = new Map<string, Line<I, R>>();
+  readonly #lines = new Map<string, KeyQueue<I, R>>();
   // Lines with waiting items, in the order of their turns.
-  readonly #turns = new Set<Line<I, R>>();
+  readonly #turns = new Set<KeyQueue<I, R>>();
   #running = 0;
   #isScheduled = false;
 
@@ -44,7 +44,7 @@ export class Batcher<I, R> {
     });
   }
 
-  #mayBegin({ isDue, busy }: Line<I, R>): boolean {
+  #mayBegin({ isDue, busy }: KeyQueue<I, R>): boolean {
     return isDue && busy < this.#options.atOnceMax;
   }
 
@@ -67,7 +67,7 @@ export class Batcher<I, R> {
     }
   }
 
-  #take(line: Line<I, R>): Submitted<I, R>[] {
+  #take(line: KeyQueue<I, R>): Submitted<I, R>[] {
     let [count, weight] = [0, 0];
     for (const { item } of line.waiting) {
       const more = this.#options.weightOf(item);
@@ -95,7 +95,7 @@ export class Batcher<I, R> {
     this.#running--;
   }
 
-  async #occupy(line: Line<I, R>, ended: Promise<void>): Promise<void> {
+  async #occupy(line: KeyQueue<I, R>, ended: Promise<void>): Promise<void> {
     line.busy++;
     await ended;
     line.busy--;

@@ -10,7 +10,7 @@ export type SemaphoreLimits = {
 };
 
 type Waiter = { sinceMs: number; go: () => void; refuse: (error: Error) => void };
-type Line = { key: string; running: number; waiting: Waiter[] };
+type KeyQueue = { key: string; running: number; waiting: Waiter[] };
 
 const noLimits = { atOnceMax: Infinity, atOnceOfOneMax: Infinity, waitingMax: Infinity, waitingOfOneMax: Infinity };
 const defaults = { ...noLimits, waitMsMax: Infinity, refusal: () => new Error("too many are waiting") };
@@ -19,9 +19,9 @@ const defaults = { ...noLimits, waitMsMax: Infinity, refusal: () => new Error("t
 // and not the others. Tasks of one key run in the order in which they came.
 export class Semaphore {
   readonly #limits: Required<SemaphoreLimits>;
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, KeyQueue>();
   // Lines that have a waiter, and room for it under the limit of one key, in the order of their turns.
-  readonly #ready = new Set<Line>();
+  readonly #ready = new Set<KeyQueue>();
   #running = 0;
   #waiting = 0;
 
@@ -74,13 +74,13 @@ export class Semaphore {
     }
   }
 
-  #take(line: Line): null {
+  #take(line: KeyQueue): null {
     line.running++;
     this.#running++;
     return null;
   }
 
-  #nextOf(line: Line): Waiter | undefined {
+  #nextOf(line: KeyQueue): Waiter | undefined {
     for (let next = line.waiting.shift(); next; next = line.waiting.shift()) {
       this.#waiting--;
       if (performance.now() - next.sinceMs > this.#limits.waitMsMax) next.refuse(this.#limits.refusal());
@@ -92,7 +92,7 @@ export class Semaphore {
     return undefined;
   }
 
-  #settle(line: Line): void {
+  #settle(line: KeyQueue): void {
     if (line.waiting.length > 0 && line.running < this.#limits.atOnceOfOneMax) this.#ready.add(line);
     else if (line.waiting.length === 0 && line.running === 0) this.#lines.delete(line.key);
   }

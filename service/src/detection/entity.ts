@@ -13,8 +13,8 @@ export type AccountFacts = {
   // How many successful log-ins had each country, network, address, system, browser, agent and device.
   seen: { country: Counts; asn: Counts; ip: Counts; os: Counts; browser: Counts; agent: Counts; device: Counts };
   // The place of the last log-in, and of the last one from a different country.
-  last: Place | null;
-  elsewhere: Place | null;
+  last: LoginLocation | null;
+  elsewhere: LoginLocation | null;
   values: number[];
   sensitive: number;
   // Unusual log-ins of the last day. They are not habits yet.
@@ -44,7 +44,7 @@ export type LoginValues = {
   agent: string;
   device: string;
 };
-export type Place = { at: number; country: string; lat: number | null; lon: number | null };
+export type LoginLocation = { at: number; country: string; lat: number | null; lon: number | null };
 
 // How many names (accounts or browsers) a source used in a day, and their keys. `usual` slowly follows the previous days, so that
 // nobody can train it within a few days.

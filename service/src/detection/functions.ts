@@ -4,7 +4,7 @@ import { compilePattern } from "./regex.ts";
 import type { Syntax } from "./syntax.ts";
 import { requireType, type Term } from "./term.ts";
 
-type Place = { input: string; start: number };
+type SourcePosition = { input: string; start: number };
 
 // The complete list, with the number of arguments after the subject. None of them grows a text or takes more than linear time.
 const partTests = new Map<string, (text: string, part: string) => boolean>([
@@ -21,11 +21,11 @@ const methods = new Map([
 const macros = new Set(["all", "exists", "exists_one", "map", "filter"]);
 
 // Runs before the arguments are compiled. Otherwise the author of a comprehension would get an error about its variable.
-export function refuseUnknownMethod(name: string, count: number, place: Place): void {
+export function refuseUnknownMethod(name: string, count: number, place: SourcePosition): void {
   if (methods.get(name) !== count) throw unknownCall(name, place);
 }
 
-export function unknownCall(name: string, place: Place): RuleFault {
+export function unknownCall(name: string, place: SourcePosition): RuleFault {
   if (macros.has(name))
     return new RuleFault(`\`${name}\` is not part of rules.`, place, "Write the conditions out, with `&&` and `||`.");
   const names = [...methods.keys(), "has"];

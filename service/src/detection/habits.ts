@@ -1,5 +1,5 @@
 import { hostOf } from "../domain/address.ts";
-import { addCount, type AccountFacts, type HeldLogin, type LoginRatio, type LoginValues, type Place } from "./entity.ts";
+import { addCount, type AccountFacts, type HeldLogin, type LoginRatio, type LoginValues, type LoginLocation } from "./entity.ts";
 import { loginRatio, valueKinds, type LoginShares } from "./login-ratio.ts";
 import type { EnrichedActivity, Scene } from "./scene.ts";
 
@@ -110,7 +110,7 @@ function addHabit(facts: AccountFacts, values: LoginValues): void {
 }
 
 // The place is learned at once, so that only the first log-in from a distant place counts as travel.
-function learnPlace(facts: AccountFacts, place: Place): void {
+function learnPlace(facts: AccountFacts, place: LoginLocation): void {
   if (place.country === "" && place.lat === null) return;
   if (facts.last && facts.last.at > place.at) return;
   if (facts.last && facts.last.country !== "" && facts.last.country !== place.country) facts.elsewhere = facts.last;

@@ -1,4 +1,4 @@
-import type { AccountFacts, Place } from "./entity.ts";
+import type { AccountFacts, LoginLocation } from "./entity.ts";
 import { never } from "./catalogue.ts";
 import type { EnrichedActivity } from "./scene.ts";
 
@@ -18,7 +18,7 @@ export function minutesSinceOther({ last, elsewhere }: AccountFacts, { at, count
 }
 
 // Locating an address within one metropolitan area is often wrong, so short distances do not count.
-export function travelSpeed(last: Place | null, { at, lat, lon }: EnrichedActivity): number {
+export function travelSpeed(last: LoginLocation | null, { at, lat, lon }: EnrichedActivity): number {
   if (!last || last.lat === null || last.lon === null || lat === null || lon === null) return 0;
   const km = distanceKm(last.lat, last.lon, lat, lon);
   if (km < travelKmMin) return 0;

@@ -8,10 +8,10 @@ type Values = Record<string, FeatureValue | Attributes>;
 // What a rule reads: every field of the catalogue by group, and the event's own attributes.
 export type RuleContext = Record<Group, Values> & { event: { attributes: Attributes } };
 
-type Place = { name: string; code: string; group: Group; key: string; zero: FeatureValue };
+type FieldSlot = { name: string; code: string; group: Group; key: string; zero: FeatureValue };
 
 // Sorted by group, then in the order of the fields.
-export function placesOf(given: readonly Field[]): Place[] {
+export function placesOf(given: readonly Field[]): FieldSlot[] {
   refuseDuplicates(given.map(({ code }) => code));
   refuseDuplicates(given.map(({ name }) => name));
   return groups.flatMap((group) =>
@@ -49,7 +49,7 @@ const zeros = {
   tenant: zerosOf("tenant"),
 };
 
-export function findPlace(name: string): Place | undefined {
+export function findPlace(name: string): FieldSlot | undefined {
   return placeByName.get(name);
 }
 
@@ -111,17 +111,17 @@ function valuesIn(stored: string): Features {
   return features;
 }
 
-function oneOf({ zero }: Place): FeatureValue {
+function oneOf({ zero }: FieldSlot): FeatureValue {
   return zero === false ? true : 1;
 }
 
-function valueOf({ zero }: Place, text: string): FeatureValue {
+function valueOf({ zero }: FieldSlot, text: string): FeatureValue {
   if (typeof zero !== "string") return Number(text);
   return text.includes("%") ? decodeURIComponent(text) : text;
 }
 
 // Reads one stored value, at a fraction of the cost of unpacking all.
-export function valueIn(stored: string, place: Place): FeatureValue {
+export function valueIn(stored: string, place: FieldSlot): FeatureValue {
   const comma = stored.indexOf(",");
   const onesEnd = comma === -1 ? stored.length : comma;
   const [first, second] = [place.code.charCodeAt(0), place.code.charCodeAt(1)];

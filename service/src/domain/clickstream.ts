@@ -61,7 +61,7 @@ export function readEvent(raw: unknown, delivery: Delivery): RecordedActivity | 
   if (isOversized) signs.push("oversized");
   if (account.isBad) signs.push("bad-account-id");
   const { agent } = delivery;
-  return pruned<RecordedActivity>({
+  return withOptional<RecordedActivity>({
     activity_id: id,
     type: typeOf(name, attributes),
     occurred_at: new Date(occurredMs).toISOString(),
@@ -139,7 +139,7 @@ function factsOf(raw: Record<string, unknown>, { given, delivery, shiftMs, name 
   const sdk = [raw["sdk_name"], raw["sdk_version"]].filter((each) => typeof each === "string" && each !== "").join(" ");
   const started = given["_session_start_timestamp"];
   const referrer = addressOf(given["_latest_referrer"], kept) ?? addressOf(given["_page_referrer"], kept);
-  return pruned<BrowserFacts>({
+  return withOptional<BrowserFacts>({
     sdk: textOf(sdk, factCharacters),
     locale: textOf(raw["locale"], factCharacters),
     accept_language: textOf(delivery.accept_language, 2 * factCharacters),
@@ -235,7 +235,7 @@ function sizeOf(width: unknown, height: unknown): string | undefined {
 
 // Members that are not set are undefined, and are left out when the object is serialized. Building it without them took a fifth
 // of the time.
-function pruned<T extends object>(given: { [name in keyof T]: T[name] | undefined }): T {
+function withOptional<T extends object>(given: { [name in keyof T]: T[name] | undefined }): T {
   // The required members are never undefined, so the result has the type.
   return given as T;
 }

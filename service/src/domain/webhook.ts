@@ -105,7 +105,8 @@ export const Delivery = Type.Object(
 );
 export type Delivery = Static<typeof Delivery>;
 
-export const unlessAny = "plain http and private addresses are allowed where the service is started with WEBHOOK_ADDRESSES=any";
+export const addressesHint =
+  "plain http and private addresses are allowed where the service is started with WEBHOOK_ADDRESSES=any";
 
 // Returns what is wrong with an address, as far as it can be judged without a DNS lookup.
 export function urlFault(text: string, { isPrivateAllowed }: { isPrivateAllowed: boolean }): string | null {
@@ -113,7 +114,7 @@ export function urlFault(text: string, { isPrivateAllowed }: { isPrivateAllowed:
   if (/[\s\p{Cc}\p{Cf}\\]/u.test(text)) return "must not hold spaces, control characters or backslashes";
   const url = /^https?:\/\/[^/]/i.test(text) ? URL.parse(text) : null;
   if (!url || !/^https?:$/.test(url.protocol)) return "must be an https address";
-  if (url.protocol === "http:" && !isPrivateAllowed) return `must be an https address; ${unlessAny}`;
+  if (url.protocol === "http:" && !isPrivateAllowed) return `must be an https address; ${addressesHint}`;
   if (url.username !== "" || url.password !== "") return "must not hold a user or password";
   if (url.hash !== "") return "must not have a fragment";
   return null;

@@ -21,19 +21,19 @@ const begunMax = 3;
 const idleMs = 500;
 const faultMs = 1_000;
 
-type Parts = { database: Database; clock: { now: () => string }; log: Logger };
+type BacktestOptions = { database: Database; clock: { now: () => string }; log: Logger };
 
 // Runs queued backtests one at a time. Between two chunks of the log it yields to everything else in the process.
 export class BacktestRunner extends Worker {
-  readonly #parts: Parts;
+  readonly #options: BacktestOptions;
 
-  constructor(parts: Parts) {
+  constructor(options: BacktestOptions) {
     super();
-    this.#parts = parts;
+    this.#options = options;
   }
 
   protected async turn(): Promise<number> {
-    const { database, log } = this.#parts;
+    const { database, log } = this.#options;
     try {
       const claimed = await database.transaction((tx) => claimBacktest(tx, leaseSeconds));
       if (!claimed) return idleMs;
@@ -46,8 +46,8 @@ export class BacktestRunner extends Worker {
 
   // Returns false if the run failed. A failed backtest is run again, here or in another process, up to `begunMax` runs in all.
   async #work(claimed: ClaimedBacktest): Promise<boolean> {
-    const { database, clock, log } = this.#parts;
-    const hold = new Hold(database, claimed);
+    const { database, clock, log } = this.#options;
+    const hold = new LeaseKeeper(database, claimed);
     const end = async (ending: Ending) => {
       const { lease } = hold;
       if (lease) await database.transaction((tx) => saveEnding(tx, lease, ending));
@@ -74,7 +74,7 @@ export class BacktestRunner extends Worker {
 
 // The lease on a backtest, renewed while the work goes on. It is lost if the backtest is cancelled or another process takes it
 // over.
-export class Hold {
+export class LeaseKeeper {
   readonly #database: Database;
   readonly #everyMs: number;
   #savedAt = performance.now();
@@ -96,7 +96,7 @@ export class Hold {
   }
 }
 
-type Run = { database: Database; claimed: ClaimedBacktest; hold: Hold; signal: AbortSignal };
+type Run = { database: Database; claimed: ClaimedBacktest; hold: LeaseKeeper; signal: AbortSignal };
 
 // Returns null if the run was stopped, either by losing its lease or by the signal. It uses its own connection, so no request
 // waits behind a long read.

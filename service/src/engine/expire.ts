@@ -23,32 +23,32 @@ const daysAhead = 2;
 // 8 MB. One step reads this much, and locks the old rows in it.
 const windowPages = 1_000;
 
-type Parts = { database: Database; clock: { now: () => string }; log: Logger; retentionDays: number };
+type ExpiryOptions = { database: Database; clock: { now: () => string }; log: Logger; retentionDays: number };
 // `removed`: rows per table, and for activity the number of days. `isWhole`: nothing failed and nothing was left for later.
 export type Expired = { removed: Record<string, number>; isWhole: boolean };
-type Pass = Parts & { signal: AbortSignal; today: string };
+type Pass = ExpiryOptions & { signal: AbortSignal; today: string };
 
 // Creates the partitions of the coming days and removes expired data. If several processes run, only one does the removal.
 // Retention is in whole days, so the tables are swept once a day.
 export class Expiry extends Worker {
-  readonly #parts: Parts;
+  readonly #options: ExpiryOptions;
   #sweptOn: string | null = null;
 
-  constructor(parts: Parts) {
+  constructor(options: ExpiryOptions) {
     super();
-    this.#parts = parts;
+    this.#options = options;
   }
 
   protected async turn(): Promise<number> {
-    const expired = await this.pass().catch((error: unknown) => failed(this.#parts.log, error, "the database"));
+    const expired = await this.pass().catch((error: unknown) => failed(this.#options.log, error, "the database"));
     return expired?.isWhole === false ? faultMs : restMs;
   }
 
   // Returns null if another process is doing the removal.
   async pass(): Promise<Expired | null> {
     const { signal } = this;
-    const today = this.#parts.clock.now().slice(0, 10);
-    const pass: Pass = { ...this.#parts, signal, today };
+    const today = this.#options.clock.now().slice(0, 10);
+    const pass: Pass = { ...this.#options, signal, today };
     // Every process does this, because without these partitions no activity can be stored.
     const isReady = await attempt(pass, "the partitions to come", () => makePartitions(pass));
     const expired = await holdExpiry(pass.database, (held) => expire(held, pass, this.#sweptOn !== today));

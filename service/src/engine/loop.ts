@@ -11,22 +11,22 @@ const faultMs = 1_000;
 const analyzeFirst = 2_000;
 const analyzeFactor = 5;
 
-type Parts = { detector: Detector; log: Logger; onPass: (pass: Pass) => void };
+type LoopOptions = { detector: Detector; log: Logger; onPass: (pass: Pass) => void };
 
 // Lists the tenants that have work and gives each one batch before any gets a second, so that a flood from one tenant does not
 // starve the others.
 export class Engine extends Worker {
-  readonly #parts: Parts;
+  readonly #options: LoopOptions;
   #scored = 0;
   #analyzeAt = analyzeFirst;
 
-  constructor(parts: Parts) {
+  constructor(options: LoopOptions) {
     super();
-    this.#parts = parts;
+    this.#options = options;
   }
 
   protected async turn(): Promise<number> {
-    const { detector, onPass } = this.#parts;
+    const { detector, onPass } = this.#options;
     const { database } = detector;
     const total: Pass = { scored: 0, opened: 0, joined: 0 };
     const tenants = await listTenantsWithWork(database).catch((error: unknown) => this.#failed(error));
@@ -43,7 +43,7 @@ export class Engine extends Worker {
         total.opened += opened;
         total.joined += joined;
         if (fault !== undefined)
-          this.#parts.log.error({ err: fault, tenant_id: tenantId }, "an activity cannot be scored; it is set aside");
+          this.#options.log.error({ err: fault, tenant_id: tenantId }, "an activity cannot be scored; it is set aside");
       }
     }
     onPass(total);
@@ -57,7 +57,7 @@ export class Engine extends Worker {
     this.#scored += scored;
     if (this.#scored < this.#analyzeAt) return;
     this.#analyzeAt = this.#scored * analyzeFactor;
-    const { detector, log } = this.#parts;
+    const { detector, log } = this.#options;
     await detector.database
       .transaction((tx) => analyzeActivity(tx))
       .catch((error: unknown) => {
@@ -66,7 +66,7 @@ export class Engine extends Worker {
   }
 
   #failed(error: unknown, tenantId?: string): null {
-    this.#parts.log.error({ err: error, tenant_id: tenantId }, "a pass of the engine failed; it is run again");
+    this.#options.log.error({ err: error, tenant_id: tenantId }, "a pass of the engine failed; it is run again");
     return null;
   }
 }

@@ -10,7 +10,7 @@ const tiedSessionsMin = 10;
 const tiedSessionsMax = 200;
 
 // The kinds of activity that a tenant's servers report, each with the last day on which they reported it.
-type Told = Record<string, string>;
+type LastReports = Record<string, string>;
 
 const bits: Record<string, number> = {
   login: kindBits.login,
@@ -24,7 +24,7 @@ const bits: Record<string, number> = {
 export class Standing {
   readonly #turn: Turn;
   readonly #now: string;
-  readonly #told: Told;
+  readonly #told: LastReports;
   readonly #isNewlyTold: boolean;
 
   constructor(turn: Turn, events: EnrichedActivity[], now: string) {

@@ -30,20 +30,20 @@ const tenantAtOnceMax = 32;
 const allAtOnceMax = 128;
 const gone = 410;
 
-type Parts = { database: Database; clock: { now: () => string }; log: Logger; post: PostSettings };
+type WebhookOptions = { database: Database; clock: { now: () => string }; log: Logger; post: PostSettings };
 
 // Creates deliveries for new events and sends those that are due. Messages in flight are limited per receiver and per tenant, so
 // that slow receivers do not delay others. No transaction is open while a message is in flight.
 export class WebhookSender extends Worker {
-  readonly #parts: Parts;
+  readonly #options: WebhookOptions;
   readonly #underWay = new Map<string, Set<Promise<void>>>();
   readonly #ofTenants = new Map<string, number>();
   // Webhooks whose last message failed. They get one message at a time until one is delivered.
   readonly #failing = new Set<string>();
 
-  constructor(parts: Parts) {
+  constructor(options: WebhookOptions) {
     super();
-    this.#parts = parts;
+    this.#options = options;
   }
 
   override async stop(): Promise<void> {
@@ -52,7 +52,7 @@ export class WebhookSender extends Worker {
   }
 
   protected async turn(): Promise<number> {
-    const { database, clock, log } = this.#parts;
+    const { database, clock, log } = this.#options;
     try {
       for (const key of await listWebhooksBehind(database))
         await database.transaction((tx) => fanOut(tx, key, { types: webhookTypes, eventsMax, waitingMax, now: clock.now() }));
@@ -79,7 +79,7 @@ export class WebhookSender extends Worker {
   }
 
   async #take(key: WebhookKey): Promise<number> {
-    const { database, clock } = this.#parts;
+    const { database, clock } = this.#options;
     const id = key.webhook_id;
     const sending = this.#underWay.get(id) ?? new Set<Promise<void>>();
     const all = [...this.#ofTenants.values()].reduce((sum, each) => sum + each, 0);
@@ -102,7 +102,7 @@ export class WebhookSender extends Worker {
   }
 
   async #send(key: WebhookKey, claimed: Claimed): Promise<void> {
-    const { database, clock, log } = this.#parts;
+    const { database, clock, log } = this.#options;
     try {
       const webhook = await findWebhook(database, key.tenant_id, key.webhook_id);
       if (!webhook) return;
@@ -126,21 +126,21 @@ export class WebhookSender extends Worker {
   }
 
   async #post(key: WebhookKey, webhook: StoredWebhook, eventId: number): Promise<Posted> {
-    const { database, clock } = this.#parts;
+    const { database, clock } = this.#options;
     const page = { after: eventId - 1, limit: 1 };
     const { events } = await readFullEvents(database, key.tenant_id, { ...page, scopes: new Set(webhookReach) });
     const text = events.find((event) => event.startsWith(`{"event_id":${eventId},`));
     // The event has been removed in the meantime, so there is nothing to send.
     if (text === undefined) return { delivered: true };
     return post(messageOf(webhook, { id: String(eventId), body: text, now: clock.now() }), {
-      ...this.#parts.post,
+      ...this.#options.post,
       signal: this.signal,
     });
   }
 
   // 410 means that the receiver is gone permanently.
   async #disable({ tenant_id, webhook_id }: WebhookKey): Promise<void> {
-    const { database, clock, log } = this.#parts;
+    const { database, clock, log } = this.#options;
     const reason = `The receiver answered ${gone}: it is gone.`;
     const changed = { url: null, types: null, is_enabled: false, disabled_reason: reason, now: clock.now() };
     await database.transaction((tx) => saveWebhook(tx, tenant_id, webhook_id, changed));

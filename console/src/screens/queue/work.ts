@@ -13,7 +13,7 @@ import type { useQueueRows } from "./rows.ts";
 import { toRow, type QueueFilter } from "./search.ts";
 import { useChosen, withoutKey } from "./chosen.ts";
 
-type Parts = {
+type QueueWorkOptions = {
   filter: QueueFilter;
   queue: ReturnType<typeof useQueueRows>;
   focusedId: string | null;
@@ -22,7 +22,7 @@ type Parts = {
 };
 
 // What a person does in the list: select, open, and close one case or many, and how the list reacts.
-export function useQueueWork({ filter, queue, focusedId, focus, move }: Parts) {
+export function useQueueWork({ filter, queue, focusedId, focus, move }: QueueWorkOptions) {
   const { queries } = useWorkspace();
   const cache = useQueryClient();
   const { rows, remove, change, restore } = queue;

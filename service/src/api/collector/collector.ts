@@ -12,7 +12,7 @@ import { excerptOfEvent, quarantineMeanings, type QuarantineReason, type Rejecti
 import { clientAddress } from "../http/address.ts";
 import { admitBody, LargeBodies, readBody } from "../http/body.ts";
 import { notUnpacked, readEvents, type Unpacked } from "./body.ts";
-import { Intake, type Parcel } from "./intake.ts";
+import { Intake, type CollectedRequest } from "./intake.ts";
 import { identityCheck } from "../tokens/identity-token.ts";
 import type { CollectorQuotas } from "./quotas.ts";
 import type { Collected } from "../metrics.ts";
@@ -25,7 +25,7 @@ const entriesARequestMax = 10;
 // Anybody can announce bodies under a tenant's key and never send them. This limit leaves room for the other tenants.
 const largeBytesOfTenantMax = 8 * 1024 * 1024;
 
-type Parts = {
+type CollectorOptions = {
   database: Database;
   findTenant: (key: string) => Promise<KeyedTenant | undefined>;
   trustedProxies: BlockList;
@@ -41,15 +41,15 @@ type Parts = {
 // Receives what browsers send. Its responses are those that the Clickstream SDK understands: 200 means stored, and anything else
 // makes it send again. So bad events are quarantined and answered like good ones.
 export class Collector {
-  readonly #parts: Parts;
+  readonly #options: CollectorOptions;
   readonly #intake: Intake;
   readonly #large = new LargeBodies(largeBytesOfTenantMax);
   // One at a time: a small packed body may be large once it is unpacked. Tenants take turns, so a flood under one key, which
   // anybody can read in a page, does not hold up the others.
   readonly #unpacking = new Semaphore({ atOnceMax: 1, atOnceOfOneMax: 1 });
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(options: CollectorOptions) {
+    this.#options = options;
     this.#intake = new Intake((tenantId, parcels) => this.#store(tenantId, parcels));
   }
 
@@ -70,7 +70,7 @@ export class Collector {
   collect(request: IncomingMessage, onBody: () => void, call: SystemCall): Promise<Reply> {
     return answerPage(request, async (origin) => {
       const tenant = await this.#requireTenant(call, origin);
-      this.#parts.admit(tenant.tenant_id);
+      this.#options.admit(tenant.tenant_id);
       this.#intake.requireRoom(tenant.tenant_id);
       const take = async () => {
         const body = await readBody(request, bodyBytesMax, onBody);
@@ -84,8 +84,8 @@ export class Collector {
   }
 
   async #requireTenant(call: SystemCall, origin: string | undefined): Promise<KeyedTenant> {
-    if (this.#parts.isStopping()) throw unavailable("The service is shutting down.");
-    const tenant = await this.#parts.findTenant(call.params["app_key"] ?? "");
+    if (this.#options.isStopping()) throw unavailable("The service is shutting down.");
+    const tenant = await this.#options.findTenant(call.params["app_key"] ?? "");
     // Servers and apps send no origin. The response does not reveal whether the key or the origin is unknown.
     if (!tenant || (origin !== undefined && !tenant.allowed_origins.includes(origin))) throw refused();
     return tenant;
@@ -94,7 +94,7 @@ export class Collector {
   #unpack(body: Buffer, { request, tenant, query }: Sent): Promise<Unpacked> {
     const isPacked = query.get("compression") === "gzip";
     if (!isPacked) return readEvents(body, query);
-    const { quotas, trustedProxies } = this.#parts;
+    const { quotas, trustedProxies } = this.#options;
     const sender = { tenantId: tenant.tenant_id, ip: clientAddress(request, trustedProxies) };
     return this.#unpacking.run(tenant.tenant_id, async () => {
       if (!quotas.mayUnpack(sender, tenant.identity_secrets.length > 0)) return notUnpacked();
@@ -104,10 +104,10 @@ export class Collector {
     });
   }
 
-  #parcelOf(unpacked: Unpacked, from: Sent): Parcel {
-    const receivedAt = this.#parts.now();
-    const delivery = deliveryOf(unpacked, { ...from, receivedAt, trustedProxies: this.#parts.trustedProxies });
-    const isAdmitted = this.#parts.quotas.admitterOf({ tenantId: from.tenant.tenant_id, ip: delivery.ip });
+  #parcelOf(unpacked: Unpacked, from: Sent): CollectedRequest {
+    const receivedAt = this.#options.now();
+    const delivery = deliveryOf(unpacked, { ...from, receivedAt, trustedProxies: this.#options.trustedProxies });
+    const isAdmitted = this.#options.quotas.admitterOf({ tenantId: from.tenant.tenant_id, ip: delivery.ip });
     const activities: RecordedActivity[] = [];
     const aside = new Map<QuarantineReason, unknown[]>();
     const putAside = (reason: QuarantineReason, event: unknown) => {
@@ -129,8 +129,8 @@ export class Collector {
     return { activities, rejections, bytes: unpacked.bytes };
   }
 
-  async #store(tenantId: string, parcels: Parcel[]): Promise<void> {
-    const { database, newId, onStored } = this.#parts;
+  async #store(tenantId: string, parcels: CollectedRequest[]): Promise<void> {
+    const { database, newId, onStored } = this.#options;
     const activities = parcels.flatMap((parcel) => parcel.activities);
     const collected = await database.transaction(async (tx): Promise<Collected> => {
       const { accepted, duplicates, reused } = await insertActivities(tx, tenantId, activities);

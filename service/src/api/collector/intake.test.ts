@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { Failure } from "../../domain/failure.ts";
-import { Intake, type Parcel } from "./intake.ts";
+import { Intake, type CollectedRequest } from "./intake.ts";
 
 const activity = { activity_id: "1", type: "page_view", occurred_at: "", received_at: "", origin: "browser" as const };
 
-function parcel(events = 1, bytes = 1): Parcel {
+function parcel(events = 1, bytes = 1): CollectedRequest {
   return { activities: Array.from({ length: events }, () => activity), rejections: [], bytes };
 }
 
-type Write = { tenantId: string; parcels: Parcel[]; end: (error?: unknown) => void };
+type Write = { tenantId: string; parcels: CollectedRequest[]; end: (error?: unknown) => void };
 
 // A store whose writes end when the test says so.
 function openIntake(rest = () => Promise.resolve()): { intake: Intake; writes: Write[] } {

@@ -5,7 +5,7 @@ import type { RecordedActivity } from "../../domain/activity.ts";
 import type { Rejection } from "../../domain/quarantine.ts";
 
 // The content of one request. All of it must be durable before the request is answered.
-export type Parcel = { activities: RecordedActivity[]; rejections: Rejection[]; bytes: number };
+export type CollectedRequest = { activities: RecordedActivity[]; rejections: Rejection[]; bytes: number };
 
 const bytesWaitingMax = 16 * 1024 * 1024;
 // Leaves room for other tenants when one sends more than can be written.
@@ -21,13 +21,16 @@ const writersMax = 4;
 // commit costs the same for a hundred requests as for one. Tenants take turns, and the bytes that wait are limited to what this
 // process can hold.
 export class Intake {
-  readonly #write: (tenantId: string, parcels: Parcel[]) => Promise<void>;
+  readonly #write: (tenantId: string, parcels: CollectedRequest[]) => Promise<void>;
   // The outcome of a parcel is the error that kept it from being stored, or null.
-  readonly #batcher: Batcher<Parcel, unknown>;
+  readonly #batcher: Batcher<CollectedRequest, unknown>;
   readonly #bytesOf = new Map<string, number>();
   #bytes = 0;
 
-  constructor(write: (tenantId: string, parcels: Parcel[]) => Promise<void>, pause: () => Promise<void> = () => sleep(gatherMs)) {
+  constructor(
+    write: (tenantId: string, parcels: CollectedRequest[]) => Promise<void>,
+    pause: () => Promise<void> = () => sleep(gatherMs),
+  ) {
     this.#write = write;
     this.#batcher = new Batcher((tenantId, parcels) => this.#store(tenantId, parcels), {
       togetherMax: eventsTogetherMax,
@@ -46,7 +49,7 @@ export class Intake {
       });
   }
 
-  async add(tenantId: string, parcel: Parcel): Promise<void> {
+  async add(tenantId: string, parcel: CollectedRequest): Promise<void> {
     if (parcel.activities.length === 0 && parcel.rejections.length === 0) return;
     this.requireRoom(tenantId);
     this.#hold(tenantId, parcel.bytes);
@@ -65,7 +68,7 @@ export class Intake {
     else this.#bytesOf.delete(tenantId);
   }
 
-  async #store(tenantId: string, parcels: Parcel[]): Promise<unknown[]> {
+  async #store(tenantId: string, parcels: CollectedRequest[]): Promise<unknown[]> {
     const error = await this.#attempt(tenantId, parcels);
     if (error === null || parcels.length === 1 || error instanceof Failure) return parcels.map(() => error);
     // The store did not fail, so one request caused the error. Each is retried alone, so it does not fail the others.
@@ -74,7 +77,7 @@ export class Intake {
     return outcomes;
   }
 
-  async #attempt(tenantId: string, parcels: Parcel[]): Promise<unknown> {
+  async #attempt(tenantId: string, parcels: CollectedRequest[]): Promise<unknown> {
     try {
       await this.#write(tenantId, parcels);
       return null;

@@ -8,7 +8,15 @@ import { unauthorized, type Identity } from "./identity.ts";
 import { admitBody, hasBody, readBody, requireMediaType } from "./body.ts";
 import { headerLines } from "./headers.ts";
 import { parseJson } from "./json.ts";
-import { jsonMediaType, type Call, type Caller, type Hold, type Operation, type Services, type Visit } from "../operation.ts";
+import {
+  jsonMediaType,
+  type Call,
+  type Caller,
+  type LongPoll,
+  type Operation,
+  type Services,
+  type StreamRequest,
+} from "../operation.ts";
 import { decodeSegment, parseQuery } from "./path.ts";
 import type { Reply } from "./problem.ts";
 import type { RateLimiter } from "./rate-limits.ts";
@@ -100,11 +108,11 @@ function callerOf(identity: Identity, tenant: { tenant_id: string; slug: string 
 
 // Without row-level security all tenants use the same database handle, so nothing has to be built.
 function servicesOf({ services }: Runtime, tenantId: string): Services {
-  const database = services.database.of(tenantId);
+  const database = services.database.forTenant(tenantId);
   return database === services.database ? services : { ...services, database };
 }
 
-function onLeaveOf({ socket }: IncomingMessage): Hold["onLeave"] {
+function onLeaveOf({ socket }: IncomingMessage): LongPoll["onLeave"] {
   return (tell) => {
     for (const name of ["end", "close"]) socket.once(name, tell);
     if (socket.readableEnded || socket.destroyed) tell();
@@ -114,7 +122,7 @@ function onLeaveOf({ socket }: IncomingMessage): Hold["onLeave"] {
   };
 }
 
-function visitOf(runtime: Runtime, request: IncomingMessage, { scope }: Operation, identity: Identity): Visit {
+function visitOf(runtime: Runtime, request: IncomingMessage, { scope }: Operation, identity: Identity): StreamRequest {
   const given = request.headers["last-event-id"];
   const isStillAllowed = async () => {
     try {

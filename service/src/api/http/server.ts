@@ -23,10 +23,10 @@ const lingerMs = 1_000;
 const stopMs = 20_000;
 const keepAliveMs = 65_000;
 const inactivityMs = 60_000;
-const ofPages = new Set(["collectEvents", "preflightEvents", "getTag", "getConsole"]);
+const publicOperations = new Set(["collectEvents", "preflightEvents", "getTag", "getConsole"]);
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
-type Parts = {
+type ServerOptions = {
   services: SharedServices;
   authenticator: Authenticator;
   sessions: Sessions;
@@ -38,16 +38,16 @@ type Parts = {
 
 // The requests of a connection that are not answered yet, in order. `isOver` is set once a response has announced that it is the
 // last.
-type Line = { underWay: Set<ServerResponse>; last: ServerResponse | null; isOver: boolean };
+type ConnectionState = { underWay: Set<ServerResponse>; last: ServerResponse | null; isOver: boolean };
 const pipelinedMax = 100;
 
 // The HTTP layer and nothing else. Every error is answered as JSON, even if the request is not valid HTTP.
 export class ApiServer {
-  #parts: Parts | null = null;
+  #parts: ServerOptions | null = null;
   readonly #log: Logger;
   readonly #metrics: Metrics;
   readonly #server: Server;
-  readonly #lines = new WeakMap<Duplex, Line>();
+  readonly #lines = new WeakMap<Duplex, ConnectionState>();
   readonly #refused = new WeakSet<Duplex>();
   readonly #sockets = new Set<Socket>();
   isStopping = false;
@@ -138,7 +138,7 @@ export class ApiServer {
   }
 
   // The server listens before the rest can be built, because the port is part of the issuer's name. Until then it returns 503.
-  open(parts: Parts): void {
+  open(parts: ServerOptions): void {
     this.#parts = parts;
   }
 
@@ -213,9 +213,9 @@ export class ApiServer {
     const limit = limitOf(fault);
     if (limit !== null) this.#metrics.observeLimited(limit);
     // A site's pages send thousands of requests a second. The metrics count them, so they are logged only at debug level.
-    const isOfPages = ofPages.has(trace.operation) && reply.status < 400;
+    const isPublicSuccess = publicOperations.has(trace.operation) && reply.status < 400;
     // A caller's mistake is logged as info. A failure of the service is logged as an error, with its cause.
-    const level = reply.status === 503 ? "warn" : reply.status >= 500 ? "error" : isOfPages ? "debug" : "info";
+    const level = reply.status === 503 ? "warn" : reply.status >= 500 ? "error" : isPublicSuccess ? "debug" : "info";
     if (!log.isLevelEnabled(level)) return;
     const line = {
       request_id: requestId,

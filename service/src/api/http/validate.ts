@@ -131,9 +131,9 @@ function stringFault(schema: Schema, value: unknown): string | null {
 }
 
 // Where a value is in the body. Its name is built only for a fault, because a valid body can have thousands of members.
-type Place = { within: Place | null; holder: object; name: string | number };
+type ValuePath = { within: ValuePath | null; holder: object; name: string | number };
 
-function wordsOf({ within, name }: Omit<Place, "holder">): string {
+function wordsOf({ within, name }: Omit<ValuePath, "holder">): string {
   const outer = within === null ? "" : wordsOf(within);
   if (typeof name === "number") return `${outer}[${name}]`;
   return outer === "" ? shownName(name) : `${outer}.${shownName(name)}`;
@@ -149,7 +149,7 @@ function membersOf(value: object): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-function check(schema: Schema, value: unknown, place: Place, faults: FieldError[]): void {
+function check(schema: Schema, value: unknown, place: ValuePath, faults: FieldError[]): void {
   if (faults.length >= faultsMax) return;
   if (schema.type === "object") {
     if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -163,7 +163,7 @@ function check(schema: Schema, value: unknown, place: Place, faults: FieldError[
   if (message !== null) faults.push({ field: wordsOf(place), message });
 }
 
-function checkArray(schema: Schema, value: unknown, place: Place, faults: FieldError[]): void {
+function checkArray(schema: Schema, value: unknown, place: ValuePath, faults: FieldError[]): void {
   const refuse = (message: string) => void faults.push({ field: wordsOf(place), message });
   if (!Array.isArray(value)) return refuse("must be an array");
   if (value.length < (schema.minItems ?? 0)) return refuse(`must have at least ${counted(schema.minItems ?? 0, "entry")}`);
@@ -178,7 +178,7 @@ type Outermost = { names: string[]; further: Map<string, FieldError> };
 function checkObject(
   schema: Schema,
   value: Record<string, unknown>,
-  place: Place | null,
+  place: ValuePath | null,
   faults: FieldError[],
   outermost?: Outermost,
 ): void {
@@ -198,7 +198,7 @@ function checkObject(
   }
 }
 
-function checkMember(schema: Schema, place: Place & { name: string }, value: unknown, faults: FieldError[]): void {
+function checkMember(schema: Schema, place: ValuePath & { name: string }, value: unknown, faults: FieldError[]): void {
   const { name } = place;
   const known = schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
   if (known) check(known, value, place, faults);

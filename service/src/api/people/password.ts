@@ -21,10 +21,10 @@ const queues = {
 // Who wants a password checked: the address of a stranger, or the browser or user that is known.
 export type Asker = { kind: keyof typeof queues; name: string };
 
-type Parts = { memory: number; passes: number; parallelism: number; salt: Buffer; length: number };
+type HashParameters = { memory: number; passes: number; parallelism: number; salt: Buffer; length: number };
 
 // Normalised, because keyboards may encode the same letters differently.
-function hashOf(password: string, { salt, length, ...cost }: Parts, { kind, name }: Asker): Promise<Buffer> {
+function hashOf(password: string, { salt, length, ...cost }: HashParameters, { kind, name }: Asker): Promise<Buffer> {
   const message = password.normalize("NFC");
   return queues[kind].run(name, () => derive("argon2id", { message, nonce: salt, tagLength: length, ...cost }));
 }

@@ -17,18 +17,18 @@ const seenSpacingMs = 60 * 1000;
 export type OpenSession = WebSession & { token_hash: Buffer; csrf_token: string };
 export type OpenedSession = { cookie: string; csrf_token: string; expires_at: string };
 
-type Parts = { database: Database; publicUrl: string; now: () => string };
+type WebSessionOptions = { database: Database; publicUrl: string; now: () => string };
 
 // People's sessions: a cookie and, for every request that may change something, a token that only our own pages can know.
 export class Sessions {
-  readonly #parts: Parts;
+  readonly #options: WebSessionOptions;
   readonly #own: URL;
   readonly cookies: Cookies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#own = new URL(parts.publicUrl);
-    this.cookies = new Cookies(parts.publicUrl);
+  constructor(options: WebSessionOptions) {
+    this.#options = options;
+    this.#own = new URL(options.publicUrl);
+    this.cookies = new Cookies(options.publicUrl);
   }
 
   hasCookie(request: IncomingMessage): boolean {
@@ -58,7 +58,7 @@ export class Sessions {
   }
 
   async find(request: IncomingMessage): Promise<OpenSession | null> {
-    const { database, now } = this.#parts;
+    const { database, now } = this.#options;
     const text = this.cookies.read(request, "session") ?? "";
     const token = parseWebToken(text);
     if (!token) return null;
@@ -75,7 +75,7 @@ export class Sessions {
 
   // Must run inside the transaction that has locked the person and verified that the checks still hold.
   async open(tx: Queryable, person: Pick<Person, "tenant_id" | "user_id">): Promise<OpenedSession> {
-    const now = this.#parts.now();
+    const now = this.#options.now();
     const token = newWebToken(person.tenant_id);
     const expiresAt = new Date(Date.parse(now) + sessionLimits.wholeMs).toISOString();
     const session = { token_hash: token.hash, user_id: person.user_id, created_at: now, expires_at: expiresAt };
@@ -88,7 +88,7 @@ export class Sessions {
   // Ends the session that the browser had before it signed in again.
   async drop(request: IncomingMessage): Promise<void> {
     const token = parseWebToken(this.cookies.read(request, "session") ?? "");
-    if (token) await this.#parts.database.transaction((tx) => deleteWebSession(tx, token.tenantId, token.hash));
+    if (token) await this.#options.database.transaction((tx) => deleteWebSession(tx, token.tenantId, token.hash));
   }
 
   // Browsers send the origin of the page. Our pages have the origin of the public URL, or the host that the request names,

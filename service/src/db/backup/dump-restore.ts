@@ -25,7 +25,7 @@ export type Restored = { tables: number; rows: number; leftOut: string[]; applie
 export type RestoreProgress = { table: string; rows: number };
 
 type Source = { header: DumpHeader; pieces: AsyncIterator<Piece> };
-type Place = { client: Client; held: Queryable };
+type RestoreTarget = { client: Client; held: Queryable };
 
 // Restores everything in one transaction, including the migrations, so that a failure leaves the database as empty as it was. A
 // service that starts meanwhile waits, because this holds the migration lock.
@@ -64,7 +64,7 @@ export function migrationsOf(header: DumpHeader, migrations: Migration[]): Migra
   return migrations.filter(({ version }) => header.migrations.some((applied) => applied.version === version));
 }
 
-async function checkAlone({ client, held }: Place): Promise<void> {
+async function checkAlone({ client, held }: RestoreTarget): Promise<void> {
   if (!(await tryMigrationLock(client)))
     throw new BackupFault("another casehound is starting on this database or restoring into it");
   for (let look = 1; await hasOthers(held); look++) {
@@ -82,7 +82,7 @@ async function hasOthers(held: Queryable): Promise<boolean> {
 }
 
 // A database is empty if it has no tenants. One that was already migrated may hold keys, which nothing has used yet.
-async function checkEmpty({ held }: Place, header: DumpHeader): Promise<void> {
+async function checkEmpty({ held }: RestoreTarget, header: DumpHeader): Promise<void> {
   if (!(await hasMigrations(held))) return;
   const applied = await held.query<{ version: number; name: string }>(sql`select version, name from migrations order by version`);
   if (applied.length === 0) return;
@@ -95,7 +95,7 @@ async function checkEmpty({ held }: Place, header: DumpHeader): Promise<void> {
 }
 
 async function load(
-  place: Place,
+  place: RestoreTarget,
   { header, pieces }: Source,
   onProgress: (progress: RestoreProgress) => void,
 ): Promise<Omit<Restored, "applied">> {
@@ -134,7 +134,7 @@ function checkShape(header: DumpHeader, known: Map<string, string[]>): void {
 
 // Foreign keys are checked together after all rows are loaded. Checked one by one, PostgreSQL would keep every row in memory
 // until the end of its table.
-async function dropReferences({ held }: Place): Promise<() => Promise<void>> {
+async function dropReferences({ held }: RestoreTarget): Promise<() => Promise<void>> {
   const references = await held.query<{ table: string; name: string; definition: string }>(sql`
     select r.relname as table, c.conname as name, pg_get_constraintdef(c.oid) as definition
     from pg_constraint as c

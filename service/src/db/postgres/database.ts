@@ -1,6 +1,6 @@
 import { Client, DatabaseError, type Pool, type PoolClient, type QueryResult } from "pg";
 import { Failure } from "../../domain/failure.ts";
-import { Lane, clientOptions, givenUp, type DatabaseAddress } from "./lane.ts";
+import { RoleConnections, clientOptions, givenUp, type DatabaseAddress } from "./connections.ts";
 import { sql, unprepared, type Row, type Statement } from "./sql.ts";
 import { send, silenceMessage } from "./wire.ts";
 
@@ -15,7 +15,7 @@ export type Transaction = Queryable & { isPatient: boolean };
 export type TenantDatabase = Queryable & { transaction: Transact; tryOnce: Transact };
 type Transact = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
 
-type Attempt = { lane: Lane; begin: string; isPatient: boolean };
+type Attempt = { lane: RoleConnections; begin: string; isPatient: boolean };
 
 const attemptsMax = 3;
 const writersMaxDefault = 10;
@@ -36,22 +36,22 @@ const awayMessages = /connection|timeout expired|client was closed|not queryable
 export class Database implements TenantDatabase {
   readonly #address: DatabaseAddress;
   readonly #writersMax: number;
-  readonly #all: Lane;
-  #locked: Lane | null = null;
+  readonly #all: RoleConnections;
+  #locked: RoleConnections | null = null;
   #isEnded = false;
 
   constructor(address: DatabaseAddress, options: { writersMax?: number } = {}) {
     this.#address = address;
     this.#writersMax = options.writersMax ?? writersMaxDefault;
-    this.#all = new Lane(address, { writersMax: this.#writersMax });
+    this.#all = new RoleConnections(address, { writersMax: this.#writersMax });
   }
 
   // From now on, work for a tenant runs under this role, to which the tables' policies apply.
   lockTenants(role: string): void {
-    this.#locked ??= new Lane(this.#address, { writersMax: this.#writersMax, role });
+    this.#locked ??= new RoleConnections(this.#address, { writersMax: this.#writersMax, role });
   }
 
-  of(tenantId: string): TenantDatabase {
+  forTenant(tenantId: string): TenantDatabase {
     const lane = this.#locked;
     if (!lane) return this;
     if (!uuid.test(tenantId)) throw new Error("The tenant id is not a UUID.");
@@ -76,7 +76,7 @@ export class Database implements TenantDatabase {
   }
 
   // Sends one read down one of a few pipelined connections. If that connection is dead, retries once on a new one.
-  async #read<R extends Row>(lane: Lane, statement: Statement, tenantId: string | null): Promise<R[]> {
+  async #read<R extends Row>(lane: RoleConnections, statement: Statement, tenantId: string | null): Promise<R[]> {
     const slot = lane.nextSlot();
     const reader = lane.reader(slot);
     try {
@@ -100,7 +100,7 @@ export class Database implements TenantDatabase {
 
   // Runs `work` in one transaction, all or nothing. If it loses a race in the database, it is run again, up to three times in
   // all, so `work` must have no effects outside the transaction.
-  async #transact<T>(lane: Lane, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async #transact<T>(lane: RoleConnections, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     let isPatient = false;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -116,7 +116,7 @@ export class Database implements TenantDatabase {
   }
 
   // Waits only briefly for locks and is not run again. For callers that have another way to do the work.
-  async #tryOnce<T>(lane: Lane, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async #tryOnce<T>(lane: RoleConnections, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     try {
       return await this.#attempt({ lane, begin, isPatient: false }, work);
     } catch (error) {
@@ -144,7 +144,7 @@ export class Database implements TenantDatabase {
   async #attempt<T>({ lane, begin, isPatient }: Attempt, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const client = await lend(isPatient ? lane.waiters : lane.writers);
     let isBroken = true;
-    const tx = new Inside(client, isPatient);
+    const tx = new OpenTransaction(client, isPatient);
     try {
       // Wait for BEGIN: after one that failed, each statement would be its own transaction.
       await send(client, unprepared(begin));
@@ -181,7 +181,7 @@ async function lend(pool: Pool): Promise<PoolClient> {
 
 // If one of several concurrent statements fails, the others may still send more after the transaction has ended. That would run
 // as its own transaction, or as part of someone else's, so it is rejected.
-class Inside implements Transaction {
+class OpenTransaction implements Transaction {
   readonly isPatient: boolean;
   readonly #client: PoolClient;
   #hasEnded = false;

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import type { Database } from "./database.ts";
-import { givenUp } from "./lane.ts";
+import { givenUp } from "./connections.ts";
 
 const reconnectMs = 500;
 // A connection that only listens does not notice that it is dead, so it sends a statement regularly.

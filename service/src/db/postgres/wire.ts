@@ -23,20 +23,20 @@ export function send<R extends Row>(client: ClientBase, { name, text, values }: 
   });
 }
 
-const watches = new WeakMap<ClientBase, Watch>();
+const watches = new WeakMap<ClientBase, SilenceWatch>();
 
-function watchOf(client: ClientBase): Watch {
+function watchOf(client: ClientBase): SilenceWatch {
   const known = watches.get(client);
   if (known) return known;
   // The driver has this property, but its types do not declare it.
-  const watch = new Watch((client as ClientBase & { connection: Connection }).connection);
+  const watch = new SilenceWatch((client as ClientBase & { connection: Connection }).connection);
   watches.set(client, watch);
   return watch;
 }
 
 // Watches one connection, which answers in order. If it is silent for too long, it is closed and every pending statement fails.
 // There is at most one timer, and it is not cleared: there are too many statements to set one for each.
-class Watch {
+class SilenceWatch {
   readonly #connection: Connection;
   readonly #waiting: ((error: Error) => void)[] = [];
   #heardMs = 0;

@@ -15,7 +15,7 @@ const readersMax = 2;
 
 // The connections that run under one database role: two pools for transactions, and a few connections for reads. A connection
 // never changes its role, because that would invalidate all its prepared plans.
-export class Lane {
+export class RoleConnections {
   readonly #options: ClientConfig;
   // Transactions that wait long for a lock use their own connections, so that they delay no others.
   readonly writers: Pool;

@@ -12,20 +12,20 @@ import {
   readDemo,
   readPostmaster,
 } from "../../service/test/launch.ts";
-import { Line } from "../writers/call.ts";
+import { ApiCaller } from "../writers/call.ts";
 import { Ledger, audit } from "../writers/ledger.ts";
 import { Writer } from "../writers/writer.ts";
 
 const victims = ["the service", "PostgreSQL", "both"] as const;
 export type Victim = (typeof victims)[number];
-export type LaneFindings = { kills: Map<Victim, number>; ledger: Ledger; scored: number };
+export type CrashFindings = { kills: Map<Victim, number>; ledger: Ledger; scored: number };
 
 const writersMax = 6;
 const underLoadMsMax = 400;
 const backMs = 90_000;
 
 // A service with its own PostgreSQL, as `npm start` runs it, under constant load and killed again and again.
-export class Lane {
+export class CrashedService {
   readonly #folder = mkdtempSync(join(tmpdir(), "casehound-proof-"));
   readonly #random: Random;
   readonly #ledger = new Ledger();
@@ -38,7 +38,7 @@ export class Lane {
     this.#random = random;
   }
 
-  async run(rounds: number, onRound: () => void): Promise<LaneFindings> {
+  async run(rounds: number, onRound: () => void): Promise<CrashFindings> {
     try {
       return await this.#run(rounds, onRound);
     } finally {
@@ -50,11 +50,11 @@ export class Lane {
     }
   }
 
-  async #run(rounds: number, onRound: () => void): Promise<LaneFindings> {
+  async #run(rounds: number, onRound: () => void): Promise<CrashFindings> {
     this.#port = await freePort();
     await this.#start();
     const credentials = readDemo(this.#folder);
-    const line = new Line(this.#port, credentials);
+    const line = new ApiCaller(this.#port, credentials);
     await line.signIn();
     const { tenant_id: tenantId, app_key: appKey } = await this.#tenant(credentials.tenant);
     this.#writers = Array.from({ length: writersMax }, (_, index) => {

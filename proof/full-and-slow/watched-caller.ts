@@ -1,7 +1,7 @@
-import { Line, type Answer, type Request } from "../writers/call.ts";
+import { ApiCaller, type Answer, type Request } from "../writers/call.ts";
 
 // Counts responses by status.
-export class WatchedLine extends Line {
+export class WatchedCaller extends ApiCaller {
   #answers = new Map<string, number>();
   #slowestMs = 0;
 
@@ -9,7 +9,7 @@ export class WatchedLine extends Line {
     return this.#watch(super.call(request));
   }
 
-  override collect(...args: Parameters<Line["collect"]>): Promise<Answer | null> {
+  override collect(...args: Parameters<ApiCaller["collect"]>): Promise<Answer | null> {
     return this.#watch(super.collect(...args));
   }
 
