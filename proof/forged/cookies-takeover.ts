@@ -54,9 +54,12 @@ type Disguise = (story: Story, base: number) => Story;
 const sessionPerRequest: Disguise = (story, base) =>
   changed(story, (each, index) => ({ ...each, session: sessionIdOf(uuidLike(5000 + index), base) }));
 const noDeviceOnChange: Disguise = (story) => changed(story, withoutDevice, ["change"]);
+// The second log-in begins a session of its own, in which the thief goes on.
 const loginTwice: Disguise = (story, base) => {
-  const at = base - 9 * minute;
-  return before("change", story, { name: "again", acts: [act(thief, "login_succeeded", at)] });
+  const again = act(thief, "login_succeeded", base - 9 * minute);
+  const { session = "" } = again;
+  const goingOn = changed(story, (each) => ({ ...each, session }), ["change", "payment"]);
+  return before("change", goingOn, { name: "again", acts: [again] });
 };
 const ownAccountBetween: Disguise = (story, base) => {
   const session = sessionIdOf(thief.device, base - 10 * minute);
