@@ -173,7 +173,7 @@ test("detection: a reader is offered no changes, and a person without read acces
   await reader.goto(`/detection/${id}?edit=true`);
   await reader.page.getByRole("heading", { name: "Versions" }).waitFor();
   await reader.press("e");
-  expect(await reader.page.getByRole("button", { name: /Edit|Try it on|switch it|Save/ }).count()).toBe(0);
+  expect(await reader.page.getByRole("button", { name: /Edit|Try it on|Change its state|Save/ }).count()).toBe(0);
   await reader.goto("/detection/new-rule");
   await reader.page.getByText("Not available to you").waitFor();
   await reader.goto("/detection?tab=thresholds");

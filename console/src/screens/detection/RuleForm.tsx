@@ -45,7 +45,7 @@ export function RuleForm({ drafting, isNew, areas, onTarget }: Props) {
               spellCheck={false}
               value={draft.rule_id}
               onChange={(event) => rename(event.target.value)}
-              hint={<Hint error={errorOf("rule_id")}>Lower-case letters, digits and _. It cannot be changed later.</Hint>}
+              hint={<Hint error={errorOf("rule_id")}>a-z, 0-9 and _. Cannot be changed later.</Hint>}
             />
           )}
         </div>

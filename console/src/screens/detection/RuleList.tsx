@@ -124,7 +124,7 @@ function RuleTable({ rules, body, search, onSearch }: TableProps) {
             <th scope="col" className="w-60 font-medium max-xl:w-36">
               Outcomes, 7 d
             </th>
-            {sorted("precision", "Precision, all time", "w-36 text-right !pr-5")}
+            {sorted("precision", "Precision, total", "w-36 text-right !pr-5")}
           </tr>
         </thead>
         <tbody ref={body} className="bg-surface">
