@@ -44,9 +44,11 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
       onClose={onClose}
       footer={
         <>
-          <span className="mr-auto flex items-center gap-1.5 text-xs text-faint">
-            <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd> closes it
-          </span>
+          {!conflict && (
+            <span className="mr-auto flex items-center gap-1.5 text-xs text-faint">
+              <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd> closes it
+            </span>
+          )}
           <Button onClick={onClose}>Cancel</Button>
           {!conflict && (
             <Button look="primary" onClick={send} disabled={isBusy || draft.disposition === null}>

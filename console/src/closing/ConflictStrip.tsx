@@ -1,5 +1,6 @@
 import type { Case } from "@casehound/client";
 import { GitCompareArrows } from "lucide-react";
+import { Actor } from "../parts/Actor.tsx";
 import { Button } from "../parts/Button.tsx";
 import { GuideLink } from "../parts/GuideLink.tsx";
 import { ageWords } from "../parts/Time.tsx";
@@ -20,8 +21,8 @@ export function ConflictStrip({ seen, now, onAnyway, onReview, isBusy }: Props) 
       <p className="flex gap-2 text-warn">
         <GitCompareArrows size={16} className="mt-0.5 shrink-0" aria-hidden />
         <span className="[overflow-wrap:anywhere]">
-          <strong className="font-semibold">Changed {ageWords(changed_at)} ago</strong> by {changed_by}: {parts.join(", ")}. The
-          case was not closed.
+          <strong className="font-semibold">Changed {ageWords(changed_at)} ago</strong> by <Actor actor={changed_by} />:{" "}
+          {parts.join(", ")}. The case was not closed.
         </span>
       </p>
       <div className="mt-2.5 flex items-center justify-end gap-2">

@@ -1,6 +1,7 @@
 import type { Case } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Maximize2, RotateCcw } from "lucide-react";
+import { Actor } from "../../parts/Actor.tsx";
 import { FraudLabel, StatusBadge, dispositionWords, hasOwnReason } from "../../parts/Badges.tsx";
 import { Button, Kbd } from "../../parts/Button.tsx";
 import { Score } from "../../parts/Score.tsx";
@@ -73,7 +74,7 @@ function PeekBody({ found }: { found: Case }) {
         </p>
         {found.status === "CLOSED" && (
           <p className="mt-2 rounded-md bg-sunken px-2.5 py-1.5 text-soft">
-            Closed by {state.changed_by}
+            Closed by <Actor actor={state.changed_by} />
             {state.disposition && ` as ${dispositionWords[state.disposition].toLowerCase()}`}
             {hasOwnReason(state) && `: ${state.reason}`}
           </p>
