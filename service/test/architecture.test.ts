@@ -139,3 +139,13 @@ test("architecture: every operation is an entry of one file of api/", () => {
   );
   expect(lost.map(({ id }) => id)).toEqual([]);
 });
+
+test("architecture: each number is in the file that its row names", () => {
+  const rows = [...page.matchAll(/^\| [^|]+ \| `(\w+)` +\| `([\w./-]+)` +\|$/gm)];
+  expect(rows.length).toBeGreaterThanOrEqual(8);
+  const lost = rows.filter(([, name, path = ""]) => {
+    const file = asPath(path);
+    return file === undefined || !new RegExp(`\\b${name}\\b`).test(readFileSync(join(root, file), "utf8"));
+  });
+  expect(lost.map(([row]) => row)).toEqual([]);
+});
