@@ -7,7 +7,7 @@ import {
   type SessionFacts,
 } from "../src/detection/entity.ts";
 import { observe, type Observed } from "../src/detection/features.ts";
-import { loginValues } from "../src/detection/habits.ts";
+import { loginValues, suspectHeld } from "../src/detection/habits.ts";
 import { Ring } from "../src/detection/ring.ts";
 import { kindOf, type AccountFlags, type EnrichedActivity, type Scene } from "../src/detection/scene.ts";
 import { sparse } from "../src/detection/vector.ts";
@@ -58,6 +58,12 @@ export class SmallWorld {
 
   #entity<F>(name: string, facts: F): Entity<F> {
     return this.#once(name, () => ({ ring: Ring.empty(), facts }));
+  }
+
+  // As the engine does for an activity that leads to a case.
+  suspect(account: string, { known: _known, ...deed }: Deed): void {
+    const event = enrich(deed);
+    suspectHeld(this.#entity<AccountFacts>(`account:${account}`, newAccountFacts(event.at)).facts, event);
   }
 
   #scene(event: EnrichedActivity, given: Known): Scene {

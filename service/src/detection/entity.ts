@@ -17,7 +17,7 @@ export type AccountFacts = {
   elsewhere: LoginLocation | null;
   values: number[];
   sensitive: number;
-  // Unusual log-ins of the last day. They are not habits yet.
+  // Unusual log-ins that are not habits yet, or that became habits within the last 90 days.
   held?: HeldLogin[];
   // The day of the last log-in that was counted among the log-ins of all accounts, in days since 1970.
   sharedDay?: number;
@@ -33,6 +33,10 @@ export type HeldLogin = {
   reports: number;
   confirmed: number;
   falsePositives: number;
+  // Whether activity after the log-in led to a case.
+  isSuspect?: boolean;
+  // The kinds of its values that were new to the account when it became a habit. Unset before that.
+  taught?: (keyof LoginValues)[];
 };
 // What a log-in is compared by. An empty text means that it is unknown.
 export type LoginValues = {

@@ -97,10 +97,12 @@ test("held log-ins: the owner's usual device is not affected while another log-i
   expect(ratioOf(made, change(now - 1, { website_account_id: "owner" }))).toBe(0);
 });
 
-test("held log-ins: a day after its first log-in a device is usual, and it is still new a minute before", () => {
+test("held log-ins: a device becomes usual after a day for each unit of log-odds, however often it logs in meanwhile", () => {
+  const held = Math.floor(ratioOf(world(), login(now, phone)) * day);
+  expect(held).toBeGreaterThan(2 * day);
   for (const [minutes, isNew] of [
-    [day - 1, true],
-    [day, undefined],
+    [held - 1, true],
+    [held + 1, undefined],
   ] as const) {
     const made = world();
     for (let index = 0; index < 20; index++) made.see(login(now + index * 60, phone));
@@ -110,18 +112,71 @@ test("held log-ins: a day after its first log-in a device is usual, and it is st
   }
 });
 
-test("held log-ins: a report, a confirmed fraud or a flag keeps the device new, and a false positive makes it usual at once", () => {
-  const report: Deed = { minute: now + 1, type: "fraud_report", website_account_id: "owner" };
-  for (const [between, known, minutes, isNew] of [
-    [[report], {}, day, true],
-    [[], { confirmed: 1 }, day, true],
-    [[], { is_blocked: true }, day, true],
-    [[], { falsePositives: 1 }, 10, undefined],
-    [[], {}, 10, true],
+test("held log-ins: no log-in is held for more than a week", () => {
+  const { device_id: _device, ...strange } = { ...thief, os: "Linux", browser: "Firefox" };
+  const made = new SmallWorld();
+  for (let index = 0; index < 19; index++) made.see(login(index * day, { ...owner, os: "macOS", browser: "Safari" }));
+  const first = ratioOf(made, login(now, strange));
+  expect(first).toBeGreaterThan(7);
+  expect(ratioOf(made, login(now + 7 * day - 1, strange))).toBe(first);
+  expect(ratioOf(made, login(now + 7 * day, strange))).toBeLessThan(first - 3);
+});
+
+test("held log-ins: a fraud that is reported or confirmed after a thief became usual makes him as unusual as at first", () => {
+  const report: Deed = { minute: now + 11 * day, type: "fraud_report", website_account_id: "owner" };
+  for (const [between, known, isForgotten] of [
+    [[], {}, false],
+    [[report], {}, true],
+    [[], { confirmed: 1 }, true],
   ] as const) {
     const made = world();
-    const vector = made.seeAll([login(now, phone), ...between, { ...login(now + minutes, phone), known }]);
+    const first = ratioOf(made, login(now, thief));
+    const usual = ratioOf(made, login(now + 8 * day, thief));
+    expect(usual).toBeLessThan(0);
+    for (const deed of between) made.see(deed);
+    const again = ratioOf(made, { ...login(now + 12 * day, thief), known });
+    if (isForgotten) expect(again).toBeCloseTo(first, 0);
+    else expect(again).toBeLessThan(0);
+    expect(ratioOf(made, { ...login(now + 12 * day + 1, owner), known })).toBeLessThan(0);
+  }
+});
+
+test("held log-ins: a report, a confirmed fraud or a flag keeps the device new", () => {
+  const report: Deed = { minute: now + 1, type: "fraud_report", website_account_id: "owner" };
+  for (const [between, known, isNew] of [
+    [[report], {}, true],
+    [[], { confirmed: 1 }, true],
+    [[], { is_blocked: true }, true],
+    [[], {}, undefined],
+  ] as const) {
+    const made = world();
+    const vector = made.seeAll([login(now, phone), ...between, { ...login(now + 7 * day, phone), known }]);
     expect(vector["account.device_is_new"]).toBe(isNew);
+  }
+});
+
+test("held log-ins: a false positive makes a device usual at once if the case was about its log-in, and not otherwise", () => {
+  for (const [device, isNew] of [
+    ["phone", undefined],
+    ["laptop", true],
+  ] as const) {
+    const made = world();
+    made.see(login(now, phone));
+    made.suspect("owner", { ...change(now + 1, phone), device_id: device });
+    const vector = made.seeAll([{ ...login(now + 10, phone), known: { falsePositives: 1 } }]);
+    expect(vector["account.device_is_new"]).toBe(isNew);
+  }
+});
+
+test("held log-ins: a log-in that led to a case is held for 30 days", () => {
+  for (const [days, isNew] of [
+    [29, true],
+    [30, undefined],
+  ] as const) {
+    const made = world();
+    made.see(login(now, phone));
+    made.suspect("owner", change(now + 1, phone));
+    expect(made.seeAll([login(now + days * day, phone)])["account.device_is_new"]).toBe(isNew);
   }
 });
 

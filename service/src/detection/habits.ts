@@ -3,32 +3,62 @@ import { addCount, type AccountFacts, type HeldLogin, type LoginRatio, type Logi
 import { loginRatio, valueKinds, type LoginShares } from "./login-ratio.ts";
 import type { EnrichedActivity, Scene } from "./scene.ts";
 
-// A log-in with at least this ratio is unusual. It is held for a day before the account's habits include it. Otherwise a thief
-// who logs in twice would be usual the second time.
+// A log-in with at least this ratio is unusual. It is held before the account's habits include it. Otherwise a thief who logs in
+// twice would be usual the second time. The more unusual it is, the longer it is held: a day for each unit of log-odds.
 const unusualMin = 1;
 const dayMs = 24 * 60 * 60 * 1000;
-const holdMs = dayMs;
+const holdDaysMax = 7;
+// A held log-in that led to a case stays held for so long, unless the case is closed as a false positive.
+const suspectMs = 30 * dayMs;
+// For so long after a log-in, a reported or confirmed fraud makes the account forget it again.
+const undoMs = 90 * dayMs;
 const heldMax = 4;
 
 type Account = NonNullable<Scene["account"]>;
 
-// Ends the holding of log-ins. A log-in becomes a habit after a day, or when a case of the account is closed as a false positive.
-// It never becomes one if somebody reported or confirmed a fraud meanwhile, or if the account is flagged.
+// Ends the holding of log-ins. A log-in becomes a habit when its time is over, or when the case that it led to is closed as a false
+// positive. It never becomes one if somebody reported or confirmed a fraud meanwhile, or if the account is flagged. If the fraud
+// is reported or confirmed later, what the log-in taught is forgotten.
 export function settleHeld({ facts, flags, confirmed, falsePositives }: Account, at: number): void {
   if (facts.held === undefined) return;
   const isFlagged = flags.is_blocked || flags.is_quarantined || flags.is_fraudulent;
-  const isContradicted = (held: HeldLogin) => isFlagged || facts.reports > held.reports || confirmed > held.confirmed;
-  const isOver = (held: HeldLogin) => at >= held.until;
-  const isCleared = (held: HeldLogin) => falsePositives > held.falsePositives;
-  for (const held of facts.held) if (!isContradicted(held) && (isOver(held) || isCleared(held))) addHabit(facts, held.values);
-  const rest = facts.held.filter((held) => !isOver(held) && (isContradicted(held) || !isCleared(held)));
+  const rest = facts.held.filter((held) => {
+    const isFraud = facts.reports > held.reports || confirmed > held.confirmed;
+    if (held.taught) {
+      if (isFraud) forget(facts, held);
+      return !isFraud && at < held.at + undoMs;
+    }
+    const isOver = at >= held.until;
+    const isCleared = held.isSuspect === true && falsePositives > held.falsePositives;
+    if (isFraud || isFlagged || !(isOver || isCleared)) return !isOver;
+    held.taught = valueKinds.filter((kind) => facts.seen[kind][held.values[kind]] === undefined);
+    addHabit(facts, held.values);
+    return true;
+  });
   if (rest.length > 0) facts.held = rest;
   else delete facts.held;
 }
 
+// Remembers that activity after a held log-in led to a case. Activity on another device does not concern that log-in.
+export function suspectHeld(facts: AccountFacts, { activity: { device_id: device } }: EnrichedActivity): void {
+  for (const held of stillHeld(facts)) {
+    if (device !== undefined && held.values.device !== shortKey(device)) continue;
+    held.isSuspect = true;
+    held.until = Math.max(held.until, held.at + suspectMs);
+  }
+}
+
+function stillHeld({ held = [] }: AccountFacts): HeldLogin[] {
+  return held.filter((each) => each.taught === undefined);
+}
+
+function forget(facts: AccountFacts, { values, taught = [] }: HeldLogin): void {
+  for (const kind of taught) delete facts.seen[kind][values[kind]];
+}
+
 // Returns the held log-in that is most unusual, of those before `at`.
-export function heldAt({ held = [] }: AccountFacts, at: number): HeldLogin | null {
-  const before = held.filter((each) => each.at <= at && at < each.until);
+export function heldAt(facts: AccountFacts, at: number): HeldLogin | null {
+  const before = stillHeld(facts).filter((each) => each.at <= at && at < each.until);
   return before.reduce<HeldLogin | null>((most, each) => (most && most.ratio.total >= each.ratio.total ? most : each), null);
 }
 
@@ -40,7 +70,7 @@ export function ratioOfLogin(facts: AccountFacts, values: LoginValues, shares: L
   const held = heldAt(facts, at);
   if (!held || alone.total <= Math.max(held.ratio.total, unusualMin)) return alone;
   const taught: AccountFacts = { ...facts, seen: structuredClone(facts.seen) };
-  for (const each of facts.held ?? []) addHabit(taught, each.values);
+  for (const each of stillHeld(facts)) addHabit(taught, each.values);
   const beyond = loginRatio(taught, values, shares);
   if (beyond.total <= held.ratio.total) return held.ratio;
   return beyond.total < alone.total ? beyond : alone;
@@ -55,11 +85,16 @@ export function learnLogin({ facts, confirmed, falsePositives }: Account, event:
   const values = loginValues(event);
   learnPlace(facts, { at, country, lat, lon });
   if (seen.ratio.total < unusualMin) return addHabit(facts, values);
-  const held = facts.held ?? [];
+  const held = stillHeld(facts);
   if (held.some((each) => valueKinds.every((kind) => each.values[kind] === values[kind]))) return;
-  const until = holdMs + believedTime(event);
+  const until = believedTime(event) + dayMs * Math.min(seen.ratio.total, holdDaysMax);
   const added: HeldLogin = { ...seen, at, until, values, reports: facts.reports, confirmed, falsePositives };
-  facts.held = [...held, added].toSorted((a, b) => b.ratio.total - a.ratio.total).slice(0, heldMax);
+  const learned = (facts.held ?? []).filter((each) => each.taught !== undefined);
+  facts.held = [...mostUnusual([...held, added]), ...mostUnusual(learned)];
+}
+
+function mostUnusual(held: HeldLogin[]): HeldLogin[] {
+  return held.toSorted((a, b) => b.ratio.total - a.ratio.total).slice(0, heldMax);
 }
 
 // Of an account's log-ins, only the first of a day counts among the log-ins of all accounts. Otherwise one account could make its

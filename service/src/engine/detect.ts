@@ -161,6 +161,7 @@ function judgeOne(
   const { context, ratio, isShared } = observe(memory.scene(event));
   const verdict = judge(context, set, ratio);
   if (isShared) memory.learnLogin(event);
+  if (verdict.score >= 3) memory.suspectHeld(event);
   const { ip } = event.activity;
   const activity = ip === undefined ? event.activity : { ...event.activity, ip: keepIp(ip) };
   const { source, claimed, at } = event;

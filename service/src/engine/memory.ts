@@ -24,6 +24,7 @@ import {
   type ValueFacts,
 } from "../detection/entity.ts";
 import { ringSize } from "../detection/catalogue.ts";
+import { suspectHeld } from "../detection/habits.ts";
 import { claimBit, Ring } from "../detection/ring.ts";
 import { isOfItsAccount, type AccountFlags, type EnrichedActivity, type Scene } from "../detection/scene.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
@@ -143,6 +144,13 @@ export class Memory {
   learnLogin(event: EnrichedActivity): void {
     this.#value(totalName).logins++;
     for (const name of sharedNames(event)) this.#value(name).logins++;
+  }
+
+  // Call it for an event that scored high enough for a case.
+  suspectHeld(event: EnrichedActivity): void {
+    const { website_account_id: account } = event.activity;
+    if (account === undefined || !isOfItsAccount(event.activity)) return;
+    suspectHeld(this.#entity<AccountFacts>("account", account, () => newAccountFacts(event.at)).facts, event);
   }
 
   async save(now: string): Promise<void> {
