@@ -1,4 +1,4 @@
-// Measures how fast a draft is tried on stored decisions, in its own database. Run with `node bench/backtest.ts [decisions]`.
+// Measures how fast a draft is tested on stored decisions, in its own database. Run with `node bench/backtest.ts [decisions]`.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -94,7 +94,7 @@ async function measure(database: Database, tenantId: string, [name, expression]:
   const added = { backtest_id: clock.newId(), request, created_at: now, created_by: "bench" };
   await database.transaction((tx) => insertBacktest(tx, tenantId, added));
   const claimed = await database.transaction((tx) => claimBacktest(tx, 60));
-  if (!claimed) throw new Error("there is one to claim");
+  if (!claimed) throw new Error("there is no backtest to claim");
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   const cpu = process.cpuUsage();
@@ -110,7 +110,7 @@ async function measure(database: Database, tenantId: string, [name, expression]:
   delay.disable();
   const rate = Math.round((result?.decisions ?? 0) / seconds);
   process.stdout.write(
-    `${name}: ${rate} decisions/s, ${result?.hits} hits of ${result?.decisions}; this process ${Math.round((user + system) / 10_000 / seconds)} % of a core, its event loop held up ${Math.round(delay.percentile(99) / 1e6)} ms (p99)\n`,
+    `${name}: ${rate} decisions/s, ${result?.hits} hits of ${result?.decisions}; this process used ${Math.round((user + system) / 10_000 / seconds)} % of a core; event loop delay ${Math.round(delay.percentile(99) / 1e6)} ms (p99)\n`,
   );
 }
 

@@ -96,7 +96,7 @@ function forgedRequests(victims: string[], { addresses, paceMs, seed, appKey, st
 }
 
 // Everything that looks suspicious: guessed passwords, a log-in, a changed address and a large transfer, from a browser that a
-// program drives.
+// program controls.
 function accuse(page: SdkSession, accountId: string, atMs: number): void {
   const report = (type: string, attributes: Record<string, string | number | boolean>, afterMs: number): void =>
     page.report(type, atMs + afterMs, { attributes: { ...attributes, ...isDriven }, accountId });

@@ -93,8 +93,8 @@ function noteAttack(truth: SessionTruth, kind: AttackKind, attacks: Map<string, 
   if (isIn && truth.website_account_id !== undefined) known.entered.add(truth.website_account_id);
 }
 
-// Members' sessions, without those on an account that somebody else had entered before. A case on such an account is not a false
-// one, whichever session led to it.
+// Members' sessions, without those on an account that somebody else had entered before. A case on such an account is not a
+// false positive, whichever session led to it.
 function genuineSessions(
   wanted: SessionTruth[],
   attackOf: Map<string, Attack>,

@@ -116,7 +116,8 @@ export class SimulatedService {
     if (kind !== "signed") return { kind };
     const headers = { authorization: `Bearer ${await target.token(false)}` };
     const response = await fetch(`${this.url}/v2/${target.tenant}/tenants/identity/secrets`, { method: "POST", headers });
-    if (response.status !== 201) throw new Error(`no identity secret: ${response.status} ${await response.text()}`);
+    if (response.status !== 201)
+      throw new Error(`the identity secret could not be created: ${response.status} ${await response.text()}`);
     // The response comes from our own service.
     const { data } = (await response.json()) as { data: { secret: string } };
     return { kind, secret: data.secret };

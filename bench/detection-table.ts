@@ -31,10 +31,10 @@ function titleText(kind: Voice["kind"], summary: Summary, { seeds, users, days, 
   const { genuineSessions, guestSessions, aftermathSessions } = summary;
   return (
     `${voiceWords[kind]} (${kind}).\n` +
-    `Detection of simulated attacks: ${seeds.length} simulated shops (${seeds.join(", ")}) of ${users} members each, ` +
-    `${days} days after ${historyDays} days of history.\n` +
-    `${whole(genuineSessions)} genuine sessions of members; beside them ${whole(guestSessions)} of guests, and ` +
-    `${whole(aftermathSessions)} on accounts that a stranger had been in, which count neither way.`
+    `Detection of simulated attacks. Simulated shops: ${seeds.length} (${seeds.join(", ")}), with ${users} members each. ` +
+    `Measured: ${days} days after ${historyDays} days of history.\n` +
+    `Genuine sessions of members: ${whole(genuineSessions)}. Not counted: ${whole(guestSessions)} sessions of guests, and ` +
+    `${whole(aftermathSessions)} sessions on accounts that a stranger had entered before.`
   );
 }
 
@@ -64,8 +64,9 @@ function catchesText(kinds: KindSummary[]): string {
     "minutes",
   ];
   return (
-    "Share caught: by a case; by asking 1 % and 5 % of genuine sessions again; by the likelihood ratio alone; by five fixed " +
-    `velocity rules. Then the median of events and simulated minutes from the attack's first event to its case.\n\n${table(head, rows)}`
+    "Share of attacks caught: by a case; by challenging 1 % or 5 % of genuine sessions; by the likelihood ratio alone; by five " +
+    "fixed velocity rules. The last two columns are the median number of events and of simulated minutes from the attack's first " +
+    `event to its case.\n\n${table(head, rows)}`
   );
 }
 
@@ -97,8 +98,8 @@ export function forgedText(forged: Forged[]): string {
   const head = ["addresses", "within", "accounts named", "cases on accounts", "highest score", "strongest action"];
   return (
     "What a forger achieves in a shop whose pages sign nothing. The forger names every member once, each from a new device and " +
-    "session, with six failed log-ins, a log-in, a changed e-mail address and a large transfer, all from a browser that reports that it is " +
-    `driven by a program. Each address is in a block (/24) of its own.\n\n${table([...head, "cases about sources"], rows)}`
+    "session, with six failed log-ins, a log-in, a changed e-mail address and a large transfer. All of them come from a browser that " +
+    `reports that a program controls it. Each address is in its own /24 block.\n\n${table([...head, "cases about sources"], rows)}`
   );
 }
 
@@ -115,8 +116,8 @@ function takeoversText(takeovers: TakeoverSummary[]): string {
   ]);
   const histories = historyBounds.map(([from, to]) => (Number.isFinite(to) ? `${from} to ${to} log-ins` : `${from} and more`));
   return (
-    "Takeovers by the log-ins that the victim had before, and by whether the thief only looked or changed something or moved " +
-    `money: share with a case, share at 1 %.\n\n${table(["simulated takeover", ...histories, "looked", "acted"], rows)}`
+    "Takeovers by the number of log-ins that the victim had before, and by whether the thief only looked around or acted (changed " +
+    `something or moved money). Each cell is the share with a case and the share caught at 1 %.\n\n${table(["simulated takeover", ...histories, "looked", "acted"], rows)}`
   );
 }
 
@@ -128,25 +129,25 @@ function falseText(summary: Summary): string {
     ["all: cases opened", summary.falseCases, per(summary.falseCases)],
     ["for comparison: the five velocity rules", summary.falseByVelocity, per(summary.falseByVelocity)],
   ];
-  return `Genuine sessions that made a case, by the reason that led.\n\n${table(["reason", "simulated", "per 10,000"], [...rows, ...total])}`;
+  return `Genuine sessions that led to a case, by the reason with the largest weight.\n\n${table(["reason", "simulated", "per 10,000"], [...rows, ...total])}`;
 }
 
 function accountsText(kinds: KindSummary[]): string {
   const rows = kinds
     .filter(({ kind, entered }) => entered > 0 && !kind.startsWith("takeover"))
     .map(({ kind, entered, enteredWithCase }): Row => [kind, entered, enteredWithCase, percent(enteredWithCase / entered)]);
-  return `Accounts that attackers got into or created, and how many of them have a case: their own or, for sign-ups, one about the device or address that they came from.\n\n${table(["simulated attack", "accounts", "with a case", "share"], rows)}`;
+  return `Accounts that attackers entered or created, and how many of them have a case. For a sign-up, a case about its device or address counts too.\n\n${table(["simulated attack", "accounts", "with a case", "share"], rows)}`;
 }
 
 function labelsText(kinds: KindSummary[]): string {
   const labels = ["Account Takeover", "Bot", "Synthetic", "Organic"];
   const rows = kinds.map(({ kind, labels: given }): Row => [kind, ...labels.map((label) => given[label] ?? 0)]);
-  return `Primary label of the cases that attacks opened; an attack that joined a case is not among them.\n\n${table(["simulated attack", ...labels], rows)}`;
+  return `Primary label of the cases that attacks opened. Attacks that only joined an existing case are not included.\n\n${table(["simulated attack", ...labels], rows)}`;
 }
 
 const scaleText =
-  "For scale, on real log-ins (Wiefling et al. 2022, Freeman's model): to catch 98 % of targeted attackers, about 17 % of users " +
-  "with 12 log-ins must be asked again, and 5 % of those with 40. All numbers above are simulated.";
+  "For comparison, on real log-ins (Wiefling et al. 2022, Freeman's model), catching 98 % of targeted attackers means challenging " +
+  "about 17 % of users with 12 log-ins, and 5 % of those with 40. All numbers above are simulated.";
 
 export function table(head: string[], rows: Row[]): string {
   const cells = [head, ...rows.map((row) => row.map(String))];

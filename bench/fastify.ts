@@ -1,4 +1,4 @@
-// Our HTTP layer against Fastify in its place, with the same run.ts, handlers and statements: `node bench/fastify.ts [rounds]`.
+// Compares our HTTP layer with Fastify, with the same run.ts, handlers and statements: `node bench/fastify.ts [rounds]`.
 import { fileURLToPath } from "node:url";
 import { Progress } from "../service/src/cli/progress.ts";
 import { migrate } from "../service/src/db/postgres/migrate.ts";
@@ -17,7 +17,7 @@ const seconds = 2;
 const closesOf = (connections: number) => (connections === 1 ? 600 : 6_000);
 const preload = fileURLToPath(new URL("fastify/preload.ts", import.meta.url));
 
-// Under the public address of ours, so that one token is good at both.
+// Both use the same public URL, so one token is valid for both.
 async function startFastify({ bench, ours }: Stand): Promise<Contender> {
   const port = await freePort();
   const env = { ...unlimited, PORT: String(port), PUBLIC_URL: ours.url };
@@ -37,7 +37,8 @@ function close({ context, stand, contender, connections }: Run): Runner["run"] {
     await stand.reset();
     const sample = await drive(context.driver, stand, contender, { connections, seconds, shots, once: true, key: true });
     const closed = await stand.countClosed();
-    if (closed !== sample.requests) throw new Error(`${sample.requests} closes were answered, and ${closed} cases are closed`);
+    if (closed !== sample.requests)
+      throw new Error(`${sample.requests} closes were acknowledged, but ${closed} cases are closed`);
     return sample;
   };
 }
@@ -52,7 +53,7 @@ async function measure(context: Context, stand: Stand): Promise<Table[]> {
   context.atEnd(async () => contenders[1]?.stop());
   const tables: Table[] = [];
   for (const { name, runOf } of works) {
-    // Warm: a process that has just started is slow at what it has not done often.
+    // Warm up first, because a process that has just started is slow at work that it has not done often.
     for (const contender of contenders)
       for (let run = 0; run < 2; run++) await runOf({ context, stand, contender, connections: 16 })();
     const cells: Cell[] = [];
@@ -73,7 +74,7 @@ const atEnd = (stop: () => Promise<void>) => void stops.unshift(stop);
 const stopAll = async () => {
   for (const stop of stops.splice(0)) await stop();
 };
-// PostgreSQL does not hear of it by itself, and would stay.
+// PostgreSQL does not receive the signal and would keep running.
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void stopAll().finally(() => process.exit(130)));
 const line = new Progress();
 const progress = (done: number, total: number, what: string) => line.show(() => `   ${done} of ${total} ${what}`);

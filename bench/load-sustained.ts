@@ -86,7 +86,7 @@ async function probeCases({ database, api, tenant }: Loaded, signal: AbortSignal
     const headers = { "content-type": "application/json", authorization: `Bearer ${await tenant.token(false)}` };
     const body = JSON.stringify({ activities: [activity] });
     const { status } = await fetch(`${api.url}/v2/${tenant.slug}/activities`, { method: "POST", headers, body });
-    if (status !== 202) throw new Error(`a probe was answered ${status}`);
+    if (status !== 202) throw new Error(`a probe got status ${status}`);
   };
   const one = async () => {
     const account = `probe-${randomUUID()}`;

@@ -54,7 +54,7 @@ async function run(bench: Bench): Promise<void> {
   const stored = inboxless.reduce((sum, [, size]) => sum + size, 0);
   const delays = [0.5, 0.95, 1].map((share) => percentile(probe.delaysMs, share).toFixed(0)).join(" / ");
   const lines = {
-    "events accepted": `${events} in ${found.seconds.toFixed(0)} s, ${(events / found.seconds).toFixed(0)}/s (wanted ${rate}/s), in ${requests} requests, ${refused} refused`,
+    "events accepted": `${events} in ${found.seconds.toFixed(0)} s, ${(events / found.seconds).toFixed(0)}/s (target ${rate}/s), in ${requests} requests, ${refused} refused`,
     "backlog, every 5 s": found.backlog.join(" "),
     "drained after the end": `${found.drainedSeconds.toFixed(1)} s`,
     "accepted to case, p50 / p95 / max": `${delays} ms of ${probe.delaysMs.length}, ${probe.lost} lost`,

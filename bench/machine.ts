@@ -61,7 +61,7 @@ export async function spawnService(env: Record<string, string>, flags: string[] 
       const found = /is up(?: at (\S+))? \(/.exec(text);
       if (found) resolve(found[1] ?? "");
     });
-    child.once("exit", (code) => reject(new Error(`the service ended with ${code}: ${text}`)));
+    child.once("exit", (code) => reject(new Error(`the service exited with ${code}: ${text}`)));
   });
   const stop = () =>
     new Promise<void>((resolve) => {

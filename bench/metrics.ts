@@ -61,9 +61,9 @@ async function measureTally(database: Database): Promise<void> {
   }
   const { user, system } = process.cpuUsage(cpuBefore);
   const perEvent = (ms: number) => `${((ms * 1000) / batchSize).toFixed(1)} us`;
-  say(`count ${batches} batches of ${batchSize}, each in a transaction of its own`);
-  say(`  wall time an event: median ${perEvent(median(times))}, slowest batch ${perEvent(Math.max(...times))}`);
-  say(`  CPU of this process an event: ${((user + system) / batches / batchSize).toFixed(1)} us`);
+  say(`count ${batches} batches of ${batchSize}, each in its own transaction`);
+  say(`  elapsed time per event: median ${perEvent(median(times))}, slowest batch ${perEvent(Math.max(...times))}`);
+  say(`  CPU time of this process per event: ${((user + system) / batches / batchSize).toFixed(1)} us`);
 }
 
 async function fillYear(database: Database, tenantId: string): Promise<void> {
@@ -84,12 +84,12 @@ async function measureRead(database: Database): Promise<void> {
   const tenantId = randomUUID();
   await fillYear(database, tenantId);
   const [operation] = tenantMetricsOperations;
-  if (!operation) throw new Error("there is one");
+  if (!operation) throw new Error("the operation does not exist");
   // The handler uses only the clock and the database.
   const reads: Pick<Services, "database" | "now"> = { database, now: () => iso(now) };
   const services = reads as Services;
   const caller = { tenant_id: tenantId, slug: "bench", actor: "bench", scopes: new Set<string>() };
-  say(`read a year with ${membersPerDay} sessions and ids a day`);
+  say(`read a year with ${membersPerDay} sessions and ids per day`);
   for (const aggregation of ["day", "week", "month", "year", undefined]) {
     const query = { start_date: "2025-11-15", end_date: "2026-11-15", ...(aggregation !== undefined && { aggregation }) };
     const times: number[] = [];

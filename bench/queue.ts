@@ -31,7 +31,7 @@ async function fill(bench: Bench, url: string): Promise<Call> {
       headers,
       ...(body && { method: "POST", body: JSON.stringify(body) }),
     });
-    if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
+    if (!answer.ok) throw new Error(`${path} returned ${answer.status}: ${await answer.text()}`);
     return ((await answer.json()) as { data: T }).data;
   };
 }
@@ -129,7 +129,7 @@ async function measureScrolling(page: Page, call: Call): Promise<string> {
   const seconds = (performance.now() - startMs) / 1000;
   const inPlace = wanted.slice(0, scrolledRows).filter((id, place) => seen.get(place) === id).length;
   const total = Math.min(scrolledRows, wanted.length);
-  return `${inPlace} of ${total} rows seen in their places, ${(total / seconds).toFixed(0)} rows/s`;
+  return `${inPlace} of ${total} rows seen in the right place, ${(total / seconds).toFixed(0)} rows/s`;
 }
 
 async function timed(call: Call, path: string): Promise<string> {
@@ -167,7 +167,7 @@ async function run(bench: Bench, browser: Browser): Promise<void> {
     }
     await measureOpening(page, service.url);
     told("scrolling", await measureScrolling(page, call));
-    told("key to paint, j, after that", spread((await measureKeys(page, ["j"])).painted));
+    told("key to paint, j, after scrolling", spread((await measureKeys(page, ["j"])).painted));
     told("GET /cases/counts, p50 / p95", await timed(call, "/cases/counts"));
     told("GET /overview, p50 / p95", await timed(call, "/overview"));
   } finally {

@@ -62,7 +62,7 @@ function placesOf(head: string[]): Record<keyof typeof columns, number> {
 function rowOf(cells: string[], places: Record<keyof typeof columns, number>, line: number): LoginRow {
   const cell = (name: keyof typeof columns): string => cells[places[name]] ?? "";
   const at = Date.parse(`${cell("at").replace(" ", "T")}Z`);
-  if (Number.isNaN(at) || cell("user") === "") throw new Error(`line ${line} is no log-in`);
+  if (Number.isNaN(at) || cell("user") === "") throw new Error(`line ${line} is not a log-in`);
   return {
     index: String(line),
     at,

@@ -99,14 +99,14 @@ export class LoginBench {
     ]);
     const falseCount = genuine.filter(({ hasFinding }) => hasFinding).length;
     return (
-      `Detection on log-ins that were synthesised from real ones: ${whole(this.rows)} rows of ${name}, of which ${whole(genuine.length)} are genuine log-ins.\n\n` +
+      `Detection on log-ins that were synthesized from real ones: ${whole(this.rows)} rows of ${name}. ${whole(genuine.length)} of them are genuine log-ins.\n\n` +
       `${table(["log-ins", "number", "case", "at 1 %", "at 5 %", "ratio at 1 %", "ratio at 5 %"], rows)}\n\n` +
       `Genuine log-ins in a case: ${falseCount}, which is ${perTenThousand(falseCount, genuine.length)} per 10,000.`
     );
   }
 }
 
-// A failure from an ordinary address could be anybody's.
+// A failed log-in from an ordinary address may be the owner's or an attacker's.
 function kindOf({ isTakeover, isAttackIp, hasSucceeded }: LoginRow): LoginKind | null {
   if (isTakeover) return "account takeover";
   if (isAttackIp) return hasSucceeded ? "attack address, log-in" : "attack address, failure";

@@ -80,7 +80,7 @@ async function measure(side: Side, bench: Bench, { tenants, path }: Reads, ms: n
   const work = async () => {
     while (performance.now() - began < ms) {
       const tenant = tenants[done % tenants.length];
-      if (!tenant) throw new Error("there are tenants");
+      if (!tenant) throw new Error("there are no tenants");
       const n = done++;
       await get(side, tenant.slug, path(tenant, n));
     }

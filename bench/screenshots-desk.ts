@@ -47,7 +47,7 @@ export class Desk {
     await this.#signIn();
     const rule = {
       rule_version: 0,
-      name: "A new device that others use too",
+      name: "A new device that others also use",
       sentence: "{device.accounts_24h} accounts used this device within a day, which is new to this one.",
       expression: ownExpression,
       weight: 1.5,
@@ -116,7 +116,7 @@ export class Desk {
       ...(body && { body: JSON.stringify(body) }),
     };
     const answer = await fetch(`${this.#url}${path}`, sent);
-    if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status}: ${await answer.text()}`);
+    if (!answer.ok) throw new Error(`${method} ${path} returned ${answer.status}: ${await answer.text()}`);
     return answer;
   }
 }

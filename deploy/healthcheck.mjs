@@ -1,5 +1,5 @@
-// Exits with 0 where the service beside it is well. Who serves requests is asked whether it is ready. A process that is an engine
-// alone serves none: there the metrics tell when it last looked for work.
+// Exits with 0 if the service in this container is healthy. A process that serves requests must report that it is ready. A
+// process that only runs the engine serves none, so its metrics must show that the engine looked for work recently.
 const { PORT = "", METRICS_HOST = "", METRICS_PORT = "", ROLES = "" } = process.env;
 const timeoutMs = 5_000;
 const passAgeMaxSeconds = 120;
@@ -7,7 +7,7 @@ const passAgeMaxSeconds = 120;
 async function fetchText(url) {
   const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`);
+  if (!response.ok) throw new Error(`${url} returned ${response.status}: ${text}`);
   return text;
 }
 

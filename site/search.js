@@ -1,4 +1,4 @@
-// The documentation's search: by words, in a file beside this one. It asks nobody else, and works without a network.
+// The documentation's search. It looks for words in an index file next to this script, and uses no other service.
 (() => {
   const here = document.currentScript.src;
   const box = document.getElementById("search-box");
@@ -8,19 +8,19 @@
   let index = null;
   let chosen = -1;
 
-  // Fetched with the first use, and once; anew where that failed.
+  // The index is fetched once, on first use. After a failure, the next search fetches it again.
   async function readIndex() {
     index ??= fetch(new URL("search.json", here)).then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)));
     index.catch(() => (index = null));
     return index;
   }
 
-  // What it is called counts more than what it says.
+  // A match in a heading or a page title counts more than a match in the text.
   function weigh(entry, pattern) {
     return (pattern.test(entry.heading) ? 6 : 0) + (pattern.test(entry.page) ? 3 : 0) + (pattern.test(entry.text) ? 1 : 0);
   }
 
-  // Every word must begin a word of the entry.
+  // Each search word must be the beginning of a word in the entry.
   function rank(entries, words) {
     const escaped = words.map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
     const patterns = escaped.map((word) => new RegExp(`(^|[^\\p{L}\\p{N}])${word}`, "iu"));
@@ -33,7 +33,7 @@
       .map(({ entry }) => entry);
   }
 
-  // Of whole words.
+  // Cuts the text between words.
   function excerpt({ text }, [word = ""]) {
     const found = Math.max(0, text.toLowerCase().indexOf(word.toLowerCase()));
     const from = found <= 40 ? 0 : text.indexOf(" ", found - 40) + 1;
@@ -78,10 +78,10 @@
     const words = input.value.split(/\s+/).filter((word) => word !== "");
     if (words.length === 0) return close();
     const entries = await readIndex().catch(() => null);
-    // Typed on meanwhile: a later call shows what is found.
+    // The user has typed more in the meantime. A later call shows those results.
     if (words.join(" ") !== input.value.trim().replaceAll(/\s+/g, " ")) return;
     const lines = rank(entries ?? [], words).map((entry, number) => item(entry, words, number));
-    const instead = entries === null ? "The search could not be loaded. Type on to try again." : "Nothing found.";
+    const instead = entries === null ? "The search index could not be loaded. Keep typing to try again." : "Nothing found.";
     found.replaceChildren(...(lines.length > 0 ? lines : [note(instead)]));
     found.hidden = false;
     input.ariaExpanded = "true";
@@ -104,7 +104,7 @@
     event.preventDefault();
   }
 
-  // An operation of the reference is folded up: whoever comes by its anchor wants to read it.
+  // Operations in the reference are collapsed. A link to one opens it.
   function unfold() {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (target instanceof HTMLDetailsElement) target.open = true;
@@ -113,7 +113,7 @@
   input.addEventListener("input", search);
   input.addEventListener("keydown", onKey);
   input.addEventListener("blur", close);
-  // Before the field loses the focus, which would close the list.
+  // Act on mousedown, because the click comes after the field loses focus, which closes the list.
   found.addEventListener("mousedown", (event) => {
     event.preventDefault();
     go(event.target.closest("li"));

@@ -1,4 +1,4 @@
-// Loaded into a service before its own code (`node --import`): it then serves HTTP with Fastify. All else stays the same.
+// Loaded into a service before its own code (`node --import`): it then serves HTTP with Fastify. Everything else stays the same.
 import { registerHooks } from "node:module";
 
 const ours = new URL("../../service/src/api/http/server.ts", import.meta.url).href;

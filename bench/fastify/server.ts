@@ -1,5 +1,5 @@
-// The service's ApiServer, written with Fastify as its authors mean it: Fastify routes the table of operations and sends the
-// answers, and leaves the body to run.ts. Fastify answers in its own way where it never calls a handler: see decision 1.
+// The service's ApiServer, written in idiomatic Fastify: Fastify routes the table of operations and sends the responses, and
+// run.ts reads the body. If Fastify never calls a handler, the response is Fastify's own: see decision 1.
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -42,12 +42,12 @@ export class ApiServer {
         typeof given === "string" && requestIdPattern.test(given) ? given : randomUUID(),
     });
     this.#app.removeAllContentTypeParsers();
-    // The order of checks wants the body late, so nobody reads it here.
+    // The checks before the body come first, so it must not be read here.
     this.#app.addContentTypeParser("*", (_request, _payload, done) => done(null));
     for (const operation of operations) this.#route(operation);
     // The pages and the operations without a tenant, which are not measured.
     this.#app.setNotFoundHandler((request, reply) => this.#serve(request, reply, (parts, trace) => other(parts, request, trace)));
-    // What Fastify refuses by itself: a media type that it cannot read.
+    // Fastify itself rejects media types that it cannot read.
     this.#app.setErrorHandler((_error, request, reply) => this.#serve(request, reply, () => problemReply(badType())));
   }
 
@@ -63,7 +63,7 @@ export class ApiServer {
       handler: (request, reply) =>
         this.#serve(request, reply, (parts, trace) => {
           trace.operation = operation.id;
-          // Fastify's own parameters are decoded already: %252F would be a slash.
+          // Parse the raw URL, because Fastify's own parameters are already decoded once: with them, %252F would become a slash.
           const { segments, query } = parseTarget(request.raw.url ?? "") ?? { segments: [], query: "" };
           const params: Record<string, string> = {};
           for (const [at, name] of names.entries()) if (name !== null) params[name] = segments[at] ?? "";
@@ -97,7 +97,7 @@ export class ApiServer {
 
   async listen(host: string, port: number): Promise<AddressInfo> {
     await this.#app.listen({ host, port, backlog: 1024 });
-    // A TCP server's address is never text.
+    // The address of a TCP server is never a string.
     return this.#app.server.address() as AddressInfo;
   }
 
@@ -107,7 +107,7 @@ export class ApiServer {
   }
 }
 
-// For what never became a request.
+// For connections whose bytes never became a request.
 function refuse(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   const isTooLarge = error.code === "HPE_HEADER_OVERFLOW";
@@ -136,7 +136,7 @@ function send(request: FastifyRequest, response: FastifyReply, reply: Reply): Fa
     ...reply.headers,
     ...(reply.cookies && { "set-cookie": reply.cookies }),
   });
-  // Else Fastify adds a charset to the type.
+  // Otherwise Fastify adds a charset to the type.
   response.serializer(asIs);
   if (!reply.stream) return response.send(reply.bytes ?? reply.body);
   response.hijack();

@@ -117,7 +117,7 @@ async function send({ driver, bench }: Context, service: StoreService, shots: Sh
   const of = { services: [service.pid], postgres: postmasterPid(bench.folder) };
   const before = readCpu(of);
   const driven = await driver.run({ url: service.url, headers, connections, seconds: 120, shots, once: true });
-  if (driven.failed > 0) throw new Error(`${driven.failed} of ${driven.requests} were not taken: ${driver.failure}`);
+  if (driven.failed > 0) throw new Error(`${driven.failed} of ${driven.requests} were not accepted: ${driver.failure}`);
   return { events: events / driven.seconds, ...cpuBetween(before, readCpu(of), events) };
 }
 

@@ -62,7 +62,7 @@ export async function recordClose({ database }: Bench, tenant: Tenant, closable:
     key: `recorded-${closable.case_id}`,
   };
   const reply = await caseOperations.find(({ id }) => id === "updateCase")?.handle(services, call);
-  if (reply?.status !== 200) throw new Error(`a close could not be recorded: ${reply?.body}`);
-  if (recorded.length === 0) throw new Error("a close has sent no statements that could be recorded");
+  if (reply?.status !== 200) throw new Error(`the close could not be recorded: ${reply?.body}`);
+  if (recorded.length === 0) throw new Error("the close sent no statements that could be recorded");
   return recorded;
 }

@@ -26,7 +26,7 @@ export async function startContender(
       text += chunk;
       if (text.includes("\n")) resolve(text.trim());
     });
-    child.once("exit", (code) => reject(new Error(`${name} ended with ${code}: ${text}`)));
+    child.once("exit", (code) => reject(new Error(`${name} exited with ${code}: ${text}`)));
   });
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;

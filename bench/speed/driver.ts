@@ -78,7 +78,7 @@ class RawConnection {
   #read(bytes: number): void {
     if (this.#left > 0) this.#left -= bytes;
     else if (!this.#readHead(bytes)) return;
-    if (this.#left < 0 || !this.isBusy) return this.#run.fail(new Error("more bytes came than were announced"));
+    if (this.#left < 0 || !this.isBusy) return this.#run.fail(new Error("the server sent more bytes than it announced"));
     if (this.#left > 0) return;
     this.isBusy = false;
     const isExpected = this.#status === this.#expected;
@@ -97,7 +97,7 @@ class RawConnection {
     const end = text.indexOf("\r\n\r\n");
     if (end < 0) {
       this.#head = text;
-      if (text.length >= headBytesMax) this.#run.fail(new Error("the head of an answer has no end"));
+      if (text.length >= headBytesMax) this.#run.fail(new Error("the head of a response is too long"));
       return false;
     }
     this.#head = "";
@@ -114,7 +114,7 @@ class RawConnection {
     this.#left = 0;
     const wasBusy = this.isBusy;
     this.isBusy = false;
-    if (wasBusy) this.#run.miss("the connection was closed before the answer");
+    if (wasBusy) this.#run.miss("the connection was closed before the response");
     this.open().then(
       () => wasBusy && this.#run.answered(this, this.#sentAt),
       (error: unknown) => this.#run.fail(error),
@@ -130,7 +130,7 @@ class RawConnection {
 function bodyBytes(text: string, end: number, status: number): number {
   if (status === 204 || status === 304) return 0;
   const found = /\r\ncontent-length: *(\d+)/i.exec(text);
-  if (!found || found.index > end) throw new Error("an answer without content-length, which is not understood here");
+  if (!found || found.index > end) throw new Error("the response has no content-length, which the load generator requires");
   return Number(found[1]);
 }
 
@@ -251,7 +251,7 @@ class Run {
     this.#place = (this.#place + this.#stride) % length;
     const number = this.#sent++;
     const shot = this.#shots[this.#shot];
-    if (!shot) throw new Error("there is one");
+    if (!shot) throw new Error("there is no request to send");
     const keyAt = this.#keyAt[this.#shot];
     if (keyAt === undefined) return shot;
     // A copy, because the one sent before may still be in transit.
@@ -271,7 +271,7 @@ class Run {
 
   #giveUp(): void {
     const missing = this.#sent - this.#done;
-    for (let each = 0; each < missing; each++) this.miss(`no answer within ${patienceMs} ms after the end`);
+    for (let each = 0; each < missing; each++) this.miss(`no response within ${patienceMs} ms after the end`);
     this.#done += missing;
     this.#lastMs = performance.now();
     this.#finish();

@@ -23,7 +23,7 @@ async function sample(store: Store, { count, tenants, isOpen }: Wanted): Promise
       [store.tenants.slice(0, tenants).map((each) => each.tenant_id), isOpen, count],
     ),
   );
-  if (found.length === 0) throw new Error("no case was found to ask for");
+  if (found.length === 0) throw new Error("no case was found to request");
   return found;
 }
 

@@ -95,7 +95,7 @@ async function series(context: Context, steps: Step[]): Promise<Point[]> {
 
 function shotsFor({ services, tenants }: Setting, wanted: { count: number; isOpen: boolean }): Promise<Shot[]> {
   const [first] = services;
-  if (!first) throw new Error("nobody to ask");
+  if (!first) throw new Error("there is no service to measure");
   return caseShots(first.store, { ...wanted, tenants, tokens: first.tokens });
 }
 

@@ -99,7 +99,8 @@ async function profile(context: Context, store: Store, { work, index }: { work: 
       from = micros();
       const driven = await context.driver.run(asked);
       to = micros();
-      if (driven.failed > 0) throw new Error(`${work.name}: ${driven.failed} failed, the first by ${context.driver.failure}`);
+      if (driven.failed > 0)
+        throw new Error(`${work.name}: ${driven.failed} requests failed, the first with: ${context.driver.failure}`);
     }
   } finally {
     await service.stop();

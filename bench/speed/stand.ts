@@ -112,7 +112,8 @@ async function checkSame(urls: string[], headers: Record<string, string>, paths:
       return text.replace(/"next_cursor":"[^"]*"/, '"next_cursor":""');
     });
     const [ours, plain] = await Promise.all(answers);
-    if (ours !== plain) throw new Error(`the plain way answers ${path} otherwise: ${plain} instead of ${ours}`);
+    if (ours !== plain)
+      throw new Error(`the plain implementation returns something else for ${path}: ${plain} instead of ${ours}`);
   }
 }
 
@@ -121,7 +122,7 @@ async function startBare(bench: Bench, url: string, headers: Record<string, stri
   const read = async (id: string) => {
     const path = `/v2/${slug}/cases/${id}`;
     const answer = await fetch(`${url}${path}`, { headers });
-    if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`);
+    if (!answer.ok) throw new Error(`${path} returned ${answer.status}`);
     return [path, await answer.text()] as const;
   };
   const answers: Record<string, string> = {};

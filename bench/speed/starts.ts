@@ -55,7 +55,7 @@ async function start(folder: string): Promise<number> {
   const service = await spawnService({ DATA_DIR: folder, DEMO: "off", NODE_COMPILE_CACHE: cache });
   try {
     const { status } = await fetch(`${service.url}/readyz`);
-    if (status !== 200) throw new Error(`a service that is up answered /readyz with ${status}`);
+    if (status !== 200) throw new Error(`a service that is up returned ${status} for /readyz`);
     return (performance.now() - startMs) / 1000;
   } finally {
     await service.stop();

@@ -50,7 +50,7 @@ export function makeTemplates(detected: CaseDocument[]): Template[] {
         for (let variant = 0; variant < variants; variant++) {
           const of = kind === "fresh" ? fresh : plain;
           const base = of[(made.length + variant) % of.length];
-          if (!base) throw new Error("detection has opened too few cases to make others of");
+          if (!base) throw new Error("detection has opened too few cases to copy");
           const found = withFinding(base, label, score);
           made.push({ place: made.length, ...toTemplate(kind === "closed" ? closed(found, variant) : found) });
         }

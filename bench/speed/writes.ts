@@ -30,7 +30,7 @@ type Closes = { context: Context; stand: Stand; connections: number; notes: Set<
 // Fast but wrong would be easy, so check that as many cases are closed as were acknowledged.
 async function checkClosed({ stand }: Closes, wanted: number, who: string): Promise<void> {
   const closed = await stand.countClosed();
-  if (closed !== wanted) throw new Error(`${who}: ${wanted} closes were answered, and ${closed} cases are closed`);
+  if (closed !== wanted) throw new Error(`${who}: ${wanted} closes were acknowledged, but ${closed} cases are closed`);
 }
 
 function closer(of: Closes, contender: Contender, shots: Shot[]): Runner {

@@ -74,7 +74,7 @@ test("developers: a failing receiver is reported with its deliveries, and the we
     expect(await page.getByLabel("Webhook id", { exact: true }).inputValue()).toBe(webhook.webhook_id);
     expect(await page.getByRole("link", { name: "Learn more about webhooks" }).getAttribute("href")).toBe("/docs/webhooks");
     await page.getByRole("button", { name: `Send a test message to ${receiver.url}/old` }).click();
-    const words = page.getByText("The test message did not arrive: the receiver answered 302.");
+    const words = page.getByText("The test message did not arrive: the receiver returned 302.");
     await words.waitFor();
     expect((await words.boundingBox())?.width).toBeGreaterThan(200);
 

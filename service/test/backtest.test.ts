@@ -172,11 +172,11 @@ test("backtest: the days start at the given date, and future days are left out",
 const refused: [name: string, body: Record<string, unknown>, field: string][] = [
   ["no expression", {}, "expression"],
   ["a misspelt field", { expression: "device.acounts_1h > 1" }, "expression"],
-  ["no day", { expression, days: 0 }, "days"],
+  ["0 days", { expression, days: 0 }, "days"],
   ["91 days", { expression, days: 91 }, "days"],
-  ["a first day that is none", { expression, from: "2026-02-30" }, "from"],
-  ["a first day of the year 0", { expression, from: "0000-01-01" }, "from"],
-  ["a time for a day", { expression, from: "2026-02-03T00:00:00.000Z" }, "from"],
+  ["a first day that does not exist", { expression, from: "2026-02-30" }, "from"],
+  ["a first day in the year 0", { expression, from: "0000-01-01" }, "from"],
+  ["a time instead of a day", { expression, from: "2026-02-03T00:00:00.000Z" }, "from"],
   ["an unknown subject", { expression, about: "everybody" }, "about"],
 ];
 

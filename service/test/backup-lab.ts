@@ -51,14 +51,14 @@ export async function describeTables(client: Client): Promise<string[]> {
 
 const whole: [claim: string, text: string][] = [
   [
-    "a tenant's events have no gap, and end where its counter stands",
+    "a tenant's events have no gaps, and the last one has the number of the counter",
     `select c.tenant_id || ': ' || c.last_event_id || ' counted, ' || count(e.event_id) || ' there' as seen
      from event_counters as c left join events as e using (tenant_id)
      group by c.tenant_id, c.last_event_id
      having count(e.event_id) <> c.last_event_id or coalesce(max(e.event_id), 0) <> c.last_event_id`,
   ],
   [
-    "a case's history ends with the version that it has",
+    "a case's last event has the version of the case",
     `select c.case_id || ': version ' || c.case_version || ', events up to ' || coalesce(max(e.resource_version), 0) as seen
      from cases as c
      left join events as e on e.tenant_id = c.tenant_id and e.resource_type = 'case' and e.resource_id = c.case_id::text
@@ -66,7 +66,7 @@ const whole: [claim: string, text: string][] = [
      having coalesce(max(e.resource_version), 0) <> c.case_version`,
   ],
   [
-    "what was accepted waits or is scored",
+    "accepted activity is either waiting or scored",
     `select t.tenant_id || ': ' || a.known || ' accepted, ' || i.waiting || ' wait, ' || s.scored || ' scored' as seen
      from tenants as t
      cross join lateral (select count(*) as known from activity_ids where tenant_id = t.tenant_id) as a
@@ -75,7 +75,7 @@ const whole: [claim: string, text: string][] = [
      where a.known <> i.waiting + s.scored`,
   ],
   [
-    "a stored reply is of a version that its case has reached",
+    "no stored reply has a later version than its case",
     `select k.key || ': ' || k.reply as seen
      from idempotency_keys as k
      left join cases as c on c.tenant_id = k.tenant_id and c.case_id = k.case_id

@@ -126,10 +126,10 @@ test("restore: a file with a valid checksum and inconsistent contents changes no
 });
 
 test.each([
-  ["a day that is none", '"2026-01-01"', '"2026-99-99"'],
-  ["a table twice", '"name":"rules"', '"name":"tenants"'],
+  ["an invalid day", '"2026-01-01"', '"2026-99-99"'],
+  ["a duplicate table", '"name":"rules"', '"name":"tenants"'],
   ["no migrations", /"migrations":\[[^\]]*\]/, '"migrations":[]'],
-  ["no time", /"made_at":"[^"]*"/, '"made_at":"yesterday"'],
+  ["an invalid time", /"made_at":"[^"]*"/, '"made_at":"yesterday"'],
 ])("restore: a file whose header has %s changes nothing", async (_name, text, instead) => {
   const changed = withHeader((header) => header.replace(text, instead));
   expect(changed.equals(source.bytes)).toBe(false);

@@ -73,29 +73,29 @@ test("PUT case: every notation of a number is read as the same number", async ()
 describe("read-only and unknown members", () => {
   test.each([
     [
-      "read-only ones",
+      "read-only members",
       '{"tenant_id":"x","website_account_id":"a","last_session_updated_on":"2026-01-01T00:00:00.000Z","created_at":1,"updated_at":null}',
       ["tenant_id", "website_account_id", "last_session_updated_on", "created_at", "updated_at"],
     ],
     [
-      "unknown ones beside bad and good ones",
+      "unknown members next to valid and invalid ones",
       '{"zeta":1,"is_blocked":"yes","alpha":{},"is_quarantined":true,"crm_account_id":7,"":null}',
       ["zeta", "is_blocked", "alpha", "crm_account_id", ""],
     ],
     [
-      "known ones in another letter case",
+      "known members in another letter case",
       '{"IS_BLOCKED":true,"isBlocked":true,"is_blocked ":true}',
       ["IS_BLOCKED", "isBlocked", "is_blocked "],
     ],
-    ["ones whose names are numbers", '{"b":1,"2":1,"a":1,"1":1}', ["b", "2", "a", "1"]],
+    ["members whose names are numbers", '{"b":1,"2":1,"a":1,"1":1}', ["b", "2", "a", "1"]],
     [
-      "ones that every object has",
+      "names that every object inherits",
       '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1,"hasOwnProperty":1}',
       ["__proto__", "constructor", "toString", "hasOwnProperty"],
     ],
-    ["names of equal look", '{"\u00e9":1,"e\u0301":1}', ["\u00e9", "e\u0301"]],
+    ["names that look the same", '{"\u00e9":1,"e\u0301":1}', ["\u00e9", "e\u0301"]],
     ["escaped names", '{"\\u0061bc":1}', ["abc"]],
-    ["names that are no text", '{"\\u0000":1,"\\ud800":1}', ["\0", "\ufffd"]],
+    ["names that are not valid text", '{"\\u0000":1,"\\ud800":1}', ["\0", "\ufffd"]],
   ])("PUT account 422: %s get one entry each, in body order", async (_name, body, fields) => {
     const { put, read, before } = await createAccount();
     expectFields(await put(body), fields);
@@ -179,14 +179,14 @@ const fourBytes = () => String.fromCodePoint(...Array.from({ length: 1024 }, () 
 
 describe("strings", () => {
   const kept: [string, string][] = [
-    ["nothing", ""],
+    ["the empty string", ""],
     ["composed and decomposed letters", "\u00e9 e\u0301 \ufb01 \u212b \u{1d400}"],
-    ["right to left", "\u05e9\u05dc\u05d5\u05dd \u200f\u202e\u0639\u0631\u0628\u064a\u202c"],
-    ["emoji that are joined", "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u{1f3fd} \u{1f1e9}\u{1f1ea}"],
-    ["white space around", " \t\r\n x \u00a0\u2003\u2028\u2029\ufeff"],
+    ["right-to-left text", "\u05e9\u05dc\u05d5\u05dd \u200f\u202e\u0639\u0631\u0628\u064a\u202c"],
+    ["joined emoji", "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u{1f3fd} \u{1f1e9}\u{1f1ea}"],
+    ["surrounding white space", " \t\r\n x \u00a0\u2003\u2028\u2029\ufeff"],
     ["control characters", Array.from({ length: 31 }, (_, index) => String.fromCharCode(index + 1)).join("") + "\u007f\u0085"],
-    ["no characters and the last one", "\ufffe\uffff\ufdd0\ufffd\u{10ffff}"],
-    ["what other languages would read", `'; drop table accounts; -- $1 %s \\0 {"a":[]} <b> &amp; ../ \${x} null`],
+    ["noncharacters and the last code point", "\ufffe\uffff\ufdd0\ufffd\u{10ffff}"],
+    ["text with a meaning in other languages", `'; drop table accounts; -- $1 %s \\0 {"a":[]} <b> &amp; ../ \${x} null`],
     ["1,024 equal four-byte characters", "\u{1f600}".repeat(1024)],
     ["1,024 random four-byte characters", fourBytes()],
   ];
@@ -224,7 +224,7 @@ describe("size", () => {
   const expecting = ["Expect: 100-continue"];
 
   test.each([
-    ["with its length", [], padded(kib64)],
+    ["with a Content-Length", [], padded(kib64)],
     ["in chunks", inChunks, chunks(padded(kib64))],
     ["after 100 Continue", expecting, padded(kib64)],
   ])("PUT account 200: a body of exactly 64 KiB is accepted, %s", async (_name, headers, body) => {
@@ -235,10 +235,10 @@ describe("size", () => {
   });
 
   test.each([
-    ["a byte more, with its length", [], padded(kib64 + 1)],
-    ["a byte more, in chunks", inChunks, chunks(padded(kib64 + 1))],
-    ["a byte more, without waiting for 100 Continue", expecting, padded(kib64 + 1)],
-    ["megabytes, with their length", [], padded(80 * kib64)],
+    ["one byte too many, with a Content-Length", [], padded(kib64 + 1)],
+    ["one byte too many, in chunks", inChunks, chunks(padded(kib64 + 1))],
+    ["one byte too many, without waiting for 100 Continue", expecting, padded(kib64 + 1)],
+    ["megabytes, with a Content-Length", [], padded(80 * kib64)],
     ["megabytes, in chunks", inChunks, chunks(padded(80 * kib64))],
     ["megabytes in chunks, after 100 Continue", [...inChunks, ...expecting], chunks(padded(80 * kib64))],
     ["megabytes, without waiting for 100 Continue", expecting, padded(80 * kib64)],

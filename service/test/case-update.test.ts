@@ -213,8 +213,8 @@ test("PUT case 200: changed_by is the client that the token belongs to", async (
 
 test.each([
   ["one character", "x"],
-  ["1,000 characters outside of the basic plane", "\u{1f50e}".repeat(1000)],
-  ["white space and both normal forms", ' \t\né e\u0301 \u202e\u{10ffff}\\"</script> '],
+  ["1,000 characters outside the Basic Multilingual Plane", "\u{1f50e}".repeat(1000)],
+  ["white space and both normalization forms", ' \t\né e\u0301 \u202e\u{10ffff}\\"</script> '],
 ])("PUT case 200: a reason of %s is returned as sent", async (_name, reason) => {
   const tenant = await TestTenant.create(service.current);
   const closed = await change(tenant, await tenant.openCase(), { status: "CLOSED", reason });
@@ -267,17 +267,17 @@ const invalid: [name: string, body: Record<string, unknown>, ...fields: string[]
   ["no status", { case_version: 1 }, "status"],
   ["an unknown status", { ...close, status: "PENDING" }, "status"],
   ["a status in another letter case", { ...close, status: "closed" }, "status"],
-  ["null as version", { ...close, case_version: null }, "case_version"],
+  ["null as the version", { ...close, case_version: null }, "case_version"],
   ["a version in a string", { ...close, case_version: "1" }, "case_version"],
-  ["a version that is no integer", { ...close, case_version: 1.5 }, "case_version"],
+  ["a version that is not an integer", { ...close, case_version: 1.5 }, "case_version"],
   ["a version beyond 2^53-1", { ...close, case_version: 2 ** 53 }, "case_version"],
   ["an empty reason", { ...close, reason: "" }, "reason"],
   ["a reason of 1,001 characters", { ...close, reason: "x".repeat(1001) }, "reason"],
-  ["null as reason", { ...close, reason: null }, "reason"],
+  ["null as the reason", { ...close, reason: null }, "reason"],
   ["a reason with U+0000", { ...close, reason: "a\0b" }, "reason"],
   ["a reason with a lone surrogate", { ...close, reason: "a\ud800b" }, "reason"],
   ["an unknown disposition", { ...close, disposition: "MAYBE" }, "disposition"],
-  ["null as disposition", { ...close, disposition: null }, "disposition"],
+  ["null as the disposition", { ...close, disposition: null }, "disposition"],
   ["a disposition with OPEN", { ...open, disposition: "INCONCLUSIVE" }, "disposition"],
   ["a read-only member", { ...close, end_user_is_blocked: true }, "end_user_is_blocked"],
   ["faults in the order of the body", { nope: 1, reason: {}, case_version: 1, status: 1 }, "nope", "reason", "status"],

@@ -155,11 +155,11 @@ test("identity: malformed, truncated, huge and foreign values are bad tokens, an
 
 test.each([
   ["of 512 characters", "x".repeat(512)],
-  ["of 512 characters beyond the BMP", "😀".repeat(512)],
+  ["of 512 characters outside the BMP", "😀".repeat(512)],
   ["with colons and full stops", "v1:1794848804:a.b.c:"],
   ["that is not ASCII", "zoë/Ürümqi\u0301 名"],
-  ["with white space at its ends", " a\tb "],
-  ["of a number", "42"],
+  ["with surrounding white space", " a\tb "],
+  ["that is a number", "42"],
 ])("identity: an account id %s is verified byte by byte", async (_name, accountId) => {
   const { site, secret } = await openSite();
   const token = tokenOf({ secret, accountId });

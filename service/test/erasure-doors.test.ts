@@ -61,7 +61,7 @@ async function closeAll({ tenant }: Site): Promise<void> {
 }
 
 const idsOf = (): [string, string][] => [
-  ["a telling id", `customer.${randomUUID()}@shop.example`],
+  ["an identifying id", `customer.${randomUUID()}@shop.example`],
   ["a short id", "kim-7"],
   ["a long id", `${"long.".repeat(15)}${randomUUID()}`],
   ["an id with quotes", `o"Brien \\ ${randomUUID()}`],

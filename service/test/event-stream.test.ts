@@ -105,8 +105,8 @@ test("GET stream 200: a reader that starts further back delays no other, and eac
 });
 
 test.each([
-  ["too much was missed", "?after=5&wait=0"],
-  ["the log does not reach that far", "?after=2000&wait=0"],
+  ["the client missed too many events", "?after=5&wait=0"],
+  ["the position is after the end of the log", "?after=2000&wait=0"],
 ])("GET stream 200: if %s, a reset is sent and the stream continues from the end", async (_why, query) => {
   const tenant = await TestTenant.create(service.current);
   await append(tenant, 1100);

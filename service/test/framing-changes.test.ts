@@ -13,10 +13,10 @@ async function createAccount() {
 
 test.each([
   ["is shorter than its Content-Length", ["Content-Length: 5"], "abc"],
-  ["is a chunk that is none", ["Transfer-Encoding: chunked"], "zz\r\n\r\n"],
-  ["is in chunks that break off", ["Transfer-Encoding: chunked"], "3\r\nabc\r\n"],
-  ["is packed before it is cut into chunks", ["Transfer-Encoding: gzip, chunked"], "0\r\n\r\n"],
-  ["breaks off in a request to upgrade", ["Content-Length: 5", "Upgrade: websocket", "Connection: Upgrade"], "abc"],
+  ["has an invalid chunk size", ["Transfer-Encoding: chunked"], "zz\r\n\r\n"],
+  ["ends before its last chunk", ["Transfer-Encoding: chunked"], "3\r\nabc\r\n"],
+  ["is compressed and chunked", ["Transfer-Encoding: gzip, chunked"], "0\r\n\r\n"],
+  ["is truncated, in an upgrade request", ["Content-Length: 5", "Upgrade: websocket", "Connection: Upgrade"], "abc"],
 ])("DELETE account 400: a body that %s deletes nothing, though no body is needed", async (_name, headers, body) => {
   const { tenant, read, before } = await createAccount();
   const head = `DELETE /v2/${tenant.slug}/enduseraccounts/a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tenant.token}\r\n`;

@@ -18,28 +18,28 @@ const withHeader = (line: string) => `GET /livez HTTP/1.1\r\n${host}${line}\r\n\
 const withLength = (lines: string) => `POST /livez HTTP/1.1\r\n${host}${lines}\r\n\r\nabcde`;
 
 const broken: [string, string][] = [
-  ["a word", "GARBAGE\r\n\r\n"],
-  ["a method alone", "GET\r\n\r\n"],
-  ["bytes of no text", "\0\0\0\0\r\n\r\n"],
+  ["a single word", "GARBAGE\r\n\r\n"],
+  ["only a method", "GET\r\n\r\n"],
+  ["binary data", "\0\0\0\0\r\n\r\n"],
   ["a TLS handshake", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
   ["the HTTP/2 preface's method without a version", "PRI /livez\r\n\r\n"],
   ["the HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
   ["a fourth word in the request line", `GET /livez HTTP/1.1 more\r\n${host}\r\n`],
   ["a space in the path", `GET /li vez HTTP/1.1\r\n${host}\r\n`],
   ["a path without a slash", `GET livez HTTP/1.1\r\n${host}\r\n`],
-  ["a version that there is not", `GET /livez HTTP/9.9\r\n${host}\r\n`],
+  ["an unknown version", `GET /livez HTTP/9.9\r\n${host}\r\n`],
   ["another protocol", `GET /livez FTP/1.1\r\n${host}\r\n`],
   ["a method in lower case", `get /livez HTTP/1.1\r\n${host}\r\n`],
-  ["a method that there is not", `FETCH /livez HTTP/1.1\r\n${host}\r\n`],
-  ["lines that end in LF alone", "GET /livez HTTP/1.1\nHost: localhost\n\n"],
-  ["a header without colon", withHeader("Nonsense")],
-  ["a header without name", withHeader(": x")],
+  ["an unknown method", `FETCH /livez HTTP/1.1\r\n${host}\r\n`],
+  ["lines that end with only LF", "GET /livez HTTP/1.1\nHost: localhost\n\n"],
+  ["a header without a colon", withHeader("Nonsense")],
+  ["a header without a name", withHeader(": x")],
   ["a space in a header's name", withHeader("Bad Name: x")],
   ["a space before the colon", withHeader("X-Name : x")],
   ["U+0000 in a header", withHeader("X-Name: a\0b")],
   ["a control character in a header", withHeader("X-Name: a\x01b")],
-  ["CR alone in a header", withHeader("X-Name: a\rb")],
-  ["LF alone in a header", withHeader("X-Name: a\nX-Other: b")],
+  ["a bare CR in a header", withHeader("X-Name: a\rb")],
+  ["a bare LF in a header", withHeader("X-Name: a\nX-Other: b")],
   ["a folded header", withHeader("X-Name: a\r\n b")],
   [
     "Content-Length with Transfer-Encoding",
@@ -58,7 +58,7 @@ const broken: [string, string][] = [
   ["a Transfer-Encoding that resembles chunked", withLength("Transfer-Encoding: xchunked")],
   ["a Transfer-Encoding before chunked", withHeader("Transfer-Encoding: gzip, chunked")],
   ["a Transfer-Encoding in two lines", withHeader("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked")],
-  ["a chunk size that is no number", `${chunked}zz\r\nab\r\n0\r\n\r\n`],
+  ["a chunk size that is not a number", `${chunked}zz\r\nab\r\n0\r\n\r\n`],
   ["a negative chunk size", `${chunked}-1\r\nab\r\n0\r\n\r\n`],
   ["a chunk size with 0x", `${chunked}0x2\r\nab\r\n0\r\n\r\n`],
   ["a chunk size beyond 64 bits", `${chunked}fffffffffffffffff\r\nab\r\n0\r\n\r\n`],
@@ -94,12 +94,12 @@ test("framing 400: chunk data longer than its size is rejected in the end, and t
 test.each([
   ["HTTP/1.0 without Host", "GET /livez HTTP/1.0\r\n\r\n", false],
   ["HTTP/1.0 with keep-alive", "GET /livez HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", true],
-  ["an absolute address", `GET http://example.com/livez HTTP/1.1\r\n${host}\r\n`, true],
+  ["an absolute URL", `GET http://example.com/livez HTTP/1.1\r\n${host}\r\n`, true],
   ["empty lines before the request", `\r\n\r\nGET /livez HTTP/1.1\r\n${host}\r\n`, true],
   ["a header of 16,000 bytes", withHeader(`X-Name: ${"a".repeat(16_000)}`), true],
   ["Upgrade: websocket", withHeader("Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13"), true],
   ["Upgrade: h2c", withHeader("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk"), true],
-  ["an Expect that means nothing", withHeader("Expect: the-unexpected"), true],
+  ["an unknown Expect", withHeader("Expect: the-unexpected"), true],
   ["Connection: close", withHeader("Connection: close"), false],
 ])("framing 200: %s is served as plain HTTP/1.1", async (_name, request, isOpen) => {
   const talked = await talk(service.current.port, request);
@@ -134,7 +134,7 @@ describe("methods", () => {
 test.each([
   ["after broken framing", "GARBAGE\r\n\r\n"],
   ["after CONNECT", `CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n`],
-  ["after CONNECT and what follows it", `CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n${"tunnelled ".repeat(100)}`],
+  ["after CONNECT with tunnelled bytes", `CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n${"tunnelled ".repeat(100)}`],
 ])("framing: a connection closed %s is released, even if the client keeps its half open", async (_name, request) => {
   const own = await startService(testConfig());
   const socket = connect({ port: own.port, host: "127.0.0.1", allowHalfOpen: true });
@@ -255,7 +255,7 @@ describe("writes to an account", () => {
 
   test.each([
     ["two Authorization lines", ["authorization: Bearer x"], 401, "unauthorized"],
-    ["two Authorization lines, the other empty", ["AUTHORIZATION:"], 401, "unauthorized"],
+    ["two Authorization lines, one of them empty", ["AUTHORIZATION:"], 401, "unauthorized"],
     ["two Content-Type lines", ["content-type: application/json"], 415, "unsupported-media-type"],
     ["two Content-Encoding lines", ["Content-Encoding: identity", "content-encoding: gzip"], 415, "unsupported-media-type"],
   ])("PUT account: %s are rejected, and nothing changes", async (_name, headers, status, type) => {

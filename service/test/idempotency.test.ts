@@ -37,7 +37,7 @@ const bound: [name: string, status: number, prepare: (tenant: TestTenant, opened
     async (tenant, { case_id: id }) => ({ id, body: close, after: () => tenant.put(id, { status: "OPEN", case_version: 2 }) }),
   ],
   [
-    "a change that changed nothing",
+    "a change without effect",
     200,
     async (tenant, { case_id: id }) => ({ id, body: { ...close, status: "OPEN" }, after: () => tenant.put(id, close) }),
   ],
@@ -127,7 +127,10 @@ const others: [name: string, send: (tenant: TestTenant, id: string, key: string,
   ["another status", (tenant, id, key) => tenant.put(id, { ...close, status: "OPEN" }, key)],
   ["another reason", (tenant, id, key) => tenant.put(id, { ...close, reason: "Seen. " }, key)],
   ["no reason", (tenant, id, key) => tenant.put(id, close, key)],
-  ["a disposition more", (tenant, id, key) => tenant.put(id, { ...close, reason: "Seen.", disposition: "INCONCLUSIVE" }, key)],
+  [
+    "an additional disposition",
+    (tenant, id, key) => tenant.put(id, { ...close, reason: "Seen.", disposition: "INCONCLUSIVE" }, key),
+  ],
   [
     "another operation",
     (tenant, id, key, otherId) => {

@@ -134,13 +134,13 @@ test("PUT rule race: of ten concurrent requests that create one rule, one succee
 
 const faults: [name: string, change: Record<string, unknown>, field: string, message: string][] = [
   [
-    "a field that is misspelt",
+    "a misspelt field",
     { expression: "device.acounts_1h >= 8" },
     "expression",
     "There is no field `device.acounts_1h` (line 1, column 8). Did you mean `device.accounts_1h`?",
   ],
   [
-    "a field that is misspelt on the second line",
+    "a misspelt field on the second line",
     { expression: "device.accounts_1h >= 8 &&\n  event.tipe == 'signup'" },
     "expression",
     "There is no field `event.tipe` (line 2, column 9). Did you mean `event.type`?",
@@ -151,7 +151,7 @@ const faults: [name: string, change: Record<string, unknown>, field: string, mes
     "sentence",
     "There is no field `device.accounts` (line 1, column 8).",
   ],
-  ["an expression of another type", { expression: "device.accounts_1h + 1" }, "expression", "A rule is true or false"],
+  ["an expression that is not a boolean", { expression: "device.accounts_1h + 1" }, "expression", "A rule is true or false"],
 ];
 
 test.each(faults)(

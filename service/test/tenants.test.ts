@@ -121,9 +121,9 @@ test("POST rotate-auth-secret 200: the body may be absent, have no members, or c
 test.for<[string, Options, string[]]>([
   ["unknown members", { body: { revoke_now: true, client_secret: "chosen", grace: 1 } }, ["client_secret", "grace"]],
   ["__proto__", { rawBody: '{"__proto__":{"revoke_now":true}}' }, ["__proto__"]],
-  ["revoke_now as text", { body: { revoke_now: "true" } }, ["revoke_now"]],
+  ["revoke_now in a string", { body: { revoke_now: "true" } }, ["revoke_now"]],
   ["revoke_now as a number", { body: { revoke_now: 1 } }, ["revoke_now"]],
-  ["revoke_now null", { body: { revoke_now: null } }, ["revoke_now"]],
+  ["revoke_now as null", { body: { revoke_now: null } }, ["revoke_now"]],
   ["revoke_now in a list", { body: { revoke_now: [true] } }, ["revoke_now"]],
   ["a list", { body: [] }, ["body"]],
   ["null", { body: null }, ["body"]],

@@ -220,8 +220,8 @@ const refusals: Refused[] = [
   ["a NUL after client_secret", invalidClient, (c) => [...grant, ...inBody({ ...c, clientSecret: `${c.clientSecret}\0` })]],
   ["a NUL after scope", invalidScope, (c) => [...grant, ...inBody(c), ["scope", "read:case\0"]]],
   ["a NUL after grant_type", unsupportedGrant, (c) => [["grant_type", "client_credentials\0"], ...inBody(c)]],
-  ["letters outside of ASCII", invalidClient, () => [...grant, ...inBody({ clientId: "größe😀", clientSecret: "ß" })]],
-  ["a scope outside of ASCII", invalidScope, (c) => [...grant, ...inBody(c), ["scope", "lésen"]]],
+  ["credentials that are not ASCII", invalidClient, () => [...grant, ...inBody({ clientId: "größe😀", clientSecret: "ß" })]],
+  ["a scope that is not ASCII", invalidScope, (c) => [...grant, ...inBody(c), ["scope", "lésen"]]],
 ];
 
 // Rejections leave nothing behind, so those in a table share one tenant.

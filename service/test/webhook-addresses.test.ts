@@ -128,7 +128,7 @@ test("webhooks: a receiver that never responds is given up, and a response count
   receiver.answer = () => {};
   try {
     const posted = await post({ ...message, url: receiver.url }, { isPrivateAllowed: true, timeoutMs: 200 });
-    expect(posted).toEqual({ delivered: false, error: "no answer within 0.2 s" });
+    expect(posted).toEqual({ delivered: false, error: "no response within 0.2 s" });
     receiver.answer = (_received, response) => void response.writeHead(200).write("x");
     expect(await post({ ...message, url: receiver.url }, { isPrivateAllowed: true, timeoutMs: 2_000 })).toMatchObject({
       delivered: true,
@@ -184,9 +184,9 @@ test("webhooks: names that nobody resolves delay no other name", async () => {
 
 // For the first, Node reports neither a response nor an error unless asked.
 test.each([
-  ["HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", "the receiver answered 101"],
-  ["HTTP/1.1 100 Continue\r\n\r\n", "no answer within 0.2 s"],
-  ["HTTP/1.1 20", "no answer within 0.2 s"],
+  ["HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", "the receiver returned 101"],
+  ["HTTP/1.1 100 Continue\r\n\r\n", "no response within 0.2 s"],
+  ["HTTP/1.1 20", "no response within 0.2 s"],
 ])("webhooks: a receiver that responds with %j is finished in time", async (bytes, error) => {
   const server = createServer((socket) => socket.on("error", () => {}).once("data", () => socket.write(bytes)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));

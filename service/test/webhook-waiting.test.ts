@@ -128,7 +128,7 @@ test("webhooks: an attempt in progress when its message is resent does not affec
   const old = await take(1);
   await resend(made);
   const fresh = await take(2);
-  const ended = { next_at: new Date().toISOString(), status: 500, error: "the receiver answered 500" };
+  const ended = { next_at: new Date().toISOString(), status: 500, error: "the receiver returned 500" };
   await saveAttempt(database, key, old, { ...ended, state: "DEAD" });
   expect(await deliveriesOf(made)).toMatchObject([{ state: "WAITING" }]);
   await saveAttempt(database, key, fresh, { ...ended, state: "DELIVERED", status: 200, error: null });

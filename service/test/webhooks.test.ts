@@ -86,7 +86,7 @@ test("webhooks: after three days a message is dead, is shown as such, and can be
   await hurry(made, new Date(Date.now() - 72 * 3_600_000).toISOString());
   await until(async () => expect(await shown(made)).toMatchObject({ waiting: 0, dead: 1 }));
   const [dead] = await deliveriesOf(made, "?state=DEAD");
-  expect(dead).toMatchObject({ state: "DEAD", last_status: 500, last_error: "the receiver answered 500" });
+  expect(dead).toMatchObject({ state: "DEAD", last_status: 500, last_error: "the receiver returned 500" });
   expect(dead).not.toHaveProperty("next_attempt_at");
   status = 200;
   const path = `/webhooks/${made.webhook.webhook_id}/resend`;
@@ -210,11 +210,11 @@ test("webhooks: a tenant has at most twenty, even with concurrent requests", asy
 });
 
 test.each([
-  ["no address", "nowhere"],
+  ["an address that is not a URL", "nowhere"],
   ["another scheme", "ftp://crm.example/"],
-  ["a password", "https://me:secret@crm.example/"],
-  ["a fragment", "https://crm.example/#there"],
-  ["too long", `https://crm.example/${"a".repeat(2_000)}`],
+  ["an address with a password", "https://me:secret@crm.example/"],
+  ["an address with a fragment", "https://crm.example/#there"],
+  ["an address that is too long", `https://crm.example/${"a".repeat(2_000)}`],
 ])("POST webhooks 422: %s, and nothing changes", async (_name, url) => {
   const tenant = await TestTenant.create(service.current);
   const answer = await tenant.call("POST", "/webhooks", { body: { url } });

@@ -1,16 +1,16 @@
 import { posix } from "node:path";
 import { Marked, type Token } from "marked";
 
-// A heading and what stands below it, as the search knows it. The first has no anchor: it is the page's own.
+// A heading with the text below it, for the search. The first section has no anchor, because it is the page itself.
 export type Section = { heading: string; anchor: string; depth: number; text: string };
 export type Text = { title: string; html: string; sections: Section[] };
 
-// Where a link of a page leads on the site, or null where it leads to a file that only the repository has.
+// Returns the address of a link on the site, or null if it points to a file that exists only in the repository.
 type LinkTo = (target: string) => string | null;
 
 const guideFolder = "docs/guide";
 
-// Our own Markdown, as it also shows on a code host. Only what differs there is done here: anchors and links.
+// Renders the guide's Markdown, which code hosts also show. Only anchors and links need special treatment here.
 export function renderMarkdown(markdown: string, linkTo: LinkTo): Text {
   const anchors = new Set<string>();
   const sections: Section[] = [];
@@ -27,7 +27,7 @@ export function renderMarkdown(markdown: string, linkTo: LinkTo): Text {
         if (target !== null) return `<a href="${escapeHtml(target)}">${words}</a>`;
         return `${words} (<code class="file">${escapeHtml(posix.join(guideFolder, href))}</code>)`;
       },
-      // The one page that is no file: what names it leads there.
+      // The API reference is the only page that is not a file. Its path in code style becomes a link to it.
       codespan({ text }) {
         const target = /^\/docs\/api(#\w+)?$/.test(text) ? linkTo(text) : null;
         const code = `<code>${escapeHtml(text)}</code>`;
@@ -38,7 +38,7 @@ export function renderMarkdown(markdown: string, linkTo: LinkTo): Text {
   const tokens = marked.lexer(markdown);
   const html = marked
     .parser(tokens)
-    // What may be wider than the page is scrolled, also by keyboard.
+    // Code and tables may be wider than the page, so they scroll, also by keyboard.
     .replaceAll("<pre>", '<pre tabindex="0">')
     .replaceAll("<table>", '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>')
     .replaceAll("</table>", "</table></div>");
@@ -55,7 +55,7 @@ function fillSections(sections: Section[], tokens: Token[]): void {
   }
 }
 
-// As code hosts make them, so that a link with an anchor leads to the same place on both.
+// Makes anchors as code hosts do, so a link with an anchor works on both.
 function anchorOf(heading: string): string {
   return plainText(heading)
     .toLowerCase()

@@ -1,8 +1,8 @@
 import { escapeHtml as escape, type Section, type Text } from "./markdown.ts";
 
-// The API's reference, made from the OpenAPI document. It needs no script, and prints.
+// The API reference, generated from the OpenAPI document. It needs no script and can be printed.
 type Json = Record<string, unknown>;
-// What the reference is made from: the OpenAPI document and the problem types, as the service has them.
+// The input of the reference: the service's OpenAPI document and problem types.
 export type Api = { publicUrl: string; document: Json; problems: Record<string, { status: number; title: string }> };
 type Call = { path: string; method: string; call: Json };
 
@@ -27,7 +27,7 @@ ${parts.join("\n")}
 <h2 id="objects">Objects</h2>${objects(document)}`;
   const ends = ["First steps", "Problems", "Objects"].map((name) => ({ name, description: "" }));
   const sections = [
-    { heading: "Casehound API", anchor: "", depth: 1, text: "reference of every operation, OpenAPI" },
+    { heading: "Casehound API", anchor: "", depth: 1, text: "reference of all operations, OpenAPI" },
     ...[...ends.slice(0, 1), ...tags, ...ends.slice(1)].flatMap(({ name, description }) => [
       { heading: name, anchor: anchor(name), depth: 2, text: text(description) },
       ...ofTag(name).map(sectionOf),
@@ -64,7 +64,7 @@ function section({ path, method, call }: Call): string {
   );
   return `<details id="${text(call["operationId"])}"><summary><span class="method">${method}</span> <code>${escape(path)}</code>
 <span class="scope">${scope === undefined ? "no token" : `<code>${escape(scope)}</code>`}</span><br>${escape(text(call["summary"]))}</summary>
-<p>${prose(call["description"])}</p>${parameters}${body(call)}<h4>Answers</h4><table>${responses.join("")}</table></details>`;
+<p>${prose(call["description"])}</p>${parameters}${body(call)}<h4>Responses</h4><table>${responses.join("")}</table></details>`;
 }
 
 function body(call: Json): string {
@@ -79,7 +79,7 @@ function values(parameter: Json): string {
   const { type, enum: allowed, minimum, maximum, default: fallback, description } = object(parameter["schema"]);
   const kind = Array.isArray(allowed) ? allowed.join(", ") : text(type);
   const range = typeof minimum === "number" ? `, ${minimum} to ${Number(maximum)}` : "";
-  const standard = typeof fallback === "string" || typeof fallback === "number" ? `, ${fallback} where left out` : "";
+  const standard = typeof fallback === "string" || typeof fallback === "number" ? `, default ${fallback}` : "";
   return `${escape(`${kind}${range}${standard}`)}. ${prose(parameter["description"] ?? description)}`;
 }
 
@@ -104,7 +104,7 @@ function row(cells: string[], cell = "td"): string {
   return `<tr>${cells.map((each) => `<${cell}>${each}</${cell}>`).join("")}</tr>`;
 }
 
-// A description's text, with its code set as such.
+// Escapes a description and formats the code in it.
 function prose(value: unknown): string {
   return escape(text(value)).replace(/`([^`]+)`/g, "<code>$1</code>");
 }

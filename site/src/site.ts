@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { apiReference, type Api } from "./reference.ts";
 import { escapeHtml, renderMarkdown, type Section, type Text } from "./markdown.ts";
 
-// The documentation as a site: the guide's pages and the API's reference, in one frame with a navigation and a search. It is
-// complete in itself: nothing is loaded from elsewhere, and without script only the search is missing.
+// The documentation site: the guide's pages and the API reference in one frame, with navigation and search. It loads nothing from
+// other sites. Without JavaScript, only the search is missing.
 export type DocsFile = { type: string; body: string };
-// By the name behind /docs/. The overview's is empty.
+// Keyed by the name after /docs/. The overview's name is empty.
 type DocsSite = Map<string, DocsFile>;
 
 const guideFolder = new URL("../../docs/guide/", import.meta.url);
@@ -31,10 +31,10 @@ const groups = [
   { title: "Operations", pages: ["production", "troubleshooting"] },
 ];
 
-// How pages find each other. All links are relative, so that a path in front of the site changes nothing.
+// How pages link to each other. All links are relative, so the site also works under a path prefix.
 type Layout = { link: (to: string, from: string) => string; openapi: string };
 
-// The overview's address ends without a slash, so from there the others are one folder down.
+// The overview's address ends without a slash, so relative to it the other pages are one folder down.
 const served: Layout = {
   link: (to, from) => (from === "" ? `docs${to === "" ? "" : `/${to}`}` : to === "" ? "../docs" : to),
   openapi: "../openapi.json",
@@ -48,13 +48,13 @@ function fileName(name: string): string {
 
 type Page = Text & { name: string };
 
-// As the service serves it: made when it is first asked for, and then kept.
+// The site as the service serves it. It is built on the first request and then kept.
 export function servedDocs(api: () => Api): (page: string) => DocsFile | null {
   let site: DocsSite | null = null;
   return (page) => (site ??= makeSite(api(), served)).get(page) ?? null;
 }
 
-// As files for any web server, by their names.
+// The site as files for any web server, keyed by file name.
 export function docsFiles(api: Api): DocsSite {
   return new Map([...makeSite(api, files)].map(([name, file]) => [fileName(name), file]));
 }
@@ -83,7 +83,7 @@ function readPage(name: string, { link }: Layout): Text {
   });
 }
 
-// What the search looks through. Addresses are as seen from the script's own, which stands beside the pages.
+// The search index. Its addresses are relative to the search script, which is next to the pages.
 function indexOf(pages: Page[], { link }: Layout) {
   const fromBeside = "search.js";
   return pages.flatMap(({ name, title, sections }) =>
@@ -102,9 +102,9 @@ function frame(page: Page, pages: Page[], { link }: Layout): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title><link rel="stylesheet" href="${to("style.css")}"><script defer src="${to("search.js")}"></script></head>
-<body><a class="skip" href="#main-text">Skip to the text</a>
+<body><a class="skip" href="#main-text">Skip to content</a>
 <header><a class="home" href="${to("")}">Casehound</a><a class="to-pages" href="#pages">Pages</a>
-<div id="search-box" role="search" hidden><input id="search-words" type="search" autocomplete="off" spellcheck="false" placeholder="Search  /" role="combobox" aria-label="Search the documentation" aria-autocomplete="list" aria-expanded="false" aria-controls="search-found"><ul id="search-found" role="listbox" aria-label="Found" hidden></ul></div></header>
+<div id="search-box" role="search" hidden><input id="search-words" type="search" autocomplete="off" spellcheck="false" placeholder="Search  /" role="combobox" aria-label="Search the documentation" aria-autocomplete="list" aria-expanded="false" aria-controls="search-found"><ul id="search-found" role="listbox" aria-label="Search results" hidden></ul></div></header>
 <div class="columns"><nav id="pages" aria-label="Pages">${groups.map((group) => navigation(group, page, { pages, to })).join("")}</nav>
 <main id="main-text" tabindex="-1">${page.html}</main></div>
 </body></html>`;

@@ -121,7 +121,7 @@ async function restore(call: Call): Promise<Outcome> {
     const seconds = (Date.now() - began) / 1000;
     const result = { file, made_at: header.made_at, ...restored, left_out: leftOut, bytes, seconds };
     const others =
-      leftOut.length === 0 ? "" : `\nNot restored, because they are not casehound's tables: ${leftOut.map(printable).join(", ")}`;
+      leftOut.length === 0 ? "" : `\nNot restored, because they are not Casehound's tables: ${leftOut.map(printable).join(", ")}`;
     const next = "Start the service as usual. Set DEMO=off to run it without the simulated shop.";
     return { result, text: `${summary(result)} of ${new Date(header.made_at).toISOString()} from ${file}${others}\n${next}` };
   } catch (error) {
@@ -189,7 +189,7 @@ export const backupCommands: Command[] = [
     name: "backup",
     usage: "backup <file> [--force]",
     summary:
-      "writes everything to one file, also while the service runs; keep it safe: it contains signing keys and secret hashes",
+      "backs up everything to one file, even while the service runs; the file contains signing keys and secret hashes, so keep it safe",
     positionals: { min: 1, max: 1 },
     options: { force: { type: "boolean", describe: "replace an existing file once the new backup is complete" } },
     wants: { schema: "any", newDatabase: false },

@@ -91,14 +91,14 @@ const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefo
 const brands = '"Not:A-Brand";v="8", "Chromium";v="156"';
 
 test.each<[string, { user_agent?: string; brands?: string; platform?: string }, boolean]>([
-  ["as they should be", { user_agent: windows, brands, platform: '"Windows"' }, false],
-  ["none", { user_agent: firefox }, false],
-  ["none at all", {}, false],
-  ["of another version", { user_agent: windows, brands: brands.replace("156", "120") }, true],
-  ["of another platform", { user_agent: windows, brands, platform: '"macOS"' }, true],
-  ["where Firefox has none", { user_agent: firefox, brands }, true],
-  ["without an agent", { brands }, true],
-  ["of a platform that is not known", { user_agent: windows, brands, platform: '"constructor"' }, false],
+  ["that match the user agent are fine", { user_agent: windows, brands, platform: '"Windows"' }, false],
+  ["that Firefox leaves out are not missed", { user_agent: firefox }, false],
+  ["and user agent may both be absent", {}, false],
+  ["with another version are a sign", { user_agent: windows, brands: brands.replace("156", "120") }, true],
+  ["with another platform are a sign", { user_agent: windows, brands, platform: '"macOS"' }, true],
+  ["from Firefox are a sign", { user_agent: firefox, brands }, true],
+  ["without a user agent are a sign", { brands }, true],
+  ["with an unknown platform are fine", { user_agent: windows, brands, platform: '"constructor"' }, false],
 ])("signs: client hints %s", (_name, agent, isOff) => {
   expect(isAgentOff(agent)).toBe(isOff);
 });

@@ -101,17 +101,17 @@ test("clickstream: a failed result makes a log-in a failed one, but not if the s
 
 // [time by the sender's clock, time of upload by that clock, stored time, whether the clock-shifted sign is set]
 test.each<[string, number, number | undefined, number, boolean]>([
-  ["a good clock", -5000, 0, -5000, false],
-  ["an hour ago, sent now", -60 * minute, 0, -60 * minute, false],
-  ["ten minutes off are within the tolerance", -15 * minute, -10 * minute, -15 * minute, false],
-  ["over ten minutes behind", -15 * minute, -10 * minute - 1, -5 * minute + 1, true],
-  ["an hour behind", -61 * minute, -60 * minute, -minute, true],
-  ["an hour ahead", 59 * minute, 60 * minute, -minute, true],
-  ["an hour ahead, and long ago", -30 * minute, 60 * minute, -90 * minute, true],
-  ["a little ahead", 900, 1000, -100, false],
-  ["ahead of its own upload", 2000, 1000, 0, false],
-  ["ahead, and no word of the upload", 20 * minute, undefined, 0, true],
-  ["past, and no word of the upload", -20 * minute, undefined, -20 * minute, false],
+  ["the clock is right", -5000, 0, -5000, false],
+  ["the clock is right, and the event is an hour old", -60 * minute, 0, -60 * minute, false],
+  ["the clock is ten minutes behind, which is within the tolerance", -15 * minute, -10 * minute, -15 * minute, false],
+  ["the clock is more than ten minutes behind", -15 * minute, -10 * minute - 1, -5 * minute + 1, true],
+  ["the clock is an hour behind", -61 * minute, -60 * minute, -minute, true],
+  ["the clock is an hour ahead", 59 * minute, 60 * minute, -minute, true],
+  ["the clock is an hour ahead, and the event is old", -30 * minute, 60 * minute, -90 * minute, true],
+  ["the clock is a second ahead", 900, 1000, -100, false],
+  ["the event is later than its upload", 2000, 1000, 0, false],
+  ["the event is in the future, and the time of upload is unknown", 20 * minute, undefined, 0, true],
+  ["the event is in the past, and the time of upload is unknown", -20 * minute, undefined, -20 * minute, false],
 ])("clickstream: %s", (_name, claimed, uploaded, kept, isTold) => {
   const { uploaded_ms: _, ...without } = delivery;
   const sent = uploaded === undefined ? without : { ...without, uploaded_ms: received + uploaded };

@@ -27,7 +27,7 @@ for (const [network, bits] of [
   ["224.0.0.0", 3],
 ] as const)
   closed.ipv4.addSubnet(network, bits, "ipv4");
-// Everything but the global unicast addresses, and within those the special-purpose blocks.
+// Everything outside the global unicast range, and the special-purpose blocks within it.
 for (const [network, bits] of [
   ["::", 3],
   ["4000::", 2],
@@ -44,7 +44,7 @@ export class PrivateAddress extends Error {
   override readonly name = "PrivateAddress";
 
   constructor(address: string) {
-    super(`${address} is a private address, and those are not allowed`);
+    super(`${address} is a private address, which is not allowed`);
   }
 }
 

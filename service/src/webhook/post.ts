@@ -19,7 +19,7 @@ export async function post(message: Message, settings: PostSettings): Promise<Po
   try {
     const status = await send(message, settings);
     const delivered = status >= 200 && status < 300;
-    return { delivered, status, ...(!delivered && { error: `the receiver answered ${status}` }) };
+    return { delivered, status, ...(!delivered && { error: `the receiver returned ${status}` }) };
   } catch (error) {
     return { delivered: false, error: wordsOf(error).slice(0, errorCharactersMax) };
   }
@@ -69,9 +69,9 @@ function send(
       socket.destroy();
     });
     // Whatever else the receiver does, settle the promise so that the message's slot is released.
-    sent.on("close", () => reject(new Error("the receiver broke off without an answer")));
+    sent.on("close", () => reject(new Error("the receiver closed the connection without responding")));
     sent.on("error", (error) =>
-      reject(limit.aborted ? new Error(`no answer within ${timeoutMs / 1000} s`, { cause: error }) : error),
+      reject(limit.aborted ? new Error(`no response within ${timeoutMs / 1000} s`, { cause: error }) : error),
     );
     sent.end(body);
   });
