@@ -91,6 +91,7 @@ export class SmallWorld {
       network: type.startsWith("login_") && event.network !== "" ? this.#entity(`network:${event.network}`, null) : null,
       session: session === undefined ? null : this.#once<SessionFacts>(`session:${session}`, () => newSessionFacts(event.at)),
       block: null,
+      signups: null,
       isNewPair,
       tenantHasBrowser,
       serverTells: this.#serverTells,

@@ -80,6 +80,12 @@ const accountFields: Field[] = [
   ring("0q", "account.ips_24h", "Addresses in 24 hours", "Distinct addresses. A /48 of IPv6 counts as one."),
   ring("0r", "account.countries_24h", "Countries in 24 hours", "Distinct known countries of the addresses."),
   flag("0s", "account.device_is_new", "New device", "The account has log-ins, but none from this device."),
+  flag(
+    "2l",
+    "account.ip_is_known",
+    "Known address",
+    "The account has logged in from this address. A /64 of IPv6 is one address.",
+  ),
   flag("0t", "account.country_is_new", "New country", "The account has log-ins from known countries, but none from this one."),
   flag("0u", "account.asn_is_new", "New network", "The account has log-ins from known networks, but none from this one."),
   number(
@@ -176,6 +182,12 @@ const addressFields: Field[] = [
     "ip.signups_24h",
     "Sign-ups from the address in 24 hours",
     "Distinct accounts that signed up. A sign-up that both a server and a page report counts once.",
+  ),
+  ring(
+    "2k",
+    "ip.block_signups_1h",
+    "Sign-ups from the IPv6 block in 1 hour",
+    "Distinct accounts that signed up from the /48 of the address; 0 for IPv4.",
   ),
   ring(
     "1r",
