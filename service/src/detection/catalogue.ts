@@ -26,6 +26,8 @@ const ring = (...words: Words): Field => ({ ...number(...words), isRing: true })
 const flag = (...words: Words): Field => field("boolean", ...words);
 const text = (...words: Words): Field => field("string", ...words);
 
+const signedUp = "Distinct accounts that signed up. A sign-up that both a server and a page report counts once.";
+
 const eventFields: Field[] = [
   text("00", "event.type", "Activity", "The activity's type, for example `login_succeeded` or `custom:add_to_cart`."),
   text("01", "event.origin", "Sent by", "`server` or `browser`."),
@@ -133,18 +135,8 @@ const deviceFields: Field[] = [
   ring("19", "device.failed_logins_10m", "Failed log-ins on the device in 10 minutes", "On any account."),
   ring("1a", "device.failed_logins_1h", "Failed log-ins on the device in 1 hour", "On any account."),
   ring("1b", "device.failed_accounts_1h", "Accounts with failed log-ins on the device in 1 hour", "Distinct accounts."),
-  ring(
-    "1c",
-    "device.signups_1h",
-    "Sign-ups on the device in 1 hour",
-    "Distinct accounts that signed up. A sign-up that both a server and a page report counts once.",
-  ),
-  ring(
-    "1d",
-    "device.signups_24h",
-    "Sign-ups on the device in 24 hours",
-    "Distinct accounts that signed up. A sign-up that both a server and a page report counts once.",
-  ),
+  ring("1c", "device.signups_1h", "Sign-ups on the device in 1 hour", signedUp),
+  ring("1d", "device.signups_24h", "Sign-ups on the device in 24 hours", signedUp),
   ring("1e", "device.ips_1h", "Addresses of the device in 1 hour", "Distinct addresses."),
   ring("1f", "device.countries_24h", "Countries of the device in 24 hours", "Distinct known countries."),
   number(
@@ -171,18 +163,8 @@ const addressFields: Field[] = [
   ring("1m", "ip.failed_logins_1h", "Failed log-ins from the address in 1 hour", "On any account."),
   ring("1n", "ip.failed_accounts_10m", "Accounts with failed log-ins from the address in 10 minutes", "Distinct accounts."),
   ring("1o", "ip.failed_accounts_1h", "Accounts with failed log-ins from the address in 1 hour", "Distinct accounts."),
-  ring(
-    "1p",
-    "ip.signups_1h",
-    "Sign-ups from the address in 1 hour",
-    "Distinct accounts that signed up. A sign-up that both a server and a page report counts once.",
-  ),
-  ring(
-    "1q",
-    "ip.signups_24h",
-    "Sign-ups from the address in 24 hours",
-    "Distinct accounts that signed up. A sign-up that both a server and a page report counts once.",
-  ),
+  ring("1p", "ip.signups_1h", "Sign-ups from the address in 1 hour", signedUp),
+  ring("1q", "ip.signups_24h", "Sign-ups from the address in 24 hours", signedUp),
   ring(
     "2k",
     "ip.block_signups_1h",

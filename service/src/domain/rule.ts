@@ -29,7 +29,7 @@ const definition = {
   }),
   about: Type.Enum(["account", "device", "address", "network"], {
     description:
-      "What the case is about if a failed log-in or a sign-up matches: the named account, or the source (then the case has no account), so that one attack on many accounts is one case. If other activity that names an account matches, the case is always about the account.",
+      "What the case is about if a failed log-in or a sign-up matches: the named account, or the source (then the case has no account), so that one attack on many accounts is one case. For IPv6 an address is the /48. If other activity that names an account matches, the case is always about the account.",
   }),
   state: Type.Enum([...ruleStates], { description: "`shadow` records hits and acts on nothing." }),
 };
