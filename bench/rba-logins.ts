@@ -5,7 +5,7 @@ import type { EnrichedActivity } from "../service/src/detection/scene.ts";
 import type { RuleSet } from "../service/src/detection/score.ts";
 import { compileSentence } from "../service/src/detection/sentence.ts";
 import type { RecordedActivity } from "../service/src/domain/activity.ts";
-import { defaultThresholds } from "../service/src/domain/rule.ts";
+import { addressSubject, defaultThresholds } from "../service/src/domain/rule.ts";
 import { Enrichment } from "../service/src/engine/enrichment.ts";
 import { thresholdAt } from "./detection-measure.ts";
 import { historyBounds } from "./detection-summary.ts";
@@ -46,13 +46,13 @@ export class LoginBench {
     const kind = kindOf(row);
     if (kind === null) return;
     const { activity, at, network } = event;
+    const origin = { source: "server", address: addressSubject(activity.ip), network } as const;
     const history = Number(context.login["history"]);
     this.#samples[kind].push({
       logOdds: verdict.logOdds,
       ratio: history >= 4 ? Number(context.login["ratio"]) : Number.NEGATIVE_INFINITY,
       history: Number(context.account["logins"]),
-      hasFinding:
-        findingsOf(verdict, { activity, source: "server", claimed: undefined, crowd: null, at, network, context }, at).length > 0,
+      hasFinding: findingsOf(verdict, { activity, ...origin, claimed: undefined, crowd: null, at, context }, at).length > 0,
     });
   }
 

@@ -64,6 +64,7 @@ export class LocalMemory {
       network: isLogin && network !== "" ? entityOf(this.#networks, network, () => null) : null,
       session: session === undefined ? null : this.#session(session, at),
       block: null,
+      signups: null,
       isNewPair: this.#isNewPair(event),
       tenantHasBrowser: this.tenantHasBrowser,
       serverTells: 0,

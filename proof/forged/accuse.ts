@@ -8,13 +8,13 @@ import { openGround, shapesOf, type Setting, type Trial } from "./trial.ts";
 
 type Attack = (ground: Ground, base: number) => Promise<unknown>;
 
-// A shop with customers, what an attacker sends, and what that changed. `told`: what the shop reports in addition to its
-// customers.
+// A shop with customers, what an attacker sends, and what that changed. `told`: what the attacker makes the shop report.
 async function inShop(setting: Setting, world: World, attack: Attack, told: (base: number) => Act[] = () => []): Promise<Damage> {
   const ground = await openGround(setting, world);
   const base = Date.now();
-  if (world !== "snippet") await ground.tell([...crowd(base).acts, ...told(base)]);
+  if (world !== "snippet") await ground.tell(crowd(base).acts);
   const before = await lookAt(ground);
+  if (world !== "snippet") await ground.tell(told(base));
   await attack(ground, base);
   await ground.settle();
   return damageOf(before, await lookAt(ground));
@@ -117,16 +117,15 @@ function bulk(world: World, isManyDevices: boolean): Trial {
   };
 }
 
-// What anybody can make a server report about a customer, in the attacker's own session. A failed log-in must tie nothing.
-// Otherwise anyone who types a customer's name and a wrong password could send events for that customer. Whether a shop's own
-// event ties depends on its meaning.
+// What anybody can make a server report about a customer with a script, in the attacker's own session: a failed log-in, or a
+// request for a new password. It must tie, link and accuse nothing. Otherwise anyone who types a customer's name could send
+// events for that customer.
 function tie(world: "server" | "signed", type: "login_failed" | "custom:reset_asked"): Trial {
   const attack = `tie by ${type}`;
   const tied = victims.slice(0, 2);
   const told = (base: number) => {
-    const { device, ip, agent } = attacker;
-    const session = attackerSession(base);
-    return tied.map((account): Act => ({ id: `tie-${account}`, type, at: base - minute, account, session, device, ip, agent }));
+    const own = { session: attackerSession(base), device: attacker.device, ip: attacker.ip, agent: botAgent };
+    return tied.map((account): Act => ({ id: `tie-${account}`, type, at: base - minute, account, ...own }));
   };
   return {
     attack,
@@ -141,8 +140,7 @@ function tie(world: "server" | "signed", type: "login_failed" | "custom:reset_as
           }
         };
         const damage = await inShop(setting, world, send, told);
-        if (type === "login_failed") judge(setting, { attack, world }, damage);
-        else setting.ledger.note({ attack, world, what: "cases on accounts" }, damage.accused.length);
+        judge(setting, { attack, world }, damage);
       }
     },
   };

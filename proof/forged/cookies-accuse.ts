@@ -72,9 +72,6 @@ function beforeMorning({ stages }: Story, added: Stage): Story {
   return { stages: stages.flatMap((stage) => (stage.name === "morning" ? [added, stage] : [stage])) };
 }
 
-// With four addresses, anybody can make an account look as if somebody guesses its password slowly, which is true. That opens a
-// case, which must not recommend more than MONITOR.
-const addressesOfSlowGuessing = 4;
 // After this many wrong passwords, the first log-in of an account looks like a successful guess. Without earlier log-ins nothing
 // speaks for the owner.
 const failuresBeforeGuess = 10;
@@ -102,11 +99,7 @@ function accuseColleagues(name: string, wrong: Wrong): Trial {
       ledger.note({ attack, world, what: "cases on accounts, without wrong passwords" }, before.length);
       const cases = (await attacked.ground.cases()).filter(isOnAccount);
       const accused = cases.filter((each) => !isExcused(each.website_account_id));
-      const row = { attack, world, what: "cases on accounts" } as const;
-      if (wrong.ips.length < addressesOfSlowGuessing) ledger.goal(row, accused.length, 0, worstOf(accused));
-      else ledger.note(row, accused.length);
-      const loud = accused.filter((each) => each.recommended_action !== "MONITOR");
-      ledger.goal({ attack, world, what: "cases on accounts above MONITOR" }, loud.length, 0, worstOf(loud));
+      ledger.goal({ attack, world, what: "cases on accounts" }, accused.length, 0, worstOf(accused));
       if (wrong.perColleague >= failuresBeforeGuess)
         ledger.note({ attack, world, what: "cases on customers without earlier log-ins" }, cases.length - accused.length);
     },
@@ -114,7 +107,7 @@ function accuseColleagues(name: string, wrong: Wrong): Trial {
 }
 
 // Four wrong passwords from four networks of one IPv6 block, then the owner logs in on the usual device. The control uses four
-// blocks, which opens a case.
+// blocks, which opens a case about one of them, and none about the account.
 function guessFromBlock(): Trial {
   const attack = "own cookies, four wrong passwords from one IPv6 block";
   return {
@@ -141,9 +134,10 @@ function guessFromBlock(): Trial {
         world,
         story((index) => `2001:db8:${index + 1}:1::9`),
       );
-      const opened = (await naive.ground.cases()).filter(isOnAccount).length;
-      if (opened === 0) setting.ledger.fail(`${attack}, ${world}: four blocks open no case, so this proves nothing`);
-      setting.ledger.note({ attack, world, what: "cases on accounts, from four blocks" }, opened);
+      const opened = await naive.ground.cases();
+      if (opened.length === 0) setting.ledger.fail(`${attack}, ${world}: four blocks open no case, so this proves nothing`);
+      const accused = opened.filter(isOnAccount);
+      setting.ledger.goal({ attack, world, what: "cases on accounts, from four blocks" }, accused.length, 0, worstOf(accused));
       const attempt = story((index) => `2001:db8:66:${index + 1}::9`);
       const attacked = await playOn(setting, world, attempt);
       judgeActs(setting, attack, attacked, [...actsOf(attempt, "wrong passwords"), ...actsOf(attempt, "login")]);

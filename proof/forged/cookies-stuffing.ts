@@ -11,6 +11,8 @@ import type { Trial } from "./trial.ts";
 const world = "server";
 
 const padsPerTry = 10;
+// This many failing accounts are an attack, whoever else logs in at the source.
+const accountsOfAnySource = 24;
 
 function isTried({ name }: Stage): boolean {
   return name.startsWith("stuffing");
@@ -57,11 +59,13 @@ function padStuffing(): Trial {
         }
       }
       if (scale === "short") return;
-      // In an office, too, one account logs in for two that fail. So each own account hides two victims. Measured, without a
-      // goal.
-      const many = await playOn(setting, world, padded(story, 6, ["login_succeeded"]));
-      const found = foundAfter(story, many.decisions);
-      ledger.note({ attack, world, what: "accounts tried when found, with 6 own accounts that log in" }, found);
+      // In an office, too, one account logs in for two that fail. So each own account hides two victims, but not more than 24 in
+      // all.
+      for (const own of [6, 24]) {
+        const many = await playOn(setting, world, padded(story, own, ["login_succeeded"]));
+        const what = `accounts tried when found, with ${own} own accounts that log in`;
+        ledger.goal({ attack, world, what }, foundAfter(story, many.decisions), accountsOfAnySource);
+      }
     },
   };
 }
@@ -146,6 +150,34 @@ function collide(): Trial {
   };
 }
 
+const farmed = 40;
+const signUpsOfBlock = 16;
+
+// Each sign-up comes from another /64 of one /48, with a new device.
+function farmInBlock(): Trial {
+  const attack = "own cookies, sign-ups from one IPv6 block";
+  return {
+    attack,
+    world,
+    run: async (setting) => {
+      const { ledger } = setting;
+      const base = Date.now();
+      const acts = repeat(farmed, (index) => {
+        const from = { device: uuidLike(8100 + index), ip: `2001:db8:66:${(index + 1).toString(16)}::9`, agent: agents[0] };
+        return act({ ...from, account: `farmed-${index}` }, "signup", base - 9 * minute + index * 10_000, {
+          id: `stuffed-${index}`,
+        });
+      });
+      const story: Story = { stages: [crowd(base), { name: "farm", acts }] };
+      const { ground, decisions } = await playOn(setting, world, story);
+      ledger.goal({ attack, world, what: "sign-ups when found" }, foundAfter(story, decisions), signUpsOfBlock);
+      const subjects = await ground.subjects();
+      ledger.goal({ attack, world, what: "cases of the block lost" }, 1 - (await ground.casesAbout("network:")), 0);
+      ledger.goal({ attack, world, what: "cases in all" }, subjects.length, 1, subjects.slice(0, 5).join(", "));
+    },
+  };
+}
+
 const sprayed = 30;
 const rounds = 4;
 // The rule about a network needs this many accounts.
@@ -185,5 +217,6 @@ export const cookieStuffingTrials: Trial[] = [
   { ...changeCookies(4), isOnlyFull: true },
   { ...changeCookies(1), isOnlyFull: true },
   collide(),
+  farmInBlock(),
   sprayFromBlock(),
 ];

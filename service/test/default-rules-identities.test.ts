@@ -51,10 +51,45 @@ test("rule signups_address: the eighth sign-up from one address within an hour o
       overall_risk_score: 3,
       primary_fraud_label: "Synthetic",
       recommended_action: "MONITOR",
-      summary: "8 sign-ups were made from one address within an hour.",
+      summary: "8 sign-ups were made from one address within an hour. From its IPv6 block: 0.",
     },
   });
-  expect(shownValues(found, "signups_address")).toEqual({ "ip.signups_1h": 8 });
+  expect(shownValues(found, "signups_address")).toEqual({ "ip.signups_1h": 8, "ip.block_signups_1h": 0 });
+});
+
+const inBlock = (index: number) => ({
+  minute: index,
+  ip: `2001:db8:66:${(index + 1).toString(16)}::1`,
+  device_id: `device-${index}`,
+});
+
+test("rule signups_address: 16 sign-ups from one IPv6 block, each from a new /64, open one case about the block", async () => {
+  const stage = await Stage.open();
+  const played = await stage.play(signups(50, inBlock));
+  expect(played.findIndex(({ rules }) => rules.includes("signups_address"))).toBe(15);
+  expect(await stage.onlyCase()).toMatchObject({ subject: "network:2001:db8:66::/48", website_account_id: "UNKNOWN" });
+});
+
+test("rule signups_address: log-ins in between do not hide the sign-ups of an IPv6 block", async () => {
+  const stage = await Stage.open();
+  const steps = signups(16, inBlock).flatMap((step, index) => {
+    const logins = Array.from({ length: 8 }, (_, own): Step => ({
+      ...step,
+      minute: step.minute + own / 100,
+      type: "login_succeeded",
+      website_account_id: `own-${index}-${own}`,
+    }));
+    return [...logins, { ...step, minute: step.minute + 0.5 }];
+  });
+  expect((await stage.playLast(steps)).rules).toContain("signups_address");
+});
+
+test("rule signups_address: 40 sign-ups from the IPv4 addresses of one carrier, or from many IPv6 blocks, are no attack", async () => {
+  for (const ip of [(index: number) => `192.0.2.${index % 10}`, (index: number) => `2001:db8:${index.toString(16)}::1`]) {
+    const stage = await Stage.open();
+    await stage.play(signups(40, (index) => ({ minute: index, ip: ip(index), device_id: `device-${index}` })));
+    expect(await stage.cases()).toEqual([]);
+  }
 });
 
 test("rule signups_address: twelve sign-ups from one address make one case about the address, and none about an account", async () => {

@@ -122,6 +122,8 @@ test("rule stuffing_address: the eighth account that fails from one address with
     "account.device_is_new": false,
     "device.is_known": true,
     "login.ratio": 0,
+    "login.history": 0,
+    "account.ip_is_known": false,
   });
 });
 
@@ -169,18 +171,18 @@ test("rule stuffing_address: page views by the same browsers in between do not h
 
 const slowly = (index: number) => ({ minute: index * 470, website_account_id: "victim", ip: `198.51.${index}.1` });
 
-test("rule stuffing_slow: failures from a fourth address within a day open a Bot case for the account", async () => {
+test("rule stuffing_slow: failures from a fourth address within a day open a Bot case for that address", async () => {
   const stage = await Stage.open();
   const played = await stage.play(failures(4, slowly));
   expect(played.map(({ rules }) => rules)).toEqual([[], [], [], ["stuffing_slow"]]);
   const found = await stage.onlyCase();
   expect(found).toMatchObject({
-    subject: "account:victim",
-    website_account_id: "victim",
+    subject: "ip:198.51.3.1",
+    website_account_id: "UNKNOWN",
     details: {
       overall_risk_score: 3,
       primary_fraud_label: "Bot",
-      summary: "Log-ins to this account failed from 4 addresses within a day.",
+      summary: "Log-ins to one account failed from 4 addresses within a day.",
     },
   });
   expect(shownValues(found, "stuffing_slow")).toMatchObject({ "account.failed_ips_24h": 4, "device.is_known": false });
@@ -258,6 +260,8 @@ test("rule password_spraying: tries on 20 accounts from 3 addresses of one netwo
     "account.device_is_new": false,
     "device.is_known": false,
     "login.ratio": 0,
+    "login.history": 0,
+    "account.ip_is_known": false,
   });
 });
 

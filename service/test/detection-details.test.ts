@@ -12,15 +12,20 @@ function tries(count: number, make: (index: number) => Partial<Step>): Step[] {
   return Array.from({ length: count }, (_, index): Step => ({ minute: index / 10, type: "login_failed", ...make(index) }));
 }
 
-test("decisions: if a failed log-in opens a case for its account and one for its address, both lead to the same decision", async () => {
+test("decisions: if a sign-up opens a case for its account and one for its device, both lead to one decision with their score", async () => {
   const stage = await Stage.open();
-  const others = tries(7, (index) => ({ website_account_id: `user-${index}`, ip: "192.0.2.7" }));
-  const guesses = tries(3, (index) => ({ website_account_id: "victim", ip: `10.0.${index}.1` }));
-  const both: Step = { minute: 2, type: "login_failed", website_account_id: "victim", ip: "192.0.2.7" };
-  const last = await stage.playLast([...others, ...guesses, both]);
-  expect(last.rules.toSorted()).toEqual(["stuffing_address", "stuffing_slow"]);
+  const signups = Array.from({ length: 4 }, (_, minute): Step => ({
+    minute,
+    type: "signup",
+    website_account_id: `new-${minute}`,
+    device_id: "tablet",
+    attributes: { email: minute === 3 ? "a@mailinator.com" : "a@example.com" },
+  }));
+  const last = await stage.playLast(signups);
+  expect(last.rules.toSorted()).toEqual(["signups_device", "signups_disposable"]);
   const cases = await stage.cases();
-  expect(cases.map(({ subject }) => subject).toSorted()).toEqual(["account:victim", "ip:192.0.2.7"]);
+  expect(cases.map(({ subject }) => subject).toSorted()).toEqual(["account:new-3", "device:tablet"]);
+  expect([last.score, ...cases.map(({ details }) => details.overall_risk_score)]).toEqual([3, 3, 3]);
   const predictions = cases.map(({ fraud_occurrences: occurrences }) =>
     Object.values(occurrences).map((each) => each.prediction_id),
   );
@@ -34,7 +39,7 @@ test("addresses: a host that uses a new IPv6 address of its /64 for every try co
   const stage = await Stage.open();
   await stage.play(tries(12, (index) => ({ website_account_id: `user-${index}`, ip: `2001:db8:1:2::${index + 1}` })));
   const found = await stage.onlyCase();
-  expect(found).toMatchObject({ subject: "ip:2001:db8:1:2::/64", website_account_id: "UNKNOWN" });
+  expect(found).toMatchObject({ subject: "network:2001:db8:1::/48", website_account_id: "UNKNOWN" });
   const apart = await Stage.open();
   await apart.play(tries(12, (index) => ({ website_account_id: `user-${index}`, ip: `2001:db8:${index + 1}:2::1` })));
   expect(await apart.cases()).toEqual([]);

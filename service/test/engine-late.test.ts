@@ -46,7 +46,7 @@ const bursts = (): Burst[] => [
     website_account_id: `sa-${n}`,
     ip: "192.0.2.1",
   })),
-  burst("stuffing_slow", "account:slow", 4, 7 * hourMs, (n) => ({ ...failed, website_account_id: "slow", ip: `10.0.${n}.1` })),
+  burst("stuffing_slow", "ip:10.0.3.1", 4, 7 * hourMs, (n) => ({ ...failed, website_account_id: "slow", ip: `10.0.${n}.1` })),
   burst("password_spraying", "network:198.51.100.0/24", 20, 3 * minuteMs, (n) => ({
     ...failed,
     website_account_id: `ps-${n}`,

@@ -9,9 +9,10 @@ import {
 import { observe, type Observed } from "../src/detection/features.ts";
 import { loginValues, suspectHeld } from "../src/detection/habits.ts";
 import { Ring } from "../src/detection/ring.ts";
-import { kindOf, type AccountFlags, type EnrichedActivity, type Scene } from "../src/detection/scene.ts";
+import { isOfItsSource, kindOf, type AccountFlags, type EnrichedActivity, type Scene } from "../src/detection/scene.ts";
 import { sparse } from "../src/detection/vector.ts";
 import type { BrowserFacts, RecordedActivity } from "../src/domain/activity.ts";
+import { blockOf } from "../src/domain/address.ts";
 
 type Enriched = Omit<EnrichedActivity, "activity" | "at" | "network">;
 // An activity at the given minute of the world, with what its address and user agent say. `facts` are those of the browser.
@@ -68,7 +69,7 @@ export class SmallWorld {
 
   #scene(event: EnrichedActivity, given: Known): Scene {
     const { website_account_id: account, device_id: device, ip, session_id: session, type } = event.activity;
-    const isLinked = type !== "login_failed" && type !== "fraud_report" && account !== undefined && device !== undefined;
+    const isLinked = isOfItsSource(event.activity) && account !== undefined && device !== undefined;
     const pair = `pair:${account}:${device}`;
     const isNewPair = isLinked && !this.#known.has(pair);
     if (isLinked) this.#known.set(pair, true);
@@ -97,6 +98,7 @@ export class SmallWorld {
       network: type.startsWith("login_") && event.network !== "" ? this.#entity(`network:${event.network}`, null) : null,
       session: session === undefined ? null : this.#once<SessionFacts>(`session:${session}`, () => newSessionFacts(event.at)),
       block: null,
+      signups: type === "signup" && ip?.includes(":") ? this.#entity(`signups:${blockOf(ip)}`, null) : null,
       isNewPair,
       tenantHasBrowser,
       serverTells: this.#serverTells,

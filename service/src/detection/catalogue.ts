@@ -26,6 +26,8 @@ const ring = (...words: Words): Field => ({ ...number(...words), isRing: true })
 const flag = (...words: Words): Field => field("boolean", ...words);
 const text = (...words: Words): Field => field("string", ...words);
 
+const signedUp = "Distinct accounts that signed up. A sign-up that both a server and a page report counts once.";
+
 const eventFields: Field[] = [
   text("00", "event.type", "Activity", "The activity's type, for example `login_succeeded` or `custom:add_to_cart`."),
   text("01", "event.origin", "Sent by", "`server` or `browser`."),
@@ -80,6 +82,12 @@ const accountFields: Field[] = [
   ring("0q", "account.ips_24h", "Addresses in 24 hours", "Distinct addresses. A /48 of IPv6 counts as one."),
   ring("0r", "account.countries_24h", "Countries in 24 hours", "Distinct known countries of the addresses."),
   flag("0s", "account.device_is_new", "New device", "The account has log-ins, but none from this device."),
+  flag(
+    "2l",
+    "account.ip_is_known",
+    "Known address",
+    "The account has logged in from this address. A /64 of IPv6 is one address.",
+  ),
   flag("0t", "account.country_is_new", "New country", "The account has log-ins from known countries, but none from this one."),
   flag("0u", "account.asn_is_new", "New network", "The account has log-ins from known networks, but none from this one."),
   number(
@@ -127,18 +135,8 @@ const deviceFields: Field[] = [
   ring("19", "device.failed_logins_10m", "Failed log-ins on the device in 10 minutes", "On any account."),
   ring("1a", "device.failed_logins_1h", "Failed log-ins on the device in 1 hour", "On any account."),
   ring("1b", "device.failed_accounts_1h", "Accounts with failed log-ins on the device in 1 hour", "Distinct accounts."),
-  ring(
-    "1c",
-    "device.signups_1h",
-    "Sign-ups on the device in 1 hour",
-    "Distinct accounts that signed up. A sign-up that both a server and a page report counts once.",
-  ),
-  ring(
-    "1d",
-    "device.signups_24h",
-    "Sign-ups on the device in 24 hours",
-    "Distinct accounts that signed up. A sign-up that both a server and a page report counts once.",
-  ),
+  ring("1c", "device.signups_1h", "Sign-ups on the device in 1 hour", signedUp),
+  ring("1d", "device.signups_24h", "Sign-ups on the device in 24 hours", signedUp),
   ring("1e", "device.ips_1h", "Addresses of the device in 1 hour", "Distinct addresses."),
   ring("1f", "device.countries_24h", "Countries of the device in 24 hours", "Distinct known countries."),
   number(
@@ -165,17 +163,13 @@ const addressFields: Field[] = [
   ring("1m", "ip.failed_logins_1h", "Failed log-ins from the address in 1 hour", "On any account."),
   ring("1n", "ip.failed_accounts_10m", "Accounts with failed log-ins from the address in 10 minutes", "Distinct accounts."),
   ring("1o", "ip.failed_accounts_1h", "Accounts with failed log-ins from the address in 1 hour", "Distinct accounts."),
+  ring("1p", "ip.signups_1h", "Sign-ups from the address in 1 hour", signedUp),
+  ring("1q", "ip.signups_24h", "Sign-ups from the address in 24 hours", signedUp),
   ring(
-    "1p",
-    "ip.signups_1h",
-    "Sign-ups from the address in 1 hour",
-    "Distinct accounts that signed up. A sign-up that both a server and a page report counts once.",
-  ),
-  ring(
-    "1q",
-    "ip.signups_24h",
-    "Sign-ups from the address in 24 hours",
-    "Distinct accounts that signed up. A sign-up that both a server and a page report counts once.",
+    "2k",
+    "ip.block_signups_1h",
+    "Sign-ups from the IPv6 block in 1 hour",
+    "Distinct accounts that signed up from the /48 of the address; 0 for IPv4.",
   ),
   ring(
     "1r",

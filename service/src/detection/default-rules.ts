@@ -9,8 +9,9 @@ const isMoney = `event.type in ["payment", "transfer"]`;
 const isStrangeDevice = `(session.began_on_new_device || account.device_is_new || !device.is_known)`;
 
 // A log-in by somebody else: a failed one, or one on a strange device that is not usual otherwise. An attack on an address or a
-// network must not accuse the people who log in there as usual.
-const isStrangersLogin = `(event.type == "login_failed" || ((account.device_is_new || !device.is_known) && login.ratio >= 0))`;
+// network must not accuse the people who log in there as usual. With a short history the ratio says nothing, but an address from
+// which the account has logged in before speaks for the owner.
+const isStrangersLogin = `(event.type == "login_failed" || ((account.device_is_new || !device.is_known) && login.ratio >= 0 && (login.history >= 4 || !account.ip_is_known)))`;
 
 // Raise this in a release that changes a default rule. When the release starts, each tenant gets the new definition of the rules
 // that nobody has edited, as a new version by `system`. Only new tenants get rules that are added here.
@@ -42,8 +43,9 @@ const stuffing: DefaultRule[] = [
   {
     rule_id: "stuffing_address",
     name: "Credential stuffing from one address",
-    // Accounts are compared with accounts, because anybody can log in to one account many times.
-    expression: `${isLogin} && ip.failed_accounts_10m >= 8 && ip.failed_accounts_1h > 2 * ip.login_accounts_1h && ${isStrangersLogin}`,
+    // Accounts are compared with accounts, because anybody can log in to one account many times. An attacker may have many
+    // accounts. But a count covers the last 64 events, so 24 failing accounts are a large share of any source.
+    expression: `${isLogin} && ip.failed_accounts_10m >= 8 && (ip.failed_accounts_1h > 2 * ip.login_accounts_1h || ip.failed_accounts_1h >= 24) && ${isStrangersLogin}`,
     sentence:
       "Log-ins to {ip.failed_accounts_10m} accounts failed from one address within 10 minutes. Accounts that logged in from it within the hour: {ip.login_accounts_1h}.",
     label: "Bot",
@@ -54,17 +56,17 @@ const stuffing: DefaultRule[] = [
   {
     rule_id: "stuffing_slow",
     name: "Slow guessing from many addresses",
-    expression: `${isLogin} && account.failed_ips_24h >= 4 && (account.device_is_new || !device.is_known) && (event.type == "login_failed" || login.ratio >= 0)`,
-    sentence: "Log-ins to this account failed from {account.failed_ips_24h} addresses within a day.",
+    expression: `${isLogin} && account.failed_ips_24h >= 4 && (account.device_is_new || !device.is_known) && ${isStrangersLogin}`,
+    sentence: "Log-ins to one account failed from {account.failed_ips_24h} addresses within a day.",
     label: "Bot",
     weight: 2.8,
-    about: "account",
+    about: "address",
     state: "on",
   },
   {
     rule_id: "password_spraying",
     name: "Password spraying",
-    expression: `${isLogin} && network.failed_accounts_1h >= 20 && network.ips_1h >= 3 && network.failed_accounts_1h > 3 * network.login_accounts_1h && ${isStrangersLogin}`,
+    expression: `${isLogin} && network.failed_accounts_1h >= 20 && network.ips_1h >= 3 && (network.failed_accounts_1h > 3 * network.login_accounts_1h || network.failed_accounts_1h >= 24) && ${isStrangersLogin}`,
     sentence:
       "Log-ins to {network.failed_accounts_1h} accounts failed from one network within an hour. Addresses used: {network.ips_1h}.",
     label: "Bot",
@@ -158,8 +160,8 @@ const identities: DefaultRule[] = [
   {
     rule_id: "signups_address",
     name: "Many sign-ups from one address",
-    expression: `event.type == "signup" && ip.signups_1h >= 8`,
-    sentence: "{ip.signups_1h} sign-ups were made from one address within an hour.",
+    expression: `event.type == "signup" && (ip.signups_1h >= 8 || ip.block_signups_1h >= 16)`,
+    sentence: "{ip.signups_1h} sign-ups were made from one address within an hour. From its IPv6 block: {ip.block_signups_1h}.",
     label: "Synthetic",
     weight: 2.7,
     about: "address",
@@ -193,7 +195,8 @@ const automation: DefaultRule[] = [
   {
     rule_id: "bot_past_login",
     name: "Automated browser past the log-in",
-    expression: `account.is_known && event.type != "login_failed" && (event.is_bot_agent || session.is_webdriver)`,
+    // Anybody can cause a failed log-in, and some of a site's own activities, such as a request for a new password.
+    expression: `account.is_known && event.type != "login_failed" && !(event.origin == "server" && event.type.startsWith("custom:")) && (event.is_bot_agent || session.is_webdriver)`,
     sentence:
       "A program uses the account. Bot user agent: {event.is_bot_agent}. Automation reported by the browser: {session.is_webdriver}.",
     label: "Bot",

@@ -72,6 +72,7 @@ const stories: Record<string, Story> = {
       "account.failed_ips_24h": 4,
       "account.devices_1h": 3,
       "account.devices_24h": 4,
+      "account.ip_is_known": true,
       "account.ips_1h": 4,
       "account.ips_24h": 5,
       "account.countries_24h": 3,
@@ -179,6 +180,16 @@ const stories: Record<string, Story> = {
       "ip.signups_1h": 1,
       "ip.signups_24h": 2,
     },
+  },
+  "the sign-ups of an IPv6 block": {
+    deeds: [
+      { minute: 0, type: "signup", website_account_id: "a", ip: "2001:db8:1:1::1" },
+      { minute: 1, type: "signup", website_account_id: "b", ip: "2001:db8:1:2::1" },
+      { minute: 2, type: "signup", website_account_id: "c", ip: "2001:db8:2:1::1" },
+      { minute: 60, type: "signup", website_account_id: "d", ip: "2001:db8:1:3::1" },
+    ],
+    group: "ip",
+    features: { "ip.accounts_10m": 1, "ip.accounts_1h": 1, "ip.signups_1h": 1, "ip.signups_24h": 1, "ip.block_signups_1h": 2 },
   },
   "windows of a network, in which only log-ins count": {
     deeds: [

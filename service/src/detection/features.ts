@@ -25,7 +25,7 @@ export type Observed = { context: RuleContext; ratio: LoginRatio | null; isShare
 
 // Adds the activity to the rings and facts of its entities, and returns the values that rules and scorers read.
 export function observe(scene: Scene): Observed {
-  const { event, device, ip, network, session } = scene;
+  const { event, device, ip, signups, network, session } = scene;
   const { at } = event;
   const context = contextOf({}, event.activity.attributes ?? {});
   // Entries of unverified pages count only when a page is scored.
@@ -38,6 +38,7 @@ export function observe(scene: Scene): Observed {
   else context.account["is_known"] = event.claimed !== undefined;
   if (device) readDevice(context.device, scene, device, except);
   if (ip) countWindows(context.ip, windows.ip, ip.ring, at, except);
+  if (signups) countWindows(context.ip, windows.signups, signups.ring, at, except);
   if (network) countWindows(context.network, windows.network, network.ring, at, except);
   const fresh = isLogin && scene.account ? ratioOfLogin(scene.account.facts, loginValues(event), scene.shares, at) : null;
   if (session) updateSession(session, event, scene.ringKey);
@@ -103,7 +104,7 @@ function ringKind(scene: Scene, isLogin: boolean): number {
 }
 
 function addToRings(scene: Scene, isLogin: boolean): void {
-  const { event, account, device, ip, network, block, ringKey } = scene;
+  const { event, account, device, ip, signups, network, block, ringKey } = scene;
   const { activity, at } = event;
   const kind = ringKind(scene, isLogin);
   const named = activity.website_account_id ?? event.claimed;
@@ -119,6 +120,7 @@ function addToRings(scene: Scene, isLogin: boolean): void {
     { ...base, address: activity.device_id === undefined ? 0 : shortRingHash(activity.device_id, ringKey) },
     kindBits.other,
   );
+  signups?.ring.add(base, kindBits.other);
   network?.ring.add(base, kindBits.other);
   if (block && block.ring !== network?.ring) block.ring.add(base, kindBits.other);
 }
@@ -166,6 +168,7 @@ function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene[
   into["is_fraudulent"] = flags.is_fraudulent;
   into["logins"] = facts.logins;
   into["device_is_new"] = isNew(facts.seen.device, activity.device_id === undefined ? "" : shortKey(activity.device_id));
+  into["ip_is_known"] = activity.ip !== undefined && Object.hasOwn(facts.seen.ip, shortKey(hostOf(activity.ip)));
   into["country_is_new"] = isNew(facts.seen.country, country);
   into["asn_is_new"] = isNew(facts.seen.asn, asn === 0 ? "" : String(asn));
   into["travel_kmh"] = travelSpeed(facts.last, event);

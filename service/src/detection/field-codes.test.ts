@@ -97,6 +97,8 @@ const given = `
 2h event.source
 2i ip.login_accounts_1h
 2j network.login_accounts_1h
+2k ip.block_signups_1h
+2l account.ip_is_known
 `;
 
 const pairs = given

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { active, ruleSet } from "../../test/verdict.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import type { Finding } from "../domain/finding.ts";
+import { addressSubject } from "../domain/rule.ts";
 import type { Features } from "./catalogue.ts";
 import type { LoginRatio } from "./entity.ts";
 import { findingsOf, type Found } from "./finding.ts";
@@ -31,7 +32,8 @@ function findAll({ rules, ratio, features, activity, minutesAgo = 0 }: Judged): 
   const context = contextOf({ "event.type": whole.type, "event.value": 7, ...features }, {});
   const verdict = judge(context, ruleSet(...rules), ratio ?? null);
   const heard = { source: "server" as const, claimed: undefined, crowd: null };
-  return findingsOf(verdict, { activity: whole, ...heard, at: now - minutesAgo * minuteMs, network: "AS64500", context }, now);
+  const origin = { address: addressSubject(whole.ip), network: "AS64500" };
+  return findingsOf(verdict, { activity: whole, ...heard, ...origin, at: now - minutesAgo * minuteMs, context }, now);
 }
 
 function findOne(judged: Judged): Finding {

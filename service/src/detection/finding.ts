@@ -1,7 +1,7 @@
 import { isOfSource, sessionIdleMs, sourceOf, subjectOf, type RecordedActivity } from "../domain/activity.ts";
-import { hostOf } from "../domain/address.ts";
 import { firstCharacters } from "../domain/field.ts";
 import { fraudTypeOf, type Finding, type Label } from "../domain/finding.ts";
+import type { Origin } from "../domain/rule.ts";
 import type { Source } from "../domain/source.ts";
 import { fields, never, ringSize, zeroOf, type Field, type FeatureValue } from "./catalogue.ts";
 import { scoreReport } from "./report.ts";
@@ -11,7 +11,7 @@ import { findPlace, type RuleContext } from "./vector.ts";
 // A finding and the subject of its case. `account` is null if the case has no account.
 export type Found = { finding: Finding; subject: string; account: string | null; activity: RecordedActivity };
 
-export type Observed = {
+export type Observed = Origin & {
   // The activity as it is stored: its address follows the tenant's ip_policy.
   activity: RecordedActivity;
   source: Source;
@@ -20,7 +20,6 @@ export type Observed = {
   // The source that the finding is about, if it names more accounts than its history explains.
   crowd: string | null;
   at: number;
-  network: string;
   context: RuleContext;
 };
 
@@ -63,6 +62,14 @@ export function findingsOf(verdict: Verdict, observed: Observed, nowMs: number):
   return found;
 }
 
+// The score that is stored with the activity. If the rules about the account and those about the source are judged separately,
+// their sum says nothing.
+export function scoreOfFindings(found: Found[], verdict: Verdict, activity: RecordedActivity): number {
+  const most = found.reduce<number>((score, { finding }) => Math.max(score, finding.score), 1);
+  if (!isOfSource(activity)) return Math.max(most, verdict.score);
+  return found.length === 0 ? Math.min(verdict.score, 2) : most;
+}
+
 const sourceWords: Record<string, string> = { device: "device", session: "session", ip: "address", network: "network" };
 
 // A case without an account must say where the attack came from.
@@ -84,13 +91,15 @@ function shownName(kind: string, name: string, { origin }: RecordedActivity): st
 
 // Returns the source that the fired rules are about. If they are about a device and its address, it is the device only if that
 // alone makes up most of the attack. Otherwise an attacker who takes a new device for every few tries would open a case for each.
-function sourceSubject({ fired }: Verdict, { activity, network, crowd, context }: Observed): string {
+// The same applies to an address and its network.
+function sourceSubject({ fired }: Verdict, { activity, address, network, crowd, context }: Observed): string {
   if (crowd !== null) return crowd;
   const about = new Set(fired.map(({ rule }) => rule.about));
-  const isOfAddress = about.has("address") && activity.ip !== undefined;
+  const isOfAddress = about.has("address") && address !== null;
+  const isOfNetwork = about.has("network") && network !== "";
   if (about.has("device") && !(isOfAddress && isOneOfMany(context))) return sourceOf(activity);
-  if (isOfAddress) return `ip:${hostOf(activity.ip ?? "")}`;
-  return about.has("network") && network !== "" ? `network:${network}` : sourceOf(activity);
+  if (isOfAddress && !(isOfNetwork && isSpread(context))) return address;
+  return isOfNetwork ? `network:${network}` : sourceOf(activity);
 }
 
 // Whether other devices at the same address make up half of the attack or more. If the count of the address is full, it may have
@@ -99,6 +108,11 @@ function isOneOfMany({ event, device, ip }: RuleContext): boolean {
   const name = event["type"] === "signup" ? "signups_24h" : "failed_accounts_1h";
   const [onDevice, onAddress] = [Number(device[name]), Number(ip[name])];
   return onAddress >= ringSize || 2 * onDevice <= onAddress;
+}
+
+// Whether other addresses of the same network make up half of the attack or more.
+function isSpread({ ip, network }: RuleContext): boolean {
+  return 2 * Number(ip["failed_accounts_1h"]) <= Number(network["failed_accounts_1h"]);
 }
 
 function partOf(verdict: Verdict, isIncluded: (active: ActiveRule) => boolean): Verdict {

@@ -35,6 +35,8 @@ export type Scene = {
   account: (Entity<AccountFacts> & { flags: AccountFlags; confirmed: number; falsePositives: number }) | null;
   device: (Entity<DeviceFacts> & { confirmed: number; confirmedRecently: number }) | null;
   ip: Entity<AddressFacts> | null;
+  // The sign-ups of the IPv6 /48, if the activity is one of them.
+  signups: Entity<AddressFacts> | null;
   network: Entity<AddressFacts> | null;
   // The block of addresses, if an unverified page named an account.
   block: Entity<AddressFacts> | null;
@@ -65,7 +67,6 @@ export const kindBits = {
 
 const sensitiveTypes = new Set(["password_changed", "email_changed", "mfa_changed", "payee_added"]);
 const valueTypes = new Set(["payment", "transfer"]);
-const untied = new Set(["login_failed", "fraud_report"]);
 
 export function isSensitive(type: string): boolean {
   return sensitiveTypes.has(type);
@@ -75,16 +76,21 @@ export function isValue(type: string): boolean {
   return valueTypes.has(type);
 }
 
-// Whether the session belongs to the account that the activity names. Anybody can cause a failed log-in to any account. A report
-// names a session of the account, because the site's own people look it up.
-export function isOfItsAccount({ type }: RecordedActivity): boolean {
-  return type !== "login_failed";
+// Whether the session belongs to the account that the activity names. Anybody can cause a failed log-in to any account, and some
+// of a site's own activities, such as a request for a new password. A report names a session of the account, because the site's
+// own people look it up.
+export function isOfItsAccount({ type, origin }: RecordedActivity): boolean {
+  return type !== "login_failed" && !(origin === "server" && type.startsWith("custom:"));
 }
 
-// Whether the activity ties its account to its session and device, because its sender was signed in. A failed log-in or a report
-// can name an account that is not its sender's. So can a site's own activity, such as a request for a new password.
-export function isTie({ type, origin, website_account_id: account }: RecordedActivity): boolean {
-  return origin === "server" && account !== undefined && !untied.has(type) && !type.startsWith("custom:");
+// Whether the account was active on the activity's device and address. A report may come from the site's own people.
+export function isOfItsSource(activity: RecordedActivity): boolean {
+  return activity.type !== "fraud_report" && isOfItsAccount(activity);
+}
+
+// Whether the activity ties its account to its session and device, because its sender was signed in.
+export function isTie(activity: RecordedActivity): boolean {
+  return activity.origin === "server" && activity.website_account_id !== undefined && isOfItsSource(activity);
 }
 
 export function kindOf(type: string): number {

@@ -47,6 +47,7 @@ const ipWindows: Window[] = [
   ["signups_1h", hourMs, kindBits.signup, "peer"],
   ["signups_24h", dayMs, kindBits.signup, "peer"],
 ];
+const signupWindows: Window[] = [["block_signups_1h", hourMs, kindBits.signup, "peer"]];
 const networkWindows: Window[] = [
   ["failed_accounts_1h", hourMs, kindBits.failed, "peer"],
   ["failed_logins_1h", hourMs, kindBits.failed],
@@ -55,7 +56,13 @@ const networkWindows: Window[] = [
   ["ips_1h", hourMs, 0, "address"],
 ];
 
-export const windows = { account: accountWindows, device: deviceWindows, ip: ipWindows, network: networkWindows };
+export const windows = {
+  account: accountWindows,
+  device: deviceWindows,
+  ip: ipWindows,
+  signups: signupWindows,
+  network: networkWindows,
+};
 
 // `except` are the kinds that are not counted.
 export function countWindows(into: RuleContext["account"], counted: Window[], ring: Ring, at: number, except: number): void {

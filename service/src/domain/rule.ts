@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { isOfSource, sourceOf, subjectOf, type Activity } from "./activity.ts";
 import { Failure, notFound, type FieldError } from "./failure.ts";
-import { hostOf } from "./address.ts";
+import { subscriberOf } from "./address.ts";
 import { Time } from "./field.ts";
 import { labels } from "./finding.ts";
 
@@ -29,7 +29,7 @@ const definition = {
   }),
   about: Type.Enum(["account", "device", "address", "network"], {
     description:
-      "What the case is about if a failed log-in or a sign-up matches: the named account, or the source (then the case has no account), so that one attack on many accounts is one case. If other activity that names an account matches, the case is always about the account.",
+      "What the case is about if a failed log-in or a sign-up matches: the named account, or the source (then the case has no account), so that one attack on many accounts is one case. For IPv6 an address is the /48. If other activity that names an account matches, the case is always about the account.",
   }),
   state: Type.Enum([...ruleStates], { description: "`shadow` records hits and acts on nothing." }),
 };
@@ -64,10 +64,24 @@ export type Rule = RuleVersion;
 
 // Returns the subject of a rule's hit, which is also the subject of the case that detection would open. The outcome that
 // investigators give to that subject counts for the hit.
-export function hitSubject(activity: Activity, about: RuleDefinition["about"], network: string): string {
+export function hitSubject(activity: Activity, about: RuleDefinition["about"], { address, network }: Origin): string {
   if (about === "account" || !isOfSource(activity)) return subjectOf(activity);
   if (about === "network" && network !== "") return `network:${network}`;
-  return about === "address" && activity.ip !== undefined ? `ip:${hostOf(activity.ip)}` : sourceOf(activity);
+  return about === "address" && address !== null ? address : sourceOf(activity);
+}
+
+// Where an activity came from, as the tenant's ip_policy allows to store it.
+export type Origin = {
+  // The subject of a case about the address; null without an address.
+  address: string | null;
+  // The autonomous system or the block of addresses. Empty without an address.
+  network: string;
+};
+
+// Somebody who has an IPv6 /48 can use a new address for each try, so a case about one of its addresses is about the whole.
+export function addressSubject(ip: string | undefined, keepIp = (kept: string) => kept): string | null {
+  if (ip === undefined) return null;
+  return ip.includes(":") ? `network:${keepIp(subscriberOf(ip))}` : `ip:${keepIp(ip)}`;
 }
 
 export const Precision = Type.Object(

@@ -8,7 +8,7 @@ import type { Statement } from "../db/postgres/sql.ts";
 import { Tally } from "../detection/backtest.ts";
 import { compileDraft, featuresOf, type Draft } from "../detection/draft.ts";
 import { RuleFault } from "../detection/fault.ts";
-import { hitSubject } from "../domain/rule.ts";
+import { addressSubject, hitSubject } from "../domain/rule.ts";
 import { daysOf, progressOf, type BacktestRequest, type ExampleKey, type StoredResult } from "../domain/backtest.ts";
 import { blockOf } from "../domain/address.ts";
 import { Worker } from "./worker.ts";
@@ -194,9 +194,9 @@ function subjectOfHit(
     ...(row.device_id !== null && { device_id: row.device_id }),
     ...(row.ip !== null && { ip: row.ip }),
   };
-  if (about !== "network") return hitSubject(activity, about, "");
+  if (about !== "network") return hitSubject(activity, about, { address: addressSubject(activity.ip), network: "" });
   const asn = Number(featuresOf(decision)["event.asn"] ?? 0);
-  return hitSubject(activity, about, networkOf(asn, row.ip));
+  return hitSubject(activity, about, { address: null, network: networkOf(asn, row.ip) });
 }
 
 // Names a network the same way as enrichment does.

@@ -10,12 +10,12 @@ import { addIdentityCounts } from "../db/identity.ts";
 import { saveRuleLimits } from "../db/rule-limits.ts";
 import { addRuleHits, addRuleSubjects, type RuleSubject } from "../db/rules.ts";
 import { observe } from "../detection/features.ts";
-import { findingsOf, type Found, type Observed as Seen } from "../detection/finding.ts";
+import { findingsOf, scoreOfFindings, type Found, type Observed as Seen } from "../detection/finding.ts";
 import type { EnrichedActivity } from "../detection/scene.ts";
 import { decisionText, judge, type RuleSet, type Verdict } from "../detection/score.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
-import { hitSubject } from "../domain/rule.ts";
+import { addressSubject, hitSubject } from "../domain/rule.ts";
 import type { Source } from "../domain/source.ts";
 import { believeBatch, identityCounts } from "./belief.ts";
 import { openOrJoin, type Batch, type Clock } from "./cases.ts";
@@ -168,14 +168,14 @@ function judgeOne(
   // Without an autonomous system the network is a block of addresses, which follows the tenant's ip_policy too.
   const network = event.network.includes("/") ? keepIp(event.network) : event.network;
   const crowd = crowdSubject(event, keepIp);
-  const observed = { activity, source, claimed, crowd, at, network, context };
+  const observed = { activity, source, claimed, crowd, at, address: addressSubject(ip, keepIp), network, context };
   const found = findingsOf(verdict, observed, nowMs);
   return {
     id_key,
     activity,
     source,
     claimed_account_id: activity.website_account_id === undefined ? (claimed ?? null) : null,
-    score: found.reduce<number>((most, { finding }) => Math.max(most, finding.score), verdict.score),
+    score: scoreOfFindings(found, verdict, activity),
     decision: decisionText(verdict, context),
     hits: hitsOf(verdict, observed),
     found,
@@ -191,7 +191,7 @@ function crowdSubject({ activity, crowd }: EnrichedActivity, keepIp: (ip: string
 
 function hitsOf({ fired, shadow }: Verdict, observed: Seen): Hit[] {
   if (fired.length === 0 && shadow.length === 0) return [];
-  const { activity, context, network } = observed;
+  const { activity, context } = observed;
   const { activity_id, website_account_id, occurred_at } = activity;
   const at = new Date(timeOf(activity)).toISOString();
   return [...fired, ...shadow].map(({ rule, sentence }, index) => ({
@@ -199,7 +199,7 @@ function hitsOf({ fired, shadow }: Verdict, observed: Seen): Hit[] {
     is_shadow: index >= fired.length,
     // The day on which it happened, not the day on which it was reported.
     day: at.slice(0, 10),
-    subject: observed.crowd ?? hitSubject(activity, rule.about, network),
+    subject: observed.crowd ?? hitSubject(activity, rule.about, observed),
     at,
     last_activity: {
       activity_id,

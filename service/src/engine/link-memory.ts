@@ -1,6 +1,6 @@
 import type { Queryable } from "../db/postgres/database.ts";
 import { findConfirmedOnDevices, findLinks, findOutcomeCounts, saveLinks, type Link, type SeenLink } from "../db/links.ts";
-import type { EnrichedActivity } from "../detection/scene.ts";
+import { isOfItsSource, type EnrichedActivity } from "../detection/scene.ts";
 import { accountSubject } from "../domain/activity.ts";
 import { DeviceFrauds } from "./device-frauds.ts";
 
@@ -58,8 +58,8 @@ export class LinkMemory {
   // Returns true if the account was never active on the device before. A link is written only if it is new or was last written
   // long ago.
   see(event: EnrichedActivity): boolean {
-    const { website_account_id: account, device_id, ip, type } = event.activity;
-    if (type === "login_failed" || type === "fraud_report") return false;
+    const { website_account_id: account, device_id, ip } = event.activity;
+    if (!isOfItsSource(event.activity)) return false;
     const before = this.#linked.get(account ?? "");
     // The events of a visit arrive together and have the same links.
     if (before && before.device_id === device_id && before.ip === ip && Math.abs(event.at - before.at) < linkFreshMs)
@@ -84,10 +84,10 @@ export class LinkMemory {
     return isNewPair;
   }
 
-  // A failed log-in creates no links.
+  // What anybody can cause creates no links.
   #linksOf({ activity }: EnrichedActivity): Link[] {
-    const { website_account_id: a, device_id: device, ip, type } = activity;
-    if (a === undefined || type === "login_failed" || type === "fraud_report") return [];
+    const { website_account_id: a, device_id: device, ip } = activity;
+    if (a === undefined || !isOfItsSource(activity)) return [];
     return [
       ...(device === undefined ? [] : [{ kind: "account-device" as const, a, b: device }]),
       ...(ip === undefined ? [] : [{ kind: "account-ip" as const, a, b: this.#setting.keepIp(ip) }]),

@@ -30,7 +30,7 @@ import { isOfItsAccount, type AccountFlags, type EnrichedActivity, type Scene } 
 import { blockOf, hostOf } from "../domain/address.ts";
 import { Gathering } from "./gathering.ts";
 import { LinkMemory } from "./link-memory.ts";
-import { hasBlock, hasClaim, hasNetwork, namesIn, sharedNames, sourcesIn, totalName } from "./names.ts";
+import { hasBlock, hasClaim, hasNetwork, hasSignups, namesIn, sharedNames, sourcesIn, totalName } from "./names.ts";
 import { claimOnly, noteTies, sourced, type Known as Witness, type Trust } from "./vouching.ts";
 
 const promptMs = 3 * 60 * 60 * 1000;
@@ -123,6 +123,7 @@ export class Memory {
             },
       ...source,
       block: hasClaim(event) ? block : null,
+      signups: hasSignups(event) ? this.#entity<AddressFacts>("ip", blockOf(activity.ip ?? ""), () => null) : null,
       device: onDevice && this.#withFrauds(onDevice, event),
       network: hasNetwork(event) ? this.#entity<AddressFacts>("network", event.network, () => null) : null,
       session,

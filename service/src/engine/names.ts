@@ -9,6 +9,8 @@ export const totalName = "total";
 
 const isLogin = ({ type }: RecordedActivity) => type === "login_succeeded" || type === "login_failed";
 export const hasNetwork = ({ activity, network }: EnrichedActivity) => isLogin(activity) && network !== "";
+// Somebody with an IPv6 /48 can sign up from a new /64 each time, so the sign-ups of the /48 are counted together.
+export const hasSignups = ({ activity: { type, ip } }: EnrichedActivity) => type === "signup" && ip?.includes(":") === true;
 export const hasBlock = ({ source }: EnrichedActivity) => source === "page";
 export const hasClaim = ({ activity, source, claimed }: EnrichedActivity) =>
   source === "page" && (claimed ?? activity.website_account_id) !== undefined;
@@ -19,6 +21,7 @@ export function sourcesIn(events: EnrichedActivity[]): Record<"device" | "ip" | 
     const { device_id: device, ip } = event.activity;
     if (device !== undefined) names.device.add(device);
     if (ip !== undefined) names.ip.add(hostOf(ip));
+    if (ip !== undefined && hasSignups(event)) names.ip.add(blockOf(ip));
     if (hasNetwork(event)) names.network.add(event.network);
     if (ip !== undefined && hasBlock(event)) names.network.add(blockOf(ip));
   }
