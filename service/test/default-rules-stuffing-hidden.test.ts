@@ -65,6 +65,14 @@ test("rule stuffing_address: people who log in as usual at the attacked address 
   expect((await stage.cases()).map(({ subject }) => subject)).toEqual(["ip:192.0.2.7"]);
 });
 
+const loginAt = (minute: number, index: number, device: string | undefined): Step => ({
+  minute: minute + index / 100,
+  type: "login_succeeded",
+  website_account_id: `person-${index}`,
+  ip: "192.0.2.7",
+  ...(device !== undefined && { device_id: `${device}-${index}` }),
+});
+
 test.each([
   ["without device ids", undefined, undefined],
   ["with a second device", "laptop", "phone"],
@@ -72,20 +80,13 @@ test.each([
   "rule stuffing_address: customers with three log-ins at the attacked address are not accused, %s",
   async (_, first, second) => {
     const stage = await Stage.open();
-    const at = (minute: number, index: number, device: string | undefined): Step => ({
-      minute: minute + index / 100,
-      type: "login_succeeded",
-      website_account_id: `person-${index}`,
-      ip: "192.0.2.7",
-      ...(device !== undefined && { device_id: `${device}-${index}` }),
-    });
-    const before = people.flatMap((_person, index) => [3, 2, 1].map((ago) => at(-ago * day, index, first)));
+    const before = people.flatMap((_person, index) => [3, 2, 1].map((ago) => loginAt(-ago * day, index, first)));
     await stage.play([...before, ...failures(40, (index) => ({ minute: index * 0.2, ip: "192.0.2.7" }))]);
-    const played = await stage.play(people.map((_person, index) => at(8.5, index, second)));
+    const played = await stage.play(people.map((_person, index) => loginAt(8.5, index, second)));
     expect(played.flatMap(({ rules }) => rules)).toEqual([]);
     // A stranger's log-in there still opens a case, also in an account with a short history.
-    const elsewhere = [3, 2, 1].map((ago) => ({ ...at(-ago * day, 9, first), ip: "198.51.100.20" }));
-    const last = await stage.playLast([...elsewhere, at(9, 9, second)]);
+    const elsewhere = [3, 2, 1].map((ago) => ({ ...loginAt(-ago * day, 9, first), ip: "198.51.100.20" }));
+    const last = await stage.playLast([...elsewhere, loginAt(9, 9, second)]);
     expect(last.rules).toEqual(["stuffing_address"]);
     expect((await stage.cases()).map(({ subject }) => subject)).toEqual(["ip:192.0.2.7", "account:person-9"]);
   },

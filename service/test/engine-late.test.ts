@@ -46,7 +46,7 @@ const bursts = (): Burst[] => [
     website_account_id: `sa-${n}`,
     ip: "192.0.2.1",
   })),
-  burst("stuffing_slow", "ip:10.0.3.1", 4, 7 * hourMs, (n) => ({ ...failed, website_account_id: "slow", ip: `10.0.${n}.1` })),
+  burst("stuffing_slow", "ip:10.0.*.1", 4, 7 * hourMs, (n) => ({ ...failed, website_account_id: "slow", ip: `10.0.${n}.1` })),
   burst("password_spraying", "network:198.51.100.0/24", 20, 3 * minuteMs, (n) => ({
     ...failed,
     website_account_id: `ps-${n}`,
@@ -82,9 +82,9 @@ const bursts = (): Burst[] => [
   })),
 ];
 
-// The last scored sign-up of a farm is the one that is found.
+// The last scored sign-up of a farm is the one that is found, and the last scored address of slow guessing.
 function anyOf(subject: string): string {
-  return subject.replace(/^(account:(?:farm|mill|throw))-\d$/, "$1-*");
+  return subject.replace(/^(account:(?:farm|mill|throw))-\d$/, "$1-*").replace(/^ip:10\.0\.\d\.1$/, "ip:10.0.*.1");
 }
 
 async function rulesBySubject(tenantId: string): Promise<Record<string, string[]>> {
