@@ -165,8 +165,7 @@ test.each([
 });
 
 test("quotas: a hundred accounts that flood a key do not use up what other visitors need", () => {
-  const of = (n: number) => ({ ...signed(n % 100), session_id: `flood-${n % 100}` });
-  const { unsigned, signed: ofOthers } = visitorsIn({ blocks: 3, hosts: 4, of });
+  const { unsigned, signed: ofOthers } = visitorsIn({ blocks: 3, hosts: 4, of: (n) => signed(1_000 + (n % 100)) });
   expect(unsigned).toBeGreaterThan(0.98);
   expect(ofOthers).toBe(1);
 });

@@ -105,7 +105,8 @@ export class CollectorQuotas {
     const nowMs = this.#nowMs();
     const keys = keysOf(sender);
     if (!hasSigned && this.#address.isSpent(keys.address, nowMs)) return false;
-    const isSpent = (level: keyof typeof keys, share?: number) => this.#bytes[level]?.isSpent(keys[level], nowMs, 1, share) ?? false;
+    const isSpent = (level: keyof typeof keys, share?: number) =>
+      this.#bytes[level]?.isSpent(keys[level], nowMs, 1, share) ?? false;
     return !isSpent("address") && !isSpent("block") && !isSpent("key", isSpent("quietBlock") ? shares.loud : 1);
   }
 
@@ -165,9 +166,9 @@ function timesOf({ events, names }: Rates, share: number): Rates {
 }
 
 // At least one per second, so that a small quota leaves something too.
-function quietOf({ events, names }: Rates): Rates {
-  const share = (rate: number | null) => (rate === null ? null : Math.max(1, rate * quietShare));
-  return { events: share(events), names: share(names) };
+function quietOf(rates: Rates): Rates {
+  const { events, names } = timesOf(rates, quietShare);
+  return { events: events === null ? null : Math.max(1, events), names: names === null ? null : Math.max(1, names) };
 }
 
 function bytesOf(events: number | null): Quotas | null {
