@@ -23,3 +23,40 @@ test("POST activities 202: a visitor's long user agent is cut between characters
     "😀".repeat(1_024),
   ]);
 });
+
+const typedNames = [
+  "UNKNOWN",
+  ".",
+  "..",
+  "erased-019a8b1c-0000-7000-8000-000000000000",
+  "",
+  "x".repeat(513),
+  "nul\0",
+  "half \ud83d",
+  "x".repeat(3_000),
+  `${"x".repeat(999)}😀`,
+];
+
+// As in the guide for servers.
+const clean = (text: string) => text.toWellFormed().replaceAll("\0", "").slice(0, 1_000).toWellFormed();
+
+test("POST activities 202: a failed log-in for a typed name that is no account is accepted without an account, whatever was typed", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const activities = typedNames.map((name, n) => ({
+    ...common,
+    activity_id: `failed-${n}`,
+    type: "login_failed",
+    attributes: { email: clean(name) },
+  }));
+  const answer = await tenant.call("POST", "/activities", { body: { activities } });
+  expect(answer.json.data).toEqual({ accepted: typedNames.length, duplicates: 0 });
+});
+
+test("POST activities 422: typed names that the guide warns of are rejected as account ids", async () => {
+  const tenant = await TestTenant.create(service.current);
+  for (const name of typedNames.slice(0, 8)) {
+    const activity = { ...common, activity_id: "failed", type: "login_failed", website_account_id: name };
+    const { status } = await tenant.call("POST", "/activities", { body: { activities: [activity] } });
+    expect(status, JSON.stringify(name)).toBe(422);
+  }
+});

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { Derivations } from "../src/api/tokens/derivations.ts";
 import { startService } from "../src/service.ts";
 import { TestTenant, expectProblem, send, testConfig, useService, type Answer } from "./harness.ts";
 import { Browser, cookiesOf, goodPassword, invite, newEmail, signIn, somewhere } from "./people.ts";
@@ -102,6 +103,32 @@ test("POST sign-in 200: with two tenants and two passwords, the password decides
   expect(first.signedIn).toMatchObject({ tenant: { slug: one.slug }, user: { role: "investigator" } });
   const second = await Browser.signIn(service.current, email, "another good password");
   expect(second.signedIn).toMatchObject({ tenant: { slug: two.slug }, user: { role: "admin" } });
+});
+
+test("POST sign-in: takes one hash, however many tenants know the e-mail, and whether or not the password is right", async () => {
+  const [email, once] = [newEmail(), newEmail()];
+  for (const password of [goodPassword, "another good password", "a third good password"]) {
+    const tenant = await TestTenant.create(service.current);
+    const browser = await Browser.take(service.current, (await invite(tenant, "lead", { email })).link.url, {
+      password: `old ${password}`,
+    });
+    const changed = await browser.ask("POST", "/auth/password", { body: { current: `old ${password}`, new: password } });
+    expect(changed.status, changed.text).toBe(204);
+    if (password === goodPassword) await Browser.join(tenant, "lead", { email: once });
+  }
+  const run = vi.spyOn(Derivations.prototype, "run");
+  try {
+    for (const tried of [email, once, newEmail()]) {
+      for (const password of ["no good password", goodPassword]) {
+        run.mockClear();
+        const { status } = await signIn(service.current, { email: tried, password });
+        expect(run).toHaveBeenCalledTimes(1);
+        expect(status).toBe(password === goodPassword && (tried === email || tried === once) ? 200 : 401);
+      }
+    }
+  } finally {
+    run.mockRestore();
+  }
 });
 
 test("POST sign-in 200: an unused invitation in another tenant uses up no attempts", async () => {

@@ -33,6 +33,7 @@ test("POST token 401: an unknown client id costs the same work as a known one", 
   const { database } = service.current;
   await database.transaction((tx) => saveRevoked(tx, { client_id: revoked.clientId, now: clock.now() }));
   const run = vi.spyOn(Derivations.prototype, "run");
+  const enter = vi.spyOn(Derivations.prototype, "enter");
   try {
     for (const clientId of [known.clientId, rotated.clientId, revoked.clientId, "nobody", `${known.clientId}-x`]) {
       for (const secret of ["wrong", known.clientSecret.toLowerCase(), "x".repeat(200)]) {
@@ -44,16 +45,17 @@ test("POST token 401: an unknown client id costs the same work as a known one", 
       expectProblem(await ask({ clientId, secret: "with\0zero" }), 401, "unauthorized");
       expect(run).not.toHaveBeenCalled();
     }
-    // Each id has its own queue.
+    // The guessers of each id are counted separately.
     const keys = new Set<string>();
     for (const clientId of ["nobody", "nobody", "somebody"]) {
-      run.mockClear();
+      enter.mockClear();
       await ask({ clientId, secret: "wrong" });
-      keys.add(String(run.mock.calls[0]?.[0]));
+      keys.add(String(enter.mock.calls[0]?.[0]));
     }
     expect(keys.size).toBe(2);
   } finally {
     run.mockRestore();
+    enter.mockRestore();
   }
 });
 

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { Semaphore, type SemaphoreLimits } from "./semaphore.ts";
 
@@ -66,6 +67,72 @@ test("semaphore: a full queue refuses, and a refused caller leaves nothing behin
   await endAll();
   expect(began).toEqual(["a1", "a2", "b1"]);
   expect(semaphore.size).toBe(0);
+});
+
+test("semaphore: in a full queue, a newcomer replaces the last waiter of the longest line", async () => {
+  const full = new Error("full");
+  const { semaphore, began, come, endAll } = stage({ atOnceMax: 1, waitingMax: 5, refusal: () => full });
+  come("a1", "a2", "a3", "a4", "b1", "b2", "c1", "d1");
+  // Now every line has one waiter, but b has two. So b itself gets no more, and neither does c.
+  expect(() => semaphore.enter("b")).toThrow(full);
+  expect(() => semaphore.enter("c")).toThrow(full);
+  come("e1");
+  expect(() => semaphore.enter("f")).toThrow(full);
+  const outcomes = await endAll();
+  expect(began).toEqual(["a1", "a2", "b1", "c1", "d1", "e1"]);
+  expect(outcomes.flatMap((each) => (each.status === "rejected" ? [each.reason] : []))).toEqual([full, full, full]);
+  expect(semaphore.size).toBe(0);
+});
+
+test("semaphore: whatever comes, no limit is exceeded, everybody is served or refused, and short lines are not refused for long ones", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.constantFrom("a", "b", "c", "d", "end"), { maxLength: 60 }), async (steps) => {
+      const [waitingMax, waitingOfOneMax] = [5, 4];
+      const semaphore = new Semaphore({ atOnceMax: 2, waitingMax, waitingOfOneMax });
+      const waiting: string[] = [];
+      const running: (() => void)[] = [];
+      let left = 0;
+      const drop = (key: string) => waiting.splice(waiting.lastIndexOf(key), 1);
+      const length = (key: string) => waiting.filter((each) => each === key).length;
+      for (const step of steps) {
+        if (step === "end") {
+          running.shift()?.();
+          await setImmediate();
+          continue;
+        }
+        const longest = Math.max(...["a", "b", "c", "d"].map(length));
+        const [own, isFull] = [length(step), waiting.length === waitingMax];
+        const start = () => running.push(() => (left++, semaphore.leave(step)));
+        try {
+          const turn = semaphore.enter(step);
+          if (!turn) {
+            start();
+            continue;
+          }
+          waiting.push(step);
+          turn.then(
+            () => (waiting.splice(waiting.indexOf(step), 1), start()),
+            () => (left++, drop(step)),
+          );
+          await setImmediate();
+          expect(own < waitingOfOneMax && (!isFull || longest > own + 1)).toBe(true);
+        } catch (error) {
+          if (!(error instanceof Error && error.message === "too many are waiting")) throw error;
+          left++;
+          expect(own === waitingOfOneMax || (isFull && longest <= own + 1)).toBe(true);
+        }
+        expect(running.length).toBeLessThanOrEqual(2);
+        expect(waiting.length).toBeLessThanOrEqual(waitingMax);
+      }
+      while (running.length > 0) {
+        running.shift()?.();
+        await setImmediate();
+      }
+      expect(left).toBe(steps.filter((step) => step !== "end").length);
+      expect([semaphore.size, waiting.length]).toEqual([0, 0]);
+    }),
+    { numRuns: 100 },
+  );
 });
 
 test("semaphore: a caller that waited too long is refused, and its place goes to the next key", async () => {

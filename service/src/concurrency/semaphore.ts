@@ -16,7 +16,8 @@ const noLimits = { atOnceMax: Infinity, atOnceOfOneMax: Infinity, waitingMax: In
 const defaults = { ...noLimits, waitMsMax: Infinity, refusal: () => new Error("too many are waiting") };
 
 // Lets a bounded number of tasks run at once, and a bounded number wait. Keys take turns, so a key that asks for much delays itself
-// and not the others. Tasks of one key run in the order in which they came.
+// and not the others. Tasks of one key run in the order in which they came. When the queue is full, the key with the most waiters
+// loses its last one to a key with fewer, so a few keys cannot keep the others out.
 export class Semaphore {
   readonly #limits: Required<SemaphoreLimits>;
   readonly #lines = new Map<string, KeyQueue>();
@@ -50,7 +51,8 @@ export class Semaphore {
     const line = this.#lines.get(key) ?? { key, running: 0, waiting: [] };
     const hasRoom = line.running < atOnceOfOneMax;
     const mustWait = !hasRoom || this.#running >= atOnceMax;
-    if (mustWait && (this.#waiting >= waitingMax || line.waiting.length >= waitingOfOneMax)) throw refusal();
+    if (mustWait && line.waiting.length >= waitingOfOneMax) throw refusal();
+    if (mustWait && this.#waiting >= waitingMax && !this.#makeRoom(line)) throw refusal();
     this.#lines.set(key, line);
     if (!mustWait) return this.#take(line);
     this.#waiting++;
@@ -78,6 +80,16 @@ export class Semaphore {
     line.running++;
     this.#running++;
     return null;
+  }
+
+  // Refuses the last waiter of the longest line, unless the newcomer's line would then be the longer one.
+  #makeRoom(own: KeyQueue): boolean {
+    let longest = own;
+    for (const line of this.#lines.values()) if (line.waiting.length > longest.waiting.length) longest = line;
+    if (longest.waiting.length <= own.waiting.length + 1) return false;
+    this.#waiting--;
+    longest.waiting.pop()?.refuse(this.#limits.refusal());
+    return true;
   }
 
   #nextOf(line: KeyQueue): Waiter | undefined {

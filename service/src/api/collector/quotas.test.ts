@@ -81,7 +81,7 @@ test("quotas: each tenant, address and IPv6 /64 block has its own quota", () => 
 });
 
 test("quotas: events that the address's quota rejects do not use up the key's quota", () => {
-  const quotas = quotasOf({ address: { events: 10, names: null }, key: { events: 40, names: null } });
+  const quotas = quotasOf({ address: { events: 10, names: null }, key: { events: 120, names: null } });
   kept(quotas, events(10_000), { ip: "192.0.2.1" });
   expect(kept(quotas, events(100), { ip: "192.0.2.2" })).toHaveLength(100);
 });
@@ -101,7 +101,7 @@ test("quotas: a signed identity is subject to the key's quota, but not to its ad
 
 test("quotas: they are full again ten seconds later", () => {
   let nowMs = 0;
-  const quotas = quotasOf({ address: { events: 100, names: 100 }, key: { events: 100, names: 100 } }, () => nowMs);
+  const quotas = quotasOf({ address: { events: 100, names: 100 }, key: { events: 400, names: 400 } }, () => nowMs);
   expect(kept(quotas, sessions(1_000))).toHaveLength(1_000);
   nowMs = 10_000;
   const others = events(1_000, (n) => ({ session_id: `later-${n}` }));
@@ -111,7 +111,7 @@ test("quotas: they are full again ten seconds later", () => {
 const mallory = () => ({ identity: "signed" as const, website_account_id: "mallory", session_id: "s" });
 
 test("quotas: one account's signed events use up no more than their account's and their address's quota", () => {
-  const quotas = quotasOf({ address: { events: 40, names: null }, key: { events: 200, names: null } });
+  const quotas = quotasOf({ address: { events: 40, names: null }, key: { events: 800, names: null } });
   expect(kept(quotas, events(500, mallory))).toHaveLength(500);
   expect(kept(quotas, events(10_000, mallory)).length).toBeLessThanOrEqual(400);
   const elsewhere = { ip: "198.51.100.7" };
@@ -120,11 +120,77 @@ test("quotas: one account's signed events use up no more than their account's an
 });
 
 test("quotas: the addresses of one block have a quota together, so none of them uses up the key's", () => {
-  const quotas = quotasOf({ address: { events: 10, names: null }, key: { events: 125, names: null } });
+  const quotas = quotasOf({ address: { events: 10, names: null }, key: { events: 400, names: null } });
   const flood = Array.from({ length: 100 }, (_, n) => kept(quotas, events(100), { ip: `2001:db8:66:${n}::1` }).length);
   expect(flood.slice(0, 4)).toEqual([100, 100, 100, 100]);
   expect(flood.reduce((sum, each) => sum + each)).toBeLessThanOrEqual(800);
   expect(kept(quotas, events(100), { ip: "2001:db8:67:1::1" })).toHaveLength(100);
+});
+
+type Flood = { blocks: number; hosts: number; of: (n: number) => Partial<RecordedActivity> };
+
+// Plays a flood of 1.5 times each host's quota for 12 seconds, and returns which part of their events other visitors keep.
+function visitorsIn({ blocks, hosts, of }: Flood) {
+  let [nowMs, forged] = [0, 0];
+  const quotas = quotasOf({ address: { events: 50, names: 5 }, key: { events: 500, names: 200 } }, () => nowMs);
+  const visitors = { sent: 0, unsigned: 0, signed: 0 };
+  for (let tick = 0; tick < 24; tick++, nowMs += 500) {
+    for (let block = 0; block < blocks; block++)
+      for (let host = 0; host < hosts; host++)
+        kept(
+          quotas,
+          events(38, () => of(forged++)),
+          { ip: `2001:db8:${block}:${host}::1` },
+        );
+    for (let visitor = 0; visitor < 5; visitor++, visitors.sent += 2) {
+      const n = tick * 5 + visitor;
+      const from = { ip: `198.51.${n}.7` };
+      visitors.unsigned += kept(quotas, [eventOf(own(n)), eventOf(own(n))], from).length;
+      visitors.signed += kept(quotas, [eventOf(signed(n)), eventOf(signed(n))], from).length;
+    }
+  }
+  return { unsigned: visitors.unsigned / visitors.sent, signed: visitors.signed / visitors.sent };
+}
+
+test.each([
+  { blocks: 3, hosts: 4 },
+  { blocks: 50, hosts: 1 },
+])("quotas: $blocks blocks that flood a key do not use up what other visitors need", (flood) => {
+  const few = visitorsIn({ ...flood, of: (n) => ({ session_id: `flood-${n % 200}` }) });
+  expect(few.unsigned).toBeGreaterThan(0.98);
+  expect(few.signed).toBe(1);
+  const many = visitorsIn({ ...flood, of: (n) => ({ session_id: `flood-${n}`, device_id: `flood-${n}` }) });
+  expect(many.unsigned).toBeGreaterThan(0.98);
+  expect(many.signed).toBe(1);
+});
+
+test("quotas: a hundred accounts that flood a key do not use up what other visitors need", () => {
+  const { unsigned, signed: ofOthers } = visitorsIn({ blocks: 3, hosts: 4, of: (n) => signed(1_000 + (n % 100)) });
+  expect(unsigned).toBeGreaterThan(0.98);
+  expect(ofOthers).toBe(1);
+});
+
+test("quotas: a thousand blocks that send little do not use up what signed visitors need", () => {
+  const quotas = quotasOf({ address: { events: 50, names: 5 }, key: { events: 500, names: 200 } });
+  for (let block = 0; block < 1_000; block++) kept(quotas, events(20), { ip: `2001:db8:${block.toString(16)}::1` });
+  expect(kept(quotas, events(100, signed))).toHaveLength(100);
+});
+
+test("quotas: packed bodies of three blocks do not keep those of other visitors from being unpacked", () => {
+  let nowMs = 0;
+  const quotas = quotasOf({ address: { events: 500, names: null }, key: { events: 5_000, names: null } }, () => nowMs);
+  const unpack = (ip: string, bytes: number) => {
+    const sender = { tenantId: "t", ip };
+    const isAdmitted = quotas.mayUnpack(sender, true);
+    if (isAdmitted) quotas.countUnpacked(sender, bytes);
+    return isAdmitted;
+  };
+  const visitors: boolean[] = [];
+  for (let tick = 0; tick < 600; tick++, nowMs += 100) {
+    for (let n = 0; n < 3 * 4; n++) unpack(`2001:db8:${n % 3}:${n}::1`, 1024 * 1024);
+    visitors.push(unpack(`198.51.${tick % 250}.7`, 20_000));
+  }
+  expect(visitors.filter((isAdmitted) => !isAdmitted)).toEqual([]);
 });
 
 test("quotas: packed bodies are refused before they are unpacked once an address has sent too much", () => {
@@ -144,7 +210,7 @@ test("quotas: packed bodies are refused before they are unpacked once an address
 });
 
 test("quotas: many addresses of one block share the quota on unpacked bytes", () => {
-  const quotas = quotasOf({ address: { events: 500, names: null }, key: { events: 5_000, names: null } });
+  const quotas = quotasOf({ address: { events: 500, names: null }, key: { events: 20_000, names: null } });
   const unpacked = Array.from({ length: 50 }, (_, n) => {
     const sender = { tenantId: "t", ip: `2001:db8:66:${n}::1` };
     const isAdmitted = quotas.mayUnpack(sender, true);

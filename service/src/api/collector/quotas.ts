@@ -10,6 +10,11 @@ const namesMax = 100_000;
 const blockShare = 4;
 // One person makes fewer events than all people behind an address.
 const accountShare = 1 / 4;
+// What a block or an account sends below this part of its quota is quiet.
+const quietShare = 1 / 40;
+// How far each kind of event may use up the key's quota. The rest is left to the kinds after it, so loud senders cannot take what
+// the others need. Signed events have the most, because a forger may have many blocks of IPv6 addresses.
+const shares = { loud: 1 / 4, quiet: 3 / 4, signed: 1 };
 // For packed bodies: bytes after unpacking for each event of a quota.
 const bytesPerEvent = 2_048;
 
@@ -37,9 +42,10 @@ class Level {
     return [this.#events, this.#spare].every((quotas) => quotas?.isSpent(key, nowMs) ?? false);
   }
 
-  admits(key: string, { names, isSampled, nowMs }: Event): boolean {
+  admits(key: string, { names, isSampled, nowMs }: Event, share = 1): boolean {
     const isWithin =
-      (this.#events?.take(key, nowMs) ?? true) && (names.length === 0 || (this.#names?.take(key, nowMs, names.length) ?? true));
+      (this.#events?.take(key, nowMs, 1, share) ?? true) &&
+      (names.length === 0 || (this.#names?.take(key, nowMs, names.length, share) ?? true));
     return isWithin || (isSampled && (this.#spare?.take(key, nowMs) ?? true));
   }
 }
@@ -67,8 +73,10 @@ export class CollectorQuotas {
   readonly #address: Level;
   readonly #block: Level;
   readonly #account: Level;
+  readonly #quietBlock: Level;
+  readonly #quietAccount: Level;
   readonly #key: Level;
-  readonly #bytes: Record<"address" | "block" | "key", Quotas | null>;
+  readonly #bytes: Record<"address" | "block" | "quietBlock" | "key", Quotas | null>;
   readonly #recent = new RecentNames();
   // Random for each process. Otherwise a sender could choose names that are always sampled.
   readonly #salt = randomBytes(16).toString("hex");
@@ -76,12 +84,16 @@ export class CollectorQuotas {
 
   constructor({ address, key }: Config["collectorQuotas"], nowMs: () => number = () => performance.now()) {
     this.#address = new Level(address);
-    this.#block = new Level(timesOf(address, blockShare));
-    this.#account = new Level(timesOf(address, accountShare));
+    const [block, account] = [timesOf(address, blockShare), timesOf(address, accountShare)];
+    this.#block = new Level(block);
+    this.#account = new Level(account);
+    this.#quietBlock = new Level(quietOf(block));
+    this.#quietAccount = new Level(quietOf(account));
     this.#key = new Level(key);
     this.#bytes = {
       address: bytesOf(address.events),
-      block: bytesOf(timesOf(address, blockShare).events),
+      block: bytesOf(block.events),
+      quietBlock: bytesOf(quietOf(block).events),
       key: bytesOf(key.events),
     };
     this.#nowMs = nowMs;
@@ -93,7 +105,9 @@ export class CollectorQuotas {
     const nowMs = this.#nowMs();
     const keys = keysOf(sender);
     if (!hasSigned && this.#address.isSpent(keys.address, nowMs)) return false;
-    return levels.every((level) => !this.#bytes[level]?.isSpent(keys[level], nowMs));
+    const isSpent = (level: keyof typeof keys, share?: number) =>
+      this.#bytes[level]?.isSpent(keys[level], nowMs, 1, share) ?? false;
+    return !isSpent("address") && !isSpent("block") && !isSpent("key", isSpent("quietBlock") ? shares.loud : 1);
   }
 
   // Counts what was unpacked. Its size is not known before.
@@ -104,7 +118,8 @@ export class CollectorQuotas {
 
   // Decides for each activity of one request whether it is kept. The address's quota is checked first, then the block's, so that
   // what they reject does not use up the key's quota. Signed events first use their account's quota, because the site's server
-  // confirmed their users, and many of them may share an address. An account has a quota, because a forger may have one too.
+  // confirmed their users, and many of them may share an address. An account has a quota, because a forger may have one too. How far
+  // an event may use up the key's quota depends on how loud its account or its block is.
   admitterOf(sender: Sender): (activity: RecordedActivity) => boolean {
     const { tenantId } = sender;
     const nowMs = this.#nowMs();
@@ -123,24 +138,37 @@ export class CollectorQuotas {
       const [sampledBy = hashOf(`activity ${activity_id}`)] = [...session, ...device];
       const names = [...session, ...device].filter((name) => !this.#recent.has(name));
       const event = { names, isSampled: sampledBy % overQuotaKept === 0, nowMs };
-      const isOfAccount = identity === "signed" && this.#account.admits(`${tenantId} ${account}`, { ...event, isSampled: false });
+      const ofAccount = `${tenantId} ${account}`;
+      const isWithin = (level: Level, key: string) => level.admits(key, { ...event, isSampled: false });
+      const isOfAccount = identity === "signed" && isWithin(this.#account, ofAccount);
       const isOfSource = isOfAccount || (this.#address.admits(address, event) && this.#block.admits(block, event));
-      const isAdmitted = isOfSource && this.#key.admits(tenantId, event);
+      const kind = () => {
+        if (isOfAccount && isWithin(this.#quietAccount, ofAccount)) return "signed";
+        return isWithin(this.#quietBlock, block) ? "quiet" : "loud";
+      };
+      const isAdmitted = isOfSource && this.#key.admits(tenantId, event, shares[kind()]);
       if (isAdmitted) for (const name of names) this.#recent.add(name);
       return isAdmitted;
     };
   }
 }
 
-const levels = ["address", "block", "key"] as const;
+const levels = ["address", "block", "quietBlock", "key"] as const;
 
 function keysOf({ tenantId, ip }: Sender): Record<(typeof levels)[number], string> {
   const [address, block] = ip === undefined ? ["", ""] : [hostOf(ip), blockOf(ip)];
-  return { address: `${tenantId} ${address}`, block: `${tenantId} ${block}`, key: tenantId };
+  const ofBlock = `${tenantId} ${block}`;
+  return { address: `${tenantId} ${address}`, block: ofBlock, quietBlock: ofBlock, key: tenantId };
 }
 
 function timesOf({ events, names }: Rates, share: number): Rates {
   return { events: events === null ? null : events * share, names: names === null ? null : names * share };
+}
+
+// At least one per second, so that a small quota leaves something too.
+function quietOf(rates: Rates): Rates {
+  const { events, names } = timesOf(rates, quietShare);
+  return { events: events === null ? null : Math.max(1, events), names: names === null ? null : Math.max(1, names) };
 }
 
 function bytesOf(events: number | null): Quotas | null {

@@ -33,10 +33,10 @@ export class Quotas {
   }
 
   // Counts a request, or several units at once, if there is quota left. Rejected requests do not count, so a caller that waits is
-  // admitted again.
-  take(key: string, nowMs: number, units = 1): boolean {
+  // admitted again. With a `share`, the rest of the quota is left to others who use the same key.
+  take(key: string, nowMs: number, units = 1, share = 1): boolean {
     const bucket = this.#buckets.get(key) ?? this.#add(key, nowMs);
-    if (this.isSpent(key, nowMs, units)) return false;
+    if (this.isSpent(key, nowMs, units, share)) return false;
     bucket.wholeAtMs = Math.max(bucket.wholeAtMs, nowMs) + this.#costMs * units;
     return true;
   }
@@ -48,9 +48,9 @@ export class Quotas {
     bucket.wholeAtMs = Math.min(wholeAtMs, nowMs + 2 * this.#windowMs);
   }
 
-  isSpent(key: string, nowMs: number, units = 1): boolean {
+  isSpent(key: string, nowMs: number, units = 1, share = 1): boolean {
     // A tolerance of a thousandth of a request makes up for floating-point rounding.
-    return this.#usedMs(key, nowMs) + this.#costMs * units > this.#windowMs + this.#costMs / 1000;
+    return this.#usedMs(key, nowMs) + this.#costMs * units > this.#windowMs * share + this.#costMs / 1000;
   }
 
   isHalfUsed(key: string, nowMs: number): boolean {

@@ -20,8 +20,7 @@ import {
   type UserLink,
 } from "../../domain/user.ts";
 import { jsonMediaType } from "../operation.ts";
-import { hashPassword } from "./password.ts";
-import { addressOf, readInput, signedIn, type Asked, type People } from "./people.ts";
+import { addressOf, hashPasswordOf, readInput, signedIn, type Asked, type People } from "./people.ts";
 import type { Reply } from "../http/problem.ts";
 import { invalid } from "../http/validate.ts";
 import { newWebToken, parseWebToken, type WebToken } from "./web-token.ts";
@@ -85,7 +84,8 @@ export async function takeLink(people: People, asked: Asked): Promise<Reply> {
   const { token, link } = await requireLink(people, given.token);
   const faults = faultsOf(link, given);
   if (faults.length > 0) throw invalid(faults);
-  const password_hash = await hashPassword(given.password);
+  const email = link.email ?? normalEmail(given.email ?? "");
+  const password_hash = await hashPasswordOf(people, { tenant_id: link.tenant_id, email }, given.password);
   const now = people.now();
   const { person, opened } = await database.transaction(async (tx) => {
     if (link.purpose === "set-up") await requireNobody(tx, link);

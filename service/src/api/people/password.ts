@@ -1,4 +1,4 @@
-import { argon2, randomBytes, timingSafeEqual, type Argon2Parameters } from "node:crypto";
+import { argon2, randomBytes, randomUUID, timingSafeEqual, type Argon2Parameters } from "node:crypto";
 import { promisify } from "node:util";
 import { Derivations } from "../tokens/derivations.ts";
 
@@ -29,10 +29,12 @@ function hashOf(password: string, { salt, length, ...cost }: HashParameters, { k
   return queues[kind].run(name, () => derive("argon2id", { message, nonce: salt, tagLength: length, ...cost }));
 }
 
-// Hashes a new password. Its owner has already shown a link or the current password.
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(saltBytes);
-  return toPhc(salt, await hashOf(password, { ...cost, salt, length: hashBytes }, { kind: "known", name: salt.toString("hex") }));
+// Hashes a new password. Its owner has already shown a link or the current password. The passwords of one e-mail in several
+// tenants share the salt of the first, so that one derivation checks a password against all of them.
+export async function hashPassword(password: string, sibling: string | null = null): Promise<string> {
+  const salt = sibling === null ? randomBytes(saltBytes) : partsOf(sibling).salt;
+  const asker: Asker = { kind: "known", name: randomUUID() };
+  return toPhc(salt, await hashOf(password, { ...cost, salt, length: hashBytes }, asker));
 }
 
 function toPhc(salt: Buffer, hash: Buffer): string {
@@ -49,11 +51,31 @@ const phc = /^\$argon2id\$v=19\$m=(\d{1,8}),t=(\d{1,4}),p=(\d{1,3})\$([A-Za-z0-9
 // A hash that matches no password. It is checked if there is no stored one, so both cases take the same work and time.
 const nobodys = toPhc(randomBytes(saltBytes), randomBytes(hashBytes));
 
-export async function isPassword(password: string, stored: string | null, asker: Asker): Promise<boolean> {
-  const match = phc.exec(stored ?? nobodys);
+function partsOf(stored: string): HashParameters & { hash: Buffer } {
+  const match = phc.exec(stored);
   if (!match) throw new Error("a stored password hash has an unknown format");
   const [memory = 0, passes = 0, parallelism = 0] = match.slice(1, 4).map(Number);
   const [salt, hash] = [Buffer.from(match[4] ?? "", "base64"), Buffer.from(match[5] ?? "", "base64")];
-  const derived = await hashOf(password, { memory, passes, parallelism, salt, length: hash.length }, asker);
-  return timingSafeEqual(derived, hash) && stored !== null;
+  return { memory, passes, parallelism, salt, length: hash.length, hash };
+}
+
+export async function isPassword(password: string, stored: string | null, asker: Asker): Promise<boolean> {
+  const matches = await findMatches(password, stored === null ? [] : [stored], asker);
+  return stored !== null && matches.has(stored);
+}
+
+// Returns those of the stored hashes that match. Derives one hash for each salt, and at least one.
+export async function findMatches(password: string, stored: string[], asker: Asker): Promise<Set<string>> {
+  const matches = new Set<string>();
+  // Everything before the hash, and the length of the hash.
+  const alike = Map.groupBy(
+    stored.length > 0 ? stored : [nobodys],
+    (each) => `${each.slice(0, each.lastIndexOf("$"))} ${each.length}`,
+  );
+  for (const [first = "", ...others] of alike.values()) {
+    const { hash: _, ...parameters } = partsOf(first);
+    const derived = await hashOf(password, parameters, asker);
+    for (const each of [first, ...others]) if (timingSafeEqual(derived, partsOf(each).hash)) matches.add(each);
+  }
+  return matches;
 }

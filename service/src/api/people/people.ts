@@ -18,7 +18,7 @@ import { readBody, requireMediaType } from "../http/body.ts";
 import type { Devices } from "./devices.ts";
 import { parseJson } from "../http/json.ts";
 import { jsonMediaType, type Audit } from "../operation.ts";
-import { hashPassword, isPassword, type Asker } from "./password.ts";
+import { findMatches, hashPassword, isPassword, type Asker } from "./password.ts";
 import { problemMediaType, problemMembers, type Reply } from "../http/problem.ts";
 import { noSession, type OpenSession, type OpenedSession, type Sessions } from "./web-sessions.ts";
 import { invalid, validate } from "../http/validate.ts";
@@ -127,16 +127,33 @@ export async function signIn(people: People, asked: Asked): Promise<Reply> {
   return signedIn(people, person, opened, [opened.cookie, devices.remember(request, person)]);
 }
 
-// Always hash once, so timing reveals neither unknown e-mail addresses nor people who are disabled or have no password yet.
+// Always hashes once, so timing reveals neither unknown e-mail addresses nor people who are disabled or have no password yet, nor
+// how many tenants know the e-mail. Passwords that an earlier release stored may have several salts, and take a hash for each.
 async function checkPassword(password: string, candidates: Candidate[], asker: Asker): Promise<Checked<Candidate>> {
-  if (candidates.length === 0) await isPassword(password, null, asker);
-  const checked: Checked<Candidate> = { fitting: [], missed: [] };
-  for (const candidate of candidates) {
-    const isRight = await isPassword(password, candidate.password_hash, asker);
-    if (candidate.is_disabled || candidate.password_hash === null) continue;
-    (isRight ? checked.fitting : checked.missed).push(candidate);
-  }
-  return checked;
+  const open = candidates.filter(({ is_disabled }) => !is_disabled).flatMap((each) => withHash(each));
+  const matches = await findMatches(
+    password,
+    open.map(({ password_hash }) => password_hash),
+    asker,
+  );
+  const { fitting = [], missed = [] } = Object.groupBy(open, (each) => (matches.has(each.password_hash) ? "fitting" : "missed"));
+  return { fitting, missed };
+}
+
+function withHash<T extends { password_hash: string | null }>(user: T): (T & { password_hash: string })[] {
+  const { password_hash } = user;
+  return password_hash === null ? [] : [{ ...user, password_hash }];
+}
+
+// Hashes a new password with the salt that the e-mail has in other tenants, if there is one.
+export async function hashPasswordOf(
+  { database }: Pick<People, "database">,
+  person: { tenant_id: string; email: string },
+  password: string,
+): Promise<string> {
+  const all = await findUsersByEmail(database, { email: person.email, slug: null, limit: tenantsMax });
+  const [sibling] = all.filter(({ tenant_id }) => tenant_id !== person.tenant_id).flatMap((each) => withHash(each));
+  return hashPassword(password, sibling?.password_hash);
 }
 
 // The password was right, so its owner may learn where the e-mail is known.
@@ -190,12 +207,13 @@ export async function changePassword(people: People, asked: Asked): Promise<Repl
 
 // Returns the hash of the new password, or null if the current password has changed since it was checked.
 async function savePasswordChange(
-  { database, now }: People,
+  people: People,
   session: OpenSession,
   { checked, fresh }: { checked: string | null; fresh: string },
 ): Promise<string | null> {
   const { tenant_id, user_id, token_hash } = session;
-  const password_hash = await hashPassword(fresh);
+  const { database, now } = people;
+  const password_hash = await hashPasswordOf(people, session, fresh);
   const event = {
     type: "user.password_changed" as const,
     occurred_at: now(),

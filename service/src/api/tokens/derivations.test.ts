@@ -35,13 +35,14 @@ test("derivations: never more run at once than allowed, even if one begins just 
   expect(most()).toBe(2);
 });
 
-test("derivations 429: one key can fill only a part of the queue, all keys together the whole queue", async () => {
+test("derivations 429: one key can fill only a part of the queue, and loses its last places to keys that have fewer", async () => {
   const { work, endOne } = stage();
   const derivations = new Derivations(limits);
   const all = ["a", "a", "a", "a", "a"].map((key) => derivations.run(key, work));
   await expect(derivations.run("a", work)).rejects.toMatchObject({ code: "rate-limited", headers: { "retry-after": "1" } });
-  all.push(derivations.run("b", work));
-  await expect(derivations.run("c", work)).rejects.toMatchObject({ code: "rate-limited" });
+  all.push(derivations.run("b", work), derivations.run("c", work), derivations.run("d", work));
+  await expect(Promise.all(all.splice(3, 2))).rejects.toMatchObject({ code: "rate-limited" });
+  await expect(derivations.run("e", work)).rejects.toMatchObject({ code: "rate-limited" });
   for (let left = 0; left < 6; left++) {
     endOne();
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();

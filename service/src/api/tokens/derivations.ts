@@ -1,17 +1,13 @@
 import { Semaphore } from "../../concurrency/semaphore.ts";
 import { Failure } from "../../domain/failure.ts";
 
-type Limits = { atOnceMax: number; atOnceOfOneMax?: number; waitingMax: number; waitingOfOneMax?: number; detail: string };
+type Limits = { atOnceMax?: number; atOnceOfOneMax?: number; waitingMax: number; waitingOfOneMax?: number; detail: string };
 
 // Deriving a hash takes memory and a thread that everything else needs too. So only a few run at a time, and when the short queue
 // is full, the caller is asked to retry. One key may fill only part of the queue, so somebody who guesses secrets does not block
 // the others.
 export class Derivations extends Semaphore {
   constructor({ detail, ...limits }: Limits) {
-    super({ ...limits, refusal: () => tooMany(detail) });
+    super({ ...limits, refusal: () => new Failure("rate-limited", detail, { headers: { "retry-after": "1" } }) });
   }
-}
-
-export function tooMany(detail: string): Failure {
-  return new Failure("rate-limited", detail, { headers: { "retry-after": "1" } });
 }

@@ -1,9 +1,8 @@
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import type { PreviousSecret } from "../../domain/client.ts";
-import { Semaphore } from "../../concurrency/semaphore.ts";
 import { siteOf } from "../../domain/address.ts";
-import { Derivations, tooMany } from "./derivations.ts";
+import { Derivations } from "./derivations.ts";
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number }, Buffer>(scrypt);
 const cost = { N: 16_384, r: 8, p: 1 };
@@ -12,12 +11,12 @@ const saltBytes = 16;
 const rememberedMax = 1_000;
 
 const detail = "Too many secrets are being checked. Retry after a short delay.";
-const [atOnceMax, waitingMax] = [2, 50];
-
-// One client can take only half of the slots, however many addresses guess its secret.
-const room = new Derivations({ atOnceMax: atOnceMax + waitingMax, atOnceOfOneMax: 27, waitingMax: 0, detail });
 // Addresses take turns, and one of them fills only half of the queue, however many client ids it invents.
-const queue = new Semaphore({ atOnceMax, waitingMax, waitingOfOneMax: 25, refusal: () => tooMany(detail) });
+const queue = new Derivations({ atOnceMax: 2, waitingMax: 50, waitingOfOneMax: 25, detail });
+// Half as many addresses as can wait may guess one client's secret at a time, so the other half is left to the other clients.
+const guessers = new Derivations({ atOnceOfOneMax: 25, waitingMax: 0, detail });
+// How many secrets of one client are being checked for one address.
+const underWay = new Map<string, number>();
 
 export function newSecret(): string {
   return randomBytes(32).toString("base64url");
@@ -101,9 +100,28 @@ async function findHash(secret: string, hashes: string[], site: string): Promise
   // Usually one salt; secrets that an earlier release rotated may have others.
   for (const salt of new Set(all.map((each) => each.salt))) {
     const work = () => derive(secret, Buffer.from(salt, "base64url"), hashBytes, cost);
-    const derived = await room.run(salt, () => queue.run(site, work));
+    const derived = await asGuesser(salt, site, () => queue.run(site, work));
     const found = all.find((each) => each.salt === salt && timingSafeEqual(each.hash, derived));
     if (found) return found.stored;
   }
   return undefined;
+}
+
+// An address counts once, however many secrets it sends.
+async function asGuesser<T>(salt: string, site: string, work: () => Promise<T>): Promise<T> {
+  const key = `${salt} ${site}`;
+  const before = underWay.get(key) ?? 0;
+  // Never waits: it takes a place or throws.
+  if (before === 0) void guessers.enter(salt);
+  underWay.set(key, before + 1);
+  try {
+    return await work();
+  } finally {
+    const left = (underWay.get(key) ?? 1) - 1;
+    if (left > 0) underWay.set(key, left);
+    else {
+      underWay.delete(key);
+      guessers.leave(salt);
+    }
+  }
 }
