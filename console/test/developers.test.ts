@@ -108,7 +108,7 @@ test("developers: origins are added and removed; an origin that browsers never s
   expect(await origins()).toEqual(["https://shop.example"]);
   await page.getByLabel("Add an origin").fill(hostile);
   await guest.press("Enter");
-  await page.getByText(/is no origin as browsers send it/).waitFor();
+  await page.getByText(/is not an origin as browsers send it/).waitFor();
   expect(await origins()).toEqual(["https://shop.example"]);
   await page.getByRole("button", { name: "Copy the HTML snippet" }).click();
   expect(await page.evaluate("navigator.clipboard.readText()")).toContain("/tag.js");

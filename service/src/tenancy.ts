@@ -42,7 +42,7 @@ type Clock = { now: () => string };
 
 type NewTenant = { slug: string; clientId?: string; clientSecret?: string; allowedOrigins?: string[] };
 
-// Creates a tenant with its first client, which has every scope. The secret is returned only this once.
+// Creates a tenant with its first client, which has every scope. The secret is returned only here.
 export async function createTenant(database: Database, wanted: NewTenant, clock: Clock): Promise<Credentials> {
   const secret = wanted.clientSecret ?? newSecret();
   const tenant = {

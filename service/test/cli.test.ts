@@ -157,9 +157,9 @@ test("cli: keys rotate, migrate and doctor report what they did", async () => {
 test.each([
   [["nope"], 'there is no command "nope"'],
   [["tenant", "create"], "usage: tenant create"],
-  [["tenant", "create", "Bad_Slug"], "a tenant slug is made of"],
+  [["tenant", "create", "Bad_Slug"], "a tenant slug must consist of"],
   [["tenant", "create", "oauth"], "reserved"],
-  [["tenant", "create", "fine-slug", "--origin", "https://shop.example/path"], "is no origin"],
+  [["tenant", "create", "fine-slug", "--origin", "https://shop.example/path"], "is not an origin"],
   [["token", "--scope", "read:everything"], 'there is no scope "read:everything"'],
   [["token", "--expires-in", "0"], "--expires-in must be"],
   [["token", "--unknown"], "Unknown option"],

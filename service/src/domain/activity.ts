@@ -33,17 +33,21 @@ const AttributeValue = Type.Union([
 
 export const Activity = Type.Object(
   {
-    activity_id: Type.String({ minLength: 1, maxLength: 64, description: "Unique in the tenant: a resend is harmless." }),
+    activity_id: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "Unique in the tenant. Sending an activity again has no effect.",
+    }),
     type: ActivityType,
     occurred_at: Time,
     website_account_id: Type.Optional(AccountId),
     session_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     device_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     ip: Type.Optional(Type.String({ minLength: 2, maxLength: 45, format: "ip" })),
-    // The visitor chooses it. A limit here would let a visitor make the server's batch be refused.
+    // The visitor chooses it. If it had a limit, a visitor could cause the server's whole batch to be rejected.
     user_agent: Type.Optional(
       Type.String({
-        description: `Any length: it is cut to its first ${userAgentCharactersMax.toLocaleString("en")} characters.`,
+        description: `Any length is accepted. Only the first ${userAgentCharactersMax.toLocaleString("en")} characters are kept.`,
       }),
     ),
     attributes: Type.Optional(
@@ -53,7 +57,7 @@ export const Activity = Type.Object(
         propertyNames: { type: "string", minLength: 1, maxLength: 128 },
         maxProperties: 64,
         description:
-          "Flat: strings, numbers and booleans. Of a fraud_report, `label` is what was reported (Account Takeover, Bot, Synthetic or Organic, which is also taken where it is none of these) and `note` is shown to the investigator; it stays in the case when the account is erased.",
+          "A flat object of strings, numbers and booleans. In a fraud_report, `label` is what was reported: Account Takeover, Bot, Synthetic or Organic. Any other value counts as Organic. `note` is shown to the investigator, and stays in the case when the account is erased.",
       }),
     ),
   },

@@ -9,24 +9,24 @@ function groupsOf(ip: string): string[] {
   return all.map((group) => group.replace(/^0+(?=.)/, ""));
 }
 
-// Returns what one subscriber has: an IPv4 address, or the /64 in which an IPv6 host may choose any address. A value that a
+// Returns the range that one host has: an IPv4 address, or the /64 in which an IPv6 host may choose any address. A value that a
 // tenant's policy has truncated or hashed is returned unchanged.
 export function hostOf(ip: string): string {
   return ip.includes(":") && !ip.includes("/") ? `${groupsOf(ip).slice(0, 4).join(":")}::/64` : ip;
 }
 
-// Returns what one sender may have in full: an IPv4 address, or the /48 in which an IPv6 site may choose any /64.
+// Returns the range that one sender may control entirely: an IPv4 address, or the /48 in which an IPv6 site may choose any /64.
 export function siteOf(ip: string): string {
   return ip.includes(":") && !ip.includes("/") ? blockOf(ip) : ip;
 }
 
-// Returns the neighboring addresses that one subscriber or one rack would have.
+// Returns the block of neighboring addresses that one subscriber or one server rack typically has.
 export function blockOf(ip: string): string {
   if (!ip.includes(":")) return `${ip.split(".").slice(0, 3).join(".")}.0/24`;
   return `${groupsOf(ip).slice(0, 3).join(":")}::/48`;
 }
 
-// Returns what one subscriber may have at most: an IPv4 address, or the /48 of an IPv6 address.
+// Returns the largest range that one subscriber may have: an IPv4 address, or the /48 of an IPv6 address.
 export function subscriberOf(ip: string): string {
   return ip.includes(":") && !ip.includes("/") ? blockOf(ip) : ip;
 }

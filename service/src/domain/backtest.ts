@@ -18,9 +18,9 @@ const dayMs = 24 * 60 * 60 * 1000;
 const Expression = Type.String({
   minLength: 1,
   maxLength: 2000,
-  description: "The draft: CEL over the fields of `GET /features`.",
+  description: "The draft rule: a CEL expression over the fields of `GET /features`.",
 });
-const Label = Type.String({ minLength: 1, maxLength: 100, description: "A few words by which to find it again." });
+const Label = Type.String({ minLength: 1, maxLength: 100, description: "A short name for the backtest." });
 const { about: About } = RuleDefinition.properties;
 const Days = Type.Integer({ minimum: 1, maximum: backtestDaysMax, default: 30 });
 
@@ -30,9 +30,7 @@ export const NewBacktest = Type.Object(
     label: Type.Optional(Label),
     about: Type.Optional(About),
     days: Type.Optional(Days),
-    from: Type.Optional(
-      Type.String({ ...Day, description: "The first day, in UTC. Where it is left out, the days end with today." }),
-    ),
+    from: Type.Optional(Type.String({ ...Day, description: "The first day, in UTC. If it is absent, the period ends today." })),
   },
   { additionalProperties: false, $id: "NewBacktest" },
 );
@@ -51,7 +49,7 @@ export type BacktestRequest = {
 
 export function backtestFaults({ from }: { from?: unknown }): FieldError[] {
   if (typeof from !== "string" || isDay(from)) return [];
-  return [{ field: "from", message: `must be a day as YYYY-MM-DD, from ${firstDay} on` }];
+  return [{ field: "from", message: `must be a date in the form YYYY-MM-DD, not before ${firstDay}` }];
 }
 
 // No activity is older, and PostgreSQL has no year 0.
@@ -89,8 +87,8 @@ function dayOf(ms: number): string {
 
 const BacktestProgress = Type.Object(
   {
-    done: Type.Integer({ description: "Decisions looked at." }),
-    total: Type.Integer({ description: "How many there are, about." }),
+    done: Type.Integer({ description: "The number of decisions examined so far." }),
+    total: Type.Integer({ description: "The estimated number of decisions to examine." }),
     percent: Type.Integer({ minimum: 0, maximum: 100 }),
   },
   { additionalProperties: false },
@@ -110,25 +108,25 @@ const BacktestExample = Type.Object(
     occurred_at: Time,
     website_account_id: Type.Optional(Type.String()),
     score: Score,
-    values: Type.Array(ReadValue, { description: "The fields that the draft reads, as they were then." }),
+    values: Type.Array(ReadValue, { description: "The fields that the draft reads, with their values at that time." }),
   },
   { additionalProperties: false },
 );
 export type BacktestExample = Static<typeof BacktestExample>;
 
 const measured = {
-  decisions: Type.Integer({ description: "Stored decisions that the draft was tried on." }),
+  decisions: Type.Integer({ description: "The number of stored decisions that the draft was tested on." }),
   hits: Type.Integer(),
   hits_per_day: Type.Array(
     Type.Object({ day: Day, hits: Type.Integer(), decisions: Type.Integer() }, { additionalProperties: false }),
-    { description: "By the day of receipt, oldest first, days without any included." },
+    { description: "By day of receipt, oldest first. Days without decisions are included." },
   ),
-  accounts: Type.Integer({ description: `Distinct accounts that were hit, to ${backtestAccountsMax}.` }),
+  accounts: Type.Integer({ description: `The number of distinct accounts that were hit, counted up to ${backtestAccountsMax}.` }),
   overlap: Type.Array(Type.Object({ rule_id: Type.String(), hits: Type.Integer() }, { additionalProperties: false }), {
-    description: "Which rules that were on then hit the same activity.",
+    description: "For each rule that was on at the time: how many of the same activities it hit.",
   }),
   caught_already: Type.Union([Type.Number(), Type.Null()], {
-    description: "The share of the hits whose score was 3 or more as it was; null where there was no hit.",
+    description: "The share of the hits that had a score of 3 or more without the draft; null if there was no hit.",
   }),
   precision: Precision,
 };
@@ -137,7 +135,7 @@ const BacktestResult = Type.Object(
   {
     ...measured,
     examples: Type.Array(BacktestExample, {
-      description: `The latest hit of each of ${backtestExamplesMax} subjects. Read from the log of activity: what was erased since is not among them.`,
+      description: `The latest hit of each of up to ${backtestExamplesMax} subjects. Activity that has been erased since is not included.`,
     }),
   },
   { additionalProperties: false, $id: "BacktestResult" },
@@ -158,9 +156,9 @@ const listed = {
   about: About,
   days: Days,
   from: Day,
-  until: Type.String({ ...Time, description: "Activity received before this time is looked at." }),
+  until: Type.String({ ...Time, description: "Only activity received before this time is examined." }),
   progress: BacktestProgress,
-  fault: Type.Optional(Type.String({ description: "Why it failed." })),
+  fault: Type.Optional(Type.String({ description: "Why the backtest failed." })),
   created_at: Time,
   created_by: Type.String(),
   finished_at: Type.Optional(Time),

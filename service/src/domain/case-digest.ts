@@ -8,7 +8,7 @@ export const digestsMax = 100;
 export const linkedCasesShownMax = 10;
 
 export const newEvidenceMeaning =
-  "Whether an open case got an occurrence after a person or a system of yours last changed it; or, where nobody has, more than its first. A closed case has none.";
+  "Whether an open case has new evidence: an occurrence that was added after a person or one of your systems last changed the case or, if nobody has changed it, any occurrence after the first. A closed case has no new evidence.";
 
 // Each change adds a state. There is new evidence if detection made the last change and it is not the opening. `npm run generate`
 // copies this function into the client.
@@ -23,14 +23,16 @@ export const CaseDigest = Type.Object(
     summary: Type.String(),
     fraud_labels: Type.Array(Type.Enum([...labels])),
     has_new_evidence: Type.Boolean({ description: newEvidenceMeaning }),
-    is_blocked: Type.Boolean({ description: "The account's flags now; false where there is no account." }),
+    is_blocked: Type.Boolean({
+      description: "The account's current flag. The three flags are false if the case has no account.",
+    }),
     is_quarantined: Type.Boolean(),
     is_fraudulent: Type.Boolean(),
     linked_cases: Type.Integer({
       description:
-        "Open cases of other accounts or sources that share a device or an address with this one. Looked for behind the 10 latest devices and addresses of the account, and 50 accounts of each.",
+        "The number of open cases about other accounts or sources that share a device or an address with this case. Only the account's 10 latest devices and addresses are examined, and 50 accounts for each of them.",
     }),
-    linked_case_ids: Type.Array(Type.String(), { description: `${linkedCasesShownMax} of them at the most.` }),
+    linked_case_ids: Type.Array(Type.String(), { description: `The ids of at most ${linkedCasesShownMax} of them.` }),
   },
   { additionalProperties: false, $id: "CaseDigest" },
 );
@@ -41,11 +43,11 @@ const Count = Type.Integer({ minimum: 0 });
 export const CaseCounts = Type.Object(
   {
     open: Count,
-    new_evidence: Type.Integer({ minimum: 0, description: newEvidenceMeaning }),
+    new_evidence: Type.Integer({ minimum: 0, description: "The number of open cases whose has_new_evidence is true." }),
     blocked_accounts: Type.Integer({ minimum: 0, description: "Open cases of blocked accounts." }),
     no_account: Type.Integer({ minimum: 0, description: "Open cases without an account." }),
     last_activity_at: Type.Union([Time, Type.Null()], {
-      description: "When the last activity that was scored came in; null where there is none.",
+      description: "When the latest scored activity was received; null if there is none.",
     }),
   },
   { additionalProperties: false, $id: "CaseCounts" },
@@ -57,7 +59,7 @@ export const ageHours = [1, 24, 72, 168, 720] as const;
 export const Overview = Type.Object(
   {
     start_date: Type.String({ description: "The first day, in UTC." }),
-    end_date: Type.String({ description: "The day after the last." }),
+    end_date: Type.String({ description: "The day after the last day, in UTC." }),
     days: Type.Array(
       Type.Object({ day: Type.String(), opened: Count, closed: Count, reopened: Count }, { additionalProperties: false }),
       { description: "Every day of the range, oldest first." },
@@ -67,25 +69,32 @@ export const Overview = Type.Object(
     reopened: Count,
     outcomes: Type.Object(
       { confirmed: Count, false_positives: Count, inconclusive: Count, none: Count },
-      { additionalProperties: false, description: "Of those closed in the range; `none`: closed without a disposition." },
+      {
+        additionalProperties: false,
+        description:
+          "Outcomes of the cases that were closed in the range. `none` counts those that were closed without a disposition.",
+      },
     ),
     median_seconds_to_close: Type.Union([Type.Integer(), Type.Null()], {
-      description: "From the opening to the close, of those closed in the range, within 5 per cent; null where there are none.",
+      description:
+        "The median time from opening to closing, for cases that were closed in the range, accurate to 5 %; null if there are none.",
     }),
     open_cases: Count,
     backlog: Type.Array(
       Type.Object(
         {
-          created_after: Type.Union([Time, Type.Null()], { description: "As a filter of the case list; null: no bound." }),
+          created_after: Type.Union([Time, Type.Null()], {
+            description: "For use as a filter of the case list; null means no bound.",
+          }),
           created_before: Type.Union([Time, Type.Null()]),
           cases: Count,
         },
         { additionalProperties: false },
       ),
-      { description: "Open cases now by age, youngest first: to 1 hour, 1 day, 3 days, 7 days, 30 days, and older." },
+      { description: "The current open cases by age, newest first: up to 1 hour, 1 day, 3 days, 7 days, 30 days, and older." },
     ),
     scores: Type.Array(Type.Object({ score: Score, cases: Count }, { additionalProperties: false }), {
-      description: "Open cases now by risk score.",
+      description: "The current open cases by risk score.",
     }),
     last_activity_at: Type.Union([Time, Type.Null()]),
   },

@@ -38,7 +38,7 @@ const CaseDetails = Type.Object(
     fraud_labels: Type.Array(Type.Enum([...labels])),
     summary: Type.String(),
     highlights: Type.Array(Type.String()),
-    recommended_action: Type.Enum([...actions], { description: "One signal for the investigator; not enforced." }),
+    recommended_action: Type.Enum([...actions], { description: "A recommendation to the investigator. It is not enforced." }),
     claimed_accounts: Type.Optional(
       Type.Array(Type.String(), {
         description: "In a case about a source: the accounts that its pages named, at most 100. They are claimed, not verified.",
@@ -52,9 +52,9 @@ export const Case = Type.Object(
   {
     case_id: Type.String({ description: "Opaque to clients." }),
     tenant_id: Uuid,
-    website_account_id: Type.String({ description: "`UNKNOWN` where no account could be resolved." }),
+    website_account_id: Type.String({ description: "`UNKNOWN` if the case has no account." }),
     session_id: Type.String({ description: "The session that the case was opened from; empty if there was none." }),
-    end_user_is_blocked: Type.Boolean({ description: "The account's flag now." }),
+    end_user_is_blocked: Type.Boolean({ description: "The account's current flag." }),
     status: CaseStatus,
     case_version: Type.Integer({ minimum: 1 }),
     created_at: Time,
@@ -100,7 +100,7 @@ export type CaseChange = Static<typeof CaseChange>;
 
 export function dispositionFaults({ status, disposition }: CaseChange): FieldError[] {
   if (disposition === undefined || status === "CLOSED") return [];
-  return [{ field: "disposition", message: "may only be given with the status CLOSED" }];
+  return [{ field: "disposition", message: "is only allowed with the status CLOSED" }];
 }
 
 export const BulkClose = Type.Object(
@@ -167,7 +167,7 @@ export function changeStatus(found: CaseDocument, change: CaseChange, actor: Act
 function versionConflict(found: { case_id: string; case_version: number }): Failure {
   return new Failure(
     "item-version-conflict",
-    `Case ${found.case_id} is at version ${found.case_version}, not at the one that was sent. Read it again before you change it.`,
+    `Case ${found.case_id} is at version ${found.case_version}, which is not the version that was sent. Read it again before you change it.`,
     { current_version: found.case_version },
   );
 }

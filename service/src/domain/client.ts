@@ -8,7 +8,7 @@ export const clientsMax = 100;
 
 export function clientIdFault(clientId: string): string | null {
   const isGood = /^[\x21-\x7e]{1,128}$/.test(clientId) && clientId !== "system";
-  return isGood ? null : "a client id is 1 to 128 visible ASCII characters, and not system";
+  return isGood ? null : 'a client id must have 1 to 128 visible ASCII characters, and must not be "system"';
 }
 
 const ScopeName = Type.Enum([...scopes]);
@@ -17,7 +17,7 @@ export const ApiClient = Type.Object(
   {
     client_id: Type.String(),
     scopes: Type.Array(Type.String()),
-    is_primary: Type.Boolean({ description: "Made with the tenant." }),
+    is_primary: Type.Boolean({ description: "Whether this is the client that was created with the tenant." }),
     created_at: Time,
     previous_secret_expires_at: Type.Optional(Time),
     revoked_at: Type.Optional(Time),
@@ -31,7 +31,7 @@ export const NewApiClient = Type.Object(
     scopes: Type.Array(ScopeName, {
       minItems: 1,
       maxItems: scopes.length,
-      description: "None that the caller does not have.",
+      description: "The caller must have each of these scopes.",
     }),
   },
   { additionalProperties: false, $id: "NewApiClient" },
@@ -41,7 +41,7 @@ export type NewApiClient = Static<typeof NewApiClient>;
 export const MadeClient = Type.Object(
   {
     client: ApiClient,
-    client_secret: Type.String({ description: "Shown this once: only a hash is kept." }),
+    client_secret: Type.String({ description: "Shown only once. The service stores only a hash." }),
   },
   { additionalProperties: false, $id: "MadeClient" },
 );

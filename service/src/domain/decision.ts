@@ -23,8 +23,8 @@ const FiredRule = Type.Object(
     label,
     weight,
     expression,
-    sentence: Type.String({ description: "With the values that were stored." }),
-    values: Type.Array(ReadValue, { description: "What the expression read." }),
+    sentence: Type.String({ description: "The rule's sentence with the stored values." }),
+    values: Type.Array(ReadValue, { description: "The fields that the expression read." }),
   },
   { additionalProperties: false, $id: "FiredRule" },
 );
@@ -48,7 +48,7 @@ export const Decision = Type.Object(
         claimed_account_id: ClaimedAccount,
         session_id: Type.Optional(Type.String()),
         device_id: Type.Optional(Type.String()),
-        ip: Type.Optional(Type.String({ description: "As the tenant's policy for addresses keeps it." })),
+        ip: Type.Optional(Type.String({ description: "As stored under the tenant's ip_policy." })),
       },
       { additionalProperties: false },
     ),
@@ -56,22 +56,27 @@ export const Decision = Type.Object(
     log_odds: LogOdds,
     thresholds: Type.Object(Thresholds.properties, {
       additionalProperties: false,
-      description: "Those that counted at that time.",
+      description: "The thresholds at that time.",
     }),
-    revision: Type.Integer({ description: "Of the rules and thresholds together; every change of one raises it." }),
-    features: Type.Array(ReadValue, { description: "All that differed from their zero." }),
-    rules: Type.Array(FiredRule, { description: "Those that fired, as they were then, heaviest first." }),
-    shadow_rules: Type.Array(FiredRule, { description: "Those that would have. They add nothing." }),
+    revision: Type.Integer({
+      description: "The revision of the rules and thresholds. Every change to any of them increases it.",
+    }),
+    features: Type.Array(ReadValue, {
+      description:
+        "The fields of `GET /features`, except those with their usual value, which is mostly 0, false, empty or never.",
+    }),
+    rules: Type.Array(FiredRule, { description: "The rules that fired, in their versions at that time, largest weight first." }),
+    shadow_rules: Type.Array(FiredRule, { description: "The shadow rules that matched. They do not affect the score." }),
     contributions: Type.Array(
       Type.Object({ name: Type.String(), plain_name: Type.String(), log_odds: LogOdds }, { additionalProperties: false }),
-      { description: "What the comparison with the account's earlier log-ins added or took away." },
+      { description: "What the comparison with the account's earlier log-ins added to or subtracted from the log-odds." },
     ),
     recomputed: Type.Object(
       { log_odds: LogOdds, score: Score },
       {
         additionalProperties: false,
         description:
-          "Made anew from the rules' weights and the contributions. A reported fraud has the score 5 whatever they say.",
+          "Recomputed from the rules' weights and the contributions. A fraud report always has score 5, whatever the recomputed score is.",
       },
     ),
   },

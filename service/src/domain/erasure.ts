@@ -30,8 +30,8 @@ export function isTelling(id: string): boolean {
 type Dialect = { alnum: string; escaped: (text: string) => string; isBroad?: boolean };
 
 // A regular expression that finds an id in free text. An identifying id is found wherever no letter or digit adjoins it, also
-// inside another id. Others must be a token of their own. A word or a number must be in quotes, because an account may be called
-// like a word of our sentences. A long id may have been truncated, so its beginning is enough.
+// inside another id. Others must be a token of their own. A word or a number must be in quotes, because an account's id
+// may be a word that our sentences use. A long id may have been truncated, so its beginning is enough.
 function patternOf(id: string, { alnum, escaped, isBroad = false }: Dialect): string {
   if (beginningOf(id) !== id) return `${escaped(beginningOf(id))}[^\\s"']*`;
   // Inside JSON, the closing quote has a backslash.
@@ -75,7 +75,7 @@ function valueWithoutId<T>({ feature, feature_value: value }: { feature: string;
 type Texts = Pick<CaseDocument, "details" | "current_state" | "state_history" | "fraud_occurrences" | "session_id">;
 
 // Returns the case with the id removed from all free text. Enumerated values, such as the status, are left alone, because an
-// account may be called OPEN.
+// account may have the id OPEN.
 export function caseWithoutId<T extends Texts>(found: T, erased: Erased): T {
   const clean = (text: string) => withoutId(text, erased);
   const ofSession = ({ session_id }: { session_id?: string }) =>

@@ -2,15 +2,16 @@ import { Type, type Static } from "typebox";
 import { Time } from "./field.ts";
 import type { Scope } from "./scope.ts";
 
-// Every type of event in the single log that serves as audit trail, timeline, feed and source of webhooks. `data` contains no secrets.
-// `webhook`: webhooks can send this type, and the console lists it under these words. `deed`: what the audit trail says that the actor did.
+// Every type of event in the single log that serves as audit trail, timeline, feed and source of webhooks. `data` contains no
+// secrets. `webhook`: webhooks can send this type, and the console lists it under these words. `deed`: what the audit trail says
+// that the actor did.
 const eventTypes = {
   "case.opened": { webhook: "A case is opened", deed: "Opened the case" },
   "case.evidence_added": { webhook: "A case gets more evidence", deed: "Added evidence" },
   "case.closed": { webhook: "A case is closed", deed: "Closed the case" },
   "case.reopened": { webhook: "A case is reopened", deed: "Opened the case again" },
   "case.pseudonymised": { deed: "Erased the account: the case has a pseudonym" },
-  "account.created": { webhook: "An account is made", deed: "Created the account" },
+  "account.created": { webhook: "An account is created", deed: "Created the account" },
   "account.updated": { webhook: "An account's flags change" },
   "account.erased": { webhook: "An account is erased", deed: "Erased the account" },
   "tenant.secret_rotated": {},
@@ -62,19 +63,22 @@ export type DomainEvent = {
 // An event as it is read back. The list of types is open: a reader must ignore types that it does not know.
 export const LoggedEvent = Type.Object(
   {
-    event_id: Type.Integer({ minimum: 1, description: "Counts up by one in the tenant, in the order of commits." }),
+    event_id: Type.Integer({
+      minimum: 1,
+      description: "A number per tenant that increases by one with each event, in commit order.",
+    }),
     type: Type.String({
-      description: "`case.opened`, `case.closed`, `account.updated`, ... More may come.",
+      description: "`case.opened`, `case.closed`, `account.updated`, ... Types may be added.",
       examples: ["case.closed"],
     }),
     occurred_at: Time,
-    actor: Type.String({ description: "`system` for detection, else who did it." }),
+    actor: Type.String({ description: "`system` for detection, otherwise the person or client that made the change." }),
     resource: Type.Object(
       {
         type: Type.String({ description: "`case`, `end_user_account`, `rule`, `tenant`, `user`, `client` or `webhook`." }),
         id: Type.String(),
         version: Type.Optional(
-          Type.Integer({ description: "Of a case, a rule or the thresholds, after the change. Others have none." }),
+          Type.Integer({ description: "The version after the change. Only cases, rules and the thresholds have versions." }),
         ),
       },
       { additionalProperties: false },
@@ -82,13 +86,13 @@ export const LoggedEvent = Type.Object(
     data: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
         description:
-          "What was set: the flags of an account, the disposition of a case. Of a reopened case, what was taken back: `closed_at` and `disposition`.",
+          "The values that were set, such as an account's flags or a case's disposition. For a reopened case, the values that were removed: `closed_at` and `disposition`.",
       }),
     ),
     current: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
         description:
-          "The case, account or rule, whole, as it is when the event is read: with this change, and with later ones where there were any. In the feed and in webhooks, for who may read it; absent where it is gone.",
+          "The complete case, account or rule at the time when the event is read. It includes this change, and any later ones. Sent in the feed and in webhooks if the reader may read the resource. Absent if the resource no longer exists.",
       }),
     ),
   },

@@ -75,7 +75,7 @@ export const Identity = Type.Object(
 export const NewIdentitySecret = Type.Object(
   {
     secret_id: Uuid,
-    secret: Type.String({ description: "Shown this once. It signs identity tokens, so keep it on your servers." }),
+    secret: Type.String({ description: "Shown only once. It signs identity tokens, so keep it on your servers." }),
     identity_verification: identitySetting,
     previous_secret_expires_at: Type.Optional(Time),
   },

@@ -2,7 +2,8 @@ import { Type, type Static } from "typebox";
 import { Time } from "./field.ts";
 import { Score, labels } from "./finding.ts";
 
-// Above these numbers, a device or an address says nothing more about anybody and costs more to count.
+// Counting stops at these numbers. More accounts on a device or address would say nothing more about any of them, and counting
+// costs time.
 export const sharersMax = 100;
 export const linksOfAccountMax = 1000;
 export const nodesMax = 200;
@@ -11,7 +12,7 @@ export const accountsOfValueMax = 20;
 export const LinkKind = Type.Enum(["device", "ip"]);
 export type LinkKind = Static<typeof LinkKind>;
 
-const value = Type.String({ description: "The device's id, or the address as the tenant's policy keeps it." });
+const value = Type.String({ description: "The device's id, or the address as stored under the tenant's ip_policy." });
 const seen = { first_seen: Time, last_seen: Time };
 
 export const AccountLink = Type.Object(
@@ -21,7 +22,7 @@ export const AccountLink = Type.Object(
     ...seen,
     shared_with: Type.Integer({
       minimum: 0,
-      description: `How many other accounts were seen with it; ${sharersMax} stands for more too.`,
+      description: `The number of other accounts that were seen with it. ${sharersMax} means ${sharersMax} or more.`,
     }),
   },
   { additionalProperties: false, $id: "AccountLink" },
@@ -50,37 +51,43 @@ export const SharedLink = Type.Object(
   {
     kind: LinkKind,
     value,
-    accounts: Type.Integer({ description: `Seen with it; ${sharersMax + 1} stands for more too.` }),
-    website_account_ids: Type.Array(Type.String(), { description: `${accountsOfValueMax} of them, those asked about first.` }),
+    accounts: Type.Integer({
+      description: `The number of accounts that were seen with it. ${sharersMax + 1} means ${sharersMax + 1} or more.`,
+    }),
+    website_account_ids: Type.Array(Type.String(), {
+      description: `At most ${accountsOfValueMax} of them, the requested accounts first.`,
+    }),
     ...seen,
   },
   { additionalProperties: false, $id: "SharedLink" },
 );
 export type SharedLink = Static<typeof SharedLink>;
 
-const NodeId = Type.String({ description: "`account:`, `device:` or `ip:` and the id." });
+const NodeId = Type.String({ description: "`account:`, `device:` or `ip:`, followed by the id." });
 
 export const LinkTable = Type.Object(
   {
-    shared: Type.Array(SharedLink, { description: "What two accounts or more share, rarest first." }),
+    shared: Type.Array(SharedLink, {
+      description: "Devices and addresses that two or more accounts share, those with the fewest accounts first.",
+    }),
     nodes: Type.Array(
       Type.Object(
         {
           node_id: NodeId,
           kind: Type.Enum(["account", "device", "ip"]),
           value: Type.String(),
-          is_origin: Type.Boolean({ description: "Whether it is one of the accounts asked about." }),
-          flags: Type.Optional(Type.Object(flags, { additionalProperties: false, description: "Of an account." })),
+          is_origin: Type.Boolean({ description: "Whether it is one of the requested accounts." }),
+          flags: Type.Optional(Type.Object(flags, { additionalProperties: false, description: "Only for accounts." })),
           open_case: Type.Optional(OpenCase),
         },
         { additionalProperties: false },
       ),
-      { description: `${nodesMax} at the most.` },
+      { description: `At most ${nodesMax} nodes.` },
     ),
     edges: Type.Array(Type.Object({ from: NodeId, to: NodeId, ...seen }, { additionalProperties: false }), {
-      description: "From an account to what it was seen with.",
+      description: "From an account to a device or address that it was seen with.",
     }),
-    is_cut: Type.Boolean({ description: "Whether there is more than is shown." }),
+    is_cut: Type.Boolean({ description: "Whether the result was truncated." }),
   },
   { additionalProperties: false, $id: "LinkTable" },
 );
@@ -91,7 +98,8 @@ export type Standing = Omit<LinkedAccount, "first_seen" | "last_seen">;
 
 type Given = { origins: Set<string>; shared: SharedLink[]; neighbours: Neighbour[]; standings: Map<string, Standing> };
 
-// Returns the same table as a graph: rarest first, up to as many nodes as can be drawn.
+// Returns the same table as a graph. It adds the devices and addresses with the fewest accounts first, until there are as many
+// nodes as can be drawn.
 export function graphOf({ origins, shared, neighbours, standings }: Given): Omit<LinkTable, "shared"> {
   const nodes = new Map<string, LinkTable["nodes"][number]>();
   const edges: LinkTable["edges"] = [];

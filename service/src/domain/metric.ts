@@ -22,7 +22,7 @@ const count = Type.Optional(Type.Integer({ minimum: 0 }));
 
 export const MetricPoint = Type.Object(
   {
-    timestamp: Type.String({ ...Time, description: "Where the bucket begins, UTC." }),
+    timestamp: Type.String({ ...Time, description: "The start of the bucket, in UTC." }),
     total_events: count,
     guest_sessions: count,
     non_guest_sessions: count,

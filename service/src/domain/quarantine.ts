@@ -4,7 +4,7 @@ import { isObject, storableText } from "./raw-value.ts";
 
 export const eventsMax = 2000;
 export const depthMax = 32;
-// Two thousand events of the SDK have about 140,000.
+// 2,000 events from the SDK have about 140,000.
 export const membersInBodyMax = 300_000;
 export const unpackedMiBMax = 8;
 export const daysKept = 14;
@@ -13,23 +13,24 @@ export const overQuotaKept = 16;
 
 // The closed list of reasons for a quarantine entry, each with the sentence that the entry begins with.
 export const quarantineMeanings = {
-  "bad-gzip": "The body is said to be base64 of gzip, and is not.",
+  "bad-gzip": "The body is declared as base64-encoded gzip, but it is not.",
   "unpacked-too-large": `The body unpacks to more than ${unpackedMiBMax} MiB.`,
   "too-deep": `The body is nested deeper than ${depthMax} levels.`,
   "too-many-members": `The body has more than ${membersInBodyMax} members and values.`,
-  "not-json": "The body is no JSON.",
-  "not-an-array": "The body is no array of events.",
-  "too-many-events": `Of one request the first ${eventsMax} events are taken.`,
-  "not-an-object": "The event is no object.",
+  "not-json": "The body is not JSON.",
+  "not-an-array": "The body is not an array of events.",
+  "too-many-events": `The request has too many events. Only the first ${eventsMax} are kept.`,
+  "not-an-object": "The event is not an object.",
   "no-event-id": "The event has no event_id of 1 to 64 characters.",
   "no-event-type": "The event has no event_type.",
   "bad-timestamp": "The event has no timestamp in milliseconds.",
   "too-old": "The event is more than 90 days old.",
-  unstorable: "The event_id holds U+0000 or a lone surrogate.",
-  "id-reused": "Another event came under this event_id before.",
+  unstorable: "The event_id contains U+0000 or a lone surrogate.",
+  "id-reused": "An earlier event with different content has the same event_id.",
   "over-quota": `More events or new sessions and devices were received than the quotas allow. One session in ${overQuotaKept} is kept. The first dropped event of each day is shown.`,
-  "wrong-hash": "The hashCode is not that of the body. Its events are kept, with a sign.",
-  "foreign-tenant-id": "The attribute tenant_id is not yours. The events are kept, with a sign; the first of each day is shown.",
+  "wrong-hash": "The hashCode does not match the body. The events are kept, and are marked with the sign wrong-hash.",
+  "foreign-tenant-id":
+    "The attribute tenant_id names another tenant. The events are kept, and are marked with the sign foreign-tenant-id. The first one of each day is shown.",
 } as const;
 
 export type QuarantineReason = keyof typeof quarantineMeanings;
@@ -53,7 +54,7 @@ export const QuarantineEntry = Type.Object(
     reason: Type.Enum(quarantineReasons),
     detail: Type.String(),
     excerpt: Type.String({
-      description: "The beginning of the event or the body, without users and without addresses' queries.",
+      description: "The beginning of the event or the body, without user data and without the query strings of URLs.",
     }),
   },
   { additionalProperties: false, $id: "QuarantineEntry" },

@@ -27,8 +27,9 @@ export function isRole(text: string): text is Role {
   return roles.some((role) => role === text);
 }
 
-// Nobody can grant more than they have, or take it over from someone who has it. A new secret or link gives all scopes behind it.
+// Nobody can grant a scope that they do not have, or take over a client or person that has it. A new secret or link gives access
+// to all scopes of its client or person.
 export function requireReach({ scopes: own }: { scopes: ReadonlySet<string> }, wanted: readonly string[]): void {
   const lacking = wanted.find((scope) => !own.has(scope));
-  if (lacking !== undefined) throw new Failure("access-denied", `This reaches the scope ${lacking}, which the caller lacks.`);
+  if (lacking !== undefined) throw new Failure("access-denied", `This requires the scope ${lacking}, which the caller lacks.`);
 }

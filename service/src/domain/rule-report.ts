@@ -4,23 +4,24 @@ import { Precision } from "./rule.ts";
 
 export const reportDaysMax = 90;
 export const examplesShownMax = 20;
-// Above this number, an overlap says nothing more and costs more.
+// Examining more subjects would cost time and hardly change the overlap.
 export const overlapSubjectsMax = 10_000;
 
 export const Day = Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description: "A day in UTC.", examples: ["2026-11-15"] });
 
 const HitsOfDay = Type.Object(
-  { day: Day, hits: Type.Integer({ description: "While the rule was on." }), shadow_hits: Type.Integer() },
+  { day: Day, hits: Type.Integer({ description: "Hits while the rule was on." }), shadow_hits: Type.Integer() },
   { additionalProperties: false },
 );
 
 const Example = Type.Object(
   {
     subject: Type.String({
-      description: "Whom the case would be about: `account:`, `device:`, `session:`, `ip:` or `activity:` and an id.",
+      description:
+        "The subject of the case that would be opened: `account:`, `device:`, `session:`, `ip:` or `activity:`, followed by an id.",
     }),
     is_shadow: Type.Boolean(),
-    hits: Type.Integer({ description: "Of the rule on that subject, ever." }),
+    hits: Type.Integer({ description: "All hits of the rule on that subject, at any time." }),
     activity_id: Type.String(),
     website_account_id: Type.Optional(Type.String()),
     occurred_at: Time,
@@ -34,14 +35,18 @@ export const RuleReport = Type.Object(
   {
     rule_id: Type.String(),
     days: Type.Integer({ minimum: 1, maximum: reportDaysMax }),
-    hits_per_day: Type.Array(HitsOfDay, { description: "Every day, oldest first, those without a hit included." }),
-    subjects: Type.Integer({ description: "Hit in these days while the rule was on." }),
-    shadow_subjects: Type.Integer({ description: "Hit in these days while it was in shadow." }),
+    hits_per_day: Type.Array(HitsOfDay, { description: "All days, oldest first. Days without a hit are included." }),
+    subjects: Type.Integer({ description: "The number of subjects that were hit in this period while the rule was on." }),
+    shadow_subjects: Type.Integer({
+      description: "The number of subjects that were hit in this period while the rule was in shadow.",
+    }),
     precision: Precision,
     shadow_precision: Precision,
-    examples: Type.Array(Example, { description: `The latest activity of the ${examplesShownMax} subjects that were hit last.` }),
+    examples: Type.Array(Example, {
+      description: `The latest hit of each of the ${examplesShownMax} subjects that were hit most recently.`,
+    }),
     overlap: Type.Array(Type.Object({ rule_id: Type.String(), subjects: Type.Integer() }, { additionalProperties: false }), {
-      description: `How many of its subjects another rule hit in these days too, on or in shadow. Over the latest ${overlapSubjectsMax} subjects.`,
+      description: `For each other rule, on or in shadow: how many of this rule's subjects it also hit in this period. Only the latest ${overlapSubjectsMax} subjects are examined.`,
     }),
   },
   { additionalProperties: false, $id: "RuleReport" },

@@ -10,28 +10,29 @@ export const ruleStates = ["on", "shadow", "off"] as const;
 export const rulesMax = 200;
 
 const definition = {
-  name: Type.String({ minLength: 1, maxLength: 100, description: "A few words: the reason that a case shows." }),
+  name: Type.String({ minLength: 1, maxLength: 100, description: "A few words. Cases show them as the reason." }),
   expression: Type.String({
     minLength: 1,
     maxLength: 2000,
-    description: "CEL over the fields of `GET /features`; true means suspicious.",
+    description: "A CEL expression over the fields of `GET /features`. True means suspicious.",
   }),
   sentence: Type.String({
     minLength: 1,
     maxLength: 500,
-    description: "What an investigator reads. `{device.accounts_1h}` stands for that field's value.",
+    description: "The sentence that investigators read. `{device.accounts_1h}` is replaced by that field's value.",
   }),
   label: Type.Enum([...labels]),
   weight: Type.Number({
     minimum: 0.1,
     maximum: 10,
-    description: "What the rule adds to the log-odds of fraud. With the default thresholds 2.5 alone makes a case.",
+    description:
+      "What the rule adds to the log-odds of fraud. With the default thresholds, a weight of 2.5 is enough for a case.",
   }),
   about: Type.Enum(["account", "device", "address", "network"], {
     description:
       "What the case is about if a failed log-in or a sign-up matches: the named account, or the source (then the case has no account), so that one attack on many accounts is one case. For IPv6 an address is the /48. If other activity that names an account matches, the case is always about the account.",
   }),
-  state: Type.Enum([...ruleStates], { description: "`shadow` records hits and acts on nothing." }),
+  state: Type.Enum([...ruleStates], { description: "`shadow` records hits but does not affect scores or cases." }),
 };
 
 export const RuleDefinition = Type.Object(definition, { additionalProperties: false });
@@ -43,7 +44,7 @@ export const RuleChange = Type.Object(
     rule_version: Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: "The version that was read; 0 makes a new rule.",
+      description: "The version that was read. 0 creates a new rule.",
     }),
   },
   { additionalProperties: false, $id: "RuleChange" },
@@ -55,7 +56,7 @@ const versioned = {
   ...definition,
   rule_version: Type.Integer({ minimum: 1 }),
   updated_at: Time,
-  updated_by: Type.String({ description: "`system` for the rules that a tenant begins with." }),
+  updated_by: Type.String({ description: "`system` for default rules." }),
 };
 
 export const RuleVersion = Type.Object(versioned, { additionalProperties: false, $id: "RuleVersion" });
@@ -90,7 +91,7 @@ export const Precision = Type.Object(
     false_positives: Type.Integer(),
     inconclusive: Type.Integer(),
     precision: Type.Union([Type.Number(), Type.Null()], {
-      description: "confirmed / (confirmed + false_positives); null where there is neither.",
+      description: "confirmed / (confirmed + false_positives); null if both are 0.",
     }),
   },
   { additionalProperties: false, $id: "Precision" },
@@ -114,7 +115,7 @@ export const MeasuredRule = Type.Object(
         "Whether the rule is paused at the moment, because its patterns and the tenant's others take too long together.",
     }),
     limited_until: Type.Optional(Type.String({ ...Time, description: "When it resumes by itself." })),
-    hits_7d: Type.Integer({ description: "Hits on today and the 6 days before it, in UTC, while it was on." }),
+    hits_7d: Type.Integer({ description: "Hits today and on the 6 days before, in UTC, while the rule was on." }),
     shadow_hits_7d: Type.Integer({ description: "The same, while it was in shadow." }),
     outcomes_7d: Precision,
     precision: Precision,
@@ -143,7 +144,7 @@ export function changedMembers(before: RuleDefinition, after: RuleDefinition): s
 function versionConflict(what: string, current: number): Failure {
   return new Failure(
     "item-version-conflict",
-    `${what} is at version ${current}, not at the one that was sent. Read it again before you change it.`,
+    `${what} is at version ${current}, which is not the version that was sent. Read it again before you change it.`,
     { current_version: current },
   );
 }
@@ -152,7 +153,7 @@ function versionConflict(what: string, current: number): Failure {
 export const Thresholds = Type.Object(
   {
     score_2: Type.Number({ minimum: 0, maximum: 100 }),
-    score_3: Type.Number({ minimum: 0, maximum: 100, description: "From here on there is a case." }),
+    score_3: Type.Number({ minimum: 0, maximum: 100, description: "From this value on, a case is opened." }),
     score_4: Type.Number({ minimum: 0, maximum: 100 }),
     score_5: Type.Number({ minimum: 0, maximum: 100 }),
   },

@@ -21,7 +21,7 @@ export const scopeMeanings = {
   "read:users": "Read the tenant's people",
   "manage:users": "Invite people, change their roles, end their sessions",
   "read:clients": "List the tenant's clients",
-  "manage:clients": "Make clients, rotate their secrets, revoke them",
+  "manage:clients": "Create clients, rotate their secrets, revoke them",
 } as const;
 
 export type Scope = keyof typeof scopeMeanings;

@@ -5,7 +5,7 @@ import { Score } from "./finding.ts";
 import { ClaimedAccount, SourceName } from "./source.ts";
 
 export const addressesShownMax = 10;
-// The limit for one session. A bot may send more than anybody can look at.
+// The limit for one session, because a bot may send more events than anybody can review.
 export const sessionActivitiesMax = 20_000;
 
 const Text = Type.Optional(Type.String());
@@ -20,7 +20,7 @@ const Client = Type.Object(
     referrer: Text,
     session_started_at: Text,
   },
-  { additionalProperties: false, description: "What the browser says of itself. All of it is the page's claim." },
+  { additionalProperties: false, description: "What the browser reports about itself. None of it is verified." },
 );
 export type Client = Static<typeof Client>;
 
@@ -28,17 +28,19 @@ export const Session = Type.Object(
   {
     session_id: Type.String(),
     session_status: Type.Enum(["ACTIVE", "FINISHED"], { description: "FINISHED after 30 minutes without an event." }),
-    website_account_id: Type.Optional(Type.String({ description: "The account that was seen in it last." })),
+    website_account_id: Type.Optional(Type.String({ description: "The last account that was seen in the session." })),
     device_id: Type.Optional(Type.String()),
     started_at: Time,
     last_activity_at: Time,
-    ended_at: Type.Union([Time, Type.Null()], { description: "Its last activity, once it has finished." }),
-    activities: Type.Integer({ description: "How many events it has." }),
+    ended_at: Type.Union([Time, Type.Null()], {
+      description: "The time of the last activity once the session is FINISHED, otherwise null.",
+    }),
+    activities: Type.Integer({ description: "The number of events." }),
     page_views: Type.Integer(),
-    accounts: Type.Integer({ description: "How many accounts were seen in it, 16 at the most." }),
-    is_webdriver: Type.Boolean({ description: "Whether the browser said that a program drives it." }),
+    accounts: Type.Integer({ description: "The number of accounts that were seen in the session, counted up to 16." }),
+    is_webdriver: Type.Boolean({ description: "Whether the browser reported that a program controls it." }),
     ips: Type.Array(Type.String(), {
-      description: `Addresses as the tenant's policy keeps them, ${addressesShownMax} at the most, of its first 200 events.`,
+      description: `At most ${addressesShownMax} addresses from the first 200 events, as stored under the tenant's ip_policy.`,
     }),
     user_agent: Text,
     client: Type.Optional(Client),
@@ -59,16 +61,20 @@ export const ScoredActivity = Type.Object(
     claimed_account_id: ClaimedAccount,
     session_id: Text,
     device_id: Text,
-    ip: Type.Optional(Type.String({ description: "As the tenant's policy for addresses keeps it." })),
+    ip: Type.Optional(Type.String({ description: "As stored under the tenant's ip_policy." })),
     user_agent: Text,
     page_url: Text,
     page_title: Text,
     signs: Type.Optional(Type.Array(Type.String(), { description: "Weak signs that something about the browser is off." })),
     attributes: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
     score: Score,
-    log_odds: Type.Optional(Type.Number({ description: "What the score was made of: a line that moves more than five steps." })),
+    log_odds: Type.Optional(
+      Type.Number({
+        description: "The log-odds that the score was computed from. They show finer differences than the five scores.",
+      }),
+    ),
     rules: Type.Array(Type.String(), { description: "The ids of the rules that fired." }),
-    prediction_id: Type.Optional(Type.String({ description: "Where it made an occurrence: that of the decision." })),
+    prediction_id: Type.Optional(Type.String({ description: "The id of the decision, if the activity made an occurrence." })),
     case_id: Type.Optional(Type.String({ description: "The case that got this occurrence." })),
   },
   { additionalProperties: false, $id: "ScoredActivity" },

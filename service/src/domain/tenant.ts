@@ -9,8 +9,9 @@ const reservedSlugs = new Set(["oauth"]);
 
 // Returns what is wrong with the slug, or null.
 export function slugFault(slug: string): string | null {
-  if (slug.length < slugCharacters.min || slug.length > slugCharacters.max) return "a tenant slug has 3 to 100 characters";
-  if (!slugPattern.test(slug)) return "a tenant slug is made of lower-case letters, digits and single hyphens between them";
+  if (slug.length < slugCharacters.min || slug.length > slugCharacters.max) return "a tenant slug must have 3 to 100 characters";
+  if (!slugPattern.test(slug))
+    return "a tenant slug must consist of lower-case letters and digits, with single hyphens between them";
   return reservedSlugs.has(slug) ? `the slug "${slug}" is reserved` : null;
 }
 
@@ -19,7 +20,7 @@ const originsMax = 100;
 const parametersMax = 50;
 
 const daysWords =
-  "How many days the tenant's raw activity is kept, and its sessions, links and the subjects of rule hits. If it is not set, RETENTION_DAYS applies.";
+  "How many days the tenant's raw activity, sessions, links and subjects of rule hits are kept. If it is not set, RETENTION_DAYS applies.";
 const RetentionDays = Type.Integer({ minimum: 1, maximum: 3650, description: daysWords });
 
 export const identitySetting = Type.Enum(["off", "observe", "required"], {
@@ -30,14 +31,14 @@ export const identitySetting = Type.Enum(["off", "observe", "required"], {
 const settings = {
   allowed_origins: Type.Array(Type.String({ maxLength: 300 }), {
     maxItems: originsMax,
-    description: "Where browsers may send events from: exact origins, as `https://shop.example`.",
+    description: "The exact origins from which browsers may send events, such as `https://shop.example`.",
   }),
   ip_policy: Type.Enum(["full", "truncate", "hash"], {
-    description: "What is kept of an address once it was looked up: all of it, its network, or a hash.",
+    description: "What is stored of an IP address after enrichment: the full address, its network, or a hash.",
   }),
   url_parameters: Type.Array(Type.String({ pattern: "^[A-Za-z0-9_.:~\\[\\]-]{1,64}$" }), {
     maxItems: parametersMax,
-    description: "The parameters of page addresses that are kept; all others are cut.",
+    description: "The query parameters of page URLs that are kept. All others are removed.",
   }),
 };
 
@@ -47,7 +48,7 @@ export const TenantChange = Type.Object(
     ip_policy: Type.Optional(settings.ip_policy),
     url_parameters: Type.Optional(settings.url_parameters),
     retention_days: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 3650, description: `${daysWords} 0 goes back to RETENTION_DAYS.` }),
+      Type.Integer({ minimum: 0, maximum: 3650, description: `${daysWords} 0 restores RETENTION_DAYS.` }),
     ),
     identity_verification: Type.Optional(identitySetting),
   },
@@ -59,7 +60,7 @@ export type TenantSettings = Required<Omit<TenantChange, "retention_days">> & { 
 // Returns null if browsers send exactly this text as their Origin, otherwise what is wrong with it.
 function originFault(origin: string): string | null {
   const isOrigin = originPattern.test(origin) && URL.parse(origin)?.origin === origin;
-  return isOrigin ? null : "is no origin as browsers send it, like https://shop.example";
+  return isOrigin ? null : "is not an origin as browsers send it, such as https://shop.example";
 }
 
 // Checks what the schema cannot.
@@ -68,10 +69,15 @@ export function tenantChangeFaults({ allowed_origins, url_parameters }: TenantCh
   const origins = texts(allowed_origins);
   const wrong = origins.find((origin) => originFault(origin) !== null);
   if (wrong !== undefined)
-    faults.push({ field: "allowed_origins", message: `holds one that ${originFault(wrong)}: ${firstCharacters(wrong, 100)}` });
-  else if (new Set(origins).size < origins.length) faults.push({ field: "allowed_origins", message: "must not hold one twice" });
+    faults.push({
+      field: "allowed_origins",
+      message: `contains a value that ${originFault(wrong)}: ${firstCharacters(wrong, 100)}`,
+    });
+  else if (new Set(origins).size < origins.length)
+    faults.push({ field: "allowed_origins", message: "must not contain duplicates" });
   const parameters = texts(url_parameters);
-  if (new Set(parameters).size < parameters.length) faults.push({ field: "url_parameters", message: "must not hold one twice" });
+  if (new Set(parameters).size < parameters.length)
+    faults.push({ field: "url_parameters", message: "must not contain duplicates" });
   return faults;
 }
 
@@ -91,7 +97,9 @@ export const Tenant = Type.Object(
   {
     tenant_name: Type.String({ description: "The tenant's slug." }),
     tenant_id: Uuid,
-    client_id: Type.Optional(Type.String({ description: "The client made with the tenant, whose secret can be rotated." })),
+    client_id: Type.Optional(
+      Type.String({ description: "The client that was created with the tenant. Its secret can be rotated." }),
+    ),
     clickstream_app_id: Type.String(),
     allowed_origins: Type.Array(Type.String()),
     ip_policy: settings.ip_policy,
@@ -107,7 +115,7 @@ export type Tenant = Static<typeof Tenant>;
 export const RotatedSecret = Type.Object(
   {
     client_id: Type.String(),
-    client_secret: Type.String({ description: "Shown this once: only a hash is kept." }),
+    client_secret: Type.String({ description: "Shown only once. The service stores only a hash." }),
     previous_secret_expires_at: Type.Optional(Time),
   },
   { additionalProperties: false, $id: "RotatedSecret" },

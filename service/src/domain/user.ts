@@ -49,7 +49,7 @@ export const Email = Type.String({
   minLength: 3,
   maxLength: emailCharactersMax,
   pattern: `^${inEmail}@${inEmail}$`,
-  description: "Kept in lower case; one person of a tenant each.",
+  description: "Stored in lower case. Unique in the tenant.",
   examples: ["ada@shop.example"],
 });
 
@@ -67,7 +67,7 @@ export const Password = Type.String({
   pattern: `[^\\s${unseen}]`,
 });
 
-const RoleName = Type.Enum([...roles], { description: "Each may do what the one before it may." });
+const RoleName = Type.Enum([...roles], { description: "Each role may also do everything that the role before it may do." });
 
 export const User = Type.Object(
   {
@@ -77,7 +77,7 @@ export const User = Type.Object(
     role: RoleName,
     is_disabled: Type.Boolean(),
     has_password: Type.Boolean({ description: "False until the person has used the invitation." }),
-    has_external_sign_in: Type.Boolean({ description: "Whether the person has come by the other issuer." }),
+    has_external_sign_in: Type.Boolean({ description: "Whether the person has signed in through the external issuer." }),
     created_at: Time,
     last_sign_in_at: Type.Optional(Time),
   },
@@ -100,7 +100,7 @@ export type UserChange = Static<typeof UserChange>;
 export const UserLink = Type.Object(
   {
     purpose: Type.Enum([...linkPurposes]),
-    url: Type.String({ description: "For the person alone: it works once. Only a hash of it is kept." }),
+    url: Type.String({ description: "Only for this person. It works once. The service stores only a hash." }),
     expires_at: Time,
   },
   { additionalProperties: false, $id: "UserLink" },
@@ -116,7 +116,7 @@ export function normalEmail(email: string): string {
 // Checks what the schema cannot: the normalized e-mail address may be longer than the one that was sent.
 export function emailFaults(email: unknown): FieldError[] {
   if (typeof email !== "string" || characters(normalEmail(email)) <= emailCharactersMax) return [];
-  return [{ field: "email", message: `must have at most ${emailCharactersMax} characters as it is kept` }];
+  return [{ field: "email", message: `must have at most ${emailCharactersMax} characters in the form in which it is stored` }];
 }
 
 // The person's name in `changed_by` and in events. The space distinguishes it from every client id and from `system`.

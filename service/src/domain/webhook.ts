@@ -13,12 +13,12 @@ export const webhookReach = ["read:events", "read:case", "read:enduseraccount", 
 
 const Url = Type.String({
   maxLength: urlCharactersMax,
-  description: "Where messages are posted to. https, unless private addresses are allowed.",
+  description: "The URL that messages are posted to. It must be https unless private addresses are allowed.",
   examples: ["https://crm.example/casehound"],
 });
 const Types = Type.Array(Type.Enum([...webhookTypes]), {
   maxItems: webhookTypes.length,
-  description: "Only these types of events; none named: all of them.",
+  description: "The types of events to send. An empty list means all types.",
 });
 
 export const Webhook = Type.Object(
@@ -27,9 +27,9 @@ export const Webhook = Type.Object(
     url: Type.String(),
     types: Type.Array(Type.String()),
     is_enabled: Type.Boolean(),
-    disabled_reason: Type.Optional(Type.String({ description: "Where the service has switched it off by itself." })),
-    waiting: Type.Integer({ minimum: 0, description: "Messages on their way." }),
-    dead: Type.Integer({ minimum: 0, description: "Messages that were given up." }),
+    disabled_reason: Type.Optional(Type.String({ description: "Why the service disabled the webhook. Absent if it did not." })),
+    waiting: Type.Integer({ minimum: 0, description: "The number of messages that have not been delivered yet." }),
+    dead: Type.Integer({ minimum: 0, description: "The number of messages that the service stopped retrying." }),
     previous_secret_expires_at: Type.Optional(Time),
     created_at: Time,
     updated_at: Time,
@@ -53,7 +53,7 @@ export type WebhookChange = Static<typeof WebhookChange>;
 export const WebhookSecret = Type.Object(
   {
     webhook: Webhook,
-    secret: Type.String({ description: "Signs the messages. Shown this once." }),
+    secret: Type.String({ description: "The key that signs the messages. Shown only once." }),
   },
   { additionalProperties: false, $id: "WebhookSecret" },
 );
@@ -61,8 +61,8 @@ export const WebhookSecret = Type.Object(
 export const WebhookTest = Type.Object(
   {
     delivered: Type.Boolean(),
-    status: Type.Optional(Type.Integer({ description: "What the receiver answered." })),
-    error: Type.Optional(Type.String({ description: "Why there is no answer, or why it does not count." })),
+    status: Type.Optional(Type.Integer({ description: "The status of the receiver's response." })),
+    error: Type.Optional(Type.String({ description: "Why the message was not delivered." })),
     milliseconds: Type.Integer({ minimum: 0 }),
   },
   { additionalProperties: false, $id: "WebhookTest" },
@@ -72,7 +72,7 @@ export const WebhookTest = Type.Object(
 export const WebhookMessage = Type.Object(
   {
     ...LoggedEvent.properties,
-    event_id: Type.Integer({ minimum: 0, description: "As in the feed; 0 in a test message." }),
+    event_id: Type.Integer({ minimum: 0, description: "The same number as in the feed; 0 in a test message." }),
     type: Type.String({
       description: [...webhookTypes, "webhook.test"].map((type) => `\`${type}\``).join(", "),
       examples: ["case.closed"],
@@ -96,7 +96,9 @@ export const Delivery = Type.Object(
     last_attempt_at: Type.Optional(Time),
     next_attempt_at: Type.Optional(Time),
     waits_for: Type.Optional(
-      Type.Integer({ description: "The event of the same case, account or rule whose message must be through first." }),
+      Type.Integer({
+        description: "An earlier event of the same case, account or rule. Its message must be delivered or given up first.",
+      }),
     ),
     last_status: Type.Optional(Type.Integer()),
     last_error: Type.Optional(Type.String()),
@@ -106,16 +108,16 @@ export const Delivery = Type.Object(
 export type Delivery = Static<typeof Delivery>;
 
 export const addressesHint =
-  "plain http and private addresses are allowed where the service is started with WEBHOOK_ADDRESSES=any";
+  "plain http and private addresses are allowed only if the service is started with WEBHOOK_ADDRESSES=any";
 
 // Returns what is wrong with an address, as far as it can be judged without a DNS lookup.
 export function urlFault(text: string, { isPrivateAllowed }: { isPrivateAllowed: boolean }): string | null {
   // Parsers drop or repair these characters, so messages would not go to the address that is shown.
-  if (/[\s\p{Cc}\p{Cf}\\]/u.test(text)) return "must not hold spaces, control characters or backslashes";
+  if (/[\s\p{Cc}\p{Cf}\\]/u.test(text)) return "must not contain spaces, control characters or backslashes";
   const url = /^https?:\/\/[^/]/i.test(text) ? URL.parse(text) : null;
   if (!url || !/^https?:$/.test(url.protocol)) return "must be an https address";
   if (url.protocol === "http:" && !isPrivateAllowed) return `must be an https address; ${addressesHint}`;
-  if (url.username !== "" || url.password !== "") return "must not hold a user or password";
+  if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
   if (url.hash !== "") return "must not have a fragment";
   return null;
 }
