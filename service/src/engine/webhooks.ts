@@ -141,10 +141,10 @@ export class WebhookSender extends Worker {
   // 410 means that the receiver is gone permanently.
   async #disable({ tenant_id, webhook_id }: WebhookKey): Promise<void> {
     const { database, clock, log } = this.#options;
-    const reason = `The receiver answered ${gone}: it is gone.`;
+    const reason = `The receiver responded with ${gone} (gone).`;
     const changed = { url: null, types: null, is_enabled: false, disabled_reason: reason, now: clock.now() };
     await database.transaction((tx) => saveWebhook(tx, tenant_id, webhook_id, changed));
-    log.warn({ tenant_id, webhook_id }, "a webhook was switched off, for its receiver is gone");
+    log.warn({ tenant_id, webhook_id }, "a webhook was switched off, because its receiver is gone");
   }
 }
 
