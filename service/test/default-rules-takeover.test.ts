@@ -205,13 +205,11 @@ test("unusual log-ins: further log-ins on the same new device neither raise the 
   const before = Array.from({ length: 12 }, (_, index) => login(index * hour, atHome()));
   const first = await stage.playLast([...before, login(10 * day, abroad())]);
   const opened = await stage.onlyCase();
-  for (const minute of [5, 60, 600, day - 1]) {
+  for (const minute of [5, 60, 600, day, 9 * day]) {
     const again = await stage.playLast([login(10 * day + minute, { ...abroad(), session_id: `s-${minute}` })]);
     expect(again).toMatchObject({ rules: first.rules, score: first.score });
   }
   expect((await stage.onlyCase()).case_version).toBe(opened.case_version);
-  const nextDay = await stage.playLast([login(11 * day, { ...abroad(), session_id: "s-next" })]);
-  expect(nextDay).toMatchObject({ rules: [], score: 1 });
 });
 
 test("rule impossible_travel: a log-in that would need to be faster than any aeroplane opens an Account Takeover case", async () => {
