@@ -59,8 +59,8 @@ function padStuffing(): Trial {
         }
       }
       if (scale === "short") return;
-      // In an office, too, one account logs in for two that fail. So each own account hides two victims, but not more than 24 in
-      // all.
+      // The rule allows two failing accounts for each account that logs in. So each own account hides two victims, but the
+      // attack is always found at 24.
       for (const own of [6, 24]) {
         const many = await playOn(setting, world, padded(story, own, ["login_succeeded"]));
         const what = `accounts tried when found, with ${own} own accounts that log in`;

@@ -66,7 +66,7 @@ const ownAccountBetween: Disguise = (story, base) => {
   const acts = [act(own, "login_succeeded", base - 8.5 * minute, { session })];
   return before("change", story, { name: "own account", acts });
 };
-// The own account has logged in on the thief's device for days, so that the device is usual for that account.
+// The attacker's own account has logged in on the thief's device for days, so that the device is usual for that account.
 const ownAccountWithHistory: Disguise = (story, base) =>
   before("login", ownAccountBetween(story, base), { name: "own history", acts: historyOf(own, base, 8) });
 
@@ -106,8 +106,8 @@ function hideTheft(): Trial {
 const imitator: Person = { ...owner, device: thief.device, ip: "203.0.113.178" };
 const ownLogins = 400;
 
-// Everybody uses the owner's browser, so at first it says nothing about who logs in. The owner has few log-ins, because after many
-// a log-in on a new device counts as much as a log-in can count, and a small fall would not show.
+// Everybody uses the owner's browser, so at first it says nothing about who logs in. The owner has few log-ins. After
+// many, a log-in on a new device reaches the limit for one log-in, and a small fall would not show.
 function withCommonBrowser(story: Story, base: number): Story {
   const { stages } = changed(story, (each) => ({ ...each, agent: owner.agent }), ["crowd"]);
   const recent = (acts: Act[]) => acts.filter(({ at }) => at > base - 6.5 * day);

@@ -142,7 +142,7 @@ export class Ground {
     return rows.map(({ subject }) => subject);
   }
 
-  // How many cases have a subject that begins so.
+  // How many cases have a subject with this prefix.
   async casesAbout(beginning: string): Promise<number> {
     return (await this.subjects()).filter((subject) => subject.startsWith(beginning)).length;
   }

@@ -159,7 +159,7 @@ test("restore: a database newer than the backup is rejected", async () => {
   const { database } = await open(known.slice(0, -1));
   const { database: place } = await open(known);
   const before = await digestsOf(place);
-  await expect(load(place, await dump(database))).rejects.toThrow(/newer than the backup, it has migration/);
+  await expect(load(place, await dump(database))).rejects.toThrow(/newer than the backup: it has migration/);
   expect(await digestsOf(place)).toEqual(before);
 });
 

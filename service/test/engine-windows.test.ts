@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { activityKey } from "../src/db/inbox.ts";
 import { fields, ringSize } from "../src/detection/catalogue.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
+import { blockOf, hostOf, subscriberOf } from "../src/domain/address.ts";
 import { decisionsOf, drain, iso, labDetector, labNow, labNowMs, newTenant, store, useLab } from "./engine-lab.ts";
 import { countryOf, landEnrichment, networkOf } from "./engine-story.ts";
 
@@ -22,29 +23,48 @@ const isLogin = ({ type }: RecordedActivity) => type === "login_succeeded" || ty
 const entities: Record<string, (event: RecordedActivity) => string | undefined> = {
   account: (event) => event.website_account_id,
   device: (event) => event.device_id,
-  ip: (event) => event.ip,
-  network: (event) => (isLogin(event) && event.ip !== undefined ? networkOf(event.ip) : undefined),
+  ip: (event) => event.ip && hostOf(event.ip),
+  network: (event) => (isLogin(event) && event.ip !== undefined ? networkOfAny(event.ip) : undefined),
 };
 
+function networkOfAny(ip: string): string {
+  return ip.includes(":") ? blockOf(ip) : networkOf(ip);
+}
+
+// For an account, an IPv6 /48 counts as one address.
+function addressFor(group: string, ip: string | undefined): string | undefined {
+  return ip && (group === "account" ? subscriberOf(ip) : hostOf(ip));
+}
+
+function blockOfSignup({ type, ip }: RecordedActivity): string | undefined {
+  return type === "signup" && ip?.includes(":") === true ? subscriberOf(ip) : undefined;
+}
+
 // What a field's name says it counts: which events, and the distinct values of what.
-const stems: Record<string, { isCounted: (event: Known) => boolean; value?: (event: Known) => string | undefined }> = {
+const stems: Record<
+  string,
+  { isCounted: (event: Known) => boolean; value?: (event: Known, group: string) => string | undefined }
+> = {
   events: { isCounted: () => true },
   logins: { isCounted: ({ type }) => type === "login_succeeded" },
   failed_logins: { isCounted: ({ type }) => type === "login_failed" },
   signups: { isCounted: ({ type }) => type === "signup", value: (event) => event.website_account_id },
+  block_signups: { isCounted: ({ type }) => type === "signup", value: (event) => event.website_account_id },
   login_accounts: { isCounted: ({ type }) => type === "login_succeeded", value: (event) => event.website_account_id },
   accounts: { isCounted: () => true, value: (event) => event.website_account_id },
   failed_accounts: { isCounted: ({ type }) => type === "login_failed", value: (event) => event.website_account_id },
   devices: { isCounted: () => true, value: (event) => event.device_id },
-  ips: { isCounted: () => true, value: (event) => event.ip },
-  failed_ips: { isCounted: ({ type }) => type === "login_failed", value: (event) => event.ip },
+  ips: { isCounted: () => true, value: (event, group) => addressFor(group, event.ip) },
+  failed_ips: { isCounted: ({ type }) => type === "login_failed", value: (event, group) => addressFor(group, event.ip) },
   countries: { isCounted: () => true, value: (event) => countryOf(event.ip) || undefined },
 };
 
 // Counts over all events that the engine knew when it scored this one.
 function bruteForce(name: string, event: Known, known: Known[]): number {
   const [, group = "", stem = "", window = ""] = /^(\w+)\.(\w+)_(10m|1h|24h)$/.exec(name) ?? [];
-  const [entityOf, meaning, windowMs] = [entities[group], stems[stem], windowsMs[window]];
+  // Only sign-ups from IPv6 addresses are counted by block.
+  const entityOf = stem === "block_signups" ? blockOfSignup : entities[group];
+  const [meaning, windowMs] = [stems[stem], windowsMs[window]];
   if (!entityOf || !meaning || windowMs === undefined) throw new Error(`what ${name} counts is not known here`);
   const own = entityOf(event);
   if (own === undefined) return 0;
@@ -53,7 +73,7 @@ function bruteForce(name: string, event: Known, known: Known[]): number {
   const counts = ends.map((end) => {
     const inside = alike.filter((each) => each.at > end - windowMs && each.at <= end && meaning.isCounted(each));
     const { value } = meaning;
-    return value ? new Set(inside.map(value).filter((each) => each !== undefined)).size : inside.length;
+    return value ? new Set(inside.map((each) => value(each, group)).filter((each) => each !== undefined)).size : inside.length;
   });
   return Math.max(...counts);
 }
@@ -70,7 +90,18 @@ const drawn = fc.record({
   offset,
   website_account_id: optional(fc.constantFrom("u-1", "u-2", "u-3", "u-4")),
   device_id: optional(fc.constantFrom("d-1", "d-2", "d-3")),
-  ip: optional(fc.constantFrom("10.0.0.1", "10.0.0.2", "10.1.0.1", "10.2.0.1", "192.0.2.1", "192.0.2.77")),
+  ip: optional(
+    fc.constantFrom(
+      "10.0.0.1",
+      "10.0.0.2",
+      "10.1.0.1",
+      "10.2.0.1",
+      "192.0.2.1",
+      "192.0.2.77",
+      "2001:db8:1:1::1",
+      "2001:db8:1:2::1",
+    ),
+  ),
   // The batches in which it is sent.
   batches: fc.array(fc.nat(batchesMax), { minLength: 1, maxLength: 3 }),
 });

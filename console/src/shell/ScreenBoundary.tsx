@@ -14,7 +14,7 @@ export class ScreenBoundary extends Component<{ children: ReactNode }, { isBroke
     if (!this.state.isBroken) return this.props.children;
     return (
       <Empty isScreen title="This screen failed">
-        <p>The console has a fault. What was saved is safe.</p>
+        <p>The console has a bug. Saved changes are not affected.</p>
         <Button className="mt-3" onClick={() => this.setState({ isBroken: false })}>
           Reload the screen
         </Button>

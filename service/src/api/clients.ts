@@ -34,7 +34,7 @@ async function create(services: Services, call: Call<NewApiClient>): Promise<Rep
   const client = { tenant_id: caller.tenant_id, ...shown, secret_hash: await hashSecret(secret) };
   await services.database.transaction(async (tx) => {
     if ((await countClients(tx, caller.tenant_id)) >= clientsMax)
-      throw invalid([{ field: "scopes", message: `must not be for another client: a tenant has at most ${clientsMax} clients` }]);
+      throw invalid([{ field: "scopes", message: `must not create another client: a tenant has at most ${clientsMax}` }]);
     if (!(await insertClient(tx, client)))
       throw new Failure("transaction-contended", "The generated id is already in use. Send the request again.");
     await appendEvents(tx, caller.tenant_id, [eventOf("client.created", call, { client_id, now, data: { scopes } })]);

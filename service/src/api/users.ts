@@ -69,7 +69,7 @@ export async function inviteUser(
 ): Promise<{ user: User; link: UserLink }> {
   const email = normalEmail(wanted.email);
   if ((await countUsers(tx, tenantId)) >= usersMax)
-    throw invalid([{ field: "email", message: `must not belong to another user: a tenant has at most ${usersMax} users` }]);
+    throw invalid([{ field: "email", message: `must not be added: a tenant has at most ${usersMax} users` }]);
   const { user_id, name, role } = wanted;
   if (!(await insertUser(tx, tenantId, { user_id, email, name, role, created_at: by.now })))
     throw new Failure("item-already-exists", "A user with this e-mail already exists.");

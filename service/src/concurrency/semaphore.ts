@@ -15,8 +15,8 @@ type KeyQueue = { key: string; running: number; waiting: Waiter[] };
 const noLimits = { atOnceMax: Infinity, atOnceOfOneMax: Infinity, waitingMax: Infinity, waitingOfOneMax: Infinity };
 const defaults = { ...noLimits, waitMsMax: Infinity, refusal: () => new Error("too many are waiting") };
 
-// Lets a bounded number of tasks run at once, and a bounded number wait. Keys take turns, so a key that asks for much delays itself
-// and not the others. Tasks of one key run in the order in which they came. When the queue is full, the key with the most waiters
+// Lets a bounded number of tasks run at once, and a bounded number wait. Keys take turns, so a key with many tasks delays only
+// itself. Tasks of one key run in order of arrival. When the queue is full, the key with the most waiters
 // loses its last one to a key with fewer, so a few keys cannot keep the others out.
 export class Semaphore {
   readonly #limits: Required<SemaphoreLimits>;

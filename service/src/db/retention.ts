@@ -24,7 +24,7 @@ export async function holdExpiry<T>(database: Database, work: (held: Queryable) 
 export type DayTable = { name: string; day: string; state: "attached" | "detaching" | "detached" };
 
 // Includes tables that were detached from `activities` but not yet dropped. A table that is being detached comes first, because
-// only one can be at a time.
+// only one can be detached at a time.
 export async function listDayTables(database: Queryable): Promise<DayTable[]> {
   return database.query<DayTable>(sql`
     select c.relname as name,

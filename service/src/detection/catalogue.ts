@@ -234,13 +234,13 @@ const sessionFields: Field[] = [
     "2b",
     "session.began_on_new_device",
     "Session from a new device",
-    "A log-in of this session was from a new device. If it has none, an unusual log-in of the account within a day counts.",
+    "A log-in of this session was from a new device. If the session has no log-in, an unusual log-in that is not a habit of the account yet counts.",
   ),
   flag(
     "2c",
     "session.began_in_new_country",
     "Session from a new country",
-    "A log-in of this session was from a new country. If it has none, an unusual log-in of the account within a day counts.",
+    "A log-in of this session was from a new country. If the session has no log-in, an unusual log-in that is not a habit of the account yet counts.",
   ),
 ];
 
@@ -249,7 +249,7 @@ const otherFields: Field[] = [
     "2d",
     "login.ratio",
     "Unusual log-in",
-    "Logarithm of how much likelier the session's log-in is for a stranger than for the owner. If it has none, an unusual log-in of the account within a day counts; 0 if there was none.",
+    "Logarithm of how much likelier the session's log-in is for a stranger than for the owner. If the session has no log-in, an unusual log-in that is not a habit of the account yet counts; 0 if there is none.",
   ),
   number(
     "2e",

@@ -10,7 +10,7 @@ const isStrangeDevice = `(session.began_on_new_device || account.device_is_new |
 
 // A log-in by somebody else: a failed one, or one on a strange device that is not usual otherwise. An attack on an address or a
 // network must not accuse the people who log in there as usual. With a short history the ratio says nothing, but an address from
-// which the account has logged in before speaks for the owner.
+// which the account has logged in before suggests the owner.
 const isStrangersLogin = `(event.type == "login_failed" || ((account.device_is_new || !device.is_known) && login.ratio >= 0 && (login.history >= 4 || !account.ip_is_known)))`;
 
 // Raise this in a release that changes a default rule. When the release starts, each tenant gets the new definition of the rules
@@ -81,7 +81,7 @@ const takeover: DefaultRule[] = [
     rule_id: "success_after_failures",
     name: "Log-in after many failures",
     // Anybody can type wrong passwords before the owner logs in. On a device that the account has used, the rule needs a history,
-    // with which a usual log-in speaks for the owner.
+    // so that a usual log-in lowers the score.
     expression: `event.type == "login_succeeded" && ((account.failed_logins_10m >= 10 && (account.device_is_new || !device.is_known || account.logins == 0 || login.history >= 4)) || (account.failed_logins_1h >= 5 && account.device_is_new))`,
     sentence:
       "A log-in succeeded after {account.failed_logins_1h} failed log-ins within an hour. New device: {account.device_is_new}.",

@@ -17,7 +17,7 @@ export type AccountFacts = {
   elsewhere: LoginLocation | null;
   values: number[];
   sensitive: number;
-  // Unusual log-ins that are not habits yet, or that became habits within the last 90 days.
+  // Unusual log-ins that are not habits yet, and habits learned from unusual log-ins of the last 90 days.
   held?: HeldLogin[];
   // The day of the last log-in that was counted among the log-ins of all accounts, in days since 1970.
   sharedDay?: number;

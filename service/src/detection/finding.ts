@@ -63,7 +63,7 @@ export function findingsOf(verdict: Verdict, observed: Observed, nowMs: number):
 }
 
 // The score that is stored with the activity. If the rules about the account and those about the source are judged separately,
-// their sum says nothing.
+// their sum has no meaning.
 export function scoreOfFindings(found: Found[], verdict: Verdict, activity: RecordedActivity): number {
   const most = found.reduce<number>((score, { finding }) => Math.max(score, finding.score), 1);
   if (!isOfSource(activity)) return Math.max(most, verdict.score);

@@ -8,9 +8,9 @@ import type { EnrichedActivity, Scene } from "./scene.ts";
 const unusualMin = 1;
 const dayMs = 24 * 60 * 60 * 1000;
 const holdDaysMax = 7;
-// A held log-in that led to a case stays held for so long, unless the case is closed as a false positive.
+// A held log-in that led to a case is held for this long, unless the case is closed as a false positive.
 const suspectMs = 30 * dayMs;
-// For so long after a log-in, a reported or confirmed fraud makes the account forget it again.
+// If a fraud is reported or confirmed within this time after a log-in, the account forgets the log-in again.
 const undoMs = 90 * dayMs;
 const heldMax = 4;
 
@@ -18,7 +18,7 @@ type Account = NonNullable<Scene["account"]>;
 
 // Ends the holding of log-ins. A log-in becomes a habit when its time is over, or when the case that it led to is closed as a false
 // positive. It never becomes one if somebody reported or confirmed a fraud meanwhile, or if the account is flagged. If the fraud
-// is reported or confirmed later, what the log-in taught is forgotten.
+// is reported or confirmed later, the values that were learned from the log-in are forgotten.
 export function settleHeld({ facts, flags, confirmed, falsePositives }: Account, at: number): void {
   if (facts.held === undefined) return;
   const isFlagged = flags.is_blocked || flags.is_quarantined || flags.is_fraudulent;
@@ -97,7 +97,7 @@ function mostUnusual(held: HeldLogin[]): HeldLogin[] {
   return held.toSorted((a, b) => b.ratio.total - a.ratio.total).slice(0, heldMax);
 }
 
-// Of an account's log-ins, only the first of a day counts among the log-ins of all accounts. Otherwise one account could make its
+// Only an account's first log-in of a day counts towards what is usual for all accounts. Otherwise one account could make its
 // values look usual for everybody by logging in again and again.
 export function isFirstOfDay(facts: AccountFacts, event: EnrichedActivity): boolean {
   const day = Math.floor(believedTime(event) / dayMs);

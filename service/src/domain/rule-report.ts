@@ -18,7 +18,7 @@ const Example = Type.Object(
   {
     subject: Type.String({
       description:
-        "The subject of the case that would be opened: `account:`, `device:`, `session:`, `ip:` or `activity:`, followed by an id.",
+        "The subject of the case that would be opened: `account:`, `device:`, `session:`, `ip:`, `network:` or `activity:`, followed by an id.",
     }),
     is_shadow: Type.Boolean(),
     hits: Type.Integer({ description: "All hits of the rule on that subject, at any time." }),

@@ -71,7 +71,7 @@ export function hitSubject(activity: Activity, about: RuleDefinition["about"], {
   return about === "address" && address !== null ? address : sourceOf(activity);
 }
 
-// Where an activity came from, as the tenant's ip_policy allows to store it.
+// Where an activity came from, in the form that the tenant's ip_policy allows.
 export type Origin = {
   // The subject of a case about the address; null without an address.
   address: string | null;
@@ -79,7 +79,7 @@ export type Origin = {
   network: string;
 };
 
-// Somebody who has an IPv6 /48 can use a new address for each try, so a case about one of its addresses is about the whole.
+// Somebody who has an IPv6 /48 can use a new address for each try, so the case is about the whole /48.
 export function addressSubject(ip: string | undefined, keepIp = (kept: string) => kept): string | null {
   if (ip === undefined) return null;
   return ip.includes(":") ? `network:${keepIp(subscriberOf(ip))}` : `ip:${keepIp(ip)}`;

@@ -84,7 +84,7 @@ export class LinkMemory {
     return isNewPair;
   }
 
-  // What anybody can cause creates no links.
+  // Activity that anybody can cause creates no links.
   #linksOf({ activity }: EnrichedActivity): Link[] {
     const { website_account_id: a, device_id: device, ip } = activity;
     if (a === undefined || !isOfItsSource(activity)) return [];

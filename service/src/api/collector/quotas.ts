@@ -10,10 +10,10 @@ const namesMax = 100_000;
 const blockShare = 4;
 // One person makes fewer events than all people behind an address.
 const accountShare = 1 / 4;
-// What a block or an account sends below this part of its quota is quiet.
+// A block or an account counts as quiet while it sends less than this part of its quota.
 const quietShare = 1 / 40;
-// How far each kind of event may use up the key's quota. The rest is left to the kinds after it, so loud senders cannot take what
-// the others need. Signed events have the most, because a forger may have many blocks of IPv6 addresses.
+// The part of the key's quota that each kind of event may use up. The rest is left to the kinds after it, so loud senders cannot
+// take what the others need. Signed events may use all of it, because a forger may have many blocks of IPv6 addresses.
 const shares = { loud: 1 / 4, quiet: 3 / 4, signed: 1 };
 // For packed bodies: bytes after unpacking for each event of a quota.
 const bytesPerEvent = 2_048;
@@ -165,7 +165,7 @@ function timesOf({ events, names }: Rates, share: number): Rates {
   return { events: events === null ? null : events * share, names: names === null ? null : names * share };
 }
 
-// At least one per second, so that a small quota leaves something too.
+// At least one per second, so that quiet senders have room even if the quota is small.
 function quietOf(rates: Rates): Rates {
   const { events, names } = timesOf(rates, quietShare);
   return { events: events === null ? null : Math.max(1, events), names: names === null ? null : Math.max(1, names) };

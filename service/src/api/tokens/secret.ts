@@ -13,7 +13,8 @@ const rememberedMax = 1_000;
 const detail = "Too many secrets are being checked. Retry after a short delay.";
 // Addresses take turns, and one of them fills only half of the queue, however many client ids it invents.
 const queue = new Derivations({ atOnceMax: 2, waitingMax: 50, waitingOfOneMax: 25, detail });
-// Half as many addresses as can wait may guess one client's secret at a time, so the other half is left to the other clients.
+// At most 25 addresses at a time may have secrets of one client checked. This leaves the other half of the queue to the other
+// clients.
 const guessers = new Derivations({ atOnceOfOneMax: 25, waitingMax: 0, detail });
 // How many secrets of one client are being checked for one address.
 const underWay = new Map<string, number>();
