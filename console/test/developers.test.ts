@@ -115,7 +115,7 @@ test("developers: origins are added and removed; an origin that browsers never s
   const remove = page.getByRole("button", { name: "Remove https://shop.example" });
   await remove.click();
   const dialog = page.getByRole("dialog", { name: "Remove an allowed origin" });
-  await dialog.getByText(/is refused from then on/).waitFor();
+  await dialog.getByText(/are rejected from then on/).waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
   expect(await origins()).toEqual(["https://shop.example"]);
   await remove.click();
@@ -136,7 +136,7 @@ test("developers: incoming data stays text whatever it contains, and data that c
   await tenant.report(hostile);
   await guest.goto("/developers");
   await page.getByRole("cell", { name: hostile, exact: true }).waitFor();
-  await page.getByText(/1 event of browsers was not taken as sent/).click();
+  await page.getByText(/1 browser event was not accepted as sent/).click();
   await expect.poll(() => page.locator("img[src=x]").count(), patience).toBe(0);
   expect(await page.title()).toBe("Casehound");
   expect(guest.complaints).toEqual([]);
