@@ -74,7 +74,7 @@ test("docs: if the search index cannot be loaded, the search says so and works o
   const { page } = await open("/docs");
   await page.route("**/search.json", (route) => route.abort(), { times: 1 });
   await page.locator("#search-words").pressSequentially("w");
-  await page.getByText("The search could not be loaded.").waitFor();
+  await page.getByText("The search index could not be loaded.").waitFor();
   await page.locator("#search-words").pressSequentially("ebhooks");
   await expect.poll(() => page.locator("#search-found [role=option]").count()).toBeGreaterThan(0);
   await page.close();

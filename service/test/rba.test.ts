@@ -50,7 +50,7 @@ const stranger = { ip: "203.0.113.9", country: "RO", asn: 9050, agent: linux };
 
 test("rba: a takeover from another country with another system stands out from the account's own log-ins", async () => {
   const text = await benchOf(fileOf([...usual, { ...stranger, hour: 500, user: 3, flags: "True,False,True" }]));
-  expect(text).toContain("401 rows of rba-dataset.csv, of which 400 are genuine log-ins");
+  expect(text).toContain("401 rows of rba-dataset.csv. 400 of them are genuine log-ins");
   expect(cellsOf(text, "account takeover")).toEqual(["1", "100 %", "100 %", "100 %", "100 %", "100 %"]);
   expect(cellsOf(text, "account takeover, with 12 to 39 log-ins before")[0]).toBe("1");
   expect(text).toContain("Genuine log-ins in a case: 0, which is 0.0 per 10,000.");
@@ -77,5 +77,5 @@ test("rba: a file without a required column, and a row that is not a log-in, are
   await expect(benchOf(fileOf(usual, head.replace("ASN", "Network")))).rejects.toThrow('the file has no column "ASN"');
   const broken = fileOf([]);
   writeFileSync(broken, `${head}\nx,,,\n`);
-  await expect(benchOf(broken)).rejects.toThrow("line 2 is no log-in");
+  await expect(benchOf(broken)).rejects.toThrow("line 2 is not a log-in");
 });

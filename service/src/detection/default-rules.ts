@@ -15,7 +15,7 @@ const isStrangersLogin = `(event.type == "login_failed" || ((account.device_is_n
 
 // Raise this in a release that changes a default rule. When the release starts, each tenant gets the new definition of the rules
 // that nobody has edited, as a new version by `system`. Only new tenants get rules that are added here.
-export const defaultsVersion = 3;
+export const defaultsVersion = 4;
 
 // The rules of a new tenant. They were chosen by reasoning and tuned on simulated shops. Once a tenant edits a rule, releases no
 // longer change it.
