@@ -29,5 +29,5 @@ test("proof: detects a copy that lacks an event, a version or an acknowledged ch
   await within(url, (client) => client.query("delete from events where event_id = (select max(event_id) from events)"));
   expect((await compareMoment(copyOf, [])).violations.length).toBeGreaterThanOrEqual(2);
   await within(url, (client) => client.query("delete from cases"));
-  expect((await compareMoment(copyOf, [])).violations.join()).toContain("a stored reply is of a version");
+  expect((await compareMoment(copyOf, [])).violations.join()).toContain("no stored reply has a later version than its case");
 });
