@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { activityKey } from "../src/db/inbox.ts";
 import { fields, ringSize } from "../src/detection/catalogue.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
-import { blockOf, hostOf, subscriberOf } from "../src/domain/address.ts";
+import { blockOf, hostOf, siteOf } from "../src/domain/address.ts";
 import { decisionsOf, drain, iso, labDetector, labNow, labNowMs, newTenant, store, useLab } from "./engine-lab.ts";
 import { countryOf, landEnrichment, networkOf } from "./engine-story.ts";
 
@@ -33,11 +33,11 @@ function networkOfAny(ip: string): string {
 
 // For an account, an IPv6 /48 counts as one address.
 function addressFor(group: string, ip: string | undefined): string | undefined {
-  return ip && (group === "account" ? subscriberOf(ip) : hostOf(ip));
+  return ip && (group === "account" ? siteOf(ip) : hostOf(ip));
 }
 
 function blockOfSignup({ type, ip }: RecordedActivity): string | undefined {
-  return type === "signup" && ip?.includes(":") === true ? subscriberOf(ip) : undefined;
+  return type === "signup" && ip?.includes(":") === true ? siteOf(ip) : undefined;
 }
 
 // What a field's name says it counts: which events, and the distinct values of what.

@@ -1,5 +1,5 @@
 import type { BrowserFacts } from "../domain/activity.ts";
-import { hostOf, subscriberOf } from "../domain/address.ts";
+import { hostOf, siteOf } from "../domain/address.ts";
 import { never } from "./catalogue.ts";
 import { addTie, tieKey, type AccountFacts, type LoginRatio, type SessionFacts } from "./entity.ts";
 import { heldAt, isFirstOfDay, learnLogin, loginValues, ratioOfLogin, settleHeld, shortKey } from "./habits.ts";
@@ -113,7 +113,7 @@ function addToRings(scene: Scene, isLogin: boolean): void {
   const address = activity.ip === undefined ? 0 : shortRingHash(hostOf(activity.ip), ringKey);
   const base: RingEntry = { at, kind, peer: accountHash, address, country: countryNumber(event.country) };
   // One subscriber may use any network of an IPv6 block, so the block counts as one address.
-  const subscriber = activity.ip === undefined ? 0 : shortRingHash(subscriberOf(activity.ip), ringKey);
+  const subscriber = activity.ip === undefined ? 0 : shortRingHash(siteOf(activity.ip), ringKey);
   account?.ring.add({ ...base, peer: deviceHash, address: subscriber }, kindBits.other);
   device?.ring.add(base, kindBits.other);
   ip?.ring.add(

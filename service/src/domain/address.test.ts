@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { blockOf, hostOf, subscriberOf } from "./address.ts";
+import { blockOf, hostOf, siteOf } from "./address.ts";
 
 test.each([
   ["203.0.113.9", "203.0.113.9", "203.0.113.0/24"],
@@ -9,12 +9,12 @@ test.each([
   ["::1", "0:0:0:0::/64", "0:0:0::/48"],
 ])("hostOf, blockOf: %s", (ip, host, block) => {
   expect([hostOf(ip), blockOf(ip)]).toEqual([host, block]);
-  expect(subscriberOf(ip)).toBe(ip.includes(":") ? block : ip);
+  expect(siteOf(ip)).toBe(ip.includes(":") ? block : ip);
 });
 
 test.each(["203.0.113.0/24", "2001:db8:1::/48", "h-0123456789abcdef01234567"])(
-  "hostOf, subscriberOf: an address reduced by a policy stays unchanged: %s",
+  "hostOf, siteOf: an address reduced by a policy stays unchanged: %s",
   (kept) => {
-    expect([hostOf(kept), subscriberOf(kept)]).toEqual([kept, kept]);
+    expect([hostOf(kept), siteOf(kept)]).toEqual([kept, kept]);
   },
 );

@@ -25,8 +25,3 @@ export function blockOf(ip: string): string {
   if (!ip.includes(":")) return `${ip.split(".").slice(0, 3).join(".")}.0/24`;
   return `${groupsOf(ip).slice(0, 3).join(":")}::/48`;
 }
-
-// Returns the largest range that one subscriber may have: an IPv4 address, or the /48 of an IPv6 address.
-export function subscriberOf(ip: string): string {
-  return ip.includes(":") && !ip.includes("/") ? blockOf(ip) : ip;
-}

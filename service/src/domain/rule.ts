@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { isOfSource, sourceOf, subjectOf, type Activity } from "./activity.ts";
 import { Failure, notFound, type FieldError } from "./failure.ts";
-import { subscriberOf } from "./address.ts";
+import { siteOf } from "./address.ts";
 import { Time } from "./field.ts";
 import { labels } from "./finding.ts";
 
@@ -82,7 +82,7 @@ export type Origin = {
 // Somebody who has an IPv6 /48 can use a new address for each try, so the case is about the whole /48.
 export function addressSubject(ip: string | undefined, keepIp = (kept: string) => kept): string | null {
   if (ip === undefined) return null;
-  return ip.includes(":") ? `network:${keepIp(subscriberOf(ip))}` : `ip:${keepIp(ip)}`;
+  return ip.includes(":") ? `network:${keepIp(siteOf(ip))}` : `ip:${keepIp(ip)}`;
 }
 
 export const Precision = Type.Object(
