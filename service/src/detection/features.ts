@@ -2,7 +2,7 @@ import type { BrowserFacts } from "../domain/activity.ts";
 import { hostOf, siteOf } from "../domain/address.ts";
 import { never } from "./catalogue.ts";
 import { addTie, tieKey, type AccountFacts, type LoginRatio, type SessionFacts } from "./entity.ts";
-import { heldAt, isFirstOfDay, learnLogin, loginValues, ratioOfLogin, settleHeld, shortKey } from "./habits.ts";
+import { countOncePerDay, heldAt, learnLogin, loginValues, ratioOfLogin, settleHeld, shortKey } from "./habits.ts";
 import { ringHash, shortRingHash } from "./ring-hash.ts";
 import { countryNumber, type RingEntry } from "./ring.ts";
 import { isSensitive, isValue, kindBits, kindOf, type EnrichedActivity, type Scene } from "./scene.ts";
@@ -49,7 +49,8 @@ export function observe(scene: Scene): Observed {
   if (scene.account) learn(scene.account.facts, scene);
   if (scene.account && fresh) learnLogin(scene.account, event, { ratio: fresh, ...noveltyOf(context) });
   context.tenant["has_browser"] = scene.tenantHasBrowser;
-  return { context, ratio, isShared: fresh !== null && scene.account !== null && isFirstOfDay(scene.account.facts, event) };
+  const isShared = fresh !== null && scene.account !== null && countOncePerDay(scene.account.facts, event);
+  return { context, ratio, isShared };
 }
 
 // Returns the ratio of the log-in that the activity follows: the account's own in this session, or else an unusual one of the last

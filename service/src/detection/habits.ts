@@ -31,7 +31,7 @@ export function settleHeld({ facts, flags, confirmed, falsePositives }: Account,
     const isOver = at >= held.until;
     const isCleared = held.isSuspect === true && falsePositives > held.falsePositives;
     if (isFraud || isFlagged || !(isOver || isCleared)) return !isOver;
-    held.taught = valueKinds.filter((kind) => facts.seen[kind][held.values[kind]] === undefined);
+    held.taught = valueKinds.filter((kind) => !Object.hasOwn(facts.seen[kind], held.values[kind]));
     addHabit(facts, held.values);
     return true;
   });
@@ -98,8 +98,8 @@ function mostUnusual(held: HeldLogin[]): HeldLogin[] {
 }
 
 // Only an account's first log-in of a day counts towards what is usual for all accounts. Otherwise one account could make its
-// values look usual for everybody by logging in again and again.
-export function isFirstOfDay(facts: AccountFacts, event: EnrichedActivity): boolean {
+// values look usual for everybody by logging in again and again. Returns whether this log-in counts, and remembers its day.
+export function countOncePerDay(facts: AccountFacts, event: EnrichedActivity): boolean {
   const day = Math.floor(believedTime(event) / dayMs);
   if (facts.sharedDay !== undefined && day <= facts.sharedDay) return false;
   facts.sharedDay = day;
