@@ -54,6 +54,11 @@ test("architecture: every folder of the service's sources has its line", () => {
   expect(folders.filter((folder) => !page.includes(`- \`${folder}\`:`))).toEqual([]);
 });
 
+test("architecture: every folder of the console's sources is named", () => {
+  const folders = readdirSync(join(root, "console/src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(folders.filter(({ name }) => !page.includes(`\`console/src/${name}/\``)).map(({ name }) => name)).toEqual([]);
+});
+
 test("architecture: there are at least ten rows, each with files to touch", () => {
   const changes = [...page.matchAll(/^\| (an? [\w ]+?) +\| +\d+ +\|(?! *\d)/gm)].map(([, change = ""]) => change);
   expect(changes.length).toBeGreaterThanOrEqual(13);
