@@ -11,9 +11,11 @@ export default defineConfig({
     globalSetup: "service/test/database.ts",
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    maxWorkers: 3,
-    // A machine that is busy elsewhere may make one test lose a race with its own clock. Run again, it must pass, and it is named.
-    retry: 1,
+    maxWorkers: 2,
+    // Files of one worker share its modules, its service and its browser. Loading the modules anew for each file took ten minutes.
+    isolate: false,
+    sequence: { shuffle: true },
+    retry: 0,
     // Node runs the sources as the service does, without a transformation of vitest's own.
     experimental: { viteModuleRunner: false },
   },

@@ -20,14 +20,29 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
   return { ...readConfig({}), databaseUrl: inject("databaseUrl"), port: 0, metricsPort: null, logLevel: "silent", ...overrides };
 }
 
-// Starts a service for the tests of a file, on its own port and on the run's database.
+// The services that files share. Files of one worker share its modules, so this map lives as long as the worker.
+const shared = new Map<string, Promise<Service>>();
+
+// Gives the tests of a file a service on the run's database. Files that need no settings of their own share one service per worker,
+// or one without an engine. Another service starts for the file and stops after it.
 export function useService(overrides: Partial<Config> = {}): { current: Service } {
   const holder: { current: Service } = { current: undefined as never };
+  const key = sharedKey(overrides);
   beforeAll(async () => {
-    holder.current = await startService(testConfig(overrides));
+    holder.current = await (key === null ? startService(testConfig(overrides)) : sharedService(key, overrides));
   });
-  afterAll(() => holder.current.stop());
+  afterAll(() => (key === null ? holder.current.stop() : undefined));
   return holder;
+}
+
+function sharedKey({ roles, ...others }: Partial<Config>): string | null {
+  return Object.keys(others).length > 0 ? null : [...(roles ?? [])].join(" ");
+}
+
+function sharedService(key: string, overrides: Partial<Config>): Promise<Service> {
+  const started = shared.get(key) ?? startService(testConfig(overrides));
+  shared.set(key, started);
+  return started;
 }
 
 // Creates an empty database for one file, on the run's PostgreSQL. Call it before the services that use the database.
