@@ -9,6 +9,7 @@ export default defineConfig({
       "{scripts,proof,bench}/**/*.test.ts",
     ],
     globalSetup: "service/test/database.ts",
+    setupFiles: "service/test/cheap-passwords.ts",
     testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: 2,

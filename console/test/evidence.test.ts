@@ -7,7 +7,8 @@ import { countRepeat } from "../../service/src/domain/evidence.ts";
 import type { Finding } from "../../service/src/domain/finding.ts";
 import type { Source } from "../../service/src/domain/source.ts";
 import { useService } from "../../service/test/harness.ts";
-import { Visitor, axeFindings, consolePace, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { Visitor, axeFindings, consolePace } from "./rig.ts";
 
 vi.setConfig(consolePace);
 const browser = useBrowser();

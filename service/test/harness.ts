@@ -11,6 +11,7 @@ import { Enrichment } from "../src/engine/enrichment.ts";
 import { RuleSets } from "../src/engine/rule-sets.ts";
 import { startService, type Service } from "../src/service.ts";
 import { createTenant } from "../src/tenancy.ts";
+import { changeUrl, connectTo, createDatabase } from "./launch.ts";
 import { send, sendRaw, type Answer, type Options, type RawAnswer } from "./send.ts";
 
 export { send, sendRaw };
@@ -45,17 +46,20 @@ function sharedService(key: string, overrides: Partial<Config>): Promise<Service
   return started;
 }
 
-// Creates an empty database for one file, on the run's PostgreSQL. Call it before the services that use the database.
+// Creates a migrated database, for tests that would meet the rows or the engines of others in the run's database.
+export function newDatabase(): Promise<string> {
+  return createDatabase(inject("databaseUrl"), "", inject("template"));
+}
+
+// Creates a migrated database for one file, under a name. Call it before the services that use the database.
 export function useOwnDatabase(name: string): string {
   beforeAll(async () => {
-    const shared = new Database({ connectionString: inject("databaseUrl") });
-    const connection = await shared.connect();
-    await connection.query(`drop database if exists ${name} with (force)`);
-    await connection.query(`create database ${name}`);
-    await connection.end();
-    await shared.end();
+    const client = await connectTo({ connectionString: inject("databaseUrl") });
+    await client.query(`drop database if exists ${name} with (force)`);
+    await client.query(`create database ${name} template ${inject("template")}`);
+    await client.end();
   });
-  return inject("databaseUrl").replace(/\/[^/?]*\?/, `/${name}?`);
+  return changeUrl(inject("databaseUrl"), { database: name });
 }
 
 // An engine's parts, which the test runs itself.

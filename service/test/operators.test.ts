@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { beforeAll, expect, inject, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { operations } from "../src/api/operations.ts";
 import { problems } from "../src/api/http/problem.ts";
-import { send, sendRaw, type Options } from "./harness.ts";
-import { connectTo, createDatabase, freePort, listenersOf, type ServiceProcess } from "./launch.ts";
+import { newDatabase, send, sendRaw, type Options } from "./harness.ts";
+import { connectTo, freePort, listenersOf, type ServiceProcess } from "./launch.ts";
 import { Caller, cleanExit, eventually, useProcesses } from "./process.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -29,7 +29,7 @@ async function startWatched(more: Record<string, string>): Promise<ServiceProces
 }
 
 beforeAll(async () => {
-  databaseUrl = await createDatabase(inject("databaseUrl"));
+  databaseUrl = await newDatabase();
   metricsPort = await freePort();
   service = await startWatched({ METRICS_PORT: String(metricsPort) });
   caller = await Caller.signIn(service.port, credentials);

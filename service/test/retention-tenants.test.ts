@@ -1,23 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { appendScored, listPartitions, makePartition } from "../src/db/activities.ts";
 import { Database, type Row } from "../src/db/postgres/database.ts";
-import { migrate } from "../src/db/postgres/migrate.ts";
 import { listDayTables } from "../src/db/retention.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import { Expiry } from "../src/engine/expire.ts";
 import { createTenant } from "../src/tenancy.ts";
-import { createDatabase } from "./launch.ts";
+import { newDatabase } from "./harness.ts";
 import { sweptRows } from "./swept-rows.ts";
 
 // Uses its own database, so that nothing of another test expires. A day's partition is kept for the longest retention of any
 // tenant.
 let database: Database;
 beforeAll(async () => {
-  database = new Database({ connectionString: await createDatabase(inject("databaseUrl")) });
-  await migrate(database);
+  database = new Database({ connectionString: await newDatabase() });
 });
 afterAll(() => database.end());
 
