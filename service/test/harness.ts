@@ -5,7 +5,7 @@ import { readConfig, type Config } from "../src/config.ts";
 import type { Case, CaseListItem } from "../src/domain/case.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { clock } from "../src/clock.ts";
-import { Database } from "../src/db/postgres/database.ts";
+import type { Database } from "../src/db/postgres/database.ts";
 import type { Detector } from "../src/engine/detect.ts";
 import { Enrichment } from "../src/engine/enrichment.ts";
 import { RuleSets } from "../src/engine/rule-sets.ts";
