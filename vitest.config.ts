@@ -1,19 +1,30 @@
 import { defineConfig } from "vitest/config";
+import { SlowestFiles } from "./scripts/slowest.ts";
+import { slowFiles } from "./scripts/suites.ts";
+
+const files = [
+  "{service,client}/{src,test}/**/*.test.ts",
+  "{tag,simulator}/src/**/*.test.ts",
+  "console/test/**/*.test.ts",
+  "{scripts,proof,bench}/**/*.test.ts",
+];
+// Set by scripts/test.ts. Without it, all files can be run by name.
+const suite = process.env["CASEHOUND_SUITE"];
 
 export default defineConfig({
   test: {
-    include: [
-      "{service,client}/{src,test}/**/*.test.ts",
-      "{tag,simulator}/src/**/*.test.ts",
-      "console/test/**/*.test.ts",
-      "{scripts,proof,bench}/**/*.test.ts",
-    ],
+    include: suite === "slow" ? slowFiles : files,
+    exclude: ["**/node_modules/**", ...(suite === "gate" ? slowFiles : [])],
     globalSetup: "service/test/database.ts",
+    setupFiles: "service/test/cheap-passwords.ts",
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    maxWorkers: 3,
-    // A machine that is busy elsewhere may make one test lose a race with its own clock. Run again, it must pass, and it is named.
-    retry: 1,
+    maxWorkers: 2,
+    // Files of one worker share its modules, its service and its browser. Loading the modules again for each file took ten minutes.
+    isolate: false,
+    sequence: { shuffle: true },
+    retry: 0,
+    reporters: ["default", new SlowestFiles()],
     // Node runs the sources as the service does, without a transformation of vitest's own.
     experimental: { viteModuleRunner: false },
   },

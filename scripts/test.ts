@@ -1,16 +1,20 @@
-// Runs every check and every test, the fastest to fail first.
+// Runs the checks and the fast tests, the fastest to fail first, or with --slow the tests that take long by nature.
 import { spawnSync } from "node:child_process";
 import { NoBrowser, ensureChromium } from "./browser.ts";
+import type { Suite } from "./suites.ts";
 
-const steps = [
+const isSlow = process.argv[2] === "--slow";
+const suite: Suite = isSlow ? "slow" : "gate";
+const checks = [
   { name: "format", file: "oxfmt", args: ["--check"] },
   { name: "types", file: "tsc", args: [] },
   { name: "types of the tag", file: "tsc", args: ["--project", "tag/src/browser"] },
   { name: "types of the console", file: "tsc", args: ["--project", "console"] },
   { name: "lint", file: "oxlint", args: ["--type-aware", "--max-warnings=0"] },
   { name: "dead code", file: "knip", args: ["--treat-config-hints-as-errors"] },
-  { name: "tests", file: "vitest", args: ["run", ...process.argv.slice(2)] },
 ];
+const tests = { name: `tests (${suite})`, file: "vitest", args: ["run", ...process.argv.slice(isSlow ? 3 : 2)] };
+const steps = isSlow ? [tests] : [...checks, tests];
 
 try {
   ensureChromium();
@@ -24,7 +28,7 @@ let failed = 0;
 for (const { name, file, args } of steps) {
   const began = Date.now();
   console.log(`\n== ${name}: ${[file, ...args].join(" ")}`);
-  const { status } = spawnSync(file, args, { stdio: "inherit" });
+  const { status } = spawnSync(file, args, { stdio: "inherit", env: { ...process.env, CASEHOUND_SUITE: suite } });
   console.log(`== ${name}: ${status === 0 ? "passed" : "FAILED"} in ${((Date.now() - began) / 1000).toFixed(1)} s`);
   if (status !== 0) failed++;
 }

@@ -3,7 +3,8 @@ import { expect, test, vi } from "vitest";
 import { saveLinks } from "../../service/src/db/links.ts";
 import { useService, type TestTenant } from "../../service/test/harness.ts";
 import { Browser as Colleague } from "../../service/test/people.ts";
-import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { Visitor, axeFindings, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 const browser = useBrowser();

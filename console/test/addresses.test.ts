@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { useService } from "../../service/test/harness.ts";
-import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { Visitor, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // A screen shows what its address says, and requests what it shows.

@@ -2,7 +2,8 @@ import { expect, test, vi } from "vitest";
 import { ended, holdBacktest, readBacktest, startBacktest, useRunner } from "../../service/test/backtest-lab.ts";
 import { saveRuleLimits } from "../../service/src/db/rule-limits.ts";
 import { useService } from "../../service/test/harness.ts";
-import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { Visitor, axeFindings, consolePace, patience } from "./rig.ts";
 import { changeRule, expression, fill, hostile, id, made, name, putRule, quarantine, readRule } from "./detection-lab.ts";
 
 vi.setConfig(consolePace);

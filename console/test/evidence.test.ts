@@ -7,7 +7,8 @@ import { countRepeat } from "../../service/src/domain/evidence.ts";
 import type { Finding } from "../../service/src/domain/finding.ts";
 import type { Source } from "../../service/src/domain/source.ts";
 import { useService } from "../../service/test/harness.ts";
-import { Visitor, axeFindings, consolePace, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { Visitor, axeFindings, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 const browser = useBrowser();
@@ -54,7 +55,7 @@ test("case: each piece of evidence shows its source, how often it was seen, and 
   await visitor.goto(`/cases/${ids.case_id}`);
   const listed = page.getByRole("list", { name: "Evidence" }).getByRole("listitem");
   await expect
-    .poll(() => listed.allInnerTexts())
+    .poll(() => listed.allInnerTexts(), patience)
     .toEqual([
       expect.stringMatching(/^Bot past log-in, reported by your server\s+seen once, 2 min ago$/),
       expect.stringMatching(/^Scripted rhythm, claimed by a page\s+seen 3 times, first 2 h ago, last 3 min ago$/),

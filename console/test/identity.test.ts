@@ -3,7 +3,8 @@ import { addIdentityCounts } from "../../service/src/db/identity.ts";
 import { TestTenant, useService } from "../../service/test/harness.ts";
 import { readIdentity } from "../../service/test/identity.ts";
 import { Guest, makePerson } from "./people-rig.ts";
-import { axeFindings, consolePace, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { axeFindings, consolePace } from "./rig.ts";
 
 vi.setConfig(consolePace);
 const browser = useBrowser();

@@ -1,7 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { saveLinks, type Link } from "../../service/src/db/links.ts";
 import { useService, type TestTenant } from "../../service/test/harness.ts";
-import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { Visitor, axeFindings, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // The links screen in a real Chromium, against the real service.

@@ -4,7 +4,8 @@ import { launchBrowser } from "../../service/test/browser.ts";
 import { TestTenant, useService } from "../../service/test/harness.ts";
 import { Browser as Joined } from "../../service/test/people.ts";
 import { Guest, makePerson } from "./people-rig.ts";
-import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { Visitor, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // Several tabs of one browser, and the connection they share.

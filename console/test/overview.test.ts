@@ -1,7 +1,8 @@
 import { expect, test, vi } from "vitest";
 import type { Overview, Rule } from "@casehound/client";
 import { useService } from "../../service/test/harness.ts";
-import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { Visitor, axeFindings, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // The overview in a real Chromium, against the real service.

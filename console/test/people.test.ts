@@ -3,7 +3,8 @@ import type { User } from "../../service/src/domain/user.ts";
 import { TestTenant, useService } from "../../service/test/harness.ts";
 import { Browser as Elsewhere, goodPassword, invite, newEmail } from "../../service/test/people.ts";
 import { Guest, makePerson } from "./people-rig.ts";
-import { axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { axeFindings, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 const browser = useBrowser();

@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { useService } from "../../service/test/harness.ts";
-import { Visitor, consolePace, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { Visitor, consolePace } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // Selecting rows of the queue, and what fits in a row.

@@ -1,7 +1,8 @@
 import type { Locator } from "playwright-core";
 import { expect, test, vi } from "vitest";
 import { useService } from "../../service/test/harness.ts";
-import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { Visitor, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // Undo and reopen, in a real Chromium against the real service.

@@ -2,7 +2,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { saveLinks } from "../../service/src/db/links.ts";
 import { startService } from "../../service/src/service.ts";
 import { TestTenant, testConfig, useService } from "../../service/test/harness.ts";
-import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { Visitor, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // The queue in a real Chromium, against the real service.

@@ -1,27 +1,14 @@
 import { randomUUID } from "node:crypto";
 import axe, { type AxeResults } from "axe-core";
 import type { Browser, BrowserContext, Page, Route } from "playwright-core";
-import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { scopes } from "../../service/src/domain/scope.ts";
 import type { Service } from "../../service/src/service.ts";
-import { launchBrowser } from "../../service/test/browser.ts";
 import { TestTenant } from "../../service/test/harness.ts";
 import { Browser as Joined } from "../../service/test/people.ts";
-import { buildConsole } from "../bundle/build.ts";
 
 export const consolePace = { testTimeout: 180_000, hookTimeout: 180_000 };
 export const patience = { timeout: 45_000, interval: 50 };
-
-// One Chromium for the tests of a file, and the console built from the current sources. Call it before `useService`, which reads the build.
-export function useBrowser(): { current: Browser } {
-  const holder: { current: Browser } = { current: undefined as never };
-  beforeAll(async () => {
-    await buildConsole();
-    holder.current = await launchBrowser();
-  });
-  afterAll(() => holder.current.close());
-  return holder;
-}
 
 // `scopes` are what the session claims; `granted` are what the service grants.
 type Person = { name: string; scopes?: readonly string[]; granted?: readonly string[]; theme?: "light" | "dark"; width?: number };

@@ -1,7 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { TestTenant, useService } from "../../service/test/harness.ts";
 import { Guest, makePerson, type Known } from "./people-rig.ts";
-import { axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { axeFindings, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // A session that ends, changes or becomes another person's during work.

@@ -8,7 +8,8 @@ import { PeopleIssuer, clientSecret } from "../../service/test/people-issuer.ts"
 import { goodPassword, invite, newEmail, tokenOf } from "../../service/test/people.ts";
 import { useProcesses } from "../../service/test/process.ts";
 import { Guest } from "./people-rig.ts";
-import { consolePace, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { consolePace } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // Sign-in that starts elsewhere: at another issuer, or in the terminal.

@@ -4,7 +4,8 @@ import { startService } from "../../service/src/service.ts";
 import { TestTenant, testConfig, useService } from "../../service/test/harness.ts";
 import { goodPassword, invite, newEmail, signIn, tokenOf, Browser as Elsewhere } from "../../service/test/people.ts";
 import { Guest, makePerson } from "./people-rig.ts";
-import { axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { axeFindings, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // Signing in and out, in a real Chromium against the real service.

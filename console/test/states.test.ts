@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Page } from "playwright-core";
 import { expect, test, vi } from "vitest";
 import { useService } from "../../service/test/harness.ts";
-import { Visitor, consolePace, patience, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { Visitor, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // A failed read is reported where the data is missing, and data read before stays.

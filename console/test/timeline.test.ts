@@ -4,7 +4,8 @@ import type { Case } from "../../service/src/domain/case.ts";
 import { insertDecided } from "../../service/test/decided.ts";
 import { useService, type TestTenant } from "../../service/test/harness.ts";
 import { Browser as Colleague } from "../../service/test/people.ts";
-import { Visitor, axeFindings, consolePace, patience, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { Visitor, axeFindings, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 const browser = useBrowser();

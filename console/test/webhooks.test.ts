@@ -2,7 +2,8 @@ import { expect, test, vi } from "vitest";
 import { TestTenant, useOwnDatabase, useService } from "../../service/test/harness.ts";
 import { Receiver } from "../../service/test/webhook-receiver.ts";
 import { Guest, makePerson } from "./people-rig.ts";
-import { axeFindings, consolePace, useBrowser } from "./rig.ts";
+import { useBrowser } from "../../service/test/shared-browser.ts";
+import { axeFindings, consolePace } from "./rig.ts";
 
 vi.setConfig(consolePace);
 const browser = useBrowser();

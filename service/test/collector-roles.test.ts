@@ -2,11 +2,10 @@ import { createHash } from "node:crypto";
 import { connect } from "node:net";
 import { once } from "node:events";
 import { tagScript } from "@casehound/tag";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Config } from "../src/config.ts";
 import { startService, type Service } from "../src/service.ts";
-import { expectProblem, send, sendRaw, testConfig } from "./harness.ts";
-import { createDatabase } from "./launch.ts";
+import { expectProblem, newDatabase, send, sendRaw, testConfig } from "./harness.ts";
 import { Site, browserEvent, shop, useCollector } from "./site.ts";
 
 const both = useCollector();
@@ -18,7 +17,7 @@ async function start(overrides: Partial<Config>): Promise<Service> {
 }
 
 test("roles: a collector serves browsers and its health checks, and nothing else", async () => {
-  const databaseUrl = await createDatabase(inject("databaseUrl"));
+  const databaseUrl = await newDatabase();
   const api = await start({ databaseUrl, roles: new Set(["api"]) });
   const collector = await start({ databaseUrl, roles: new Set(["collector"]) });
   const site = await Site.create(api);
@@ -57,7 +56,7 @@ test("roles: an API without the collector role accepts nothing from browsers", a
 });
 
 test("stop: a request in progress is stored and answered, and its connection is closed", async () => {
-  const databaseUrl = await createDatabase(inject("databaseUrl"));
+  const databaseUrl = await newDatabase();
   const api = await start({ databaseUrl, roles: new Set(["api"]) });
   const collector = await startService(testConfig({ databaseUrl, roles: new Set(["collector"]) }));
   const site = await Site.create(api);

@@ -1,32 +1,21 @@
 import { randomUUID } from "node:crypto";
-import { inject } from "vitest";
 import { clock } from "../src/clock.ts";
 import { makePartition } from "../src/db/activities.ts";
 import { insertActivities } from "../src/db/inbox.ts";
 import type { Features } from "../src/detection/catalogue.ts";
 import { unpack } from "../src/detection/vector.ts";
 import { Database } from "../src/db/postgres/database.ts";
-import { migrate } from "../src/db/postgres/migrate.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import type { CaseDocument } from "../src/domain/case.ts";
 import { detectBatch, type Detector } from "../src/engine/detect.ts";
 import { createTenant } from "../src/tenancy.ts";
-import { newDetector } from "./harness.ts";
-import { createDatabase } from "./launch.ts";
+import { newDatabase, newDetector } from "./harness.ts";
 
 export type Sent = Partial<RecordedActivity> & { type: string };
 
 // This file has its own database, because engines of other files would score what is in the shared one.
 let own: Promise<string> | null = null;
-
-async function makeOwn(): Promise<string> {
-  const url = await createDatabase(inject("databaseUrl"));
-  const database = new Database({ connectionString: url });
-  await migrate(database);
-  await database.end();
-  return url;
-}
 
 // A tenant with an engine that the test runs: activities are scored only when the test calls `score`.
 export class DetectionTenant {
@@ -41,7 +30,7 @@ export class DetectionTenant {
   }
 
   static async create(more: Partial<Detector> = {}): Promise<DetectionTenant> {
-    own ??= makeOwn();
+    own ??= newDatabase();
     const database = new Database({ connectionString: await own });
     const { tenant_id } = await createTenant(database, { slug: `t-${randomUUID()}` }, clock);
     for (const days of [0, 1]) {

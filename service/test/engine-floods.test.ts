@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { sql } from "../src/db/postgres/sql.ts";
 import { startService, type Service } from "../src/service.ts";
-import { TestTenant, send, testConfig } from "./harness.ts";
-import { createDatabase } from "./launch.ts";
+import { TestTenant, newDatabase, send, testConfig } from "./harness.ts";
 import { eventually } from "./process.ts";
 
 // Two complete services with one public URL and their own database, each with an engine.
 const services: Service[] = [];
 beforeAll(async () => {
-  const databaseUrl = await createDatabase(inject("databaseUrl"));
+  const databaseUrl = await newDatabase();
   const first = await startService(testConfig({ databaseUrl }));
   services.push(first, await startService(testConfig({ databaseUrl, publicUrl: first.url })));
 });

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { Database } from "../src/db/postgres/database.ts";
-import { migrate } from "../src/db/postgres/migrate.ts";
 import { unpackParcel } from "../src/db/parcels.ts";
 import { sql } from "../src/db/postgres/sql.ts";
 import { createTenant } from "../src/tenancy.ts";
-import { send } from "./harness.ts";
-import { createDatabase, freePort, type ServiceProcess } from "./launch.ts";
+import { newDatabase, send } from "./harness.ts";
+import { freePort, type ServiceProcess } from "./launch.ts";
 import { Caller, eventually, useProcesses } from "./process.ts";
 import { browserEvent } from "./site.ts";
 
@@ -24,9 +23,8 @@ type World = {
 
 let world: World;
 beforeAll(async () => {
-  const databaseUrl = await createDatabase(inject("databaseUrl"));
+  const databaseUrl = await newDatabase();
   const database = new Database({ connectionString: databaseUrl });
-  await migrate(database);
   const made = await createTenant(database, { slug: "killed" }, clock);
   const port = await freePort();
   const start = () => processes.start({ DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: "error" });

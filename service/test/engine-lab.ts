@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
-import { afterAll, beforeAll, inject } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { clock } from "../src/clock.ts";
 import { makePartition } from "../src/db/activities.ts";
 import { insertActivities } from "../src/db/inbox.ts";
 import { Database } from "../src/db/postgres/database.ts";
-import { migrate } from "../src/db/postgres/migrate.ts";
 import { insertDefaults } from "../src/db/rules.ts";
 import { sql, statement } from "../src/db/postgres/sql.ts";
 import { insertTenant } from "../src/db/tenants.ts";
@@ -14,8 +13,7 @@ import { defaultRules } from "../src/detection/default-rules.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import { detectBatch, type Detector, type Pass } from "../src/engine/detect.ts";
 import { Engine } from "../src/engine/loop.ts";
-import { newDetector } from "./harness.ts";
-import { createDatabase } from "./launch.ts";
+import { newDatabase, newDetector } from "./harness.ts";
 
 // The default time of receipt and decision, so that two runs of a test give identical results.
 export const labNow = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString();
@@ -29,9 +27,8 @@ export type Lab = { url: string; database: Database };
 export function useLab(): { current: Lab } {
   const holder: { current: Lab } = { current: undefined as never };
   beforeAll(async () => {
-    const url = await createDatabase(inject("databaseUrl"));
+    const url = await newDatabase();
     const database = new Database({ connectionString: url });
-    await migrate(database);
     for (const days of [-1, 0, 1])
       await database.transaction((tx) => makePartition(tx, iso(Date.now() + days * dayMs).slice(0, 10)));
     holder.current = { url, database };

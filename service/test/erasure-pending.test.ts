@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { makePartition } from "../src/db/activities.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import { detectBatch } from "../src/engine/detect.ts";
 import { startService, type Service } from "../src/service.ts";
-import { TestTenant, expectProblem, newDetector, testConfig } from "./harness.ts";
-import { createDatabase } from "./launch.ts";
+import { TestTenant, expectProblem, newDatabase, newDetector, testConfig } from "./harness.ts";
 import { eventually, useOwnService } from "./process.ts";
 
 // No engine runs here: nothing is scored unless a test does it.
@@ -104,7 +103,7 @@ test("DELETE account 204: an account that only pending activity names is erased;
 });
 
 test("DELETE account race: while an engine runs, every report gets one case under a pseudonym, and no account is left", async () => {
-  const service = await startService(testConfig({ databaseUrl: await createDatabase(inject("databaseUrl")) }));
+  const service = await startService(testConfig({ databaseUrl: await newDatabase() }));
   onTestFinished(() => service.stop());
   const tenant = await TestTenant.create(service);
   const accounts = Array.from({ length: 30 }, (_, index) => `ann-${index}`);

@@ -5,12 +5,13 @@ import { readConfig, type Config } from "../src/config.ts";
 import type { Case, CaseListItem } from "../src/domain/case.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { clock } from "../src/clock.ts";
-import { Database } from "../src/db/postgres/database.ts";
+import type { Database } from "../src/db/postgres/database.ts";
 import type { Detector } from "../src/engine/detect.ts";
 import { Enrichment } from "../src/engine/enrichment.ts";
 import { RuleSets } from "../src/engine/rule-sets.ts";
 import { startService, type Service } from "../src/service.ts";
 import { createTenant } from "../src/tenancy.ts";
+import { changeUrl, connectTo, createDatabase } from "./launch.ts";
 import { send, sendRaw, type Answer, type Options, type RawAnswer } from "./send.ts";
 
 export { send, sendRaw };
@@ -20,27 +21,45 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
   return { ...readConfig({}), databaseUrl: inject("databaseUrl"), port: 0, metricsPort: null, logLevel: "silent", ...overrides };
 }
 
-// Starts a service for the tests of a file, on its own port and on the run's database.
+// The services that files share. Files of one worker share its modules, so this map lives as long as the worker.
+const shared = new Map<string, Promise<Service>>();
+
+// Gives the tests of a file a service on the run's database. Files that need no settings of their own share one service per worker,
+// or one without an engine. Another service starts for the file and stops after it.
 export function useService(overrides: Partial<Config> = {}): { current: Service } {
   const holder: { current: Service } = { current: undefined as never };
+  const key = sharedKey(overrides);
   beforeAll(async () => {
-    holder.current = await startService(testConfig(overrides));
+    holder.current = await (key === null ? startService(testConfig(overrides)) : sharedService(key, overrides));
   });
-  afterAll(() => holder.current.stop());
+  afterAll(() => (key === null ? holder.current.stop() : undefined));
   return holder;
 }
 
-// Creates an empty database for one file, on the run's PostgreSQL. Call it before the services that use the database.
+function sharedKey({ roles, ...others }: Partial<Config>): string | null {
+  return Object.keys(others).length > 0 ? null : [...(roles ?? [])].join(" ");
+}
+
+function sharedService(key: string, overrides: Partial<Config>): Promise<Service> {
+  const started = shared.get(key) ?? startService(testConfig(overrides));
+  shared.set(key, started);
+  return started;
+}
+
+// Creates a migrated database, for tests that would meet the rows or the engines of others in the run's database.
+export function newDatabase(): Promise<string> {
+  return createDatabase(inject("databaseUrl"), "", inject("template"));
+}
+
+// Creates a migrated database for one file, under a name. Call it before the services that use the database.
 export function useOwnDatabase(name: string): string {
   beforeAll(async () => {
-    const shared = new Database({ connectionString: inject("databaseUrl") });
-    const connection = await shared.connect();
-    await connection.query(`drop database if exists ${name} with (force)`);
-    await connection.query(`create database ${name}`);
-    await connection.end();
-    await shared.end();
+    const client = await connectTo({ connectionString: inject("databaseUrl") });
+    await client.query(`drop database if exists ${name} with (force)`);
+    await client.query(`create database ${name} template ${inject("template")}`);
+    await client.end();
   });
-  return inject("databaseUrl").replace(/\/[^/?]*\?/, `/${name}?`);
+  return changeUrl(inject("databaseUrl"), { database: name });
 }
 
 // An engine's parts, which the test runs itself.

@@ -1,7 +1,6 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { RecordedActivity } from "../src/domain/activity.ts";
-import { launchBrowser } from "./browser.ts";
+import { useBrowser } from "./shared-browser.ts";
 import { makeSecret, tokenOf } from "./identity.ts";
 import { Customer, Visit, browserPace, likePeople, patience } from "./shop.ts";
 import { useCollector } from "./site.ts";
@@ -9,16 +8,12 @@ import { useCollector } from "./site.ts";
 vi.setConfig(browserPace);
 // No engine runs, so the verdicts can be read where the collector stores them.
 const service = useCollector();
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser(likePeople);
-});
-afterAll(() => browser.close());
+const browser = useBrowser(likePeople);
 
 async function openShop(): Promise<{ customer: Customer; visit: Visit; sign: (accountId: string) => string }> {
   const customer = await Customer.create(service.current);
   const { secret } = await makeSecret(customer.tenant);
-  return { customer, visit: await Visit.begin(browser), sign: (accountId) => tokenOf({ secret, accountId }) };
+  return { customer, visit: await Visit.begin(browser.current), sign: (accountId) => tokenOf({ secret, accountId }) };
 }
 
 // Returns as soon as the last one is stored.

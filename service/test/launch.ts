@@ -141,13 +141,17 @@ export function connectToFolder(dataDir: string): Promise<Client> {
   return connectTo({ host: join(dataDir, "run"), user: "casehound", database: "postgres" });
 }
 
-// Creates an empty database on a server and returns its URL.
-export async function createDatabase(serverUrl: string, options = "encoding 'UTF8'"): Promise<string> {
+// Creates a database on a server and returns its URL. It is empty, or a copy of the template.
+export async function createDatabase(serverUrl: string, options = "encoding 'UTF8'", template = "template0"): Promise<string> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const client = await connectTo({ connectionString: serverUrl });
-  await client.query(`create database ${name} template template0 ${options}`);
+  await client.query(`create database ${name} template ${template} ${options}`);
   await client.end();
   return changeUrl(serverUrl, { database: name });
+}
+
+export function databaseOf(url: string): string {
+  return /\/([^/?]+)(?:\?|$)/.exec(url)?.[1] ?? "";
 }
 
 // Edits the text, because URLs of Unix sockets have no host, which the URL class rejects.

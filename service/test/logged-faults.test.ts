@@ -1,13 +1,12 @@
 import { pino } from "pino";
-import { inject, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Database } from "../src/db/postgres/database.ts";
 import { keysChannel } from "../src/db/tenants.ts";
 import { Engine } from "../src/engine/loop.ts";
 import { startService } from "../src/service.ts";
 import { within } from "./backup-lab.ts";
 import { activityOf, labDetector, newTenant, store, useLab, waiting } from "./engine-lab.ts";
-import { testConfig } from "./harness.ts";
-import { createDatabase } from "./launch.ts";
+import { newDatabase, testConfig } from "./harness.ts";
 import { eventually } from "./process.ts";
 
 // A failure in background work changes no response, so it shows only in the log.
@@ -19,7 +18,7 @@ const isTold = ([{ message, cause }]: [Error]) =>
   message.includes("signing keys") && cause instanceof Error && cause.message.includes("signing_keys");
 
 test("log: if the signing keys cannot be reloaded, the service logs a warning and continues", async () => {
-  const databaseUrl = await createDatabase(inject("databaseUrl"));
+  const databaseUrl = await newDatabase();
   const service = await startService(testConfig({ databaseUrl }));
   onTestFinished(() => service.stop());
   const warned = vi.fn<(warning: Error) => void>();

@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, vi } from "vitest";
+import { afterAll, beforeAll, expect, vi } from "vitest";
 import type { Config } from "../src/config.ts";
 import { Database } from "../src/db/postgres/database.ts";
 import { EmbeddedPostgres } from "../src/db/postgres/embedded.ts";
 import type { CaseListItem } from "../src/domain/case.ts";
 import { startService, type Service } from "../src/service.ts";
-import { send, testConfig, type Answer, type Options } from "./harness.ts";
+import { newDatabase, send, testConfig, type Answer, type Options } from "./harness.ts";
 import {
   ServiceProcess,
   createDatabase,
@@ -68,7 +68,7 @@ export function useServer(folder: () => string): { newDatabase: (options?: strin
 export function useOwnService(overrides: Partial<Config>): { current: Service } {
   const holder: { current: Service } = { current: undefined as never };
   beforeAll(async () => {
-    holder.current = await startService(testConfig({ databaseUrl: await createDatabase(inject("databaseUrl")), ...overrides }));
+    holder.current = await startService(testConfig({ databaseUrl: await newDatabase(), ...overrides }));
   });
   afterAll(() => holder.current.stop());
   return holder;

@@ -1,25 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { appendScored, listPartitions, makePartition } from "../src/db/activities.ts";
 import { Database, type Row } from "../src/db/postgres/database.ts";
-import { migrate } from "../src/db/postgres/migrate.ts";
 import { listDayTables } from "../src/db/retention.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import { Expiry } from "../src/engine/expire.ts";
 import { createTenant } from "../src/tenancy.ts";
-import { createDatabase } from "./launch.ts";
+import { newDatabase } from "./harness.ts";
 import { sweptRows } from "./swept-rows.ts";
 
-// Uses its own database, so that nothing of another test expires. A day's partition is kept for the longest retention of any
-// tenant.
+// Each test uses its own database, so that nothing of another test expires. A day's partition is kept for the longest retention
+// of any tenant.
 let database: Database;
-beforeAll(async () => {
-  database = new Database({ connectionString: await createDatabase(inject("databaseUrl")) });
-  await migrate(database);
+beforeEach(async () => {
+  database = new Database({ connectionString: await newDatabase() });
 });
-afterAll(() => database.end());
+afterEach(() => database.end());
 
 const today = "2026-06-15";
 const dayMs = 24 * 60 * 60 * 1000;
@@ -80,7 +78,6 @@ test("expiry: each tenant's activity is kept for its own retention, and a day's 
   expect(await expire()).toEqual({ activities: 2 });
   expect(await daysOf(long)).toEqual([1, 7, 8, 90].map(dayOf));
   expect((await listDayTables(database)).filter(({ day }) => day < dayOf(90))).toEqual([]);
-  await run("delete from activities where tenant_id = any($1)", [[short, plain, long]]);
 });
 
 test.each(["activity_ids", "unscorable", "sessions", "links", "rule_subjects", "user_agents"])(

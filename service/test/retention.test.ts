@@ -1,26 +1,24 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { clock } from "../src/clock.ts";
 import { appendScored, listPartitions, makePartition, partitionOf } from "../src/db/activities.ts";
 import { Database, type Row } from "../src/db/postgres/database.ts";
-import { migrate } from "../src/db/postgres/migrate.ts";
 import { holdExpiry, listDayTables, sweeps } from "../src/db/retention.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import { insertUser } from "../src/db/users.ts";
 import { insertWebhook } from "../src/db/webhooks.ts";
 import { Expiry } from "../src/engine/expire.ts";
 import { createTenant } from "../src/tenancy.ts";
-import { createDatabase } from "./launch.ts";
+import { newDatabase } from "./harness.ts";
 import { sweptRows as rows } from "./swept-rows.ts";
 
 // Uses its own database, so that nothing of another test expires.
 let database: Database;
 let [url, tenantId] = ["", ""];
 beforeAll(async () => {
-  url = await createDatabase(inject("databaseUrl"));
+  url = await newDatabase();
   database = new Database({ connectionString: url });
-  await migrate(database);
 });
 afterAll(() => database.end());
 beforeEach(async () => {

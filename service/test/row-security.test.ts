@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { dataReply, operation, type Operation } from "../src/api/operation.ts";
 import { operations } from "../src/api/operations.ts";
 import type { Queryable } from "../src/db/postgres/database.ts";
@@ -37,8 +37,12 @@ const careless: Operation[] = [
       dataReply(await database.transaction((tx) => tx.query(sql`update accounts set is_blocked = true returning tenant_id`))),
   }),
 ];
-// The router is built from the table when the service starts.
-(operations as Operation[]).push(...careless);
+// The router is built from the table when the service starts. Other files use the same table afterwards.
+const table = operations as Operation[];
+table.push(...careless);
+afterAll(() => {
+  table.splice(-careless.length);
+});
 
 const service = useService({ rowSecurity: "on" });
 const unlocked = useService({ rowSecurity: "off" });

@@ -1,6 +1,5 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { launchBrowser } from "./browser.ts";
+import { expect, test, vi } from "vitest";
+import { useBrowser } from "./shared-browser.ts";
 import { useService } from "./harness.ts";
 import { LossyProxy } from "./lossy-proxy.ts";
 import { Customer, Visit, browserPace, likePeople, patience } from "./shop.ts";
@@ -11,16 +10,12 @@ const newcomer = ["_first_open", "_session_start", "_page_view", "_profile_set",
 
 // The SDK as npm delivers it, in a real Chromium, on a shop of another origin.
 const service = useService();
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser(likePeople);
-});
-afterAll(() => browser.close());
+const browser = useBrowser(likePeople);
 
 async function openShop(config: Record<string, unknown> = {}): Promise<{ customer: Customer; visit: Visit }> {
   const customer = await Customer.create(service.current);
   customer.useClickstream(config);
-  return { customer, visit: await Visit.begin(browser) };
+  return { customer, visit: await Visit.begin(browser.current) };
 }
 
 test("clickstream: a visit over four pages arrives completely, each event once, with account, session and device", async () => {
@@ -106,7 +101,7 @@ test("clickstream: from an origin that the tenant does not allow, the browser se
 
 test("clickstream: a device that tries passwords on twelve users gets an open case with the reason; a shopper gets none", async () => {
   const { customer, visit } = await openShop();
-  const shopper = await Visit.begin(browser);
+  const shopper = await Visit.begin(browser.current);
   await shopper.page.goto(`${customer.shop.origin}/login`);
   await shopper.signIn("honest-ann");
   await shopper.follow("Check out");

@@ -1,19 +1,18 @@
 import { createHash, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, inject } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import type { Config } from "../src/config.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import type { QuarantineCount, QuarantineEntry } from "../src/domain/quarantine.ts";
 import type { TenantChange } from "../src/domain/tenant.ts";
 import { startService, type Service } from "../src/service.ts";
-import { TestTenant, send, testConfig, type Answer } from "./harness.ts";
+import { TestTenant, newDatabase, send, testConfig, type Answer } from "./harness.ts";
 import { listWaiting } from "./inbox.ts";
-import { createDatabase } from "./launch.ts";
 
 // A collector on its own database: otherwise an engine would take the stored events out of the inbox.
 export function useCollector(overrides: Partial<Config> = {}): { current: Service } {
   const holder: { current: Service } = { current: undefined as never };
   beforeAll(async () => {
-    const databaseUrl = await createDatabase(inject("databaseUrl"));
+    const databaseUrl = await newDatabase();
     holder.current = await startService(testConfig({ roles: new Set(["api", "collector"]), databaseUrl, ...overrides }));
   });
   afterAll(() => holder.current.stop());

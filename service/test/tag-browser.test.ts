@@ -1,22 +1,18 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { launchBrowser } from "./browser.ts";
+import { useBrowser } from "./shared-browser.ts";
 import { useService } from "./harness.ts";
 import { Customer, Visit, browserPace, likePeople, patience } from "./shop.ts";
 
 vi.setConfig(browserPace);
 // Our own tag in a real Chromium: the snippet as the API returns it, on a shop of another origin.
 const service = useService();
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser(likePeople);
-});
-afterAll(() => browser.close());
+const browser = useBrowser(likePeople);
 
 async function openShop(): Promise<{ customer: Customer; visit: Visit }> {
   const customer = await Customer.create(service.current);
   await customer.useTag();
-  return { customer, visit: await Visit.begin(browser) };
+  return { customer, visit: await Visit.begin(browser.current) };
 }
 
 async function countOf(customer: Customer): Promise<Record<string, number>> {
@@ -53,7 +49,7 @@ test("tag: events of a page that closes at once arrive, each exactly once, with 
 
 test("tag: a device that tries passwords on twelve users gets an open case with the reason; a shopper gets none", async () => {
   const { customer, visit } = await openShop();
-  const shopper = await Visit.begin(browser);
+  const shopper = await Visit.begin(browser.current);
   await shopper.page.goto(`${customer.shop.origin}/login`);
   await shopper.signIn("honest-ann");
   await shopper.follow("Check out");

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
-import { launchBrowser } from "../../service/test/browser.ts";
+import type { BrowserContext, Page } from "playwright-core";
+import { afterEach, beforeEach, expect } from "vitest";
+import { useBrowser } from "../../service/test/shared-browser.ts";
 import { tagScript } from "./script.ts";
 
 type Value = string | number | boolean | undefined;
@@ -123,16 +123,12 @@ function originOf(server: Server): string {
 
 // A new shop and visitor for every test of a file, and one browser for all. No test may leave an error in a page.
 export function useShop(): { shop: Shop; visitor: BrowserContext; visit: (path?: string) => Promise<Page> } {
-  let browser: Browser;
+  const browser = useBrowser();
   const errors: string[] = [];
   const current = { shop: undefined as never as Shop, visitor: undefined as never as BrowserContext, visit };
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser.close());
   beforeEach(async () => {
     current.shop = await Shop.open();
-    current.visitor = await browser.newContext();
+    current.visitor = await browser.current.newContext();
     current.visitor.on("weberror", (error) => errors.push(error.error().message));
   });
   afterEach(async () => {

@@ -1,9 +1,14 @@
 import { argon2Sync } from "node:crypto";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Failure } from "../../domain/failure.ts";
-import { hashPassword, isPassword } from "./password.ts";
+import { hashPassword, isPassword, passwordCost, realCost } from "./password.ts";
 
 const password = "correct horse battery staple";
+// Other tests use a cheaper hash.
+const cheap = { ...passwordCost };
+beforeAll(() => Object.assign(passwordCost, realCost));
+afterAll(() => Object.assign(passwordCost, cheap));
+
 const stranger = (n = 0) => ({ kind: "stranger" as const, name: `192.0.2.${n}` });
 
 test("password: stored as argon2id with 19 MiB, two passes, one lane and its own salt", async () => {

@@ -5,7 +5,9 @@ import { Derivations } from "../tokens/derivations.ts";
 const derive = promisify<"argon2id", Argon2Parameters, Buffer>(argon2);
 
 // OWASP's parameters for argon2id: 19 MiB, two passes, one lane. One hash took 45 ms of one core.
-const cost = { memory: 19_456, passes: 2, parallelism: 1 };
+export const realCost = Object.freeze({ memory: 19_456, passes: 2, parallelism: 1 });
+// Tests that are not about passwords lower it.
+export const passwordCost = { ...realCost };
 const saltBytes = 16;
 const hashBytes = 32;
 
@@ -34,11 +36,11 @@ function hashOf(password: string, { salt, length, ...cost }: HashParameters, { k
 export async function hashPassword(password: string, sibling: string | null = null): Promise<string> {
   const salt = sibling === null ? randomBytes(saltBytes) : partsOf(sibling).salt;
   const asker: Asker = { kind: "known", name: randomUUID() };
-  return toPhc(salt, await hashOf(password, { ...cost, salt, length: hashBytes }, asker));
+  return toPhc(salt, await hashOf(password, { ...passwordCost, salt, length: hashBytes }, asker));
 }
 
 function toPhc(salt: Buffer, hash: Buffer): string {
-  const { memory, passes, parallelism } = cost;
+  const { memory, passes, parallelism } = passwordCost;
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(hash)}`;
 }
 
@@ -49,7 +51,7 @@ function unpadded(bytes: Buffer): string {
 const phc = /^\$argon2id\$v=19\$m=(\d{1,8}),t=(\d{1,4}),p=(\d{1,3})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
 // A hash that matches no password. It is checked if there is no stored one, so both cases take the same work and time.
-const nobodys = toPhc(randomBytes(saltBytes), randomBytes(hashBytes));
+const nobodys = () => toPhc(randomBytes(saltBytes), randomBytes(hashBytes));
 
 function partsOf(stored: string): HashParameters & { hash: Buffer } {
   const match = phc.exec(stored);
@@ -69,7 +71,7 @@ export async function findMatches(password: string, stored: string[], asker: Ask
   const matches = new Set<string>();
   // Everything before the hash, and the length of the hash.
   const alike = Map.groupBy(
-    stored.length > 0 ? stored : [nobodys],
+    stored.length > 0 ? stored : [nobodys()],
     (each) => `${each.slice(0, each.lastIndexOf("$"))} ${each.length}`,
   );
   for (const [first = "", ...others] of alike.values()) {
