@@ -1,13 +1,17 @@
-import { randomUUID } from "node:crypto";
-import { expect, inject, test, vi } from "vitest";
-import { Database } from "../src/db/postgres/database.ts";
+import { afterEach, beforeEach, expect, inject, test, vi } from "vitest";
 import { sql } from "../src/db/postgres/sql.ts";
 import { startService, type Service } from "../src/service.ts";
-import { TestTenant, testConfig, useOwnDatabase, useService } from "./harness.ts";
+import { TestTenant, newDatabase, testConfig } from "./harness.ts";
+import { connectTo, databaseOf } from "./launch.ts";
 
-// Use an own database, because these metrics cover a whole database.
-const databaseUrl = useOwnDatabase("store_gauges");
-const service = useService({ databaseUrl, roles: new Set(["api"]) });
+// These metrics cover a whole database, so each test has its own.
+const service: { current: Service } = { current: undefined as never };
+let databaseUrl: string;
+beforeEach(async () => {
+  databaseUrl = await newDatabase();
+  service.current = await startService(testConfig({ databaseUrl, roles: new Set(["api"]) }));
+});
+afterEach(() => service.current.stop());
 
 async function gaugesOf({ metrics }: Service): Promise<Record<string, number>> {
   const text = await metrics.text();
@@ -74,21 +78,10 @@ test("metrics: webhook messages are counted by state, and those of a disabled we
 });
 
 test("metrics: without its database a process says so and reports no counts", async () => {
-  const name = `gone_${randomUUID().replaceAll("-", "")}`;
-  const shared = new Database({ connectionString: inject("databaseUrl") });
-  const connection = await shared.connect();
-  await connection.query(`create database ${name}`);
-  const lonely = await startService(
-    testConfig({ databaseUrl: inject("databaseUrl").replace(/\/[^/?]*\?/, `/${name}?`), roles: new Set(["api"]) }),
-  );
-  try {
-    expect(await gaugesOf(lonely)).toEqual(quiet);
-    await connection.query(`drop database ${name} with (force)`);
-    const unknown = Object.fromEntries(Object.keys(quiet).map((each) => [each, Number.NaN]));
-    expect(await gaugesOf(lonely)).toEqual({ ...unknown, casehound_database_up: 0 });
-  } finally {
-    await lonely.stop();
-    await connection.end();
-    await shared.end();
-  }
+  expect(await gaugesOf(service.current)).toEqual(quiet);
+  const client = await connectTo({ connectionString: inject("databaseUrl") });
+  await client.query(`drop database ${databaseOf(databaseUrl)} with (force)`);
+  await client.end();
+  const unknown = Object.fromEntries(Object.keys(quiet).map((each) => [each, Number.NaN]));
+  expect(await gaugesOf(service.current)).toEqual({ ...unknown, casehound_database_up: 0 });
 });
