@@ -90,7 +90,8 @@ async function create(services: Services, call: Call<NewUser>): Promise<Reply> {
   return dataReply(invited, 201);
 }
 
-// Returns the user after the change. A user who is or was disabled is signed out everywhere, and unused links are deleted.
+// Returns the user after the change. If the user is disabled before or after the change, all of the user's sessions end, and
+// unused links are deleted.
 export async function saveUserChange(
   tx: Queryable,
   tenantId: string,

@@ -4,7 +4,7 @@ export type SemaphoreLimits = {
   atOnceOfOneMax?: number;
   waitingMax?: number;
   waitingOfOneMax?: number;
-  // A caller that waited longer has most likely given up, so it is refused instead of served.
+  // A caller that has waited longer than this has most likely given up, so it is refused instead of served.
   waitMsMax?: number;
   refusal?: () => Error;
 };
@@ -71,7 +71,7 @@ export class Semaphore {
       if (this.#running >= this.#limits.atOnceMax) return;
       this.#ready.delete(next);
       this.#nextOf(next)?.go();
-      // Behind the other keys.
+      // Queue the key behind the others.
       this.#settle(next);
     }
   }

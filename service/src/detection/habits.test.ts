@@ -122,7 +122,7 @@ test("held log-ins: no log-in is held for more than a week", () => {
   expect(ratioOf(made, login(now + 7 * day, strange))).toBeLessThan(first - 3);
 });
 
-test("held log-ins: a fraud that is reported or confirmed after a thief became usual makes him as unusual as at first", () => {
+test("held log-ins: a fraud that is reported or confirmed after a thief became usual makes the thief as unusual as at first", () => {
   const report: Deed = { minute: now + 11 * day, type: "fraud_report", website_account_id: "owner" };
   for (const [between, known, isForgotten] of [
     [[], {}, false],
@@ -179,8 +179,8 @@ test("held log-ins: a log-in that led to a case is held for 30 days", () => {
 });
 
 test("shared log-ins: 400 log-ins of one account in a day move the ratios of others as little as one does", () => {
-  // A value that few others have speaks for the owner. So a thief in the owner's country and network would gain if his own
-  // account logged in elsewhere many times.
+  // A value that few others have is evidence for the owner. So a thief in the owner's country and network would gain if the
+  // thief's own account logged in elsewhere many times.
   const nearby = { ...owner, device_id: "strange", ip: "192.0.2.9" };
   const ratioAfter = (names: string[]) => {
     const made = world();

@@ -66,8 +66,8 @@ export function addressOf(people: People, request: IncomingMessage): string | un
   return clientAddress(request, people.trustedProxies);
 }
 
-// Returns who is signed in and what the page needs for it. Whatever the page reads from now on includes every event up to
-// last_event_id.
+// Returns who is signed in, and what the page needs to act for that person. Whatever the page reads from now on includes every
+// event up to last_event_id.
 export async function signedIn(
   { database }: Pick<People, "database">,
   person: Person,

@@ -155,7 +155,7 @@ export class Database implements TenantDatabase {
       return result;
     } catch (error) {
       tx.end();
-      // A successful rollback shows that the connection is alive. A failed one ends it, which also rolls back.
+      // A successful rollback shows that the connection is alive. If it fails, the connection is closed, which rolls back too.
       const isAlive = await send(client, unprepared("rollback")).then(
         () => true,
         () => false,
