@@ -12,9 +12,10 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: 3,
-    // A machine that is busy elsewhere may make one test lose a race with its own clock. Run again, it must pass, and it is named.
+    // On a busy machine, a test may lose a race with its own clock. It is run once more and must pass then, and the report names
+    // it.
     retry: 1,
-    // Node runs the sources as the service does, without a transformation of vitest's own.
+    // Node runs the sources directly, as for the service. Vitest does not transform them.
     experimental: { viteModuleRunner: false },
   },
 });

@@ -99,7 +99,7 @@ function shotsFor({ services, tenants }: Setting, wanted: { count: number; isOpe
   return caseShots(first.store, { ...wanted, tenants, tokens: first.tokens });
 }
 
-// Closes no more cases of the small store than it has for all rounds.
+// Limits the number of closes, so that the open cases of the small store last for all rounds.
 async function closeSome(context: Context, step: Setting): Promise<Cost> {
   const { closes, rounds } = effort[context.scale];
   const open = (step.services[0]?.store.cases ?? 0) * 0.15;

@@ -49,12 +49,12 @@ export async function failAtEveryPoint(
         const name = /fail point: (.*)/.exec(service.stderr)?.[1] ?? "unnamed";
         names.push(name);
         onPoint(`${kind}: ${name}`);
-        if (at > pointsMax) throw new Error(`${kind} did not come through within ${pointsMax} points`);
+        if (at > pointsMax) throw new Error(`${kind} did not succeed within ${pointsMax} fail points`);
         service = await start();
         await trial.settled;
       }
       // Each kind changes something, so without a commit the fail points were in the wrong place.
-      if (!names.includes("commit sent")) ledger.violate(`${kind} has no commit to fail at`);
+      if (!names.includes("commit sent")) ledger.violate(`${kind} has no fail point at a commit`);
     }
     await stand.drained(tenant.tenant_id);
     const client = await stand.database.connect();

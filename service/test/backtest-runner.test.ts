@@ -130,7 +130,7 @@ test("failure: a backtest that cannot run is tried three times and then fails wi
   expect(row?.begun).toBe(3);
 });
 
-test("failure: a draft that is no longer a valid rule, and a backtest that ended three processes, are given up", async () => {
+test("failure: a draft that is no longer a valid rule, and a backtest that crashed three processes, fail for good", async () => {
   const tenant = await newTenant();
   const old = await holdBacktest(tenant, { expression: "device.gone >= 8" }, { leaseSeconds: -1 });
   expect(await ended(tenant, old.backtest_id)).toMatchObject({

@@ -46,7 +46,7 @@ const bad: [string, () => string | Uint8Array<ArrayBuffer>, { query?: Record<str
   ],
   ["JSON nested a million levels deep", () => "[".repeat(mebi) + "]".repeat(mebi), {}, "too-deep"],
   ["objects that are nested and never closed", () => '{"a":'.repeat(300_000), {}, "too-deep"],
-  ["text that is declared as gzip", () => "this is no gzip", gzip, "bad-gzip"],
+  ["text that is declared as gzip", () => "this is not gzip", gzip, "bad-gzip"],
   ["gzip without base64", () => new Uint8Array(gzipSync("[]")), gzip, "bad-gzip"],
   ["truncated gzip", () => packed(JSON.stringify([browserEvent()])).slice(0, -40), gzip, "bad-gzip"],
   ["gzip of text that is not JSON", () => packed("x"), gzip, "not-json"],

@@ -14,7 +14,7 @@ import { launchCli, runCli, type Ended } from "./cli.ts";
 import { TestTenant, testConfig, useOwnDatabase, useService } from "./harness.ts";
 import { createDatabase } from "./launch.ts";
 
-// Use an own database, because doctor would also find what other tests leave behind.
+// Uses its own database, because doctor would also find what other tests leave behind.
 const databaseUrl = useOwnDatabase("doctor");
 const service = useService({ databaseUrl });
 const folder = mkdtempSync(join(tmpdir(), "casehound-doctor-"));

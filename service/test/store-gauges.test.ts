@@ -5,7 +5,7 @@ import { sql } from "../src/db/postgres/sql.ts";
 import { startService, type Service } from "../src/service.ts";
 import { TestTenant, testConfig, useOwnDatabase, useService } from "./harness.ts";
 
-// Use an own database, because these metrics cover a whole database.
+// Uses its own database, because these metrics cover a whole database.
 const databaseUrl = useOwnDatabase("store_gauges");
 const service = useService({ databaseUrl, roles: new Set(["api"]) });
 

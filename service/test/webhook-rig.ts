@@ -10,7 +10,7 @@ export type Made = Kept & { tenant: TestTenant; receiver: Receiver };
 
 // A service that sends to this machine, and the receivers of a test.
 export function useWebhooks(database: string) {
-  // Use an own database: services of other tests would also send, and not to this machine.
+  // Uses its own database, because services of other tests would try to send its messages too, and may not send to this machine.
   const databaseUrl = useOwnDatabase(database);
   const service = useService({ databaseUrl, hasPrivateWebhooks: true });
   const receivers: Receiver[] = [];

@@ -31,7 +31,7 @@ test("held log-ins: a thief's second log-in, in a new session, is as unusual as 
   expect(changed.context.session).toMatchObject({ began_on_new_device: true, began_in_new_country: true });
 });
 
-test("held log-ins: a change counts as after the unusual log-in in a new session, without a session, and without a device", () => {
+test("held log-ins: the unusual log-in counts for a later change in a new session, without a session, or without a device", () => {
   const { device_id: _device, ...noDevice } = thief;
   for (const source of [{ ...thief, session_id: "s2" }, thief, { ...noDevice, session_id: "s2" }, noDevice]) {
     const made = world();
@@ -52,7 +52,7 @@ test("held log-ins: a log-in to another account in the same session does not rep
   expect(ratioOf(made, change(now + 2, { ...own, session_id: "s1" }))).toBeLessThan(0);
 });
 
-test("held log-ins: a page that invents sessions, or tells of yesterday, does not make its device usual", () => {
+test("held log-ins: a page that invents sessions, or backdates its events, does not make its device usual", () => {
   const made = new SmallWorld();
   const page = { origin: "browser" as const };
   for (let index = 0; index < 19; index++) made.see(login(index * day, { ...owner, ...page, session_id: `own-${index}` }));

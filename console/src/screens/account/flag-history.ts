@@ -7,11 +7,11 @@ export type FlagHistory =
   // Changed before the oldest entry that was read.
   | { kind: "earlier" }
   // The entries do not say: either they have not been read yet, or they only repeat the value.
-  | { kind: "untold" };
+  | { kind: "unknown" };
 
 const never: FlagHistory = { kind: "never" };
 const earlier: FlagHistory = { kind: "earlier" };
-const untold: FlagHistory = { kind: "untold" };
+const untold: FlagHistory = { kind: "unknown" };
 
 // Finds who gave a flag its value, in the log as far as it was read, latest entry first. An entry names every flag that was sent,
 // changed or not. So the earliest of the agreeing entries counts, but only if the entry before them was read too.
