@@ -96,7 +96,7 @@ test("POST collect 200: the first 2,000 events are kept, and the rest is one qua
   expect(await site.counts()).toEqual({ "too-many-events": 3 });
   const { quarantine } = await site.quarantined();
   expect(quarantine).toHaveLength(1);
-  expect(quarantine[0]?.detail).toContain("3 more came");
+  expect(quarantine[0]?.detail).toContain("3 more were dropped");
 });
 
 test("POST collect 200: the valid events of a mixed batch are kept, and each of the others gets its reason", async () => {

@@ -139,7 +139,7 @@ async function renewLink(services: Services, call: Call): Promise<Reply> {
     await appendEvents(tx, tenant_id, [eventOf("user.link_made", user.user_id, by, { purpose })]);
     return { link, user };
   });
-  services.audit("link made", { tenant: slug, actor: by.actor, user_id: user.user_id, purpose: link.purpose });
+  services.audit("link created", { tenant: slug, actor: by.actor, user_id: user.user_id, purpose: link.purpose });
   return dataReply(link, 201);
 }
 

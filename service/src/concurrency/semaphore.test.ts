@@ -147,5 +147,5 @@ test("semaphore: a task that fails gives its place back, and nobody can leave a 
   const semaphore = new Semaphore({ atOnceMax: 1 });
   await expect(semaphore.run("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await semaphore.run("b", async () => "done")).toBe("done");
-  expect(() => semaphore.leave("a")).toThrow("a place was left that nobody had");
+  expect(() => semaphore.leave("a")).toThrow("a place was released that nobody had taken");
 });

@@ -97,7 +97,7 @@ function mostUnusual(held: HeldLogin[]): HeldLogin[] {
   return held.toSorted((a, b) => b.ratio.total - a.ratio.total).slice(0, heldMax);
 }
 
-// Only an account's first log-in of a day counts towards what is usual for all accounts. Otherwise one account could make its
+// Only an account's first log-in of a day counts toward what is usual for all accounts. Otherwise one account could make its
 // values look usual for everybody by logging in again and again. Returns whether this log-in counts, and remembers its day.
 export function countOncePerDay(facts: AccountFacts, event: EnrichedActivity): boolean {
   const day = Math.floor(believedTime(event) / dayMs);

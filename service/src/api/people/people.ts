@@ -199,7 +199,7 @@ export async function changePassword(people: People, asked: Asked): Promise<Repl
   const password_hash = isRight ? await savePasswordChange(people, session, { checked, fresh }) : null;
   if (password_hash === null) {
     audit("password change refused", { tenant: session.slug, user_id, address: addressOf(people, asked.request) });
-    throw invalid([{ field: "current", message: "is not the password" }]);
+    throw invalid([{ field: "current", message: "is not your password" }]);
   }
   audit("password changed", { tenant: session.slug, user_id });
   return done([devices.remember(asked.request, { tenant_id, user_id, password_hash })]);

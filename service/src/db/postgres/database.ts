@@ -32,7 +32,7 @@ const awayCodes = /^(08|53|57P|58|25P03|25006)/;
 const awayMessages = /connection|timeout expired|client was closed|not queryable/i;
 
 // Used directly, it sees every tenant. The engine, the collector, sign-in and the command line use it this way. Work for a single
-// tenant goes through `of`.
+// tenant goes through `forTenant`.
 export class Database implements TenantDatabase {
   readonly #address: DatabaseAddress;
   readonly #writersMax: number;
