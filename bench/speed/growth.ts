@@ -118,7 +118,7 @@ async function drive({ bench, scale }: Context, step: Setting, shots: Shot[], is
   const driven = await Promise.all(
     services.map(async (service, index) => {
       const driver = drivers[index];
-      if (!driver) throw new Error("a service without a generator");
+      if (!driver) throw new Error("there is no load generator for this service");
       const run = { url: service.url, headers: {}, connections, seconds, shots: parts[index] ?? [] };
       const done = await driver.run({ ...run, ...(isClose && { once: true, key: true }) });
       if (done.failed > 0) throw new Error(`${done.failed} of ${done.requests}: ${driver.failure}`);

@@ -62,7 +62,7 @@ async function pgbenchSample(
   return countOnly(done.transactions, done.perSecond);
 }
 
-// Returns null and notes why.
+// If there is no pgbench, returns null and adds a note with the reason.
 export function pgbenchOrNone(notes: Set<string>): Program | null {
   try {
     const program = findPgbench();

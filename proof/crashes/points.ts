@@ -75,7 +75,7 @@ function fail(trial: Trial, service: ServiceProcess, kind: PointKind, at: number
 
 // Whether the service survived. If it did not, the writer keeps retrying until it is back.
 async function failRequest(trial: Trial, service: ServiceProcess, kind: Kind, at: number): Promise<boolean> {
-  // A write right after another may be batched and executed on behalf of that one.
+  // A write right after another one may join its batch, and would then not reach its own fail points.
   await sleep(calmMs);
   trial.settled = trial.writer.step({ "x-fail-point": String(at) }, kind);
   const isDead = await Promise.race([service.exited.then(() => true), trial.settled.then(() => false)]);

@@ -54,7 +54,7 @@ type Disguise = (story: Story, base: number) => Story;
 const sessionPerRequest: Disguise = (story, base) =>
   changed(story, (each, index) => ({ ...each, session: sessionIdOf(uuidLike(5000 + index), base) }));
 const noDeviceOnChange: Disguise = (story) => changed(story, withoutDevice, ["change"]);
-// The second log-in begins a session of its own, in which the thief goes on.
+// The second log-in begins a session of its own, in which the thief continues.
 const loginTwice: Disguise = (story, base) => {
   const again = act(thief, "login_succeeded", base - 9 * minute);
   const { session = "" } = again;

@@ -43,7 +43,7 @@ export async function playOn(
 
 export type Moved = { fall: number; rise: number; scores: number; where: string };
 
-// How far the log-odds of these acts moved. For an act without a decision the move is infinite.
+// How far the log-odds of these acts moved. If an act has no decision, it counts as an infinite fall.
 export function movedBetween(acts: Act[], clean: Played, forged: Played): Moved {
   const moved: Moved = { fall: 0, rise: 0, scores: 0, where: "" };
   for (const { id } of acts) {

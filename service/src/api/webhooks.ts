@@ -155,7 +155,7 @@ export const webhookOperations: Operation[] = [
     path: "/webhooks/{webhook_id}",
     summary: "Change a webhook, or switch it off or on",
     description:
-      "Omitted members do not change. A webhook that is switched on again continues where it stopped: events of the meantime are sent too.",
+      "Omitted members do not change. A webhook that is switched on again continues where it stopped: events from the time in between are sent too.",
     body: WebhookChange,
     success: { status: 200, description: "The webhook", schema: Webhook },
     problems: ["bad-request", "item-not-found", "transaction-contended"],

@@ -35,7 +35,7 @@ const partMax = 3;
 // targets an account can imitate them. Nobody can choose what another browser has stored, or the address where a connection ends.
 const partMin: Record<ValueKind, number> = { country: -1, asn: -1, ip: -3, os: -1, browser: -1, agent: -1, device: -3 };
 const historyMin = 4;
-// The share of everybody's log-ins without a device, because a script was blocked or an app does not send it.
+// The share of all log-ins that have no device, because a script was blocked or an app does not send the device.
 const shareWithoutDevice = 0.05;
 
 export type LoginShares = { total: number; of: (kind: ValueKind, value: string) => number };
