@@ -130,7 +130,8 @@ export function stuffing(base: number, spread: Spread): Story {
   return { stages: [crowd(base), ...stages] };
 }
 
-// How many accounts had been tried when the first try was found suspicious; one more than all if none was.
+// How many accounts had been tried when the first try was found suspicious. If none was, returns one more than the number of all
+// tries.
 export function foundAfter(story: Story, decisions: Map<string, Decided>): number {
   const tried = actsOf(story).filter(({ id }) => id.startsWith("stuffed-"));
   const first = tried.findIndex(({ id }) => (decisions.get(id)?.score ?? 0) >= 3);

@@ -28,7 +28,7 @@ export function useWebhooks(database: string) {
     return { tenant: owner, receiver, ...made };
   }
 
-  // Makes deliveries due now that wait for their next attempt or are leased by a killed process.
+  // Makes deliveries due now, whether they wait for their next attempt or are leased by a killed process.
   async function hurry({ tenant, webhook }: Made, firstAt: string | null = null): Promise<void> {
     await service.current.database.query(sql`
       update webhook_deliveries

@@ -8,7 +8,7 @@ export type { Row };
 
 // What the functions of db/ run their statements on: the database itself, or one transaction.
 export type Queryable = { query: <R extends Row>(statement: Statement) => Promise<R[]> };
-// A patient transaction may wait for locks as long as the contract allows. What is still locked then is contended.
+// A patient transaction may wait for locks as long as the contract allows. Rows that are still locked after that are contended.
 export type Transaction = Queryable & { isPatient: boolean };
 
 // The database as one tenant's requests see it. With the tenant lock on, rows of other tenants are invisible.
