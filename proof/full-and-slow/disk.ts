@@ -86,7 +86,7 @@ async function leaveNoRoomForLog(disk: SmallDisk, crew: Crew): Promise<Figures> 
     end: () => disk.free(),
     mustSee: ["502"],
   });
-  return { ...figures, [`${name}: PostgreSQL restarted`]: `${countStarts(disk.folder) - before} times` };
+  return { ...figures, [`${name}: restarts of PostgreSQL`]: countStarts(disk.folder) - before };
 }
 
 async function findTenant(folder: string, slug: string): Promise<Tenant> {
