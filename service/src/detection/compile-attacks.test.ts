@@ -56,7 +56,7 @@ test.each([
   ["arguments", `size(${"1,".repeat(900)}1)`, /Too many arguments/],
   ["digits", `event.value > ${"9".repeat(1900)}`, /too large/],
   ["one name", "a".repeat(longest), /There is no field/],
-  ["one string", `"${"a".repeat(1990)}"`, /A rule is true or false/],
+  ["one string", `"${"a".repeat(1990)}"`, /A rule must be true or false/],
   ["one character too many", `device.is_known${" ".repeat(longest)}`, /longer than 2000/],
 ])("compileRule: rejects excessive input: %s", (_name, expression, message) => {
   expect(() => compileRule(expression)).toThrow(

@@ -97,7 +97,7 @@ test.each(["event.value", "event.type", "event.attributes", "1 + account.logins"
   "compileRule: rejects %s, because it is not true or false",
   (expression) => {
     expect(faultOf(expression)).toMatchObject({
-      message: expect.stringMatching(/^A rule is true or false/),
+      message: expect.stringMatching(/^A rule must be true or false/),
       position: { offset: 0 },
     });
   },
