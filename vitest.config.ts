@@ -25,7 +25,7 @@ export default defineConfig({
     sequence: { shuffle: true },
     retry: 0,
     reporters: ["default", new SlowestFiles()],
-    // Node runs the sources as the service does, without a transformation of vitest's own.
+    // Node runs the sources directly, as for the service. Vitest does not transform them.
     experimental: { viteModuleRunner: false },
   },
 });

@@ -169,7 +169,7 @@ export class SimulatedService {
   async #send(volley: Delivery[], target: CourierTarget, sent: { requests: number; events: number }): Promise<void> {
     this.#clock.atMs = Math.round(volley.at(-1)?.at_ms ?? this.#clock.atMs);
     const tally = await deliver(volley, target);
-    if (tally.refused > 0) throw new Error(`the service refused a delivery: ${tally.problem}`);
+    if (tally.refused > 0) throw new Error(`the service rejected a delivery: ${tally.problem}`);
     sent.requests += volley.length;
     sent.events += volley.reduce((sum, delivery) => sum + eventsIn(delivery), 0);
   }

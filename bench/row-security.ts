@@ -122,9 +122,9 @@ try {
   const one = tenants.slice(0, 1);
   const all: Reads[] = [
     { name: "`GET /cases/{id}`, one tenant", tenants: one, path: byId },
-    { name: `\`GET /cases/{id}\`, ${tenantCount} tenants by turns`, tenants, path: byId },
+    { name: `\`GET /cases/{id}\`, ${tenantCount} tenants in turns`, tenants, path: byId },
     { name: "`GET /cases?limit=100`, one tenant", tenants: one, path: () => "/cases?limit=100" },
-    { name: `\`GET /cases?limit=100\`, ${tenantCount} tenants by turns`, tenants, path: () => "/cases?limit=100" },
+    { name: `\`GET /cases?limit=100\`, ${tenantCount} tenants in turns`, tenants, path: () => "/cases?limit=100" },
     { name: `\`GET /cases?status=OPEN&limit=100\`, ${tenantCount} tenants`, tenants, path: () => "/cases?status=OPEN&limit=100" },
   ];
   say("| what | off, 1/s | on, 1/s | change | off, CPU µs | on, CPU µs | change |");

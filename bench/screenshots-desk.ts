@@ -17,8 +17,8 @@ const people = [
 const verdicts = [
   { disposition: "CONFIRMED_FRAUD", reason: "Owner called: it was not her." },
   { disposition: "CONFIRMED_FRAUD", reason: "Same device as four blocked accounts." },
-  { disposition: "FALSE_POSITIVE", reason: "Customer is travelling, confirmed by phone." },
-  { disposition: "CONFIRMED_FRAUD", reason: "Card refused by the bank, goods held back." },
+  { disposition: "FALSE_POSITIVE", reason: "Customer is traveling, confirmed by phone." },
+  { disposition: "CONFIRMED_FRAUD", reason: "Card declined by the bank, goods held back." },
   { disposition: "INCONCLUSIVE", reason: "Could not reach the customer." },
 ] as const;
 

@@ -8,8 +8,8 @@ import { proveShort } from "./prove.ts";
 
 test("proof: a backup under load is one moment of the database and restores completely", async () => {
   const figures = await proveShort(backup);
-  expect(figures).toMatchObject({ backups: 2, restores: 2, "restores killed": 1, "damaged files refused": 60 });
-  expect(figures["closes answered under load"]).toBeGreaterThan(5);
+  expect(figures).toMatchObject({ backups: 2, restores: 2, "restores killed": 1, "damaged files rejected": 60 });
+  expect(figures["closes acknowledged under load"]).toBeGreaterThan(5);
   expect(figures["events compared"]).toBeGreaterThan(10);
   expect(figures["tables compared row by row"]).toBeGreaterThan(30);
 });

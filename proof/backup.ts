@@ -65,7 +65,7 @@ async function backUp(trial: Trial, name: string): Promise<string> {
 async function restore(trial: Trial, file: string): Promise<string> {
   const url = await createDatabase(trial.stand.databaseUrl);
   const { code, err } = await runCli(["restore", file], { DATABASE_URL: url });
-  if (code !== 0) trial.violations.push(`a whole backup was not restored: ${err}`);
+  if (code !== 0) trial.violations.push(`a complete backup could not be restored: ${err}`);
   count(trial, "restores", 1);
   return url;
 }
@@ -83,10 +83,11 @@ export async function compareMoment(
     await within(original, (client) => digestLog(client, ends)),
   ];
   for (const id of Object.keys(ends))
-    if (here[id] !== there[id]) violations.push(`the log of tenant ${id} is another one up to event ${ends[id]}`);
+    if (here[id] !== there[id]) violations.push(`the log of tenant ${id} differs before event ${ends[id]}`);
   const kept = await within(copy, listKeys);
   const lost = answered.filter((key) => !kept.has(key));
-  if (lost.length > 0) violations.push(`${lost.length} closes were answered before the backup, and are not in it: ${lost[0]}`);
+  if (lost.length > 0)
+    violations.push(`${lost.length} closes were acknowledged before the backup, but are not in it: ${lost[0]}`);
   return { violations, events: Object.values(ends).reduce((sum, end) => sum + Number(end), 0) };
 }
 
@@ -110,7 +111,8 @@ async function tryKill(trial: Trial, file: string, whole: Record<string, string>
   await connectionsGone(url);
   const left = await within(url, digestTables);
   const isWhole = JSON.stringify(left) === JSON.stringify(whole);
-  if (Object.keys(left).length > 0 && !isWhole) trial.violations.push("a restore that was killed left a part of the database");
+  if (Object.keys(left).length > 0 && !isWhole)
+    trial.violations.push("a restore that was killed left part of the database behind");
   count(trial, "restores killed", 1);
 }
 
@@ -132,16 +134,18 @@ async function tryDamages(trial: Trial, file: string): Promise<void> {
     const other = Buffer.from(isCut ? bytes.subarray(0, at) : bytes);
     if (!isCut) other[at] = (other[at] ?? 0) ^ (1 << bit);
     writeFileSync(damaged, other);
-    const what = isCut ? `cut at ${at}` : `with bit ${bit} of byte ${at} turned`;
+    const what = isCut ? `cut at ${at}` : `with bit ${bit} of byte ${at} flipped`;
     await checkFile(damaged).then(
-      () => trial.violations.push(`a file ${what} of ${bytes.length} was taken for whole`),
-      (error: unknown) => error instanceof BackupFault || trial.violations.push(`a file ${what} was refused by ${String(error)}`),
+      () => trial.violations.push(`a file ${what} of ${bytes.length} was accepted as complete`),
+      (error: unknown) =>
+        error instanceof BackupFault || trial.violations.push(`a file ${what} was rejected with ${String(error)}`),
     );
-    count(trial, "damaged files refused", 1);
+    count(trial, "damaged files rejected", 1);
   }
   const dataDir = join(trial.folder, "never");
   const { code } = await runCli(["restore", damaged], { DATA_DIR: dataDir });
-  if (code !== 1 || existsSync(dataDir)) trial.violations.push(`a damaged file was not refused before a place was made: ${code}`);
+  if (code !== 1 || existsSync(dataDir))
+    trial.violations.push(`a damaged file was not rejected before the folder was created: ${code}`);
 }
 
 async function run(proof: Proof): Promise<Findings> {
@@ -163,14 +167,14 @@ async function run(proof: Proof): Promise<Findings> {
     const [original, copy] = [stand.databaseUrl, await restore(trial, file)];
     const [before, after] = [await within(original, digestTables), await within(copy, digestTables)];
     const differing = Object.keys(before).filter((name) => before[name] !== after[name]);
-    trial.violations.push(...differing.map((name) => `the table ${name} is another one after a restore: ${after[name]}`));
+    trial.violations.push(...differing.map((name) => `the table ${name} differs after a restore: ${after[name]}`));
     count(trial, "tables compared row by row", Object.keys(before).length);
     for (let kill = 0; kill < kills; kill++) {
       proof.progress(kill, kills, "restores killed");
       await tryKill(trial, file, before);
     }
     await tryDamages(trial, file);
-    return { figures: { ...trial.figures, "closes answered under load": trial.closed.length }, violations: trial.violations };
+    return { figures: { ...trial.figures, "closes acknowledged under load": trial.closed.length }, violations: trial.violations };
   } finally {
     stopping.abort();
     await stand.close();
@@ -182,6 +186,6 @@ export const backup: Part = {
   name: "backup",
   title: "Backup and restore",
   claim:
-    "A backup that is made under load is one moment of the database with all that was answered before it; restored, every row is as it was. Damaged files are refused before anything is touched, and a restore that is killed leaves nothing.",
+    "A backup taken under load is a snapshot of one moment, with every change that was acknowledged before it. A restore brings back every row unchanged. Damaged files are rejected before anything is touched, and a restore that is killed leaves nothing behind.",
   run,
 };

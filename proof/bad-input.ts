@@ -86,6 +86,6 @@ export const badInput: Part = {
   name: "bad-input",
   title: "Bad input",
   claim:
-    "Whatever is sent, the service answers in JSON, never with a 5xx, and applies nothing that it refused: every rule of every schema in the OpenAPI document broken, valid requests with their bytes changed, and the JSON parser, the rules' compiler, the cursors and the collector fuzzed.",
+    "Whatever is sent, the service responds in JSON, never with a 5xx, and applies nothing that it rejects. The requests break every rule of every schema in the OpenAPI document, mutate the bytes of valid requests, and fuzz the JSON parser, the rule compiler, the cursors and the collector.",
   run,
 };

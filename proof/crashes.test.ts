@@ -6,5 +6,5 @@ test("proof of crashes: after a kill every acknowledged change exists once, and 
   const figures = await proveShort(crashes);
   expect(figures["kill -9 under load"]).toBe(4);
   expect(figures["fail points inside writes"]).toBeGreaterThan(5);
-  expect(figures["changes answered, each found once"]).toBeGreaterThan(0);
+  expect(figures["acknowledged changes, each found once"]).toBeGreaterThan(0);
 });

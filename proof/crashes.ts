@@ -9,7 +9,7 @@ const lanes = { short: 1, full: 2 };
 async function run({ scale, random, progress }: Proof): Promise<Findings> {
   const rounds = roundsWanted[scale];
   let done = 0;
-  const show = () => progress(done, rounds, "kills, and every fail point beside them");
+  const show = () => progress(done, rounds, "kills, with the fail points in parallel");
   const onRound = () => {
     done++;
     show();
@@ -33,9 +33,9 @@ function summary(found: CrashFindings[], { points, scored, violations }: PointFi
       "of PostgreSQL": killed("PostgreSQL"),
       "of both": killed("both"),
       "requests under load": sum(({ ledger }) => ledger.requests),
-      "without an answer or a known outcome, sent again": sum(({ ledger }) => ledger.unknown),
-      "told by a replay that they had been applied": sum(({ ledger }) => ledger.replays),
-      "changes answered, each found once": sum(({ ledger }) => ledger.changes.size),
+      "no response or no known outcome, sent again": sum(({ ledger }) => ledger.unknown),
+      "found by a replay to have been applied": sum(({ ledger }) => ledger.replays),
+      "acknowledged changes, each found once": sum(({ ledger }) => ledger.changes.size),
       "activities scored, each once": sum((each) => each.scored) + scored,
       "fail points inside writes": byKind.reduce((total, [, count]) => total + count, 0),
       ...Object.fromEntries(byKind),
@@ -46,8 +46,8 @@ function summary(found: CrashFindings[], { points, scored, violations }: PointFi
 
 export const crashes: Part = {
   name: "crashes",
-  title: "Processes are killed",
+  title: "Killed processes",
   claim:
-    "`kill -9` of the service, of its PostgreSQL and of both, at random moments under load, and of the service at every point between two statements of a write, before and after COMMIT, and with its answer on the way. After the restart nothing that was answered is missing, no key is applied twice, and every accepted activity is scored once. The fail points are loaded into the service by the proof alone.",
+    "`kill -9` of the service, of its PostgreSQL and of both, at random moments under load. The service is also killed at every point between two statements of a write, before and after COMMIT, and while its response is being sent. After the restart, no acknowledged change is missing, no key is applied twice, and every accepted activity is scored once. Only the proof loads the fail points into the service.",
   run,
 };

@@ -47,10 +47,10 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
         cuts: proxy.total,
         ...byKind,
         requests: ledger.requests,
-        "without a known outcome, sent again under their key": ledger.unknown,
-        "told by a replay that they had been applied": ledger.replays,
-        "answered as contended, and found not applied": ledger.contended,
-        "changes of cases in the log": ledger.changes.size,
+        "no known outcome, sent again under the same key": ledger.unknown,
+        "found by a replay to have been applied": ledger.replays,
+        "reported as contended, and not applied": ledger.contended,
+        "case changes in the log": ledger.changes.size,
         "states looked up": states,
         "activities scored, each once": scored,
       },
@@ -64,8 +64,8 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
 
 export const cuts: Part = {
   name: "cuts",
-  title: "The connection to the database is cut",
+  title: "Cut database connections",
   claim:
-    "A proxy between the service and PostgreSQL drops connections before COMMIT is passed on or after it, delays it, and half-closes. The answer is then 500 or 502, and the same request under the same key tells the outcome: it was applied once, or it is now. `transaction-contended` is answered only where nothing was applied.",
+    "A proxy between the service and PostgreSQL drops connections before or after it forwards a COMMIT, delays the COMMIT, or half-closes the connection. The response is then 500 or 502, and sending the same request under the same key shows the outcome: the change was applied once, or it is applied now. `transaction-contended` is returned only if nothing was applied.",
   run,
 };

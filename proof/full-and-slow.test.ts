@@ -3,13 +3,13 @@ import { leaksOf, type Holding } from "./full-and-slow/holding.ts";
 import { fullAndSlow } from "./full-and-slow.ts";
 import { proveShort } from "./prove.ts";
 
-test("proof of full and slow: each trouble is answered, others go on, and nothing is left behind", async () => {
+test("proof of full and slow: each disturbance gets its response, others continue, and nothing is leaked", async () => {
   const figures = await proveShort(fullAndSlow);
   expect(figures["trials"]).toBe(3);
-  expect(figures["no connection left: answers"]).toMatch(/× 502/);
-  expect(figures["a table that is held: answers"]).toMatch(/× 409/);
+  expect(figures["no free connection: responses"]).toMatch(/× 502/);
+  expect(figures["a locked table: responses"]).toMatch(/× 409/);
   expect(figures["idle connections: connections"]).toBe(200);
-  expect(figures["clients that leave"]).toBe(48);
+  expect(figures["clients that disconnect"]).toBe(48);
 });
 
 test("proof of full and slow: detects a leaked socket, descriptor, timer or memory", () => {
@@ -29,7 +29,7 @@ test("proof of full and slow: detects a leaked socket, descriptor, timer or memo
   expect(namesOf({ ...before, resources: { ...resources, TCPSocketWrap: 17 } })).toEqual(["handles TCPSocketWrap"]);
   expect(namesOf({ ...before, resources: { ...resources, FSEventWrap: 1 } })).toEqual(["handles FSEventWrap"]);
   expect(namesOf({ ...before, resources: { ...resources, Timeout: 60 } })).toEqual(["timers"]);
-  expect(namesOf({ ...before, descriptors: 41 })).toEqual(["file descriptors but for connections"]);
+  expect(namesOf({ ...before, descriptors: 41 })).toEqual(["file descriptors without connections"]);
   expect(namesOf({ ...before, heapBytes: 120e6 })).toEqual(["bytes on the heap"]);
   expect(namesOf({ ...grown, databaseConnections: 21 })).toContain("connections to the database");
 });

@@ -44,7 +44,7 @@ async function runHouse({ scale, random, progress }: Proof): Promise<Findings> {
       figures: {
         trials: chosen.length,
         requests: ledger.requests,
-        "changes answered, each found once": ledger.changes.size,
+        "acknowledged changes, each found once": ledger.changes.size,
         ...figures,
       },
       violations: ledger.violations,
@@ -62,7 +62,7 @@ async function compare(house: House, before: Holding): Promise<Figures> {
     await sleep(500);
     after = await house.hold();
   }
-  for (const leak of leaksOf(before, after)) house.ledger.violate(`left after all trials: ${leak}`);
+  for (const leak of leaksOf(before, after)) house.ledger.violate(`leaked in the trials: ${leak}`);
   return {
     "heap before and after, MB": `${megabytes(before)}, ${megabytes(after)}`,
     "file descriptors before and after": `${before.descriptors}, ${after.descriptors}`,
@@ -83,8 +83,8 @@ function tell({ resources }: Holding): string {
 
 export const fullAndSlow: Part = {
   name: "full-and-slow",
-  title: "Full, slow and gone",
+  title: "Full disks, slow statements and lost connections",
   claim:
-    "The database's disk is full, its connections are taken, its tables are held, a statement takes too long, and the network falls silent without closing anything; clients send a byte at a time, never read, stay idle by the thousand, and leave at every stage of a request. Each request gets its documented answer, nobody else feels a slow client, and when the trouble is over everything goes on by itself, with nothing lost and nothing applied twice. After all of it the process holds what it held before.",
+    "The database's disk is full, its connections are in use, its tables are locked, a statement takes too long, or the network goes silent without closing anything. Clients send one byte at a time, never read, stay idle by the thousand, and disconnect at every stage of a request. Each request gets its documented response, and slow clients do not affect others. When the disturbance is over, everything recovers by itself, with nothing lost and nothing applied twice. At the end the process holds no more resources than before.",
   run,
 };

@@ -117,9 +117,9 @@ function figuresOf(recorder: Recorder, crew: Crew, cases: number, seconds: numbe
     "versions in the chains": verdict.versions,
     "contents compared": verdict.contentsCompared,
     "replays compared byte for byte": verdict.replaysCompared,
-    "changes of the log traced to their calls": verdict.applications,
-    "without an answer at first, and applied": verdict.unknownApplied,
-    "without an answer at first, and not applied": verdict.unknownNotApplied,
+    "logged changes traced to their calls": verdict.applications,
+    "no response at first, and applied": verdict.unknownApplied,
+    "no response at first, and not applied": verdict.unknownNotApplied,
   };
 }
 
@@ -149,6 +149,6 @@ export const histories: Part = {
   name: "histories",
   title: "Histories of many clients",
   claim:
-    "Clients at two services on one database read, close, reopen, close in bulk, report fraud and set flags on few cases; some calls are cut off and asked for again under the same key. All that they saw is explained by the log of changes, one after the other, in an order that agrees with real time: no version is lost, forked or skipped, no read is stale or ahead, a key is applied once, a replay has the first answer's bytes, and what was refused was not applied.",
+    "The clients of two services on one database read, close, reopen, close in bulk, report fraud and set flags on a few cases. Some calls are cut off and sent again under the same key. The log of changes, read one after the other, explains everything that the clients saw, in an order that agrees with real time: no version is lost, forked or skipped, no read is stale or ahead, a key is applied once, a replay has the bytes of the first response, and rejected changes were not applied.",
   run,
 };

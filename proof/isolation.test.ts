@@ -10,8 +10,8 @@ test("isolation: one tenant's attempts on another find nothing and change nothin
   expect(figures["operations"]).toBeGreaterThan(50);
   expect(figures["attempts"]).toBeGreaterThan(250);
   expect(figures["rows compared"]).toBeGreaterThan(50);
-  expect(figures["answered 403"]).toBeGreaterThan(100);
-  expect(figures["answered 404"]).toBeGreaterThan(50);
+  expect(figures["responses with 403"]).toBeGreaterThan(100);
+  expect(figures["responses with 404"]).toBeGreaterThan(50);
 });
 
 test("isolation: detects a word of the other tenant, another status and a changed row", () => {

@@ -20,7 +20,7 @@ async function tryAll(pair: Pair, { progress }: Proof): Promise<void> {
   for (const [done, operation] of inOrder.entries()) {
     progress(done, inOrder.length, "operations");
     const isFound = isChange(operation) || (await isThere(pair.on, operation));
-    if (!isFound) pair.tally.fault(`${operation.id}: what is tried is not there for its own tenant either`);
+    if (!isFound) pair.tally.fault(`${operation.id}: its own tenant does not find the resource either`);
     for (const who of ["token", "session"] as const) {
       await tryForeignPath(pair, operation, who);
       await tryForeignIds(pair, operation, who);
@@ -43,7 +43,7 @@ async function tryMode(stand: Stand, mode: Mode, proof: Proof): Promise<{ tally:
   const system = await trySystem(pair);
   await tryAll(pair, proof);
   const after = await rowsOf(stand.database, on.tenantId);
-  for (const change of changesOf(before, after)) tally.fault(`the other tenant was changed, ${change}`);
+  for (const change of changesOf(before, after)) tally.fault(`the other tenant was changed: ${change}`);
   await tryFeeds(pair);
   await service.stop();
   return { tally, rows: before.length, system };
@@ -64,7 +64,7 @@ async function run(proof: Proof): Promise<Findings> {
       figures["rows compared"] += rows;
       for (const [status, count] of tally.statuses) statuses.set(status, (statuses.get(status) ?? 0) + count);
     }
-    const answers = [...statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => [`answered ${status}`, count]);
+    const answers = [...statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => [`responses with ${status}`, count]);
     return { figures: { ...figures, ...Object.fromEntries(answers) }, violations };
   } finally {
     await stand.close();
@@ -75,6 +75,6 @@ export const isolation: Part = {
   name: "isolation",
   title: "Two tenants with the same ids",
   claim:
-    "Whatever one tenant sends, by token, by a person's session, to its own or to the other's address, with the other's ids, filters, cursors and keys: it is told nothing of the other, not even whether something is there, and changes nothing of it. With row-level security and without.",
+    "Whatever one tenant sends, with a token or a person's session, to its own paths or to the other's, with the other's ids, filters, cursors and keys, it learns nothing about the other tenant, not even whether something exists, and changes nothing of it. This holds with row-level security and without it.",
   run,
 };

@@ -5,19 +5,19 @@ import { faultsIn, plant } from "./mutation/fault.ts";
 import { faults, mutation } from "./mutation.ts";
 import { proveShort } from "./prove.ts";
 
-test("proof of the tests: there are faults enough, each planted once", () => {
+test("proof of the tests: there are enough faults, and no two are the same", () => {
   expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length);
   expect(faults.length).toBeGreaterThanOrEqual(40);
 });
 
-test.each(faults)("proof of the tests: $name: its function is there, and the change fits it once", (fault) => {
+test.each(faults)("proof of the tests: $name: the change fits its function exactly once", (fault) => {
   const source = readFileSync(new URL(`../${fault.file}`, import.meta.url), "utf8");
   const planted = plant(source, fault);
   expect(planted).not.toBe(source);
   expect(stripTypeScriptTypes(planted)).not.toBe("");
 });
 
-test("proof of the tests: a fault stays in its function, and one that does not fit is refused", () => {
+test("proof of the tests: a fault changes only its function, and one that does not fit is rejected", () => {
   const source =
     "const max = 3;\n\nfunction one(\n  max: number,\n): number {\n  return max;\n}\n\nfunction two() {\n  return max;\n}\n";
   const [fault] = faultsIn("a.ts", [["", "one", /return \w+/, "return 0", ""]]);
@@ -27,7 +27,7 @@ test("proof of the tests: a fault stays in its function, and one that does not f
   expect(() => plant(source, { ...fault, change: { pattern: /max/, instead: "" } })).toThrow("matches one in a.ts 2 times");
 });
 
-// Whole runs of tests inside of a test, beside all the others.
-test("proof of the tests: some of the faults, drawn by chance, are seen", { timeout: 600_000 }, async () => {
-  expect(await proveShort(mutation)).toMatchObject({ "faults planted": 2, "seen by the tests": 2 });
+// Runs whole test files inside a test, while other tests run too.
+test("proof of the tests: randomly chosen faults are detected", { timeout: 600_000 }, async () => {
+  expect(await proveShort(mutation)).toMatchObject({ "faults planted": 2, "detected by the tests": 2 });
 });

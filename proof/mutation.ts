@@ -18,7 +18,7 @@ const folders = ["node_modules", "service/node_modules", "console/node_modules",
 const copies = { short: 1, full: 2 };
 const chosenMax = { short: 2, full: Infinity };
 
-// The sources as they are, beside the installed parts of the real ones.
+// Copies the sources, and links the installed packages of the original.
 function copyTree(): string {
   const copy = mkdtempSync(join(tmpdir(), "casehound-mutants-"));
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
@@ -46,8 +46,8 @@ async function runTests(copy: string, files: string[], serverUrl: string): Promi
   return { hasPassed: code === 0, output };
 }
 
-// Whether the suite saw it: tests were run, and it was not well. A file that could not even be loaded has run none, and seen nothing.
-// How many failed is not always told where the first failure ends the run.
+// Whether the tests detected the fault: tests ran, and the run failed. A file that cannot be loaded runs no test, so it detects
+// nothing. The number of failures is not checked, because vitest does not always print it if the first failure ends the run.
 async function isCaught(copy: string, fault: Fault, serverUrl: string): Promise<boolean> {
   const path = join(copy, fault.file);
   const original = readFileSync(path, "utf8");
@@ -73,11 +73,11 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
     const work = async (tree: string) => {
       for (let fault = waiting.pop(); fault !== undefined; fault = waiting.pop()) {
         if (await isCaught(tree, fault, stand.databaseUrl)) caught++;
-        else violations.push(`${fault.test} did not see that ${fault.name} (${fault.file})`);
+        else violations.push(`${fault.test} did not detect this fault: ${fault.name} (${fault.file})`);
         progress(planted - waiting.length, planted, "faults planted");
       }
     };
-    // In the first of the copies, while the others begin.
+    // Uses the first copy, while the others already start.
     const check = async (tree: string) => {
       const control = await runTests(tree, files, stand.databaseUrl);
       if (!control.hasPassed) violations.push(`without a fault the tests fail: ${control.output.slice(-2000)}`);
@@ -91,7 +91,7 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
   return {
     figures: {
       "faults planted": planted,
-      "seen by the tests": caught,
+      "detected by the tests": caught,
       score,
       "test files": new Set(faults.map(({ test }) => test)).size,
     },
@@ -101,8 +101,8 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
 
 export const mutation: Part = {
   name: "mutation",
-  title: "Faults are planted",
+  title: "Planted faults",
   claim:
-    "One at a time, in a copy of the sources: order of checks, fingerprints, predicates, tenants in statements, locks, retries, escapes. The test file that is named for each has to fail, and without a fault all of them have to pass.",
+    "Faults are planted one at a time in a copy of the sources: in the order of checks, fingerprints, predicates, tenants in statements, locks, retries and escapes. The test file named for a fault must fail, and without a fault all of these files must pass.",
   run,
 };

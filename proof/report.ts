@@ -19,10 +19,10 @@ export function report(outcomes: Outcome[], seed: string): string {
   const minutes = Math.round(outcomes.reduce((sum, { seconds }) => sum + seconds, 0) / 60);
   const head = `# Proof
 
-What the service promises under races, crashes, cuts and bad input, tried. Written by \`npm run proof\`, which makes these figures
-anew in about ${minutes} minutes; \`npm test\` runs a short form of each part.
+Tests of what the service promises under races, crashes, cut connections and bad input. \`npm run proof\` writes this page in about
+${minutes} minutes. \`npm test\` runs a short form of each part.
 
-**${violations} violations.** Seed \`${seed}\` (\`npm run proof -- --seed ${seed}\` draws the same chances again; what the machine's
-scheduler does is new every time). Commit \`${commit()}\`. ${new Date().toISOString().slice(0, 10)}, Node.js ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} cores.`;
+**${violations} violations.** Seed \`${seed}\` (\`npm run proof -- --seed ${seed}\` makes the same random choices again; the machine's
+scheduler still acts differently every time). Commit \`${commit()}\`. ${new Date().toISOString().slice(0, 10)}, Node.js ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} cores.`;
   return `${[head, ...outcomes.map(section)].join("\n\n")}\n`;
 }

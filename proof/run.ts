@@ -12,10 +12,10 @@ import { report, type Outcome } from "./report.ts";
 const usage = `npm run proof [-- --only <part,part>] [--seed <text>] [--short]
 
   --only   some of the parts: ${parts.map(({ name }) => name).join(", ")}
-  --seed   the seed of an earlier run, to draw the same chances again
+  --seed   the seed of an earlier run, to make the same random choices again
   --short  seconds instead of minutes, as in npm test
 
-Only a full run of every part writes docs/PROOF.md. The exit code is 1 where a promise was broken, and 2 for wrong options.`;
+Only a full run of every part writes docs/PROOF.md. The exit code is 1 if a promise was broken, and 2 for wrong options.`;
 
 type Wanted = { chosen: Part[]; seed: string; scale: Scale };
 
@@ -40,7 +40,7 @@ async function runPart(part: Part, scale: Scale, seed: string): Promise<Outcome>
   const random = new Random(`${seed}/${part.name}`);
   const findings = await part.run({ scale, seed, random, progress: show }).catch((error: unknown): Findings => ({
     figures: {},
-    violations: [`the part did not come to its end: ${error instanceof Error ? error.stack : String(error)}`],
+    violations: [`the part did not finish: ${error instanceof Error ? error.stack : String(error)}`],
   }));
   progress.clear();
   for (const [name, value] of Object.entries(findings.figures)) console.log(`   ${name}: ${value.toLocaleString("en")}`);
@@ -58,7 +58,7 @@ async function main({ chosen, seed, scale }: Wanted): Promise<void> {
   console.log(`\n${violations} violations`);
   if (scale === "full" && chosen.length === parts.length) {
     writeFileSync(new URL("../docs/PROOF.md", import.meta.url), report(outcomes, seed));
-    console.log("written to docs/PROOF.md");
+    console.log("wrote docs/PROOF.md");
   }
   process.exitCode = violations === 0 ? 0 : 1;
 }

@@ -7,7 +7,7 @@ import { Scene } from "./tokens/scene.ts";
 test("tokens: every attack is rejected and changes nothing", async () => {
   const figures = await proveShort(tokens);
   expect(Number(figures["attempts"])).toBeGreaterThan(300);
-  expect(figures["sections that they are from"]).toMatch(/RFC 8725 2\.1.*RFC 9700 4\.4/);
+  expect(figures["sections of the RFCs"]).toMatch(/RFC 8725 2\.1.*RFC 9700 4\.4/);
 });
 
 function planted(name: string, attempt: Attack["attempt"]): Attack {
@@ -30,12 +30,12 @@ test("tokens: detects an attack that gets in, one that changes something and one
       }),
     ]);
     expect(violations).toEqual([
-      "gets in (-): answered 200 without a problem, not 401 unauthorized",
-      "writes (-): answered 200 without a problem, not 401 unauthorized",
+      "gets in (-): got 200 without a problem, not 401 unauthorized",
+      "writes (-): got 200 without a problem, not 401 unauthorized",
       "writes (-): something was changed",
       "asks the attacker for keys (-): something was changed",
       "revokes (-): something was changed",
-      "after revokes the good token was answered 200 and 404",
+      "after revokes the valid token got 200 and 404",
     ]);
   } finally {
     await scene.close();

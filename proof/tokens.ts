@@ -11,9 +11,9 @@ import { Scene } from "./tokens/scene.ts";
 
 const kinds = {
   "forged, changed and confused tokens": jwtAttacks,
-  "good tokens in the wrong place or form": carriageAttacks,
+  "valid tokens in the wrong place or form": carriageAttacks,
   "token requests": grantAttacks,
-  "sessions and sign-in by another issuer": peopleAttacks,
+  "sessions, and sign-in through another issuer": peopleAttacks,
 };
 
 const triesMax = 500;
@@ -24,30 +24,30 @@ const all = Object.values(kinds).flat();
 async function harmless(scene: Scene): Promise<{ figures: Findings["figures"]; violations: string[] }> {
   const { token, recipe } = scene;
   const good = {
-    "the token that the attacks change": make(recipe),
+    "the token that the attacks modify": make(recipe),
     "the media type in full": make(recipe, { header: { typ: "application/at+jwt" } }),
     "our audience among others": make(recipe, { claims: { aud: ["else", "casehound"] } }),
   };
   const same = {
     "a signature's twin (s to n - s)": twinOf(token),
-    "the same signature, spelled otherwise": otherSpellingOf(token),
+    "the same signature in another encoding": otherSpellingOf(token),
   };
   const violations: string[] = [];
   const figures: Findings["figures"] = {};
   for (const [name, text] of Object.entries(good)) {
     const { status } = await scene.call("GET", "/cases", { token: text });
-    if (status !== 200) violations.push(`${name} was answered ${status}, so that its changes show nothing`);
+    if (status !== 200) violations.push(`${name} got ${status}, so attacks that modify it prove nothing`);
   }
   for (const scheme of ["bearer", "BEARER", "bEaReR"]) {
     const headers = { authorization: `${scheme} ${token}` };
     const { status } = await scene.call("GET", "/cases", { token: null, headers });
-    if (status !== 200) violations.push(`the scheme ${scheme} was answered ${status}`);
+    if (status !== 200) violations.push(`the scheme ${scheme} got ${status}`);
   }
   for (const [name, text] of Object.entries(same)) {
     const answer = await scene.call("GET", "/cases", { token: text });
-    figures[name] = answer.status === 200 ? "counts as the token that it is" : outcomeOf(answer, scene);
+    figures[name] = answer.status === 200 ? "accepted as the same token" : outcomeOf(answer, scene);
     const isTold = answer.status === 200 || outcomeOf(answer, scene) === "401 unauthorized";
-    if (!isTold) violations.push(`${name} was answered ${answer.status}`);
+    if (!isTold) violations.push(`${name} got ${answer.status}`);
   }
   return { figures, violations };
 }
@@ -76,9 +76,9 @@ async function rotations(scene: Scene): Promise<string[]> {
   const stored = await listSigningKeys(scene.stand.database);
   const violations: string[] = [];
   for (const { status } of [second, promised, kept, third, used])
-    if (status !== 200) violations.push(`a rotation was answered ${status}, or ended what it had promised`);
-  if (ended !== 401) violations.push(`a token of a revoked secret was answered ${ended}`);
-  if (outcomeOf(old, scene) !== "401 unauthorized") violations.push(`a replaced secret was answered ${outcomeOf(old, scene)}`);
+    if (status !== 200) violations.push(`a rotation returned ${status}, or ended a secret or token that it had promised to keep`);
+  if (ended !== 401) violations.push(`a token of a revoked secret got ${ended}`);
+  if (outcomeOf(old, scene) !== "401 unauthorized") violations.push(`a replaced secret got ${outcomeOf(old, scene)}`);
   if (keys.length !== stored.length || keys.some((key) => "d" in key))
     violations.push("the published keys are not the public halves");
   return violations;
@@ -95,7 +95,7 @@ async function run({ progress }: Proof): Promise<Findings> {
     return {
       figures: {
         ...Object.fromEntries(counts),
-        "sections that they are from": [...sources].toSorted().join("; "),
+        "sections of the RFCs": [...sources].toSorted().join("; "),
         attempts: tried.attempts,
         ...good.figures,
       },
@@ -110,6 +110,6 @@ export const tokens: Part = {
   name: "tokens",
   title: "Tokens and sign-in",
   claim:
-    "Every attack of RFC 8725 (JSON Web Tokens) and RFC 9700 (OAuth 2.0) that can be tried on the issuer, on the API and on the console's sign-in is refused as the contract says, tells nothing and changes nothing; the good token is served before and after each.",
+    "Every attack of RFC 8725 (JSON Web Tokens) and RFC 9700 (OAuth 2.0) that can be tried on the issuer, the API and the console's sign-in is rejected as the contract says, reveals nothing and changes nothing. The valid token works before and after each attack.",
   run,
 };

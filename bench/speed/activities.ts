@@ -40,7 +40,7 @@ async function run(context: Context): Promise<Findings> {
     const total = rounds[context.scale];
     await takeIn(context, store, service, { isWarmUp: true });
     for (let round = 0; round < total; round++) {
-      context.progress(round, total, "taking in events");
+      context.progress(round, total, "event intake");
       for (const [name, each] of await takeIn(context, store, service, { isWarmUp: false }))
         taken.set(name, [...(taken.get(name) ?? []), each]);
       memory = Math.max(memory, memoryMb(service.pid));
@@ -84,7 +84,7 @@ async function takeIn(
   const of = { services: [], postgres: postmasterPid(context.bench.folder) };
   const before = readCpu(of);
   const seconds = await copyInto(store.database, chunks);
-  taken.set("COPY, a row each", { events: copied.length / seconds, ...cpuBetween(before, readCpu(of), copied.length) });
+  taken.set("COPY, one row per event", { events: copied.length / seconds, ...cpuBetween(before, readCpu(of), copied.length) });
   await store.database.query(statement("truncate inbox, activity_ids", []));
   return taken;
 }
@@ -143,7 +143,7 @@ function report(taken: Map<string, Taken[]>, memory: number, sustained: Sustaine
       (taken.get(name) ?? []).map((each) => each[of]),
       0.5,
     );
-  const copied = median("COPY, a row each", "events");
+  const copied = median("COPY, one row per event", "events");
   const ratio = median("POST /activities, 500", "events") / copied;
   const perSecond = sustained.events / sustained.seconds;
   const backlog = Math.max(...sustained.backlog.slice(-3));
@@ -151,19 +151,19 @@ function report(taken: Map<string, Taken[]>, memory: number, sustained: Sustaine
   return {
     targets: [
       {
-        name: "events accepted against COPY",
+        name: "events accepted, compared with COPY",
         wanted: `at least ${copyRatioMin}`,
         measured: ratio.toFixed(2),
         isReached: ratio >= copyRatioMin,
       },
       {
-        name: "events a second accepted and scored, sustained",
+        name: "events per second, accepted and scored, sustained",
         wanted: number(sustainedRate),
         measured: `${number(perSecond)}, ${number(backlog)} waiting at the end`,
         isReached: perSecond >= sustainedRate * 0.99 && backlog < sustainedRate * backlogSecondsMax && sustained.refused === 0,
       },
       {
-        name: "service memory while events come in",
+        name: "peak memory of the service while receiving events",
         wanted: `under ${memoryMbMax} MB`,
         measured: `${mostMb.toFixed(0)} MB`,
         isReached: mostMb < memoryMbMax,
@@ -172,9 +172,9 @@ function report(taken: Map<string, Taken[]>, memory: number, sustained: Sustaine
     bars: [{ label: "POST /activities in batches of 500", against: "COPY", ratio, wanted: copyRatioMin }],
     tables: [
       {
-        title: "Events taken in",
-        note: `${connections} connections, the engine not running; COPY on one connection, without looking for events that came before. Medians of ${taken.values().next().value?.length} rounds, by turns.`,
-        columns: ["way", "events/s", "against COPY", "CPU service, µs/event", "CPU database, µs/event"],
+        title: "Event intake",
+        note: `${connections} connections, without a running engine. COPY uses one connection and does not check for duplicates. Medians of ${taken.values().next().value?.length} rounds, in turns.`,
+        columns: ["method", "events/s", "relative to COPY", "CPU service, µs/event", "CPU database, µs/event"],
         rows: [...taken.keys()].map((name) => [
           name,
           number(median(name, "events")),
@@ -193,16 +193,16 @@ function sustainedTable(sustained: Sustained): Findings["tables"][number] {
   const delays = [0.5, 0.95, 1].map((share) => percentile(probe.delaysMs, share).toFixed(0)).join(", ");
   return {
     title: "Events accepted and scored, sustained",
-    note: "One process for the API and the collector, one for the engine; the generator and the database on the same machine.",
+    note: "One process runs the API and the collector, another runs the engine. The load generator and the database are on the same machine.",
     columns: ["what", "measured"],
     rows: [
-      ["events", `${sustained.events} in ${sustained.seconds.toFixed(0)} s, ${sustained.refused} refused`],
+      ["events", `${sustained.events} in ${sustained.seconds.toFixed(0)} s, ${sustained.refused} rejected`],
       ["waiting to be scored", sustained.backlog.join(", ")],
-      ["scored after the end", `${sustained.drainedSeconds.toFixed(1)} s`],
-      ["accepted to case, p50, p95, longest", `${delays} ms of ${probe.delaysMs.length}, ${probe.lost} lost`],
-      ["memory, most: API and collector, engine", memory.map((each) => `${each.toFixed(0)} MB`).join(", ")],
+      ["time until all were scored", `${sustained.drainedSeconds.toFixed(1)} s`],
+      ["from acceptance to case, p50, p95, max", `${delays} ms of ${probe.delaysMs.length}, ${probe.lost} lost`],
+      ["peak memory: API and collector, engine", memory.map((each) => `${each.toFixed(0)} MB`).join(", ")],
       [
-        "CPU an event: service, database, generator",
+        "CPU per event: service, database, generator",
         `${[cpu.service, cpu.postgres, cpu.generator].map((each) => each.toFixed(0)).join(", ")} µs`,
       ],
     ],

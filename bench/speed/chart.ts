@@ -30,10 +30,10 @@ ${shapes.join("\n")}
 }
 
 const headings: Record<string, string> = {
-  bare: "against bare node:http",
-  pgbench: "against pgbench",
-  COPY: "against COPY",
-  plain: "against the plain way",
+  bare: "compared with bare node:http",
+  pgbench: "compared with pgbench",
+  COPY: "compared with COPY",
+  plain: "compared with the plain implementation",
 };
 const width = 820;
 const left = 240;
@@ -50,7 +50,7 @@ export function drawBars(bars: Bar[]): string {
   const order = Object.keys(headings);
   const inOrder = bars.toSorted((a, b) => order.indexOf(a.against) - order.indexOf(b.against));
   const groups = Map.groupBy(inOrder, ({ against }) => against);
-  const shapes = [`<text class="title" x="16" y="26">How many times as fast; the stroke is what was wanted</text>`];
+  const shapes = [`<text class="title" x="16" y="26">Relative speed; the vertical stroke is the target</text>`];
   let y = titleHeight;
   for (const [place, [against, group]] of [...groups].entries()) {
     shapes.push(`<text class="title" x="16" y="${y + 22}">${escaped(headings[against] ?? against)}</text>`);
@@ -71,5 +71,5 @@ export function drawBars(bars: Bar[]): string {
     shapes.push(`<line class="axis" x1="${at(1).toFixed(1)}" x2="${at(1).toFixed(1)}" y1="${top}" y2="${y}"/>`);
     y += 10;
   }
-  return drawing(width, y + 10, "How many times as fast as its limits and as the plain way", shapes);
+  return drawing(width, y + 10, "Speed relative to its limits and to a plain implementation", shapes);
 }

@@ -33,7 +33,7 @@ function sendText(response: ServerResponse, text: string, status = 200): void {
 const shotsOf = (count: number, body?: string): Shot[] =>
   Array.from({ length: count }, (_, each) => ({ method: body ? "PUT" : "GET", path: `/${each}`, ...(body && { body }) }));
 
-test("driver: a run counts what the server has answered, and sends all of the shots", async () => {
+test("driver: a run counts the server's responses, and sends every shot", async () => {
   const { asked, drive } = await listen((_request, response) => sendText(response, "good"));
   const driven = await driver.run({ ...drive, shots: shotsOf(10) });
   expect(driven).toMatchObject({ requests: asked.length, failed: 0 });
@@ -44,7 +44,7 @@ test("driver: a run counts what the server has answered, and sends all of the sh
   expect(asked[0]?.headers["x-of"]).toBe("run");
 });
 
-test("driver: with `once`, every shot is sent one time with its own key", async () => {
+test("driver: with `once`, every shot is sent once, with its own key", async () => {
   const { asked, drive } = await listen((_request, response) => sendText(response, "good"));
   const driven = await driver.run({ ...drive, seconds: 30, shots: shotsOf(50, '{"ä":1}'), once: true, key: true });
   expect(driven.requests).toBe(50);

@@ -134,7 +134,7 @@ function bodyBytes(text: string, end: number, status: number): number {
   return Number(found[1]);
 }
 
-// A stride that visits all shots in a scattered order, and each once before any twice.
+// A stride that visits all shots in a scattered order, and each of them once before any is repeated.
 function strideOf(count: number): number {
   const divides = (a: number, b: number): boolean => (b === 0 ? a > 1 : divides(b, a % b));
   let stride = Math.max(1, Math.floor(count * 0.618));
@@ -238,7 +238,7 @@ class Run {
     return this.drive.once === true && this.#sent >= this.#shots.length;
   }
 
-  // Whether nothing more is to be sent.
+  // Whether there is nothing left to send.
   #isSpent(now: number): boolean {
     if (this.#isUsedUp()) return true;
     if (this.drive.rate === undefined) return now >= this.#endMs;

@@ -18,7 +18,7 @@ type Point = Pair & { x: number };
 // All services use one store.
 type Setting = { services: On[]; drivers: Driver[]; tenants: number; connections: number };
 
-export const growth: Part = { name: "growth", title: "How cost grows", run };
+export const growth: Part = { name: "growth", title: "How the cost grows", run };
 
 async function run(context: Context): Promise<Findings> {
   const { smaller, large: largest } = sizes[context.scale];
@@ -82,7 +82,7 @@ async function series(context: Context, steps: Step[]): Promise<Point[]> {
   const asked = await Promise.all(steps.map((step) => shotsFor(step, { count: shotsMax, isOpen: false })));
   for (let round = 0; round <= rounds; round++) {
     for (const [index, step] of steps.entries()) {
-      context.progress(round * steps.length + index, (rounds + 1) * steps.length, "how cost grows");
+      context.progress(round * steps.length + index, (rounds + 1) * steps.length, "how the cost grows");
       const cost = await drive(context, step, asked[index] ?? []);
       const closed = await closeSome(context, step);
       // The first round warms up.
@@ -99,7 +99,7 @@ function shotsFor({ services, tenants }: Setting, wanted: { count: number; isOpe
   return caseShots(first.store, { ...wanted, tenants, tokens: first.tokens });
 }
 
-// Closes no more cases of the small store than it has for all rounds.
+// Limits the number of closes, so that the open cases of the small store last for all rounds.
 async function closeSome(context: Context, step: Setting): Promise<Cost> {
   const { closes, rounds } = effort[context.scale];
   const open = (step.services[0]?.store.cases ?? 0) * 0.15;
@@ -118,7 +118,7 @@ async function drive({ bench, scale }: Context, step: Setting, shots: Shot[], is
   const driven = await Promise.all(
     services.map(async (service, index) => {
       const driver = drivers[index];
-      if (!driver) throw new Error("a service without a generator");
+      if (!driver) throw new Error("there is no load generator for this service");
       const run = { url: service.url, headers: {}, connections, seconds, shots: parts[index] ?? [] };
       const done = await driver.run({ ...run, ...(isClose && { once: true, key: true }) });
       if (done.failed > 0) throw new Error(`${done.failed} of ${done.requests}: ${driver.failure}`);
@@ -167,15 +167,15 @@ type All = { overCases: Point[]; overTenants: Point[]; overConnections: Point[];
 function report({ overCases, overTenants, overConnections, processes }: All, page: Page): Findings {
   return {
     tables: [
-      tableOf("Over the cases of a store", "cases", overCases),
-      tableOf("Over the tenants that are asked for", "tenants", overTenants),
-      tableOf("Over connections", "connections", overConnections),
-      tableOf("Processes of the service", "processes", processes),
+      tableOf("By number of cases", "cases", overCases),
+      tableOf("By number of tenants", "tenants", overTenants),
+      tableOf("By number of connections", "connections", overConnections),
+      tableOf("By number of service processes", "processes", processes),
     ],
     plots: [
-      plotOf("cases", "Cost of a request over the cases of a store", overCases),
-      plotOf("tenants", "Cost of a request over the tenants that are asked for", overTenants),
-      plotOf("connections", "Cost of a request over connections", overConnections),
+      plotOf("cases", "Cost of a request by number of cases", overCases),
+      plotOf("tenants", "Cost of a request by number of tenants", overTenants),
+      plotOf("connections", "Cost of a request by number of connections", overConnections),
     ],
     pages: [page],
   };
@@ -203,7 +203,7 @@ function plotOf(x: string, title: string, points: Point[]): Plot {
     name: `growth-${x}`,
     title,
     x,
-    y: "CPU, µs a request",
+    y: "CPU, µs per request",
     lines: [
       line("GET case, service", ({ get }) => get.service),
       line("GET case, database", ({ get }) => get.postgres),

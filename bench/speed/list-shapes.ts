@@ -13,7 +13,7 @@ const yearMs = 365 * 86_400_000;
 const pageRows = 50;
 export const sorts = caseSorts;
 
-// `middle` is how long ago the deep page begins, as a fraction of the year. `score` is where it begins when sorted by score.
+// The deep page begins `middle` of a year ago, or at this `score` if the list is sorted by score.
 export type ListShape = { name: string; filter: CaseFilter; middle: number; score: number };
 
 function shape(name: string, filter: CaseFilter, middle = 0.25, score = 3): ListShape {

@@ -96,8 +96,8 @@ async function measure(context: Context, served: Served[], named: Named): Promis
 async function explain(small: Store, large: Store, asked: (store: Store) => Asked): Promise<string> {
   const before = await touchedBy(small, asked(small));
   const after = await touchedBy(large, asked(large)).catch(() => null);
-  if (after === null) return "the database gave up";
-  return `${before.buffers} and ${after.buffers} pages of the database, ${before.removed} and ${after.removed} rows in vain`;
+  if (after === null) return "the database cancelled the statement";
+  return `${before.buffers} and ${after.buffers} database pages read, ${before.removed} and ${after.removed} rows read in vain`;
 }
 
 const headersOf = ({ tokens }: StoreService) => ({ authorization: `Bearer ${tokens[0]}` });
@@ -164,9 +164,9 @@ function report(stores: Store[], measured: Measured[], rates: string[][]): Findi
   const above = measured.filter(({ ratio }) => ratio > ratioMax);
   const worst = measured.toSorted((a, b) => b.ratio - a.ratio)[0];
   const target = {
-    name: `a page of a list at ${large} cases against ${small}, every filter and order`,
+    name: `a page of a list at ${large} cases, compared with ${small}, every filter and order`,
     wanted: `at most ${ratioMax}`,
-    measured: `${measured.length - above.length} of ${measured.length} are; the worst is ${worst?.ratio.toFixed(2)} (${worst?.name}, ${worst?.sort}, ${worst?.depth})`,
+    measured: `${measured.length - above.length} of ${measured.length} lists; the worst is ${worst?.ratio.toFixed(2)} (${worst?.name}, ${worst?.sort}, ${worst?.depth})`,
     isReached: above.length === 0,
   };
   const loads = stores.map((store) => [sizeName(store.cases), store.loadSeconds.toFixed(0)]);
@@ -174,19 +174,19 @@ function report(stores: Store[], measured: Measured[], rates: string[][]): Findi
     targets: [target],
     tables: [
       tableOf(
-        `What a page costs at ${large} cases, against ${small}`,
-        "CPU of service and database together, medians of blocks that were asked by turns. A page of 50 rows; deep begins in the middle.",
+        `Cost of a page at ${large} cases, relative to ${small}`,
+        "CPU of service and database together; medians of blocks of requests, in turns. A page has 50 rows. Deep pages begin in the middle of the list.",
         ({ ratio }) => ratio.toFixed(2),
       ),
-      tableOf(`Milliseconds of a page at ${large} cases`, "One connection, median.", ({ costs }) =>
+      tableOf(`Latency of a page at ${large} cases, ms`, "One connection. Values are medians.", ({ costs }) =>
         (costs.at(-1)?.ms ?? 0).toFixed(1),
       ),
       {
-        title: "Pages a second of OPEN cases, 16 connections",
+        title: "Pages of OPEN cases per second, 16 connections",
         columns: ["order", ...stores.map((store) => sizeName(store.cases))],
         rows: rates,
       },
-      { title: "Loading the stores", columns: ["cases", "seconds"], rows: loads },
+      { title: "Time to load the stores", columns: ["cases", "seconds"], rows: loads },
     ],
     notes: above.map(
       ({ name, sort, depth, ratio, why }) => `${name}, ${sort}, ${depth} page: ${ratio.toFixed(2)} times; ${why}.`,

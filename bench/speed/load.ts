@@ -29,7 +29,7 @@ async function measure(context: Context, stand: Stand, { name, asked }: Work): P
   const { seconds, rounds } = scales[context.scale];
   const found: Halves = { work: name, tops: [], halves: [] };
   for (let round = 0; round < rounds; round++) {
-    context.progress(round, rounds, `runs of ${name}, top and half of it`);
+    context.progress(round, rounds, `runs of ${name}, at the maximum and at half of it`);
     await stand.reset();
     const top = await drive(context.driver, stand, stand.ours, { connections, seconds, ...asked(stand) });
     await stand.reset();
@@ -59,13 +59,13 @@ async function run(context: Context): Promise<Findings> {
   return {
     targets: [
       {
-        name: "p99 at 100 connections, at half of the top",
+        name: "p99 at 100 connections, at half of the maximum throughput",
         wanted: `under ${p99MaxMs} ms`,
         measured: found.map(({ work }, each) => `${p99s[each]?.toPrecision(3)} ms ${work}`).join(", "),
         isReached: worst < p99MaxMs,
       },
       {
-        name: "memory of the service, the most of all runs",
+        name: "peak memory of the service over all runs",
         wanted: `under ${memoryMaxMb} MB`,
         measured: `${memory.toFixed(0)} MB`,
         isReached: memory < memoryMaxMb,
@@ -73,8 +73,8 @@ async function run(context: Context): Promise<Findings> {
     ],
     tables: [
       {
-        title: "100 connections, at half of the top",
-        columns: ["work", "top, requests/s", "sent, requests/s", "p50 ms", "p99 ms", "least to most", "p99.9 ms"],
+        title: "100 connections, at half of the maximum throughput",
+        columns: ["work", "maximum, requests/s", "sent, requests/s", "p50 ms", "p99 ms", "min to max", "p99.9 ms"],
         rows: found.map(rowOf),
       },
     ],

@@ -40,7 +40,8 @@ export async function drive(driver: Driver, stand: Stand, contender: Contender, 
   const before = { own: cpuSeconds(contender.pid), database: postgresCpuSeconds(stand.bench.folder) };
   const driven = await driver.run({ ...asked, url: contender.url, headers: stand.headers });
   const { requests, failed, perSecond, p50, p99, p999 } = driven;
-  if (failed > 0) throw new Error(`${contender.name}: ${failed} of ${requests} requests failed, the first by ${driver.failure}`);
+  if (failed > 0)
+    throw new Error(`${contender.name}: ${failed} of ${requests} requests failed, the first with: ${driver.failure}`);
   const each = (seconds: number) => (seconds / requests) * 1e6;
   const ownCpu = each(cpuSeconds(contender.pid) - before.own);
   const databaseCpu = each(postgresCpuSeconds(stand.bench.folder) - before.database);
@@ -84,10 +85,10 @@ function ratioText(ratio: Spread | null): string {
 
 const columns = [
   "connections",
-  "who",
-  "ours against it",
+  "contender",
+  "ours relative to it",
   "requests/s",
-  "least to most",
+  "min to max",
   "p50 ms",
   "p99 ms",
   "p99.9 ms",

@@ -52,14 +52,14 @@ function download(): Program {
       execFileSync(file, args, { cwd: cache, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
     const names = run("apt-cache", "search", "--names-only", "^postgresql-[0-9]+$");
     const [newest] = (names.match(/^postgresql-\d+/gm) ?? []).toSorted((a, b) => byVersion.compare(b, a));
-    if (newest === undefined) throw new Error("apt knows no package of PostgreSQL; run apt-get update");
+    if (newest === undefined) throw new Error("apt has no PostgreSQL package; run apt-get update");
     run("apt-get", "download", newest, "libpq5");
     for (const file of globSync(join(cache, "*.deb"))) run("dpkg", "-x", file, cache);
     const found = unpacked();
-    if (!found) throw new Error(`the pgbench of ${newest} does not run here`);
+    if (!found) throw new Error(`pgbench from ${newest} does not run here`);
     return found;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
-    throw new Error(`there is no pgbench, and Debian's could not be had: ${why}`, { cause });
+    throw new Error(`pgbench is not installed, and Debian's package could not be unpacked: ${why}`, { cause });
   }
 }

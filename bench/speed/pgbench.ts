@@ -61,7 +61,7 @@ export async function pgbenchReads(
 ): Promise<Pgbenched> {
   const read = cases.slice(0, casesRead);
   const [recorded] = await recordRead(bench, tenant.tenant_id, read[0] ?? "");
-  if (!recorded) throw new Error("the read of a case has sent no statement");
+  if (!recorded) throw new Error("reading a case sent no statement");
   // The statement's values are its tenant and the list of its ids.
   const scripts = read.map((_id, each) => `${inline(recorded.text, (place) => (place === 1 ? ":tenant" : `:id${each}`))};\n`);
   const ids = read.map((id, each) => [`id${each}`, `{${id}}`] as const);
@@ -100,10 +100,10 @@ export async function prepareCloses(
     await client.query(functionText(shape));
     const places = Array.from({ length: columns.length + 1 }, (_, each) => `$${each + 1}`).join(", ");
     for (const [each, one] of closable.entries()) {
-      progress(each, closable.length, "closes written down for pgbench");
+      progress(each, closable.length, "closes recorded for pgbench");
       const recorded = await recordClose(bench, tenant, one);
       if (recorded.map(({ text }) => text).join() !== shape.map(({ text }) => text).join())
-        throw new Error("two closes were done by different statements");
+        throw new Error("two closes used different statements");
       const values = [each + 1, ...recorded.flatMap(({ values: own }) => own)];
       await client.query(statement(`insert into bench.closes values (${places})`, values));
     }
@@ -165,5 +165,5 @@ export async function pgbenchCloses(
 
 export function tellClients({ clients }: Pgbenched, connections: number): string | null {
   if (clients === connections) return null;
-  return `At ${connections} connections pgbench had ${clients} clients, for the database takes no more beside the others.`;
+  return `At ${connections} connections pgbench had ${clients} clients, because the database accepts no more next to the others.`;
 }

@@ -20,7 +20,7 @@ test("profile: counts a function's own time within the given span, and no idle t
   expect([...areas]).toEqual([
     ["service: api", 0.6],
     ["garbage collection", 0.2],
-    ["driver of PostgreSQL", 0.2],
+    ["PostgreSQL driver", 0.2],
   ]);
   expect([...functions.keys()]).toEqual([
     "answer, service/src/api/http/run.ts",

@@ -17,7 +17,7 @@ export function readProfile(text: string): Profile {
 const areasByUrl: [RegExp, string][] = [
   [/^node:.*(http|llhttp)/, "Node: HTTP"],
   [/^node:/, "Node: sockets, streams, timers"],
-  [/\/node_modules\/pg/, "driver of PostgreSQL"],
+  [/\/node_modules\/pg/, "PostgreSQL driver"],
   [/\/node_modules\//, "other packages"],
   [/\/service\/src\/api\//, "service: api"],
   [/\/service\/src\/db\//, "service: db"],

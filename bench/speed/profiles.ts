@@ -72,14 +72,14 @@ async function run(context: Context): Promise<Findings> {
   const areas = [...new Set(found.flatMap(({ times }) => [...times.areas.keys()]))];
   const tables: Table[] = [
     {
-      title: "Of the time that the process was busy",
-      note: `Node's sampling profiler, ${connections} connections, the second of two runs; what a function took itself, counted by where its code is. Native code is mostly the system's: reading and writing sockets.`,
+      title: "Share of the busy time",
+      note: `Node's sampling profiler, ${connections} connections, the second of two runs. Each function's own time is attributed to the place of its code. Native code is mostly the operating system: reading and writing sockets.`,
       columns: ["where", ...names],
       rows: areas.map((area) => [area, ...found.map(({ times }) => percent(times.areas.get(area)))]),
     },
     ...found.map(({ name, times }) => ({
-      title: `${name}: what took the most`,
-      columns: ["function", "of the busy time"],
+      title: `${name}: most expensive functions`,
+      columns: ["function", "share of the busy time"],
       rows: [...times.functions].slice(0, functionsTold).map(([label, share]) => [label, percent(share)]),
     })),
   ];

@@ -62,7 +62,7 @@ async function pgbenchSample(
   return countOnly(done.transactions, done.perSecond);
 }
 
-// Returns null and notes why.
+// If there is no pgbench, returns null and adds a note with the reason.
 export function pgbenchOrNone(notes: Set<string>): Program | null {
   try {
     const program = findPgbench();
@@ -111,8 +111,8 @@ async function run(context: Context): Promise<Findings> {
   });
   return {
     targets: [
-      ratioTarget("GET case, against bare node:http", gets, { to: "bare", least: 0.7 }),
-      ratioTarget("GET case, against the plain way", gets, { to: "plain", least: 5 }),
+      ratioTarget("GET case, compared with bare node:http", gets, { to: "bare", least: 0.7 }),
+      ratioTarget("GET case, compared with the plain implementation", gets, { to: "plain", least: 5 }),
     ],
     tables: [
       tableOf("GET case", gets),

@@ -14,7 +14,7 @@ export async function tellMachine({ database }: Bench): Promise<string[]> {
   const [cpu] = cpus();
   return [
     `Machine: ${cpus().length} cores (${cpu?.model ?? "unknown"}), ${(totalmem() / 2 ** 30).toFixed(0)} GB of memory, ${process.platform} ${process.arch}`,
-    `Node.js ${process.version}, PostgreSQL ${row?.version ?? "unknown"} (the embedded one, with the settings that it has)`,
+    `Node.js ${process.version}, PostgreSQL ${row?.version ?? "unknown"} (embedded, with its default settings)`,
     `Commit ${commit()}, ${new Date().toISOString().slice(0, 10)}`,
   ];
 }
@@ -68,9 +68,9 @@ export function report(outcomes: Outcome[], machine: string[]): string {
   const minutes = Math.round(outcomes.reduce((sum, { seconds }) => sum + seconds, 0) / 60);
   const head = `# Benchmark
 
-How fast the service is against its limits and against the plain way of writing it, measured in one run on one machine: the
-service, PostgreSQL and the load generator share its cores. Written by \`npm run bench\`, which makes these figures anew in about
-${minutes} minutes; \`npm run bench -- --quick\` shows in three that it works.
+How fast the service is compared with its limits and with a plain implementation, measured in one run on one machine. The service,
+PostgreSQL and the load generator share its cores. \`npm run bench\` writes this page in about ${minutes} minutes.
+\`npm run bench -- --quick\` checks in three minutes that the benchmark works.
 
 ${machine.map((line) => `- ${line}`).join("\n")}
 
@@ -80,14 +80,14 @@ ${machine.map((line) => `- ${line}`).join("\n")}
 |---|---|---|---|
 ${targets.map((target) => `| ${target.name} | ${target.wanted} | ${target.measured} | ${stateOf(target)} |`).join("\n")}
 
-![How many times as fast as its limits and as the plain way](pictures/benchmark.svg)
+![Speed relative to its limits and to a plain implementation](pictures/benchmark.svg)
 
-How to read it: contenders take turns, in rounds, each round in the other direction; a ratio is made round by round, and told as
-the median with the least and the most. Throughput and latency are of connections that ask again as soon as they are answered,
-unless a rate is named: then latency counts from when a request should have gone out. _ours_ is the service as \`npm start\` runs
-it, on a PostgreSQL with every write flushed, and with the rates of callers not limited (\`RATE_LIMIT_CLIENT\`, \`RATE_LIMIT_TENANT\`,
-\`RATE_LIMIT_COLLECTOR\` are off). _bare_ is \`node:http\` that answers the same bytes from memory. _plain_ is Fastify with a pool, one
-prepared query a request, the token verified each time and a change in several round trips (\`bench/plain\`). _pgbench_ runs the
-service's own statements on the same tables. CPU is a request's share of what the contender's process and PostgreSQL have used.`;
+How to read it: contenders take turns in rounds, and each round reverses the order. Ratios are computed per round, and shown as the
+median with the minimum and the maximum. For throughput and latency, each connection sends its next request as soon as it has a
+response. If a rate is given, latency counts from the time when a request was due. _ours_ is the service as \`npm start\` runs it, on a
+PostgreSQL that flushes every write, without rate limits (\`RATE_LIMIT_CLIENT\`, \`RATE_LIMIT_TENANT\` and \`RATE_LIMIT_COLLECTOR\` are off).
+_bare_ is \`node:http\` that returns the same bytes from memory. _plain_ is Fastify with a pool, one prepared query per request, the token
+verified each time, and a change in several round trips (\`bench/plain\`). _pgbench_ runs the service's own statements on the same
+tables. CPU is the CPU time that the contender's process and PostgreSQL used, divided by the number of requests.`;
   return `${[head, ...outcomes.map(section)].join("\n\n")}\n`;
 }

@@ -12,11 +12,11 @@ import { pictures, report, tellMachine, toText, type Outcome } from "./report.ts
 
 const usage = `npm run bench [-- --quick] [--only <part,part>]
 
-  --quick  shorter runs and fewer of them, all in under three minutes: to see that it works, not to compare
+  --quick  fewer and shorter runs, in under three minutes in total: shows that the benchmark works, not how fast the service is
   --only   some of the parts: ${parts.map(({ name }) => name).join(", ")}
 
-Only a full run of every part writes docs/BENCHMARK.md and its pictures. The exit code is 1 where a part did not come to its
-end, and 2 for wrong options; a target that is not reached is told, and is no failure.`;
+Only a full run of every part writes docs/BENCHMARK.md and its pictures. The exit code is 1 if a part did not finish, and 2 for wrong
+options. A missed target is reported, but is not a failure.`;
 
 type Wanted = { chosen: Part[]; scale: Scale };
 
@@ -83,7 +83,7 @@ function write(outcomes: Outcome[], machine: string[]): void {
   for (const { path, text } of outcomes.flatMap(({ findings }) => findings.pages ?? []))
     writeFileSync(new URL(`../../${path}`, import.meta.url), text);
   writeFileSync(new URL("BENCHMARK.md", docs), report(outcomes, machine));
-  console.log("written to docs/BENCHMARK.md");
+  console.log("wrote docs/BENCHMARK.md");
 }
 
 try {

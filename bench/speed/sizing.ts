@@ -79,12 +79,12 @@ export function sizingPage(measured: Measured): string {
   const [single, double] = processes;
   return `# Sizing
 
-Written by \`npm run bench\`, from what it measured on its machine. What a request costs is measured; what a load would take is computed
-from that, and nobody has tried it.
+\`npm run bench\` writes this page. The cost of a request is measured on the machine of the run. What a load would need is computed from
+that cost, and has not been tested.
 
 ## Measured
 
-CPU time a request, in a store of ${measured.cases.toLocaleString("en")} cases:
+CPU time per request, in a store of ${measured.cases.toLocaleString("en")} cases:
 
 ${table(
   ["request", "service", "database"],
@@ -94,26 +94,34 @@ ${table(
   ],
 )}
 
-- A close writes ${(measured.wal / 1024).toFixed(1)} kB of the database's log.
-- A process of the service had ${measured.backends} connections to the database open.
-- Closes of one tenant: ${whole(one?.close.perSecond ?? 0)} a second. Closes of ${many?.x.toLocaleString("en")} tenants: ${whole(many?.close.perSecond ?? 0)} a second. Generator, service and database share this machine's cores, so this is no limit of either.
-- Two processes instead of one: ${((double?.get.perSecond ?? 0) / (single?.get.perSecond ?? 1)).toFixed(2)} times the GETs a second, ${((double?.close.perSecond ?? 0) / (single?.close.perSecond ?? 1)).toFixed(2)} times the closes, on the same cores as the database and the generators.
+- A close writes ${(measured.wal / 1024).toFixed(1)} kB of the database's write-ahead log.
+- A process of the service had ${measured.backends} open connections to the database.
+- Closes of one tenant: ${whole(one?.close.perSecond ?? 0)} per second. Closes of ${many?.x.toLocaleString("en")} tenants: ${whole(many?.close.perSecond ?? 0)} per second. Generator, service and database share this machine's cores, so these are not the limits of the service or the database.
+- Two processes instead of one: ${((double?.get.perSecond ?? 0) / (single?.get.perSecond ?? 1)).toFixed(2)} times the GETs per second, ${((double?.close.perSecond ?? 0) / (single?.close.perSecond ?? 1)).toFixed(2)} times the closes, on the same cores as the database and the generators.
 
 ## Computed
 
-Requests of which ${share} are closes and the rest GETs of cases. Assumed: cores are ${assumed.busy * 100} % busy, machines for the service
-have ${assumed.serviceCores} cores and run a process on each, the largest machine for a database has ${assumed.databaseCores}, and cores are as fast as this one's.
+${share} of the requests are closes, and the rest are GETs of cases. Assumptions: cores are ${assumed.busy * 100} % busy, a service machine has
+${assumed.serviceCores} cores with one process each, the largest database machine has ${assumed.databaseCores} cores, and all cores are as fast as those of this machine.
 
 ${table(
-  ["requests/s", "cores, service", "machines, service", "cores, databases", "databases", "connections, each", "log, each"],
+  [
+    "requests/s",
+    "service cores",
+    "service machines",
+    "database cores",
+    "databases",
+    "connections per database",
+    "WAL per database",
+  ],
   rates.map((rate) => computedRow(rate, measured)),
 )}
 
-- The service holds no state: its machines stand behind any load balancer, and more of them need nothing but connections.
-- More than one database means that tenants are spread over them. Every key begins with the tenant and no request touches two,
-  so that a tenant moves as a whole; which database a tenant is in has to be known in front of the service, which is not built.
-- One tenant cannot be spread. Its closes take their numbers from one counter, one after the other.
-- Where a database would have more than a few hundred connections, a pooler has to stand in front of it, or processes have to open fewer.
-- Disks are not in this: each commit waits for the database's log to be on the disk.
+- The service is stateless: its machines can be behind any load balancer, and more machines need only more database connections.
+- With more than one database, tenants are distributed over them. Every key begins with the tenant and no request touches two tenants,
+  so a tenant can be moved as a whole. Requests must be routed to the tenant's database in front of the service; this is not built.
+- A single tenant cannot be distributed. Its closes take their event numbers from one counter, one after the other.
+- If a database would have more than a few hundred connections, put a pooler in front of it, or let processes open fewer connections.
+- Disks are not included: each commit waits until the write-ahead log is on disk.
 `;
 }

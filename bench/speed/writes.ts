@@ -117,16 +117,16 @@ async function run(context: Context): Promise<Findings> {
   await stand.reset();
   return {
     targets: [
-      ratioTarget("close, against pgbench with one call for each", closes, { to: "pgbench", least: 1 }),
-      ratioTarget("close, against the plain way", closes, { to: "plain", least: 3 }),
+      ratioTarget("close, compared with pgbench, one call per close", closes, { to: "pgbench", least: 1 }),
+      ratioTarget("close, compared with the plain implementation", closes, { to: "plain", least: 3 }),
     ],
     tables: [
       tableOf(
         "Close",
         closes,
-        "pgbench closes by one call each: a function of the database with the service's own statements and values that were made before.",
+        "pgbench closes each case with one call of a database function, which runs the service's own statements with values generated beforehand.",
       ),
-      tableOf("Mixed: four reads to each close", mixed),
+      tableOf("Mixed: four reads for each close", mixed),
       tableOf("PUT account", puts),
     ],
     bars: [...barsOf("close", closes, { pgbench: 1, plain: 3 }), ...barsOf("mixed", mixed), ...barsOf("PUT account", puts)],

@@ -163,7 +163,7 @@ export abstract class OperationMethods {
   getDecision(prediction_id: string, options: CallOptions = {}): Answer<"getDecision"> {
     return this.call("getDecision", { params: { prediction_id }, ...options });
   }
-  /** List what browsers sent that was put into quarantine. GET /quarantine, scope read:metrics. */
+  /** List quarantined browser events. GET /quarantine, scope read:metrics. */
   listQuarantine(query: Query<"listQuarantine"> = {}, options: CallOptions = {}): Answer<"listQuarantine"> {
     return this.call("listQuarantine", { query, ...options });
   }
@@ -263,7 +263,7 @@ export abstract class OperationMethods {
   listWebhookDeliveries(webhook_id: string, query: Query<"listWebhookDeliveries"> = {}, options: CallOptions = {}): Answer<"listWebhookDeliveries"> {
     return this.call("listWebhookDeliveries", { params: { webhook_id }, query, ...options });
   }
-  /** Resend messages that were given up or are waiting. POST /webhooks/{webhook_id}/resend, scope manage:webhooks. */
+  /** Resend abandoned and waiting messages. POST /webhooks/{webhook_id}/resend, scope manage:webhooks. */
   resendWebhookDeliveries(webhook_id: string, body: Body<"resendWebhookDeliveries">, options: CallOptions = {}): Answer<"resendWebhookDeliveries"> {
     return this.call("resendWebhookDeliveries", { params: { webhook_id }, body, ...options });
   }

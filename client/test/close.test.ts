@@ -50,7 +50,7 @@ test("closeCase: evidence that arrives in between is shown and decided on again,
   expect(outcome).toMatchObject({ closed: true, case: { status: "CLOSED", case_version: 3 } });
 });
 
-test("closeCase: null leaves the case open, and a closed case is not put to a decision", async () => {
+test("closeCase: null leaves the case open, and `decide` is not called for a closed case", async () => {
   const { tenant, client } = await make();
   const opened = await tenant.openCase();
   expect(await client.closeCase(opened.case_id, { decide: () => null })).toEqual({ closed: false, case: opened });

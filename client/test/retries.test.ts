@@ -24,8 +24,8 @@ const problem = (status: number, type: string, more: object = {}) =>
 
 const faults: Record<string, Fault> = {
   "a request that never arrives": "lose-request",
-  "an answer that never arrives": "lose-answer",
-  "no answer in time": "hang",
+  "a response that never arrives": "lose-answer",
+  "no response in time": "hang",
   "500 internal-error": { status: 500, body: problem(500, "internal-error") },
   "502 bad-gateway": { status: 502, body: problem(502, "bad-gateway") },
   "503 service-unavailable": { status: 503, body: problem(503, "service-unavailable") },

@@ -10,7 +10,7 @@ export type NavigationEntry = {
   scope?: string;
 };
 
-// The entries of the side bar and the palette, in this order. To add a screen, add it here and in router.tsx.
+// The entries of the sidebar and the palette, in this order. To add a screen, add it here and in router.tsx.
 export const navigation: NavigationEntry[] = [
   { path: "/", name: "Queue", Icon: ListChecks, guide: "investigators#the-queue", scope: "read:cases" },
   {

@@ -37,7 +37,7 @@ test.each([
   ["status=CLOSED&status=closed", "", ["Open"], standard],
   ["status=closed&label=Bot&score=x", "?status=closed&label=Bot", ["Closed", "Bot"], "status=CLOSED&label=Bot"],
   ["score=4&score_max=9", "?score=4", ["Open", "Risk 4 or higher"], "status=OPEN&min_score=4"],
-])("queue: the address ?%s becomes %j, and so do its chips and its request", async (given, stays, chips, asks) => {
+])("queue: the address ?%s is read as %j, and the chips and the request match it", async (given, stays, chips, asks) => {
   const visitor = await Visitor.create(browser.current, service.current);
   const asked = askedOf(visitor);
   await visitor.goto(`/?${given}`);

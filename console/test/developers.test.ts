@@ -71,7 +71,7 @@ test.each([
   ["takeover", "Account Takeover", /^try-/],
   ["signups", "Synthetic", "No account"],
   ["report", "Account Takeover", /^try-/],
-])("developers: the scenario %s is sent, shown as sent, and opens a case labelled %s", async (scenario, label, name) => {
+])("developers: the scenario %s is sent, shown as sent, and opens a case labeled %s", async (scenario, label, name) => {
   const { tenant, guest, page } = await open();
   await guest.goto(`/developers?scenario=${scenario}`);
   await page.getByRole("button", { name: /^Send \d+ events?$/ }).click();

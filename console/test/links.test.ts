@@ -42,7 +42,7 @@ async function expectFocused({ page }: Visitor, value: string): Promise<void> {
 
 const inFocus = ({ page }: Visitor) => page.getByRole("complementary", { name: "Item in focus" });
 
-test("links: rarest first; by keyboard from a device to its accounts, to an open case, and back to the same row", async () => {
+test("links: the rarest come first; the keyboard leads from a device to its accounts, to an open case, and back to the same row", async () => {
   const visitor = await withLinks();
   const { page } = visitor;
   await visitor.goto("/links");

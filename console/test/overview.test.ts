@@ -47,7 +47,7 @@ async function judge({ page, tenant }: Visitor): Promise<void> {
   });
 }
 
-test("overview: by keyboard from a day's bar to the cases it counts, and back", async () => {
+test("overview: the keyboard leads from a day's bar to the cases it counts, and back", async () => {
   const visitor = await withCases();
   const { page } = visitor;
   await visitor.goto("/overview");

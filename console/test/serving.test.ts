@@ -149,7 +149,7 @@ test.each([
   expect(expectProblem(answer, 404, "item-not-found").detail).toBe("There is nothing at this path.");
 });
 
-test("GET /docs, /livez, /tag.js and the rest answer a browser as before", async () => {
+test("GET /docs, /livez, /tag.js and the rest: a browser gets their own content, not the console's page", async () => {
   for (const [path, type] of [
     ["/docs", "text/html; charset=utf-8"],
     ["/docs/api", "text/html; charset=utf-8"],

@@ -146,7 +146,7 @@ test("password: a wrong current one is reported and changes nothing; the right o
   await page.getByLabel("New password").fill(otherPassword);
   await page.getByLabel("Repeat the password").fill(otherPassword);
   await guest.press("Enter");
-  await page.getByText("Current is not the password.").waitFor();
+  await page.getByText("Current is not your password.").waitFor();
   expect((await elsewhere.ask("GET", "/auth/session")).status).toBe(200);
   await page.getByLabel("Current password").fill(goodPassword);
   await guest.press("Enter");

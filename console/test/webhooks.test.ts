@@ -82,7 +82,7 @@ test("developers: a failing receiver is reported with its deliveries, and the we
     const { case_id } = await tenant.openCase("someone");
     await page.getByRole("button", { name: /^Deliveries/ }).click();
     await page.getByText("next attempt in").waitFor();
-    await page.getByRole("button", { name: "Resend everything waiting or given up" }).waitFor();
+    await page.getByRole("button", { name: "Resend all waiting and abandoned messages" }).waitFor();
     const inner = page.getByRole("region", { name: "Webhooks" });
     expect(await inner.evaluate((section) => section.scrollWidth - section.clientWidth)).toBe(0);
     expect((await inner.boundingBox())?.width).toBeLessThan(390 - 56);

@@ -52,13 +52,13 @@ const pages = new Set(["text/html; charset=utf-8", "text/javascript; charset=utf
 // Checks what must hold for every response: complete HTTP, JSON, a problem for a rejection, and never a 5xx. Returns null if it
 // holds.
 export function faultOfAnswer({ status, headers, text }: Answer, { isHead = false, mayBePage = false } = {}): string | null {
-  if (!(status >= 200 && status < 600)) return `an answer without a status: ${status}`;
+  if (!(status >= 200 && status < 600)) return `a response without a status: ${status}`;
   if (status >= 500) return `a ${status}`;
   if (status === 204 || status === 304 || isHead) return null;
   const type = headers.get("content-type") ?? "none";
   if (status < 400 && mayBePage && pages.has(type)) return null;
   const wanted = status >= 400 ? "application/problem+json" : "application/json";
-  if (type !== wanted) return `a ${status} of the type ${type}`;
+  if (type !== wanted) return `a ${status} with the type ${type}`;
   return status >= 400 ? problemFault(status, text) : jsonOf(text) === undefined ? `a ${status} that is not JSON` : null;
 }
 
@@ -83,6 +83,6 @@ function problemFault(status: number, text: string): string | null {
     problem.status === status && [problem.type, problem.title, problem.detail].every((each) => typeof each === "string");
   const hasErrors = Array.isArray(problem.errors) && problem.errors.length > 0;
   if (!isWhole || hasErrors !== (status === 422) || (!hasErrors && problem.errors !== null))
-    return `a ${status} that is no problem`;
+    return `a ${status} that is not a problem`;
   return null;
 }

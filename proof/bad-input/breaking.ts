@@ -24,7 +24,7 @@ export function breakRule(rule: Rule, valid: { request: Request; body: unknown }
     default:
       return rule.operation.isOfTenant
         ? breakBody(rule, valid, pool)
-        : "the collector answers 200 and puts aside; tried by mutated captures";
+        : "the collector returns 200 and quarantines; covered by mutated captures";
   }
 }
 
@@ -37,7 +37,7 @@ function breakPath({ name, keyword, schema, operation }: Rule, request: Request)
     request: { ...request, params: { ...request.params, [name]: text } },
     refusal,
   });
-  if (!operation.isOfTenant) return "any text can be a key, and an unknown one is tried by mutated captures";
+  if (!operation.isOfTenant) return "any text can be a key; unknown keys are covered by mutated captures";
   switch (keyword) {
     case "type":
     case "storable":
@@ -55,7 +55,7 @@ function breakPath({ name, keyword, schema, operation }: Rule, request: Request)
 
 function breakQuery(rule: Rule, request: Request, pool: Pool): Broken[] | string {
   const { name, keyword, schema } = rule;
-  if (!rule.operation.isOfTenant) return "the collector answers 200 whatever the query; tried by mutated captures";
+  if (!rule.operation.isOfTenant) return "the collector returns 200 for any query; covered by mutated captures";
   const broken = (...texts: string[]): Broken => ({
     request: {
       ...request,
@@ -80,7 +80,7 @@ function isHeaderText(value: unknown): boolean {
 }
 
 function breakHeader({ name, keyword, schema }: Rule, request: Request, pool: Pool): Broken[] | string {
-  if (keyword === "type" || keyword === "storable") return "a header is text by its nature";
+  if (keyword === "type" || keyword === "storable") return "a header is always text";
   const isKey = name === "Idempotency-Key";
   const refusal = isKey ? { status: 400, type: "invalid-operation-id" } : { ...badRequest, inDetail: name };
   if (keyword === "required") return [{ request: withHeader(request, name, null), refusal }];
@@ -109,7 +109,7 @@ function breakForm({ path, keyword }: Rule, request: Request, form: Record<strin
         refusal: badRequest,
       }));
     default:
-      return "a form is text by its nature";
+      return "a form field is always text";
   }
 }
 
@@ -133,7 +133,7 @@ function breakBody(rule: Rule, { request, body }: { request: Request; body: unkn
         Object.hasOwn(schema["properties"] ?? {}, name) ? [] : [withMember(name, 1)],
       );
     case "propertyNames.type":
-      return "a member's name is text by the nature of JSON";
+      return "a JSON member name is always text";
     case "propertyNames.storable":
       return [withMember("a\0b", 1)];
     case "propertyNames.minLength":

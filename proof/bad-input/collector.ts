@@ -8,7 +8,7 @@ import { askAll, type Asked, type Context } from "./context.ts";
 import { mutate } from "./mutation.ts";
 import { bytesOf, type Request } from "./request.ts";
 
-const kind = "a capture changed";
+const kind = "mutated capture";
 const captures = new URL("../../service/test/captures/", import.meta.url);
 const eventIdCharacters = 64;
 
@@ -24,9 +24,9 @@ export async function tryCollector(context: Context, requests: number): Promise<
   const asked = Array.from({ length: requests }, () => changedCapture(context, bodies, allowed));
   await askAll(context, kind, [...limits(context), ...refusals(context), ...asked]);
   const taken = await scoredIds(context);
-  ledger.add("events taken from changed captures", taken.length - before.length);
+  ledger.add("events accepted from mutated captures", taken.length - before.length);
   const strange = taken.filter((id) => !allowed.has(id));
-  if (strange.length > 0) ledger.violate(kind, `events were taken that nobody could read: ${strange.slice(0, 5).join(", ")}`);
+  if (strange.length > 0) ledger.violate(kind, `events were accepted that cannot be read: ${strange.slice(0, 5).join(", ")}`);
   const { rows } = await client.query<{ count: string }>("select count(*) from quarantine where tenant_id = $1", [
     spare.tenantId,
   ]);

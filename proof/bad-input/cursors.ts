@@ -17,7 +17,7 @@ export async function tryCursors(context: Context, requests: number): Promise<vo
   const own = await listsOf(context, world);
   const foreign = await listsOf(context, spare);
   ledger.add("lists with cursors", own.length);
-  if (own.length < 5) ledger.violate(kind, `only ${own.length} lists gave a cursor`);
+  if (own.length < 5) ledger.violate(kind, `only ${own.length} lists returned a cursor`);
   // Unchanged cursors must work. Otherwise a service that rejects them all would pass.
   await askAll(
     context,

@@ -101,8 +101,8 @@ function isParsedRight(bytes: Buffer): boolean {
 export function fuzzParser({ ledger, random }: Context, runs: number): void {
   const property = fc.property(jsonTexts, isParsedRight);
   const { failed, counterexample } = fc.check(property, { seed: random.word() | 0, numRuns: runs });
-  ledger.add("texts for the JSON parser, in process", runs);
-  if (failed) ledger.violate("JSON parser", "parsed otherwise than JSON.parse and the contract say", counterexample?.[0]);
+  ledger.add("texts for the JSON parser, in the same process", runs);
+  if (failed) ledger.violate("JSON parser", "the result differs from JSON.parse and the contract", counterexample?.[0]);
 }
 
 // Sent to an account that does not exist, so nothing can be applied whatever the text.
@@ -115,7 +115,7 @@ export async function sendTexts(context: Context, requests: number): Promise<voi
     const judge = ({ text: answer }: { text: string }) => (problemOf(answer)?.type === type ? null : `expected ${type}`);
     return { bytes: bytesOf(withBody(request, text)), about: "a body", judge };
   });
-  await askWithoutEffect(context, "a text for the JSON parser", asked);
+  await askWithoutEffect(context, "text for the JSON parser", asked);
 }
 
 function typeOf(expected: { value: unknown } | null): string {

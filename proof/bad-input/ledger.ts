@@ -24,7 +24,7 @@ export class Ledger {
   judge(kind: string, request: Buffer, answer: Answer | null, options: { isHead?: boolean; mayBePage?: boolean } = {}): boolean {
     this.count(kind);
     if (!answer) {
-      this.violate(kind, "no answer", request);
+      this.violate(kind, "no response", request);
       return false;
     }
     this.note(answer);
@@ -65,9 +65,9 @@ export class Ledger {
       requests: this.#sent,
       ...Object.fromEntries([...this.#requests].map(([kind, count]) => [`requests, ${kind}`, count])),
       ...Object.fromEntries(this.#figures),
-      "answers by status": byStatus.join(", "),
-      "answers 5xx": this.#faults,
-      "answers that are not JSON": this.#notJson,
+      "responses by status": byStatus.join(", "),
+      "responses with 5xx": this.#faults,
+      "responses that are not JSON": this.#notJson,
     };
   }
 }

@@ -11,7 +11,7 @@ const atOnce = 12;
 const readBatch = 1_000;
 const writeBatch = 50;
 const shrinkTries = 300;
-const silent = "neither answered nor closed";
+const silent = "neither a response nor a close";
 
 // Effects that continue after the response would hide the effects of other requests.
 const lasting = new Set(["createActivities", "createBacktest", "cancelBacktest"]);
@@ -43,7 +43,7 @@ async function sendPowerless(context: Context, count: number): Promise<void> {
 
 async function sendPowerful(context: Context, count: number): Promise<void> {
   const { client, ledger, loose } = context;
-  const kind = "bytes changed, with a token that may change all";
+  const kind = "bytes changed, with a token that may change everything";
   const corpus = corpusOf(context, loose, loose.token, isLooseChange);
   const { rows } = await client.query<{ mark: string }>("select pg_current_xact_id()::text as mark");
   const sent: Buffer[] = [];
@@ -53,12 +53,12 @@ async function sendPowerful(context: Context, count: number): Promise<void> {
     for (const { status } of await sendOne(context, kind, bytes)) if (status < 300 || status === 409) done++;
   });
   const changes = await countChanges(context, rows[0]?.mark ?? "");
-  ledger.add("changes that were answered as such", changes);
+  ledger.add("changes reported as applied", changes);
   if (changes > done) {
     const all = sent.map((bytes) => bytes.toString("base64")).join(" ");
     ledger.violate(
       kind,
-      `${changes} transactions changed something, and ${done} answers say so | requests base64 ${all.slice(0, 20_000)}`,
+      `${changes} transactions changed something, but ${done} responses say so | requests base64 ${all.slice(0, 20_000)}`,
     );
   }
 }
@@ -66,7 +66,7 @@ async function sendPowerful(context: Context, count: number): Promise<void> {
 // Activities continue into the engine. The number accepted must equal what the responses say.
 export async function sendMutatedActivities(context: Context, requests: number): Promise<void> {
   const { ledger, loose, random } = context;
-  const kind = "bytes of activities changed";
+  const kind = "bytes of activity batches changed";
   const [whole = Buffer.alloc(0)] = corpusOf(context, loose, loose.token, (id) => id === "createActivities");
   const fresh = () =>
     Buffer.from(whole.toString("latin1").replace("chargeback-7781", `activity-${random.hex(1).slice(2)}`), "latin1");
@@ -77,8 +77,8 @@ export async function sendMutatedActivities(context: Context, requests: number):
     for (const answer of answers.filter(({ status }) => status === 202)) accepted += acceptedIn(answer);
   });
   const taken = (await countActivities(context)) - before;
-  ledger.add("activities taken from changed requests", taken);
-  if (taken !== accepted) ledger.violate(kind, `${taken} activities were taken, and the answers say ${accepted}`);
+  ledger.add("activities accepted from changed requests", taken);
+  if (taken !== accepted) ledger.violate(kind, `${taken} activities were stored, but the responses say ${accepted}`);
 }
 
 function acceptedIn({ text }: Answer): number {
@@ -164,13 +164,13 @@ async function sendOne(context: Context, kind: string, bytes: Buffer): Promise<A
 async function talk(port: number, bytes: Buffer): Promise<{ answers: Answer[]; fault: string | null }> {
   const { answers, left, isSilent } = await sendBytes(port, bytes);
   if (isSilent) return { answers, fault: silent };
-  if (left.length > 0) return { answers, fault: "bytes that make no whole answer" };
+  if (left.length > 0) return { answers, fault: "bytes that are not a complete response" };
   const hasHead = bytes.includes("HEAD ");
   const faults = answers.map((answer) => faultOfAnswer(answer, { isHead: hasHead && answer.text === "" }));
   const fault = faults.find((each) => each !== null) ?? null;
   // Empty lines before a request are not a request.
   const isNothing = /^[\r\n]*$/.test(bytes.toString("latin1"));
-  return { answers, fault: fault ?? (answers.length === 0 && !isNothing ? "no answer" : null) };
+  return { answers, fault: fault ?? (answers.length === 0 && !isNothing ? "no response" : null) };
 }
 
 // Removes ever smaller parts as long as the request stays bad.

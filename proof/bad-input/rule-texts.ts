@@ -81,7 +81,7 @@ function isPlaceIn(expression: string, { position: { offset, line, column } }: R
 export function fuzzCompiler({ ledger, random }: Context, runs: number): void {
   const property = fc.property(ruleTexts, attributes, isRuleOrFault);
   const { failed, counterexample, errorInstance } = fc.check(property, { seed: random.word() | 0, numRuns: runs });
-  ledger.add("expressions for the rules' compiler, in process", runs);
+  ledger.add("expressions for the rule compiler, in the same process", runs);
   if (failed) ledger.violate("rules' compiler", `${JSON.stringify(counterexample)}: ${String(errorInstance)}`);
 }
 
@@ -99,5 +99,5 @@ export async function sendRules(context: Context, requests: number): Promise<voi
     const judge = (answer: Answer) => refusalFault(answer, refusal);
     return { bytes: bytesOf(withJson(request, { ...rest, expression })), about: "an expression", judge };
   });
-  await askWithoutEffect(context, "an expression for the rules' compiler", asked);
+  await askWithoutEffect(context, "expression for the rule compiler", asked);
 }

@@ -5,7 +5,7 @@ import { nameOf, rulesOf, type Rule } from "./document.ts";
 import { bytesOf } from "./request.ts";
 import { validRequest } from "./valid.ts";
 
-const kind = "a rule broken";
+const kind = "one rule broken";
 const waysInAll = 5_000;
 
 // Operations whose fields depend on each other: one wrong field may make another wrong too.
@@ -59,8 +59,8 @@ export function refusalFault({ status, text }: Answer, refusal: Refusal, isAlone
   const wanted = `expected ${refusal.status} ${refusal.type}`;
   if (status !== refusal.status || problem?.type !== refusal.type) return wanted;
   const { field, inDetail } = refusal;
-  if (inDetail !== undefined && !problem.detail.includes(inDetail)) return `${wanted} that names ${inDetail}`;
+  if (inDetail !== undefined && !problem.detail.includes(inDetail)) return `${wanted} with ${inDetail} in the detail`;
   if (field === undefined) return null;
   const fields = (problem.errors ?? []).map((each) => each.field);
-  return fields.includes(field) && (fields.length === 1 || !isAlone) ? null : `${wanted} of the field ${field} alone`;
+  return fields.includes(field) && (fields.length === 1 || !isAlone) ? null : `${wanted} for the field ${field} only`;
 }

@@ -109,7 +109,7 @@ export class CrashedService {
     const before = this.#writers.map(({ steps }) => steps);
     const deadline = Date.now() + backMs;
     while (!this.#writers.every(({ steps }, index) => steps > (before[index] ?? 0))) {
-      if (Date.now() > deadline) throw new Error(`not back ${backMs} ms after a kill`);
+      if (Date.now() > deadline) throw new Error(`the service was not back ${backMs} ms after a kill`);
       await sleep(10);
     }
   }

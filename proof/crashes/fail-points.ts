@@ -74,6 +74,6 @@ Reflect.set(Server.prototype, "emit", function armed(this: Server, event: string
   if (typeof batch === "string") engine = { left: Number(batch) };
   if (typeof point !== "string") return go();
   const asked = { left: Number(point) };
-  response.on("finish", () => pass(asked, "answer sent"));
+  response.on("finish", () => pass(asked, "response sent"));
   return requests.run(asked, go);
 });

@@ -49,12 +49,12 @@ export async function failAtEveryPoint(
         const name = /fail point: (.*)/.exec(service.stderr)?.[1] ?? "unnamed";
         names.push(name);
         onPoint(`${kind}: ${name}`);
-        if (at > pointsMax) throw new Error(`${kind} did not come through within ${pointsMax} points`);
+        if (at > pointsMax) throw new Error(`${kind} did not succeed within ${pointsMax} fail points`);
         service = await start();
         await trial.settled;
       }
       // Each kind changes something, so without a commit the fail points were in the wrong place.
-      if (!names.includes("commit sent")) ledger.violate(`${kind} has no commit to fail at`);
+      if (!names.includes("commit sent")) ledger.violate(`${kind} has no fail point at a commit`);
     }
     await stand.drained(tenant.tenant_id);
     const client = await stand.database.connect();
@@ -75,7 +75,7 @@ function fail(trial: Trial, service: ServiceProcess, kind: PointKind, at: number
 
 // Whether the service survived. If it did not, the writer keeps retrying until it is back.
 async function failRequest(trial: Trial, service: ServiceProcess, kind: Kind, at: number): Promise<boolean> {
-  // A write right after another may be batched and executed on behalf of that one.
+  // A write right after another one may join its batch, and would then not reach its own fail points.
   await sleep(calmMs);
   trial.settled = trial.writer.step({ "x-fail-point": String(at) }, kind);
   const isDead = await Promise.race([service.exited.then(() => true), trial.settled.then(() => false)]);

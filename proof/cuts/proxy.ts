@@ -3,15 +3,15 @@ import type { Random } from "@casehound/simulator/random";
 
 // What happens to a connection at a statement.
 const cuts = {
-  "before COMMIT is passed on": 3,
-  "after COMMIT, its answer lost": 3,
-  "at COMMIT, passed on and reset at once": 2,
+  "before COMMIT was forwarded": 3,
+  "after COMMIT, its reply lost": 3,
+  "reset right after COMMIT was forwarded": 2,
   "before another statement": 1,
   "half-closed at COMMIT": 1,
-  "COMMIT delayed, then passed on": 1,
+  "COMMIT delayed, then forwarded": 1,
 };
 export type Cut = keyof typeof cuts;
-const delay: Cut = "COMMIT delayed, then passed on";
+const delay: Cut = "COMMIT delayed, then forwarded";
 
 const commit = Buffer.from("commit\0");
 const delayMsMax = 60;
@@ -60,18 +60,18 @@ export class CuttingProxy {
     client.on("data", (sent) => {
       const cut = this.#choose(sent);
       if (cut) this.done.set(cut, (this.done.get(cut) ?? 0) + 1);
-      if (cut === "before COMMIT is passed on" || cut === "before another statement") {
+      if (cut === "before COMMIT was forwarded" || cut === "before another statement") {
         client.resetAndDestroy();
         return;
       }
-      if (cut === "after COMMIT, its answer lost") isAnswerLost = true;
+      if (cut === "after COMMIT, its reply lost") isAnswerLost = true;
       if (cut === delay) {
         const delayMs = this.#random.between(1, delayMsMax);
         passed = passed.then(() => new Promise((resolve) => setTimeout(resolve, delayMs)));
       }
       passed = passed.then(() => void server.write(sent));
       if (cut === "half-closed at COMMIT") passed = passed.then(() => void client.end());
-      if (cut === "at COMMIT, passed on and reset at once") passed = passed.then(() => void client.resetAndDestroy());
+      if (cut === "reset right after COMMIT was forwarded") passed = passed.then(() => void client.resetAndDestroy());
     });
     server.on("data", (answered) => (isAnswerLost ? client.resetAndDestroy() : client.write(answered)));
     for (const [one, other] of [[client, server] as const, [server, client] as const]) {

@@ -236,7 +236,7 @@ function combine(world: "server" | "signed"): Trial {
         const forged = await playOn(setting, world, story, forge);
         await judgeRound(setting, { story, clean, world, round }, forged);
         if (closed.tried !== 1) ledger.fail(`${attack}, ${world}: round ${round}: ${closed.tried} cases of the report, not 1`);
-        ledger.goal({ attack, world, what: "closes refused" }, closed.refused, 0, `round ${round}`);
+        ledger.goal({ attack, world, what: "closes rejected" }, closed.refused, 0, `round ${round}`);
       }
       ledger.note({ attack, world, what: "rounds" }, rounds);
       ledger.note({ attack, world, what: "requests" }, sent);

@@ -72,8 +72,8 @@ function beforeMorning({ stages }: Story, added: Stage): Story {
   return { stages: stages.flatMap((stage) => (stage.name === "morning" ? [added, stage] : [stage])) };
 }
 
-// After this many wrong passwords, the first log-in of an account looks like a successful guess. Without earlier log-ins nothing
-// speaks for the owner.
+// After this many wrong passwords, the first log-in of an account looks like a successful guess. Without earlier log-ins there is
+// no evidence for the owner.
 const failuresBeforeGuess = 10;
 
 function accuseColleagues(name: string, wrong: Wrong): Trial {

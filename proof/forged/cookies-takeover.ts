@@ -19,8 +19,8 @@ import {
 } from "./story.ts";
 import type { Setting, Trial } from "./trial.ts";
 
-// The shop's server reports the truth. But the attacker chooses his cookies, his addresses, the names of his own accounts, and the
-// passwords that he tries. Each attack is compared with a control: the same attack by somebody who does not try to hide.
+// The shop's server reports the truth. But attackers choose their cookies, their addresses, the names of their own accounts, and
+// the passwords that they try. Each attack is compared with a control: the same attack by somebody who does not try to hide.
 const world = "server";
 const own: Person = { ...thief, account: mallory };
 
@@ -54,7 +54,7 @@ type Disguise = (story: Story, base: number) => Story;
 const sessionPerRequest: Disguise = (story, base) =>
   changed(story, (each, index) => ({ ...each, session: sessionIdOf(uuidLike(5000 + index), base) }));
 const noDeviceOnChange: Disguise = (story) => changed(story, withoutDevice, ["change"]);
-// The second log-in begins a session of its own, in which the thief goes on.
+// The second log-in begins a session of its own, in which the thief continues.
 const loginTwice: Disguise = (story, base) => {
   const again = act(thief, "login_succeeded", base - 9 * minute);
   const { session = "" } = again;
@@ -106,8 +106,8 @@ function hideTheft(): Trial {
 const imitator: Person = { ...owner, device: thief.device, ip: "203.0.113.178" };
 const ownLogins = 400;
 
-// Everybody uses the owner's browser, so at first it says nothing about who logs in. The owner has few log-ins. After
-// many, a log-in on a new device reaches the limit for one log-in, and a small fall would not show.
+// Everybody uses the owner's browser, so at first it says nothing about who logs in. The owner has few log-ins. With many, a
+// log-in on a new device would reach the limit for one log-in, and a small fall would not show.
 function withCommonBrowser(story: Story, base: number): Story {
   const { stages } = changed(story, (each) => ({ ...each, agent: owner.agent }), ["crowd"]);
   const recent = (acts: Act[]) => acts.filter(({ at }) => at > base - 6.5 * day);
@@ -115,7 +115,7 @@ function withCommonBrowser(story: Story, base: number): Story {
 }
 
 // One account logs in many times on one day with another browser. If each log-in counted, the owner's browser would become rare,
-// and a rare browser speaks for the owner. The control logs in once.
+// and a rare browser is evidence for the owner. The control logs in once.
 function crowdOut(): Trial {
   const attack = `own cookies, ${ownLogins} own log-ins before a take-over`;
   return {

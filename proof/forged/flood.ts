@@ -70,9 +70,9 @@ function floodTrial(world: World): Trial {
       const secondsMax = scale === "full" ? 2 : 10;
       // A tenant that uses only the snippet has no server that could report.
       if (world !== "snippet")
-        ledger.goal({ ...row, what: "seconds that a report waits" }, await waitForCase(ground, "reported"), secondsMax);
+        ledger.goal({ ...row, what: "seconds until a report becomes a case" }, await waitForCase(ground, "reported"), secondsMax);
       ledger.note({ ...row, what: "events sent" }, events);
-      ledger.note({ ...row, what: "events taken" }, taken);
+      ledger.note({ ...row, what: "events accepted" }, taken);
       await ground.settle();
       const damage = damageOf(before, await lookAt(ground));
       const forged = {

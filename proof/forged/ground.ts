@@ -83,7 +83,7 @@ export class Ground {
 
   async must(method: string, path: string, options: Options = {}): Promise<Answer> {
     const answer = await this.call(method, path, options);
-    if (answer.status >= 300) throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
+    if (answer.status >= 300) throw new Error(`${method} ${path} returned ${answer.status}: ${answer.text}`);
     return answer;
   }
 
@@ -112,7 +112,7 @@ export class Ground {
     for (const group of Map.groupBy(byPage, ({ ip, agent }) => `${ip} ${agent}`).values()) {
       const [{ ip, agent } = { ip: "", agent: "" }] = group;
       const status = await this.collect({ events: group.map((act) => this.#pageEventOf(act)), ip, agent, shape: "tag" });
-      if (status !== 200) throw new Error(`the shop's own page was answered ${status}`);
+      if (status !== 200) throw new Error(`the shop's own page got ${status}`);
       await this.settle();
     }
   }

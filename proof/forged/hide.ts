@@ -43,7 +43,7 @@ export async function playOn(
 
 export type Moved = { fall: number; rise: number; scores: number; where: string };
 
-// How far the log-odds of these acts moved. For an act without a decision the move is infinite.
+// How far the log-odds of these acts moved. If an act has no decision, it counts as an infinite fall.
 export function movedBetween(acts: Act[], clean: Played, forged: Played): Moved {
   const moved: Moved = { fall: 0, rise: 0, scores: 0, where: "" };
   for (const { id } of acts) {
@@ -141,8 +141,8 @@ function hideTheft(world: "server" | "signed", name: DisguiseName): Trial {
     run: async (setting) => {
       const { ledger, random } = setting;
       const base = Date.now();
-      // With pages in their own session the thief avoids a rule. That is measured separately below, so both runs have those
-      // pages.
+      // A thief whose own session contains page events avoids a rule. That is measured separately below, so both runs contain
+      // those events.
       const story = takeover(base, { hasPages: isOwn });
       const acts = theft.flatMap((stage) => actsOf(story, stage));
       const clean = await playOn(setting, world, story);
@@ -165,10 +165,10 @@ function hideTheft(world: "server" | "signed", name: DisguiseName): Trial {
   };
 }
 
-// Measures what changes if the thief's browser runs the tag, as any customer's does. That is behaviour and not forgery, so there
+// Measures what changes if the thief's browser runs the tag, as any customer's does. That is behavior and not forgery, so there
 // is no goal.
 function runTag(): Trial {
-  const attack = "a thief who runs the tag in his session";
+  const attack = "a thief who runs the tag in the session";
   return {
     attack,
     world: "server",

@@ -178,7 +178,7 @@ function keepAccountsOpen(world: Vouched): Trial {
           (await ground.cases("status=OPEN")).filter((each) => accounts.includes(each.website_account_id));
         const { tried, refused } = await keepOpen(setting, ground, { targets, shape, cases });
         if (tried !== closes) setting.ledger.fail(`${attack}, ${world}: ${tried} cases were open, not ${closes}`);
-        setting.ledger.goal({ attack, world, what: `of ${closes} closes, refused` }, refused, 0);
+        setting.ledger.goal({ attack, world, what: `of ${closes} closes, rejected` }, refused, 0);
         await ground.settle();
       }
     },
@@ -201,7 +201,7 @@ function keepSourcesOpen(world: Vouched): Trial {
         const cases = async () => (await ground.cases("status=OPEN")).filter(isAboutSource);
         const { tried, refused } = await keepOpen(setting, ground, { targets, shape, cases });
         if (tried < closes) setting.ledger.fail(`${attack}, ${world}: ${tried} cases were open, not ${closes}`);
-        setting.ledger.goal({ attack, world, what: "closes refused" }, refused, 0);
+        setting.ledger.goal({ attack, world, what: "closes rejected" }, refused, 0);
         await ground.settle();
       }
     },

@@ -85,7 +85,7 @@ export function takeover(base: number, { hasPages = false, by = thief } = {}): S
   const session = sessionIdOf(by.device, base - 10 * minute);
   const at = (minutes: number) => base - 10 * minute + minutes * minute;
   const steal = (type: string, minutes: number, more: Partial<Act> = {}) => act(by, type, at(minutes), { session, ...more });
-  // In a session that servers report, the thief's browser may run the shop's tag. That is behaviour, not forgery.
+  // In a session that servers report, the thief's browser may run the shop's tag. That is behavior, not forgery.
   const pages = hasPages ? [steal("page_view", 0.1), steal("page_view", 0.2)] : [];
   return {
     stages: [
@@ -130,7 +130,8 @@ export function stuffing(base: number, spread: Spread): Story {
   return { stages: [crowd(base), ...stages] };
 }
 
-// How many accounts had been tried when the first try was found suspicious; one more than all if none was.
+// How many accounts had been tried when the first try was found suspicious. If none was, returns one more than the number of all
+// tries.
 export function foundAfter(story: Story, decisions: Map<string, Decided>): number {
   const tried = actsOf(story).filter(({ id }) => id.startsWith("stuffed-"));
   const first = tried.findIndex(({ id }) => (decisions.get(id)?.score ?? 0) >= 3);

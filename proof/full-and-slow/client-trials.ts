@@ -76,7 +76,7 @@ async function leaveWhileWaiting(house: House, times: number): Promise<number> {
     const answer = await untilSettled(house, () => probe.call({ method: "PUT", path, body, key }));
     const now = answer.status === 200 ? (dataOf(answer) as Held) : null;
     if (now?.case_version !== wanted)
-      ledger.violate(`${key}: its sender left, and the same key was answered ${answer.status} ${answer.text.slice(0, 200)}`);
+      ledger.violate(`${key}: its sender disconnected, and the same key returned ${answer.status} ${answer.text.slice(0, 200)}`);
     if (answer.isReplay) replays++;
     held = now ?? held;
     ledger.changes.set(key, { case_id: held.case_id, case_version: wanted });
@@ -93,7 +93,7 @@ async function untilSettled(
     if (answer !== null && !answer.text.includes("transaction-contended")) return answer;
     await sleep(20);
   }
-  ledger.violate("a key was contended a hundred times, with nobody there to contend");
+  ledger.violate("a key was contended a hundred times, although nobody else used the case");
   return { status: 0, text: "", isReplay: false };
 }
 
@@ -104,14 +104,14 @@ async function leave(house: House): Promise<Figures> {
   const stages: Record<string, string> = {
     "in the head": house.head("GET", listPath).slice(0, -20),
     "in the body": `${house.head("PUT", "/enduseraccounts/listed-1", length)}{"is_blocked": true`,
-    "in the answer": house.head("GET", listPath).repeat(3),
+    "in the response": house.head("GET", listPath).repeat(3),
     "in a stream": house.head("GET", "/events/stream?after=0"),
     "in a long wait": house.head("GET", "/events?after=999999999&wait=2"),
   };
   for (const [stage, bytes] of Object.entries(stages)) {
     for (let index = 0; index < times; index++) {
       const socket = await connectPlain(house.port, bytes);
-      const isAnswered = stage === "in the answer" || stage === "in a stream";
+      const isAnswered = stage === "in the response" || stage === "in a stream";
       if (isAnswered) await new Promise((resolve) => socket.once("data", resolve));
       else await sleep(house.random.between(0, 10));
       if (house.random.chance(0.5)) socket.resetAndDestroy();
@@ -124,23 +124,23 @@ async function leave(house: House): Promise<Figures> {
   const first = await new Promise<Buffer>((resolve) => stream.once("data", resolve));
   stream.destroy();
   if (!first.toString().startsWith("HTTP/1.1 200"))
-    house.ledger.violate(`after ${times} streams were left, a new one is answered ${first.toString().slice(0, 12)}`);
+    house.ledger.violate(`after ${times} readers left their streams, a new one gets ${first.toString().slice(0, 12)}`);
   return {
-    "clients that leave": times * (Object.keys(stages).length + 1),
-    "clients that leave: their writes, told by a replay": replays,
+    "clients that disconnect": times * (Object.keys(stages).length + 1),
+    "clients that disconnect: their writes, found by a replay": replays,
   };
 }
 
 // Run concurrently, because they mostly wait.
-async function troubleWithClients(house: House): Promise<Figures> {
+async function disturbWithClients(house: House): Promise<Figures> {
   const figures = await Promise.all([comeSlowly(house), stayIdle(house), leave(house)]);
   return Object.assign({}, ...figures);
 }
 
 export const clientTrials: Trial[] = [
   {
-    name: "slow, idle and leaving clients",
+    name: "slow, idle and disconnecting clients",
     isShort: true,
-    run: (house) => house.crew.goUnharmed("slow, idle and leaving clients", () => troubleWithClients(house)),
+    run: (house) => house.crew.goUnharmed("slow, idle and disconnecting clients", () => disturbWithClients(house)),
   },
 ];

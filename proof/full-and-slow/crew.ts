@@ -6,7 +6,7 @@ import type { Findings } from "../part.ts";
 import type { WatchedCaller } from "./watched-caller.ts";
 
 type CrewOptions = { line: WatchedCaller; ledger: Ledger; random: Random; appKey: string };
-type Trouble = { name: string; begin: () => Promise<void>; lastsMs: number; end: () => Promise<void>; mustSee: string[] };
+type Disturbance = { name: string; begin: () => Promise<void>; lastsMs: number; end: () => Promise<void>; mustSee: string[] };
 
 const backMs = 120_000;
 const felt = new Set(["500", "502", "503"]);
@@ -52,25 +52,25 @@ export class Crew {
     return true;
   }
 
-  // Runs a trouble that makes the service answer with errors until it ends. Afterwards everything must recover by itself.
-  async goThrough({ name, begin, lastsMs, end, mustSee }: Trouble): Promise<Findings["figures"]> {
+  // Causes a disturbance that makes the service return errors until it ends. Afterwards everything must recover by itself.
+  async goThrough({ name, begin, lastsMs, end, mustSee }: Disturbance): Promise<Findings["figures"]> {
     const { line, ledger } = this.#options;
     line.takeAnswers();
     await begin();
     await sleep(lastsMs);
     await end();
     const ended = performance.now();
-    if (!(await this.allGetOn())) ledger.violate(`${name}: the writers did not get on within ${backMs / 1000} s of its end`);
+    if (!(await this.allGetOn())) ledger.violate(`${name}: the writers did not continue within ${backMs / 1000} s of its end`);
     const seconds = (performance.now() - ended) / 1000;
     const { answers, slowestMs } = line.takeAnswers();
     for (const status of mustSee) {
-      if (!answers.has(status)) ledger.violate(`${name}: no ${status} was answered, so it was not felt`);
+      if (!answers.has(status)) ledger.violate(`${name}: no request got ${status}, so it had no effect`);
     }
-    if (answers.has("none")) ledger.violate(`${name}: ${answers.get("none")} requests got no answer`);
+    if (answers.has("none")) ledger.violate(`${name}: ${answers.get("none")} requests got no response`);
     return {
-      [`${name}: answers`]: tell(answers),
-      [`${name}: slowest answer, s`]: Number((slowestMs / 1000).toFixed(1)),
-      [`${name}: seconds until every writer got on`]: Number(seconds.toFixed(1)),
+      [`${name}: responses`]: tell(answers),
+      [`${name}: slowest response, s`]: Number((slowestMs / 1000).toFixed(1)),
+      [`${name}: seconds until every writer continued`]: Number(seconds.toFixed(1)),
     };
   }
 
@@ -80,15 +80,15 @@ export class Crew {
     await this.allGetOn();
     line.takeAnswers();
     const figures = await during();
-    if (!(await this.allGetOn())) ledger.violate(`${name}: the writers did not get on`);
+    if (!(await this.allGetOn())) ledger.violate(`${name}: the writers did not continue`);
     const { answers, slowestMs } = line.takeAnswers();
     for (const [status, times] of answers) {
-      if (felt.has(status) || status === "none") ledger.violate(`${name}: ${times} of the others' answers were ${status}`);
+      if (felt.has(status) || status === "none") ledger.violate(`${name}: ${times} of the responses to others were ${status}`);
     }
     return {
       ...figures,
-      [`${name}: the others' answers`]: tell(answers),
-      [`${name}: their slowest, s`]: Number((slowestMs / 1000).toFixed(1)),
+      [`${name}: responses to the others`]: tell(answers),
+      [`${name}: their slowest response, s`]: Number((slowestMs / 1000).toFixed(1)),
     };
   }
 }

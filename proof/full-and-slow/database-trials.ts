@@ -28,7 +28,7 @@ async function takeConnections(house: House): Promise<Figures> {
     }
   };
   const figures = await crew.goThrough({
-    name: "no connection left",
+    name: "no free connection",
     begin: async () => {
       taking = take();
       await house.until("others take the connections", () => taken.length > 60);
@@ -44,14 +44,14 @@ async function takeConnections(house: House): Promise<Figures> {
     },
     mustSee: ["502"],
   });
-  return { ...figures, "no connection left: taken by others": taken.length };
+  return { ...figures, "no free connection: used by others": taken.length };
 }
 
 type Flagged = { is_blocked: boolean };
 
 function expectAnswer(house: House, what: string, answer: Answer | null, type: string): void {
   const seen = answer === null ? "nothing" : typeOf(answer);
-  if (seen !== type) house.ledger.violate(`${what}: ${type} is the answer, and ${seen} was given`);
+  if (seen !== type) house.ledger.violate(`${what}: expected ${type}, but got ${seen}`);
 }
 
 // An account that nobody else works on.
@@ -77,15 +77,15 @@ async function takeTooLong(house: House): Promise<Figures> {
     create function sleep_long() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$;
     create trigger sleep_long before update on accounts for each row
     when (old.website_account_id = '${id}') execute function sleep_long()`);
-  return crew.goUnharmed("a statement that takes too long", async () => {
+  return crew.goUnharmed("a slow statement", async () => {
     const began = performance.now();
-    expectAnswer(house, "a statement that takes too long", await block(), "bad-gateway");
+    expectAnswer(house, "a slow statement", await block(), "bad-gateway");
     const seconds = (performance.now() - began) / 1000;
     await admin.query("drop trigger sleep_long on accounts; drop function sleep_long");
-    if (await isBlocked(house, id)) ledger.violate("a statement that took too long was answered 502, and applied");
+    if (await isBlocked(house, id)) ledger.violate("a slow statement returned 502, but was applied");
     if ((await block())?.status !== 200 || !(await isBlocked(house, id)))
-      ledger.violate("once the statement is quick again, it is not applied");
-    return { "a statement that takes too long: seconds until 502": Number(seconds.toFixed(1)) };
+      ledger.violate("after the disturbance, the statement is not applied");
+    return { "a slow statement: seconds until 502": Number(seconds.toFixed(1)) };
   });
 }
 
@@ -101,13 +101,13 @@ async function holdLocks(house: House): Promise<Figures> {
     tenant.tenant_id,
     id,
   ]);
-  expectAnswer(house, "a row that is held", await block(), "transaction-contended");
-  if (await isBlocked(house, id)) ledger.violate("a change was answered as contended, and applied");
+  expectAnswer(house, "a locked row", await block(), "transaction-contended");
+  if (await isBlocked(house, id)) ledger.violate("a change was reported as contended, but was applied");
   await holder.query("rollback");
   await holder.end();
-  if ((await block())?.status !== 200) ledger.violate("a row that is held no more cannot be changed");
+  if ((await block())?.status !== 200) ledger.violate("a row cannot be changed after its lock was released");
   return crew.goThrough({
-    name: "a table that is held",
+    name: "a locked table",
     begin: async () => {
       await admin.query("begin");
       await admin.query("lock table accounts in exclusive mode");
@@ -131,7 +131,7 @@ function fallSilent({ crew, proxy }: House): Promise<Figures> {
 
 function fallSilentAtCommit({ crew, proxy }: House): Promise<Figures> {
   return crew.goThrough({
-    name: "silent from a COMMIT on",
+    name: "a database silent from a COMMIT on",
     begin: async () => proxy.silenceAtCommit(),
     lastsMs: 14_000,
     end: async () => proxy.speak(),
@@ -141,9 +141,9 @@ function fallSilentAtCommit({ crew, proxy }: House): Promise<Figures> {
 
 // The first trial does not affect reads, so unread lists have time to pile up.
 export const databaseTrials: Trial[] = [
-  { name: "a statement that takes too long", isShort: false, run: takeTooLong },
-  { name: "no connection left", isShort: true, run: takeConnections },
-  { name: "locks that are held", isShort: true, run: holdLocks },
+  { name: "a slow statement", isShort: false, run: takeTooLong },
+  { name: "no free connection", isShort: true, run: takeConnections },
+  { name: "held locks", isShort: true, run: holdLocks },
   { name: "a silent database", isShort: false, run: fallSilent },
-  { name: "silent from a COMMIT on", isShort: false, run: fallSilentAtCommit },
+  { name: "a database silent from a COMMIT on", isShort: false, run: fallSilentAtCommit },
 ];

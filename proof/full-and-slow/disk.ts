@@ -38,7 +38,7 @@ export async function fillDisk(random: Random): Promise<Findings> {
         await disk.fill();
         await writeUntilRefused(line, { ledger, random });
         const read = await line.call({ method: "GET", path: "/cases" });
-        if (read?.status !== 200) ledger.violate(`a full disk: a read was answered ${read?.status}`);
+        if (read?.status !== 200) ledger.violate(`a full disk: a read returned ${read?.status}`);
       },
       lastsMs: fullMs,
       end: () => disk.free(),
@@ -50,7 +50,7 @@ export async function fillDisk(random: Random): Promise<Findings> {
     return {
       figures: {
         ...figures,
-        "a full disk: made by": disk.how,
+        "a full disk: simulated by": disk.how,
         "a full disk: activities, each scored once": ledger.activities.size,
       },
       violations: ledger.violations,
@@ -86,7 +86,7 @@ async function leaveNoRoomForLog(disk: SmallDisk, crew: Crew): Promise<Figures> 
     end: () => disk.free(),
     mustSee: ["502"],
   });
-  return { ...figures, [`${name}: PostgreSQL came back`]: `${countStarts(disk.folder) - before} times` };
+  return { ...figures, [`${name}: restarts of PostgreSQL`]: countStarts(disk.folder) - before };
 }
 
 async function findTenant(folder: string, slug: string): Promise<Tenant> {
@@ -112,7 +112,7 @@ async function writeUntilRefused(line: WatchedCaller, { ledger, random }: { ledg
     if (answer?.status !== 202) return;
     for (const { activity_id } of activities) ledger.activities.add(activity_id);
   }
-  ledger.violate(`a full disk: ${batchesMax} batches were taken all the same`);
+  ledger.violate(`a full disk: ${batchesMax} batches were accepted nevertheless`);
 }
 
 async function check(folder: string, tenantId: string, ledger: Ledger): Promise<void> {

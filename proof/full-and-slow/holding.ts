@@ -41,12 +41,12 @@ function countClients(port: number): number {
 export function leaksOf(before: Holding, after: Holding): string[] {
   const leaks: string[] = [];
   const expect = (what: string, now: number, limit: number) => {
-    if (now > limit) leaks.push(`${what}: ${now}, where ${limit} is right`);
+    if (now > limit) leaks.push(`${what}: ${now}, but at most ${limit} is expected`);
   };
   const connections = (holding: Holding) => holding.databaseConnections + holding.clientConnections;
   const descriptors = (holding: Holding) => holding.descriptors - connections(holding);
   expect("connections to the database", after.databaseConnections, databaseConnectionsMax);
-  expect("file descriptors but for connections", descriptors(after), descriptors(before));
+  expect("file descriptors without connections", descriptors(after), descriptors(before));
   for (const kind of new Set([...Object.keys(before.resources), ...Object.keys(after.resources)])) {
     if (passing.has(kind)) continue;
     const apart = (holding: Holding) => (holding.resources[kind] ?? 0) - (kind === "TCPSocketWrap" ? connections(holding) : 0);

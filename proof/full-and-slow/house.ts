@@ -35,7 +35,7 @@ export class House {
   readonly crew: Crew;
   readonly scale: Scale;
   readonly random: Random;
-  // Bypasses the service, and is opened before any trouble begins.
+  // Bypasses the service, and is opened before any disturbance begins.
   readonly admin: Client;
   readonly #service: ServiceProcess;
   hasExited = false;

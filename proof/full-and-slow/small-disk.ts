@@ -24,7 +24,7 @@ export class SmallDisk {
   }
 
   get how(): string {
-    return this.isMounted ? `a file system of ${sizeMb} MB` : "triggers, for nothing may be mounted here";
+    return this.isMounted ? `a file system of ${sizeMb} MB` : "triggers, because nothing can be mounted here";
   }
 
   fill(): Promise<void> {

@@ -40,7 +40,7 @@ export class UnreadClients {
       await sleep(Math.max(0, this.#beganMs + limitMs - performance.now()));
       const answers = await Promise.all(this.#opened.map((socket) => countAnswers(socket)));
       const kept = answers.filter((count) => count >= listsAsked).length;
-      if (kept > 0) ledger.violate(`${kept} clients that did not read for ${limitMs / 1000} s were kept all the same`);
+      if (kept > 0) ledger.violate(`${kept} clients that did not read for ${limitMs / 1000} s were not disconnected`);
     }
     for (const socket of this.#opened) socket.destroy();
     return { "clients that never read": this.#opened.length };

@@ -50,12 +50,12 @@ function addCaseChange(chain: Chain, entry: LogEntry, { versions, openCases, cas
   const found = cases.get(id);
   const state = found?.states[version - 1];
   if (!found || !state) {
-    chain.violations.push(`lost: ${named}, which the case does not show in the end`);
+    chain.violations.push(`lost: ${named}, which the case does not show at the end`);
     return;
   }
   const status = statusAfter[entry.type] ?? "";
   const fault = faultOfState(entry, status, { state, before: found.states[version - 2] });
-  if (fault !== null) chain.violations.push(`${fault}: ${named}, and the case shows ${JSON.stringify(state)}`);
+  if (fault !== null) chain.violations.push(`${fault}: ${named}, but the case shows ${JSON.stringify(state)}`);
   const { account } = found;
   const open = openCases.get(account);
   if (status === "OPEN" && open !== undefined && open !== id)
@@ -95,6 +95,6 @@ function compareEnds(versions: Map<string, number>, cases: Map<string, FinalCase
   return [...cases]
     .filter(([id, { states }]) => versions.get(id) !== states.length)
     .map(
-      ([id, { states }]) => `phantom: case ${id} has ${states.length} states, and the log made ${versions.get(id) ?? 0} versions`,
+      ([id, { states }]) => `phantom: case ${id} has ${states.length} states, but the log made ${versions.get(id) ?? 0} versions`,
     );
 }

@@ -55,17 +55,17 @@ const mutations: Record<string, Mutation> = {
     for (const id of made.cases.keys()) made.read(id);
     return read !== undefined && Boolean(move(read, got(made.calls.at(-1)).end + 1_000));
   },
-  "an entry less": ({ log }, random) => log.splice(random.whole(1, log.length - 2), 1).length === 1,
-  "an entry twice": ({ log }, random) => {
+  "a missing entry": ({ log }, random) => log.splice(random.whole(1, log.length - 2), 1).length === 1,
+  "a repeated entry": ({ log }, random) => {
     const index = random.whole(0, log.length - 1);
     return log.splice(index, 0, { ...got(log[index]) }).length === 0;
   },
-  "a state of nobody": ({ cases }, random) => {
+  "a state that nobody made": ({ cases }, random) => {
     const [, { states }] = random.pick([...cases]);
     random.pick(states).marker = "ghost";
     return true;
   },
-  "a refusal of what was applied": ({ calls }, random) => {
+  "a rejection of an applied change": ({ calls }, random) => {
     const done = pickFrom(random, calls.filter(hasMade));
     for (const { deed } of calls) if (deed && deed.marker === done?.deed?.marker) deed.outcome = "refused";
     return done !== undefined;
@@ -85,12 +85,12 @@ const mutations: Record<string, Mutation> = {
     if (replay?.deed) replay.deed.bytes += "?";
     return replay !== undefined;
   },
-  "a change claimed by two": ({ calls }, random) => {
+  "a change that two calls claim": ({ calls }, random) => {
     const done = pickFrom(random, calls.filter(hasMade));
     if (done?.deed) calls.push({ ...done, deed: { ...done.deed, marker: "another" } });
     return done !== undefined;
   },
-  "another content": (made, random) => {
+  "different content": (made, random) => {
     const { sights } = random.pick(made.calls.filter((call) => isRead(call) && call.sights[0]?.facts !== undefined));
     got(sights[0]).facts += "?";
     return true;

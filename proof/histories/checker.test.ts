@@ -63,7 +63,7 @@ const planted: [string, RegExp, (story: Story) => void][] = [
     },
   ],
   [
-    "a refusal that names a version that was gone",
+    "a rejection that names an outdated version",
     /^stale: PUT case-1/,
     ({ made, last }) => {
       made.put("case-1", "late", { status: "CLOSED", version: 1 }).sights = [{ register: registerOf.case("case-1"), value: 2 }];
@@ -71,15 +71,15 @@ const planted: [string, RegExp, (story: Story) => void][] = [
     },
   ],
   ["a replay with other bytes", /^a replay with other bytes: close/, ({ replay }) => (got(replay.deed).bytes = "other")],
-  ["two first answers for one key", /^2 answers for one key/, ({ replay }) => (got(replay.deed).isReplay = false)],
-  ["a replay of nothing", /^a replay of what was never answered/, ({ close }) => (close.deed.isReplay = true)],
+  ["two first responses for one key", /^2 responses for one key/, ({ replay }) => (got(replay.deed).isReplay = false)],
+  ["a replay of nothing", /^a replay without a first response/, ({ close }) => (close.deed.isReplay = true)],
   ["a key applied twice", /^applied twice: close,/, (told) => (stateOf(told, 4).marker = "close")],
-  ["a refused call that was applied", /^refused, yet applied: reopen/, ({ reopen }) => (reopen.deed.outcome = "refused")],
-  ["a change that nobody asked for", /^phantom: nobody asked for version 3/, (told) => (stateOf(told, 3).marker = "ghost")],
-  ["a version beside the log", /^phantom: case case-1 has 5 states/, ({ states }) => states.push({ ...got(states[3]) })],
+  ["a rejected call that was applied", /^rejected, but applied: reopen/, ({ reopen }) => (reopen.deed.outcome = "refused")],
+  ["a change that nobody requested", /^phantom: nobody requested version 3/, (told) => (stateOf(told, 3).marker = "ghost")],
+  ["a version that is not in the log", /^phantom: case case-1 has 5 states/, ({ states }) => states.push({ ...got(states[3]) })],
   ["a version that the case does not show", /^lost: event 6 /, ({ states }) => states.pop()],
   [
-    "a report that was accepted and came to nothing",
+    "an accepted report that opens no case",
     /^lost: unheard/,
     ({ made }) => {
       made.report("a", "unheard");
@@ -89,7 +89,7 @@ const planted: [string, RegExp, (story: Story) => void][] = [
   ],
   ["a flag that was lost", /^no such state|^stale: ACCOUNT-GET/, ({ account }) => (got(account.sights[1]).value = false)],
   [
-    "a flag that others do not keep",
+    "a flag that differs from the log",
     /^content: ACCOUNT-GET/,
     ({ account }) => (got(account.sights[0]).facts = got(account.sights[0]?.facts).replace("1", "0")),
   ],
@@ -122,7 +122,7 @@ const planted: [string, RegExp, (story: Story) => void][] = [
       entryOf(told, 3).occurred_at = earlier;
     },
   ],
-  ["a state other than the log's", /^the log differs/, (told) => (stateOf(told, 3).by = "somebody else")],
+  ["a state that differs from the log", /^the log differs/, (told) => (stateOf(told, 3).by = "somebody else")],
 ];
 
 test.each(planted)("checker: detects %s", (_name, violation, plant) => {
@@ -169,7 +169,7 @@ test("checker: detects a partially visible bulk close", () => {
   expect(check(made).violations).toEqual([expect.stringMatching(/^no such state: GET both/)]);
 });
 
-test("checker: a call without a response may have been applied at any time until its repeat was answered", () => {
+test("checker: a call without a response may have been applied at any time until its repeat got a response", () => {
   const made = new MadeHistory();
   made.makeAccount("a");
   made.report("a", "report");
@@ -184,7 +184,7 @@ test("checker: a call without a response may have been applied at any time until
   expect(check(made).violations).toEqual([expect.stringMatching(/^real time: PUT case-1/)]);
 });
 
-test("checker: an account change without a response is no violation, seen or not, and cannot be seen before it began", () => {
+test("checker: an account change without a response is not a violation, seen or not, but must not be seen before it began", () => {
   const made = new MadeHistory();
   made.makeAccount("a");
   for (const marker of ["unseen", "seen"]) {

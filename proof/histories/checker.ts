@@ -35,11 +35,11 @@ function compareContents(calls: Call[], changes: Change[]): { violations: string
       const name = `${sight.register}#${String(sight.value)}`;
       const wanted = facts.get(name);
       if (sight.facts !== undefined && wanted !== undefined && sight.facts !== wanted)
-        violations.push(`content: ${what} saw ${name} as "${sight.facts}", and the log says "${wanted}"`);
+        violations.push(`content: ${what} saw ${name} as "${sight.facts}", but the log says "${wanted}"`);
       if (sight.hash === undefined) continue;
       compared += 1;
       if ((hashes.get(name) ?? sight.hash) !== sight.hash)
-        violations.push(`content: ${what} saw ${name} other than those before`);
+        violations.push(`content: ${what} saw ${name} differently from earlier readers`);
       hashes.set(name, sight.hash);
     }
   }

@@ -20,7 +20,7 @@ export function checkDeeds(calls: Call[], chain: Chain): Deeds {
   );
   const changes = Map.groupBy(chain.changes, ({ marker }) => marker);
   for (const [marker, own] of changes) {
-    if (!attempts.has(marker)) deeds.violations.push(`phantom: nobody asked for ${own.map(nameOf).join(", ")} (${marker})`);
+    if (!attempts.has(marker)) deeds.violations.push(`phantom: nobody requested ${own.map(nameOf).join(", ")} (${marker})`);
   }
   for (const [marker, group] of attempts) checkDeed(deeds, marker, { group, own: changes.get(marker) ?? [] });
   return deeds;
@@ -34,14 +34,14 @@ function checkDeed(deeds: Deeds, marker: string, { group, own }: Both): void {
   const unknown = group.filter(({ deed }) => deed.outcome === "unknown");
   const report = (fault: string) =>
     deeds.violations.push(
-      `${fault}: ${marker}, ${group[0]?.what}, answered ${group.map(describe).join(" and ")}; in the log: ${own.map(nameOf).join(", ") || "nothing"}`,
+      `${fault}: ${marker}, ${group[0]?.what}, responses: ${group.map(describe).join(" and ")}; in the log: ${own.map(nameOf).join(", ") || "nothing"}`,
     );
   deeds.counts.applications += own.length;
   if (unknown.length > 0) deeds.counts[own.length > 0 ? "unknownApplied" : "unknownNotApplied"] += 1;
   const places = own.map(({ made, position }) => made?.case_id ?? position);
   const isTwice = kind === "case" ? new Set(places).size < places.length : places.length > 1;
   if (isTwice) report("applied twice");
-  if (bound.length === 0 && unknown.length === 0 && own.length > 0) report("refused, yet applied");
+  if (bound.length === 0 && unknown.length === 0 && own.length > 0) report("rejected, but applied");
   if (kind === "case") {
     checkAnswers(report, bound, unknown);
     deeds.counts.replaysCompared += Math.max(0, bound.length - 1);
@@ -61,8 +61,8 @@ function describe({ deed }: Attempt): string {
 function checkAnswers(report: (fault: string) => void, bound: Attempt[], unknown: Attempt[]): void {
   if (new Set(bound.map(({ deed }) => deed.bytes)).size > 1) report("a replay with other bytes");
   const firsts = bound.filter(({ deed }) => !deed.isReplay).length;
-  if (firsts > 1) report(`${firsts} answers for one key that are no replays`);
-  if (firsts === 0 && bound.length > 0 && unknown.length === 0) report("a replay of what was never answered");
+  if (firsts > 1) report(`${firsts} responses for one key that are not replays`);
+  if (firsts === 0 && bound.length > 0 && unknown.length === 0) report("a replay without a first response");
 }
 
 const keyOf = (made: MadeVersion | undefined) => `${made?.case_id}#${made?.version}`;

@@ -16,7 +16,7 @@ export async function drain(database: Database, tenantId: string): Promise<void>
       statement("select count(*) as count from inbox where tenant_id = $1", [tenantId]),
     );
     if (row?.count === 0) return;
-    if (Date.now() > until) throw new Error(`${row?.count} reports are not worked off after ${patienceMs} ms`);
+    if (Date.now() > until) throw new Error(`${row?.count} reports are still pending after ${patienceMs} ms`);
     await sleep(pollMs);
   }
 }

@@ -52,7 +52,7 @@ function changedCase(answer: Answer, { case_id, case_version, status }: Put, see
     outcome: "bound",
     made: isChange ? [{ case_id, version }] : [],
     sights,
-    ...(!isRight && { fault: "not what was asked for" }),
+    ...(!isRight && { fault: "not what was requested" }),
   };
 }
 
@@ -61,7 +61,7 @@ function refusedCase(answer: Answer, { account, case_id, case_version }: Put): E
   const { type, detail, current_version: current = 0 } = problemOf(answer);
   const register = registerOf.case(case_id);
   if (type === "item-version-conflict") {
-    const fault = current === case_version && { fault: "refused, though the version was right" };
+    const fault = current === case_version && { fault: "rejected, although the version was current" };
     return { outcome: "bound", sights: [{ register, value: current }], ...fault };
   }
   if (type !== "item-already-exists") return refusalOf(answer);
@@ -97,7 +97,7 @@ export function closeCases(key: string, cases: Wanted[], seeClosed: (closed: Mad
     );
     // A response with a contended case does not use up the key, so the next response may differ.
     const isFree = data.results.some(({ type }) => type === "transaction-contended");
-    return { outcome: isFree ? "unknown" : "bound", made, sights, ...(!isRight && { fault: "not what was asked for" }) };
+    return { outcome: isFree ? "unknown" : "bound", made, sights, ...(!isRight && { fault: "not what was requested" }) };
   };
   const what = `BULK ${cases.map(({ case_id, case_version }) => `${case_id} at ${case_version}`).join(", ")}`;
   return { what, request, read: (answer) => reading("case", key, answer, tell(answer)) };

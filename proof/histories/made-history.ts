@@ -157,7 +157,7 @@ export class MadeHistory implements History {
 }
 
 export function got<T>(found: T | undefined): T {
-  if (found === undefined) throw new Error("the story has changed");
+  if (found === undefined) throw new Error("the story of this test has changed");
   return found;
 }
 

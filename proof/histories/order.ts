@@ -54,9 +54,9 @@ function compare(a: number, b: number): number {
 function placeChange({ operation, floor, floorBy }: Placed, registers: Registers): number | string {
   const { first, last } = operation.change ?? { first: 0, last: 0 };
   if (floor >= first && floorBy)
-    return `real time: ${shown(operation)} made change ${first}, and before it began ${shown(floorBy)} had seen change ${floor}`;
+    return `real time: ${shown(operation)} made change ${first}, but before it began ${shown(floorBy)} had seen change ${floor}`;
   const wrong = operation.sights.filter(({ register, value }) => registers.next(register, value, last) !== last);
-  if (wrong.length > 0) return `answer: ${shown(operation)} made change ${last}, where ${shownSights(wrong)} is not true`;
+  if (wrong.length > 0) return `response: ${shown(operation)} made change ${last}, but ${shownSights(wrong)} is not true there`;
   return last;
 }
 
@@ -67,10 +67,10 @@ function placeRead({ operation, floor, floorBy }: Placed, registers: Registers, 
   if (place < limit) return place;
   const saw = `${shown(operation)} saw ${shownSights(sights)}`;
   const anyPlace = findPlace(sights, registers, 0);
-  if (anyPlace === Infinity) return `no such state: ${saw}, which was true at no one time`;
-  if (anyPlace >= limit) return `missing: ${saw}, and not the case that was opened by change ${limit}`;
+  if (anyPlace === Infinity) return `no such state: ${saw}, which was never true at one time`;
+  if (anyPlace >= limit) return `missing: ${saw}, but not the case that change ${limit} opened`;
   const by = floorBy ? `, and before it began ${shown(floorBy)} had seen change ${floor}` : "";
-  return `stale: ${saw}, which was true at ${anyPlace} and not from ${Math.max(floor, after)} on${by}`;
+  return `stale: ${saw}, which was true at ${anyPlace}, but no longer from ${Math.max(floor, after)} on${by}`;
 }
 
 // The first position from `from` on at which all sights are true.

@@ -27,7 +27,7 @@ export class Recorder {
     const end = answer === null ? Infinity : performance.now();
     const { fault, ...reading } = read(answer);
     this.calls.push({ begin, end, what, ...reading });
-    if (fault !== undefined) this.faults.push(`${fault}: ${what} was answered ${answer?.status} ${answer?.text.slice(0, 300)}`);
+    if (fault !== undefined) this.faults.push(`${fault}: ${what} returned ${answer?.status} ${answer?.text.slice(0, 300)}`);
     const outcome = `${what.split(" ", 1)[0]} ${outcomeOf(answer, reading.deed)}`;
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
     return answer;

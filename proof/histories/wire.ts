@@ -48,7 +48,7 @@ export class Wire {
   }
 
   #open(): Socket {
-    if (this.#waiting) throw new Error("one call at a time");
+    if (this.#waiting) throw new Error("only one call at a time");
     if (this.#socket && !this.#socket.destroyed) return this.#socket;
     const socket = connect(this.#port, "127.0.0.1").setNoDelay(true);
     this.#socket = socket;

@@ -25,7 +25,7 @@ function bodyOf(operation: Operation, params: Params): unknown {
   // A tenant can have at most five valid secrets.
   if (operation.id === "createIdentitySecret") return { revoke_now: true };
   if (operation.id === "createClient") return { scopes: [operation.scope] };
-  if (operation.example === undefined) throw new Error(`${operation.id} takes a body and has no example of one`);
+  if (operation.example === undefined) throw new Error(`${operation.id} takes a body but has no example`);
   return operation.example;
 }
 
@@ -93,7 +93,8 @@ export async function tryFilters(pair: Pair, operation: Operation): Promise<void
     const isTime = /date|time|_after|_before|_since|metric|aggregation/.test(name);
     if (!isFree || isTime || name === "cursor") continue;
     const value = values[name];
-    if (value === undefined) tally.fault(`${operation.id} has a filter ${name} that nothing of the other tenant was tried on`);
+    if (value === undefined)
+      tally.fault(`${operation.id} has a filter ${name} that was not tried with a value of the other tenant`);
     else {
       const query = `?${name}=${encodeURIComponent(value)}`;
       const answer = await request(by, "token", { operation, slug: by.slug, params: by.shared, query });

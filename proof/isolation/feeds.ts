@@ -26,7 +26,7 @@ class Stream {
 
 async function create(twin: Twin, account: string): Promise<void> {
   const answer = await twin.call("POST", "/enduseraccounts", { body: { website_account_id: account } });
-  if (answer.status !== 201) throw new Error(`an account was answered ${answer.status}: ${answer.text}`);
+  if (answer.status !== 201) throw new Error(`creating an account returned ${answer.status}: ${answer.text}`);
 }
 
 // While both tenants make changes in turn, each sees only its own, in the stream, in the list, and in a waiting list.
@@ -42,15 +42,15 @@ export async function tryFeeds({ by, on, tally }: Pair): Promise<void> {
     await until(() => Promise.resolve(stream.text.includes(last) || undefined));
     const told: [string, Answer][] = [
       ["GET /events", await by.call("GET", "/events?limit=1000")],
-      ["GET /events that waits", await waiting],
+      ["a waiting GET /events", await waiting],
       ["the stream", { ...asked, text: stream.text }],
     ];
     for (const [what, answer] of told) {
       tally.see(what, answer, { wanted: 200 });
       for (const id of [on.own["case_id"], on.own["user_id"], on.own["client_id"]])
-        if (id !== undefined && answer.text.includes(id)) tally.fault(`${what}: an event of the other tenant was told`);
+        if (id !== undefined && answer.text.includes(id)) tally.fault(`${what}: an event of the other tenant was returned`);
     }
-    if (!told[1]?.[1].text.includes(last)) tally.fault("GET /events that waits: it was woken by nothing of its own");
+    if (!told[1]?.[1].text.includes(last)) tally.fault("a waiting GET /events did not return the tenant's own event");
   } finally {
     stream.close();
   }

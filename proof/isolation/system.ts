@@ -63,7 +63,7 @@ const signIn: Attempt = ({ by, on, tally }, what) => {
 const readOwnSession: Attempt = async ({ by, tally }, what) => {
   const answer = await by.ask("GET", "/auth/session", { headers: by.person });
   tally.see(what, answer, { wanted: 200 });
-  if (!answer.text.includes(by.tenantId)) tally.fault(`${what}: the session is not of its own tenant`);
+  if (!answer.text.includes(by.tenantId)) tally.fault(`${what}: the session does not belong to its own tenant`);
 };
 
 // A session's token names its tenant, which is not secret. Naming another tenant must give no session.
@@ -147,7 +147,7 @@ export async function trySystem(pair: Pair): Promise<number> {
     const what = `${method} ${path}`;
     const attempt = attempts[what];
     if (attempt) await attempt(pair, what);
-    else pair.tally.fault(`${what} is an operation that nothing was tried on`);
+    else pair.tally.fault(`${what} is an operation that was not tried`);
   }
   return table.length;
 }

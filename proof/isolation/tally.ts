@@ -24,16 +24,16 @@ export class Tally {
     this.attempts++;
     this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
     if (wanted !== undefined && answer.status !== wanted)
-      this.violations.push(`${what}: ${wanted} was promised, the answer was ${answer.status} ${answer.text.slice(0, 300)}`);
+      this.violations.push(`${what}: ${wanted} was promised, but the response was ${answer.status} ${answer.text.slice(0, 300)}`);
     const whole = answer.text + JSON.stringify([...answer.headers]);
     const told = sent.reduce((text, id) => text.replaceAll(id, ""), whole);
     for (const secret of [this.#victim.word, this.#victim.tenantId])
-      if (told.includes(secret)) this.violations.push(`${what}: told of the other tenant: ${told.slice(0, 500)}`);
+      if (told.includes(secret)) this.violations.push(`${what}: revealed the other tenant: ${told.slice(0, 500)}`);
   }
 
   seeSame(what: string, pair: [Answer, Answer], ids: string[] = []): void {
     const [one, other] = pair.map((answer) => bytesOf(answer, ids));
-    if (one !== other) this.violations.push(`${what}: the answers differ: ${one} and ${other}`);
+    if (one !== other) this.violations.push(`${what}: the responses differ: ${one} and ${other}`);
   }
 
   fault(what: string): void {

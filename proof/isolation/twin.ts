@@ -70,7 +70,7 @@ export class Twin {
   async #do<T>(method: string, path: string, body?: unknown, key?: string): Promise<T> {
     const options = { ...(body !== undefined && { body }), ...(key !== undefined && { key }) };
     const answer = await this.call(method, path, options);
-    if (answer.status >= 300) throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
+    if (answer.status >= 300) throw new Error(`${method} ${path} returned ${answer.status}: ${answer.text}`);
     return answer.json.data;
   }
 
@@ -113,7 +113,7 @@ export class Twin {
     Object.assign(this.own, { website_account_id: alone, rule_id: `only_${this.word}` });
     const spoiled = JSON.stringify([{ event_type: this.word }]);
     const collected = await this.ask("POST", `/collect/${this.appKey}`, { rawBody: spoiled, headers: { origin: this.origin } });
-    if (collected.status !== 200) throw new Error(`the collector answered ${collected.status}: ${collected.text}`);
+    if (collected.status !== 200) throw new Error(`the collector returned ${collected.status}: ${collected.text}`);
   }
 
   async #fillPeople(): Promise<void> {
@@ -178,7 +178,7 @@ export async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error("what was waited for did not come");
+    if (Date.now() > deadline) throw new Error("the expected state was not reached in time");
     await sleep(pollMs);
   }
 }

@@ -34,10 +34,10 @@ async function faultsOf(attack: Attack, scene: Scene, before: string): Promise<T
   const violations = seen
     .map((each) => outcomeOf(each, scene))
     .filter((outcome) => outcome !== attack.expected)
-    .map((outcome) => `${attack.name} (${attack.source}): answered ${outcome}, not ${attack.expected}`);
+    .map((outcome) => `${attack.name} (${attack.source}): got ${outcome}, not ${attack.expected}`);
   const secrets = [scene.token, scene.tenant.client_secret, scene.session.cookie];
   if (seen.some(({ text }) => secrets.some((secret) => text.includes(secret))))
-    violations.push(`${attack.name} (${attack.source}): the answer holds a secret`);
+    violations.push(`${attack.name} (${attack.source}): the response contains a secret`);
   if (seen.length === 0) violations.push(`${attack.name} (${attack.source}): nothing was tried`);
   if ((await scene.state()) !== before) violations.push(`${attack.name} (${attack.source}): something was changed`);
   return { attempts: seen.length, violations };
@@ -46,9 +46,7 @@ async function faultsOf(attack: Attack, scene: Scene, before: string): Promise<T
 // Valid requests must succeed. Otherwise a service that rejects everything would pass.
 async function control(scene: Scene, when: string): Promise<string[]> {
   const [read, write] = await Promise.all([scene.call("GET", "/cases"), scene.call("PUT", "/enduseraccounts/a", { body: {} })]);
-  return read.status === 200 && write.status === 200
-    ? []
-    : [`${when} the good token was answered ${read.status} and ${write.status}`];
+  return read.status === 200 && write.status === 200 ? [] : [`${when} the valid token got ${read.status} and ${write.status}`];
 }
 
 export async function tryAttacks(scene: Scene, attacks: Attack[], onTried: (done: number) => void = () => {}): Promise<Tried> {

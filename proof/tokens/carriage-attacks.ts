@@ -10,9 +10,9 @@ const unauthorized = "401 unauthorized";
 const badValues: [string, (scene: Scene) => string][] = [
   ["the scheme alone", () => "Bearer"],
   ["the token alone", ({ token }) => token],
-  ["no space behind the scheme", ({ token }) => `Bearer${token}`],
-  ["a tab behind the scheme", ({ token }) => `Bearer\t${token}`],
-  ["a colon behind the scheme", ({ token }) => `Bearer: ${token}`],
+  ["no space after the scheme", ({ token }) => `Bearer${token}`],
+  ["a tab after the scheme", ({ token }) => `Bearer\t${token}`],
+  ["a colon after the scheme", ({ token }) => `Bearer: ${token}`],
   ["quotes around it", ({ token }) => `Bearer "${token}"`],
   ["the scheme Basic", ({ token }) => `Basic ${token}`],
   ["the scheme Token", ({ token }) => `Token ${token}`],
@@ -23,9 +23,9 @@ const badValues: [string, (scene: Scene) => string][] = [
   ],
   ["two tokens", ({ token }) => `Bearer ${token} ${token}`],
   ["two tokens with a comma", ({ token }) => `Bearer ${token}, Bearer ${token}`],
-  ["a letter outside of ASCII behind it", ({ token }) => `Bearer ${token}é`],
+  ["a non-ASCII letter after it", ({ token }) => `Bearer ${token}é`],
   ["a zero-width space in it, as bytes", ({ token }) => `Bearer \u00e2\u0080\u008b${token}`],
-  ["8,000 letters more", ({ token }) => `Bearer ${token}${"A".repeat(8000)}`],
+  ["8,000 extra letters", ({ token }) => `Bearer ${token}${"A".repeat(8000)}`],
   ["8,000 dots", () => `Bearer ${".".repeat(8000)}`],
 ];
 
@@ -99,7 +99,7 @@ const elsewhere: Attack[] = [
     },
   },
   {
-    name: "a token longer than all headers may be",
+    name: "a token longer than the header limit",
     source: form,
     expected: "431 headers-too-large",
     attempt: async (scene) => [await get(scene, { authorization: `Bearer ${"a".repeat(20_000)}` })],
@@ -109,7 +109,7 @@ const elsewhere: Attack[] = [
 // A valid token used where it must not work.
 const misused: Attack[] = [
   {
-    name: "a token at another tenant's, and at one that nobody has",
+    name: "a token on another tenant's path, and on the path of no tenant",
     source: "RFC 9700 2.3, 4.10.2",
     expected: "403 access-denied",
     attempt: async (scene) => {
@@ -123,7 +123,7 @@ const misused: Attack[] = [
     },
   },
   {
-    name: "a token without the scope, on what it has none for",
+    name: "a token without the required scope",
     source: "RFC 9700 2.3",
     expected: "403 access-denied",
     attempt: async (scene) => {

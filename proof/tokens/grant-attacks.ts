@@ -67,7 +67,7 @@ const rows: Row[] = [
     (s) => s.askToken([...grant, ...credentials(s.tenant)], basic(s.tenant)),
   ],
   [
-    "another's name in the body than in the header",
+    "another client's id in the body than in the header",
     authentication,
     invalidRequest,
     (s) => s.askToken([...grant, ["client_id", s.other.client_id]], basic(s.tenant)),
@@ -87,12 +87,12 @@ const rows: Row[] = [
   ["grant_type twice", authentication, invalidRequest, (s) => s.askToken([...grant, ...grant, ...credentials(s.tenant)])],
   ["no credentials", authentication, invalidRequest, (s) => s.askToken(grant)],
   [
-    "a token in the place of credentials",
+    "a token instead of credentials",
     authentication,
     invalidRequest,
     (s) => s.askToken(grant, { authorization: `Bearer ${s.token}` }),
   ],
-  ["the name alone", authentication, invalidClient, (s) => s.askToken([...grant, ["client_id", s.tenant.client_id]])],
+  ["only the client id", authentication, invalidClient, (s) => s.askToken([...grant, ["client_id", s.tenant.client_id]])],
   [
     "an empty secret",
     authentication,
@@ -106,7 +106,7 @@ const rows: Row[] = [
     (s) => s.askToken([...grant, ...credentials({ ...s.tenant, client_secret: s.other.client_secret })]),
   ],
   [
-    "the secret in small letters",
+    "the secret in lower case",
     authentication,
     invalidClient,
     (s) => s.askToken([...grant, ...credentials({ ...s.tenant, client_secret: s.tenant.client_secret.toLowerCase() })]),
@@ -124,25 +124,25 @@ const rows: Row[] = [
     (s) => s.askToken([...grant, ...credentials({ ...s.tenant, client_secret: `${s.tenant.client_secret}\0` })]),
   ],
   [
-    "the secret's beginning",
+    "the beginning of the secret",
     authentication,
     invalidClient,
     (s) => s.askToken([...grant, ...credentials({ ...s.tenant, client_secret: s.tenant.client_secret.slice(0, -1) })]),
   ],
   [
-    "a name that is SQL",
+    "a client id that is SQL",
     authentication,
     invalidClient,
     (s) => s.askToken([...grant, ...credentials({ ...s.tenant, client_id: "' or '1'='1" })]),
   ],
   [
-    "a name of JavaScript's",
+    "a client id that is a JavaScript property",
     authentication,
     invalidClient,
     (s) => s.askToken([...grant, ...credentials({ ...s.tenant, client_id: "__proto__" })]),
   ],
   [
-    "two Authorization headers' worth in one",
+    "two sets of credentials in one Authorization header",
     authentication,
     invalidRequest,
     (s) => s.askToken(grant, { authorization: `${basic(s.tenant)["authorization"]}, ${basic(s.other)["authorization"]}` }),
@@ -171,7 +171,7 @@ const rows: Row[] = [
     "405 method-not-allowed",
     (s) => send(s.port, "GET", `/v2/oauth/token?${new URLSearchParams([...grant, ...credentials(s.tenant)]).toString()}`),
   ],
-  ["an assertion in the place of the secret", authentication, invalidClient, (s) => s.askToken([...grant, ...assertionOf(s)])],
+  ["an assertion instead of the secret", authentication, invalidClient, (s) => s.askToken([...grant, ...assertionOf(s)])],
   [
     "the implicit grant's endpoint",
     "RFC 9700 2.1.2",

@@ -123,7 +123,7 @@ const badSignatures: Forgery[] = [
   ["r and s exchanged", signatures, (r) => make(r, { sign: (input) => swapped(r.sign(input)) })],
   ["over another hash", signatures, (r) => make(r, { sign: ecdsa(r.privateKey, "ieee-p1363", "sha512") })],
   ["of another token", signatures, (r) => make(r, { sign: () => r.sign("another.token") })],
-  ["over the claims alone", signatures, (r) => make(r, { sign: (input) => r.sign(input.split(".")[1] ?? "") })],
+  ["over only the claims", signatures, (r) => make(r, { sign: (input) => r.sign(input.split(".")[1] ?? "") })],
   ["the twin of a revoked client's token", signatures, (_r, s) => twinOf(s.revokedToken)],
   ["a revoked client's token", "RFC 9700 4.10", (_r, s) => s.revokedToken],
 ];
@@ -136,9 +136,9 @@ function swapped(signature: Buffer): Buffer {
 const badClaims: Forgery[] = [
   ["another iss", claimsOf, (r) => make(r, { claims: { iss: "https://issuer.example" } })],
   ["our iss with a slash", claimsOf, (r) => make(r, { claims: { iss: `${String(r.claims["iss"])}/` } })],
-  ["iss in a list", claimsOf, (r) => make(r, { claims: { iss: [r.claims["iss"]] } })],
+  ["iss as a list", claimsOf, (r) => make(r, { claims: { iss: [r.claims["iss"]] } })],
   ["another aud", claimsOf, (r) => make(r, { claims: { aud: "https://api.example" } })],
-  ["others in aud", claimsOf, (r) => make(r, { claims: { aud: ["a", "b"] } })],
+  ["only other audiences in aud", claimsOf, (r) => make(r, { claims: { aud: ["a", "b"] } })],
   ["an empty aud", claimsOf, (r) => make(r, { claims: { aud: [] } })],
   ["aud in capitals", claimsOf, (r) => make(r, { claims: { aud: "CASEHOUND" } })],
   ["expired", claimsOf, (r) => make(r, { claims: { exp: now() - 1 } })],
@@ -146,7 +146,7 @@ const badClaims: Forgery[] = [
   ["exp as a date", claimsOf, (r) => make(r, { claims: { exp: "2999-01-01T00:00:00Z" } })],
   ["exp null", claimsOf, (r) => make(r, { claims: { exp: null } })],
   ["exp negative", claimsOf, (r) => make(r, { claims: { exp: -1 } })],
-  ["a longer life than any token has", claimsOf, (r) => make(r, { claims: { exp: now() + 10 * 365 * 86_400 } })],
+  ["a longer lifetime than any token has", claimsOf, (r) => make(r, { claims: { exp: now() + 10 * 365 * 86_400 } })],
   ["exp 1e300", claimsOf, (r) => make(r, { claims: { exp: 1e300 } })],
   ["nbf in the future", claimsOf, (r) => make(r, { claims: { nbf: now() + 600 } })],
   ["iat in the future", claimsOf, (r) => make(r, { claims: { iat: now() + 3600, exp: now() + 7200 } })],
@@ -170,7 +170,7 @@ const badClaims: Forgery[] = [
 
 const changedAfterSigning: Forgery[] = [
   ["a scope added after signing", "RFC 9700 2.3", (r) => tampered(r, { scope: `${String(r.claims["scope"])} fly:moon` })],
-  ["a longer life after signing", claimsOf, (r) => tampered(r, { exp: now() + 86_400 })],
+  ["a longer lifetime after signing", claimsOf, (r) => tampered(r, { exp: now() + 86_400 })],
   ["another tenant after signing", claimsOf, (r, s) => tampered(r, { tenant_id: s.other.tenant_id })],
   ["a narrow token's signature", "RFC 9700 2.3", (r, s) => make(r, { sign: () => signatureBytes(s.narrowToken) })],
 ];
@@ -224,20 +224,20 @@ const oddEncodings: Forgery[] = [
     encodings,
     (r) => seal(encode(r.header), encodeRaw(Buffer.from(JSON.stringify(r.claims), "utf16le")), r.sign),
   ],
-  ["claims that are no UTF-8", encodings, (r) => seal(encode(r.header), encodeRaw(Buffer.from([0x7b, 0xff, 0x7d])), r.sign)],
+  ["claims that are not UTF-8", encodings, (r) => seal(encode(r.header), encodeRaw(Buffer.from([0x7b, 0xff, 0x7d])), r.sign)],
   ...["[]", "null", '"text"', "7", "", "{", '{"a":1}{"b":2}'].map((text): Forgery => [
     `claims that are ${text || "nothing"}`,
     encodings,
     (r) => seal(encode(r.header), encodeRaw(text), r.sign),
   ]),
-  ["iss twice, the last a foreign one", encodings, (r) => repeated(r, '"iss":"https://issuer.example"')],
-  ["tenant_id twice, the last another's", encodings, (r, s) => repeated(r, `"tenant_id":"${s.other.tenant_id}"`)],
-  ["alg twice, the last none", encodings, (r) => `${doubledHeader(r, "none")}.${encode(r.claims)}.`],
+  ["iss twice, the last one foreign", encodings, (r) => repeated(r, '"iss":"https://issuer.example"')],
+  ["tenant_id twice, the last one another tenant's", encodings, (r, s) => repeated(r, `"tenant_id":"${s.other.tenant_id}"`)],
+  ["alg twice, the last one none", encodings, (r) => `${doubledHeader(r, "none")}.${encode(r.claims)}.`],
   ["two parts", encodings, (r) => make(r).split(".").slice(0, 2).join(".")],
   ["four parts", encodings, (r) => `${make(r)}.AAAA`],
-  ["a dot behind it", encodings, (r) => `${make(r)}.`],
+  ["a dot after it", encodings, (r) => `${make(r)}.`],
   ["padding in the claims", encodings, (r) => make(r).replace(".", "=.")],
-  ["dots alone", encodings, () => ".."],
+  ["only dots", encodings, () => ".."],
 ];
 
 function repeated(recipe: Recipe, more: string): string {

@@ -25,7 +25,7 @@ function signIn(scene: Scene, options: Options = {}): Promise<Seen> {
 
 const sessionAttacks: Attack[] = [
   {
-    name: "a change by the cookie alone, or with a token that is not the session's",
+    name: "a change with only the cookie, or with a token of another session",
     source: csrf,
     expected: "403 access-denied",
     attempt: async (scene) => {
@@ -43,7 +43,7 @@ const sessionAttacks: Attack[] = [
     ],
   },
   {
-    name: "a page of another origin, though it had the token",
+    name: "a page of another origin, even with the token",
     source: csrf,
     expected: "403 access-denied",
     attempt: (scene) =>
@@ -66,7 +66,7 @@ const sessionAttacks: Attack[] = [
     attempt: async (scene) => {
       const planted = `casehound_session=${scene.tenant.tenant_id}.${"A".repeat(43)}`;
       const signedIn = await signIn(scene, { headers: { cookie: planted } });
-      if (signedIn.status !== 200) throw new Error(`the sign-in was answered ${signedIn.status}`);
+      if (signedIn.status !== 200) throw new Error(`the sign-in returned ${signedIn.status}`);
       return [await session(scene, planted)];
     },
   },
@@ -82,7 +82,7 @@ const sessionAttacks: Attack[] = [
     },
   },
   {
-    name: "a session that was ended, and ones that never were",
+    name: "a session that has ended, and sessions that never existed",
     source: "RFC 9700 4.10",
     expected: "401 unauthorized",
     attempt: async (scene) => {
@@ -100,7 +100,7 @@ const sessionAttacks: Attack[] = [
     },
   },
   {
-    name: "a session at another tenant's",
+    name: "a session on another tenant's path",
     source: "RFC 9700 2.3",
     expected: "403 access-denied",
     attempt: async (scene) => {
@@ -110,7 +110,7 @@ const sessionAttacks: Attack[] = [
     },
   },
   {
-    name: "a bad token beside a good cookie",
+    name: "an invalid token next to a valid cookie",
     source: "RFC 9700 4.10",
     expected: "401 unauthorized",
     attempt: async (scene) => {
@@ -149,7 +149,7 @@ function cookieOf(...parts: (string | undefined)[]): string {
 type Return = [name: string, source: string, problem: string, attempt: (scene: Scene, mine: Way, theirs: Way) => Promise<Seen>[]];
 
 const returns: Return[] = [
-  ["no cookie of a browser that set out", csrf, "expired", (s, mine) => [comeBack(s, { ...mine, cookie: "" })]],
+  ["without the cookie of the browser that started", csrf, "expired", (s, mine) => [comeBack(s, { ...mine, cookie: "" })]],
   ["another browser's cookie", csrf, "refused", (s, mine, theirs) => [comeBack(s, { ...mine, cookie: theirs.cookie })]],
   [
     "no state, and a made-up one",
@@ -164,7 +164,7 @@ const returns: Return[] = [
     (s, mine, theirs) => [comeBack(s, theirs, { code: new URL(mine.callback).searchParams.get("code") })],
   ],
   [
-    "another PKCE verifier, and none worth the name",
+    "another PKCE verifier, and invalid ones",
     injection,
     "refused",
     (s, mine, theirs) => {
@@ -188,12 +188,12 @@ const returns: Return[] = [
   ["a made-up code", injection, "refused", (s, mine) => [comeBack(s, mine, { code: "made-up" })]],
   ["no code", injection, "refused", (s, mine) => [comeBack(s, mine, { code: null })]],
   ["an ID token in the address", "RFC 9700 4.6", "refused", (s, mine) => [comeBack(s, mine, { code: null, id_token: s.token })]],
-  ["another issuer's name", mixUp, "refused", (s, mine) => [comeBack(s, mine, { iss: "https://evil.example" })]],
-  ["no issuer's name, though ours always tells it", mixUp, "refused", (s, mine) => [comeBack(s, mine, { iss: null })]],
+  ["another issuer in the response", mixUp, "refused", (s, mine) => [comeBack(s, mine, { iss: "https://evil.example" })]],
+  ["no issuer in the response, although ours always sends it", mixUp, "refused", (s, mine) => [comeBack(s, mine, { iss: null })]],
 ];
 
 const wayBack: Attack[] = returns.map(([name, source, problem, attempt]) => ({
-  name: `sign-in by another issuer: ${name}`,
+  name: `sign-in through another issuer: ${name}`,
   source,
   expected: `303 ${problem}`,
   attempt: async (scene) => {
@@ -205,7 +205,7 @@ const wayBack: Attack[] = returns.map(([name, source, problem, attempt]) => ({
 // Open redirects: the destination of a sign-in, whatever the address asks for, and an error that redirects the browser.
 const openRedirects: Attack[] = [
   {
-    name: "sign-in by another issuer: an address to be sent on to, after a refusal",
+    name: "sign-in through another issuer: a redirect address after a rejection",
     source: redirects,
     expected: "303 refused",
     attempt: async (scene) => {

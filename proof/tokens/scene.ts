@@ -98,7 +98,7 @@ export class Scene {
 
   async #must(method: string, path: string, options: Options = {}): Promise<Answer> {
     const answer = await this.call(method, path, options);
-    if (answer.status >= 300) throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
+    if (answer.status >= 300) throw new Error(`${method} ${path} returned ${answer.status}: ${answer.text}`);
     return answer;
   }
 

@@ -32,7 +32,7 @@ export async function audit(ledger: Ledger, client: Client, tenantId: string): P
   const blocked = new Map(accounts.rows.map((row) => [row.id, row.is_blocked]));
   for (const [account, wanted] of ledger.flags) {
     if (blocked.get(account) !== wanted)
-      ledger.violate(`the flag of ${account} was answered as ${wanted}, and is ${blocked.get(account)}`);
+      ledger.violate(`the flag of ${account} was acknowledged as ${wanted}, but is ${blocked.get(account)}`);
   }
   return { states, scored };
 }
@@ -49,12 +49,12 @@ async function auditCases(ledger: Ledger, client: Client, tenantId: string): Pro
     const versions = answered.get(row.case_id)?.map((each) => each.case_version) ?? [];
     const highest = Math.max(...versions);
     if (versions.length > 0 && document.case_version !== highest)
-      ledger.violate(`${row.case_id} is at version ${document.case_version}, and ${highest} was the last that was answered`);
+      ledger.violate(`${row.case_id} is at version ${document.case_version}, but ${highest} was the last acknowledged version`);
   }
   for (const [key, { case_id, case_version }] of ledger.changes) {
     const times = applied.get(key) ?? 0;
     if (times !== 1)
-      ledger.violate(`the key ${key} (${case_id}, version ${case_version}) was answered, and applied ${times} times`);
+      ledger.violate(`the key ${key} (${case_id}, version ${case_version}) was acknowledged, but applied ${times} times`);
   }
   return [...applied.values()].reduce((sum, times) => sum + times, 0);
 }
@@ -69,10 +69,10 @@ async function auditLog(ledger: Ledger, client: Client, tenantId: string): Promi
   const logged = new Map(rows.map((row) => [`${row.resource_id} ${row.version}`, Number(row.times)]));
   for (const { case_id, case_version } of ledger.changes.values()) {
     const times = logged.get(`${case_id} ${case_version}`) ?? 0;
-    if (times !== 1) ledger.violate(`version ${case_version} of ${case_id} is ${times} times in the log`);
+    if (times !== 1) ledger.violate(`version ${case_version} of ${case_id} is in the log ${times} times`);
   }
   if (logged.size !== ledger.changes.size)
-    ledger.violate(`the log has ${logged.size} changes, and ${ledger.changes.size} were answered`);
+    ledger.violate(`the log has ${logged.size} changes, but ${ledger.changes.size} were acknowledged`);
   const gaps = await client.query<{ gaps: number }>(
     "select (coalesce(max(event_id), 0) - count(*))::int as gaps from events where tenant_id = $1",
     [tenantId],
@@ -88,7 +88,7 @@ async function auditActivities(ledger: Ledger, client: Client, tenantId: string)
   );
   const scored = new Map(rows.map((row) => [row.activity_id, Number(row.times)]));
   for (const id of ledger.activities) {
-    if (scored.get(id) !== 1) ledger.violate(`the activity ${id} was accepted, and scored ${scored.get(id) ?? 0} times`);
+    if (scored.get(id) !== 1) ledger.violate(`the activity ${id} was accepted, but scored ${scored.get(id) ?? 0} times`);
   }
   const total = [...scored.values()].reduce((sum, times) => sum + times, 0);
   const counted = await client.query<{ events: number }>(
@@ -96,6 +96,6 @@ async function auditActivities(ledger: Ledger, client: Client, tenantId: string)
     [tenantId],
   );
   if (counted.rows[0]?.events !== total)
-    ledger.violate(`${total} activities were scored, and ${counted.rows[0]?.events} counted`);
+    ledger.violate(`${total} activities were scored, but ${counted.rows[0]?.events} were counted`);
   return total;
 }

@@ -90,7 +90,7 @@ export class Writer {
         if (answer.isReplay) ledger.replays++;
         if (attempt === 1 && answer.isReplay) ledger.violate(`${what}: the first answer to its key was a replay`);
         if (!isRight(answer))
-          ledger.violate(`${what}: attempt ${attempt} was answered ${answer.status} ${answer.text.slice(0, 300)}`);
+          ledger.violate(`${what}: attempt ${attempt} returned ${answer.status} ${answer.text.slice(0, 300)}`);
         return answer;
       }
       if (answer !== null && typeOf(answer) === "transaction-contended") {
@@ -111,7 +111,7 @@ export class Writer {
       const answer = await line.call({ method: "GET", path: `/cases/${case_id}` });
       if (answer?.status === 200) {
         const now = (dataOf(answer) as Held).case_version;
-        if (now !== case_version) ledger.violate(`${what}: answered as contended, yet version ${case_version} became ${now}`);
+        if (now !== case_version) ledger.violate(`${what}: reported as contended, but version ${case_version} became ${now}`);
         return;
       }
       await sleep(retryMs);

@@ -158,7 +158,7 @@ async function lockTenants(database: Database, { rowSecurity }: Config, log: Log
   if (rowSecurity === "off") return;
   const fault = await openTenantLock(database);
   if (fault !== null && rowSecurity === "on") throw new ConfigFault(`ROW_SECURITY: ${fault}`);
-  if (fault !== null) log.warn({ fault }, "row-level security is off: only the statements keep tenants apart");
+  if (fault !== null) log.warn({ fault }, "row-level security is off: only the statements separate tenants");
 }
 
 // Whether the simulated shop runs. Its visitors come from a simulated internet that no real address file covers, so

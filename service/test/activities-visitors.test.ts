@@ -6,7 +6,7 @@ import { useOwnService } from "./process.ts";
 const service = useOwnService({ roles: new Set(["api"]) });
 const common = { type: "page_view", occurred_at: "2026-05-01T10:00:00.000Z" };
 
-test("POST activities 202: a visitor's long user agent is cut between characters, and refuses nothing", async () => {
+test("POST activities 202: a visitor's long user agent is cut between characters, and rejects nothing", async () => {
   const tenant = await TestTenant.create(service.current);
   const agents = ["M".repeat(1_024), "M".repeat(1_025), `${"M".repeat(1_023)}😀😀`, "😀".repeat(20_000)];
   const sent = agents.map((user_agent, n) => ({ ...common, activity_id: `agent-${n}`, user_agent }));
@@ -40,7 +40,7 @@ const typedNames = [
 // As in the guide for servers.
 const clean = (text: string) => text.toWellFormed().replaceAll("\0", "").slice(0, 1_000).toWellFormed();
 
-test("POST activities 202: a failed log-in for a typed name that is no account is accepted without an account, whatever was typed", async () => {
+test("POST activities 202: a failed log-in for a typed name that is not an account is accepted without an account, whatever was typed", async () => {
   const tenant = await TestTenant.create(service.current);
   const activities = typedNames.map((name, n) => ({
     ...common,

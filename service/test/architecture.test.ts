@@ -8,7 +8,7 @@ import { CaseListItem } from "../src/domain/case.ts";
 import { eventFacts } from "../src/domain/event.ts";
 import { scopes } from "../src/domain/scope.ts";
 
-// Holds ARCHITECTURE.md to the code: its paths exist, and a change needs no other file than those that its row names.
+// Checks ARCHITECTURE.md against the code: its paths exist, and a change needs no files other than those in its row.
 const root = resolve(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
 const generated = new Set(["client/src/operations.ts", "client/src/methods.ts", "client/src/facts.ts"]);
@@ -47,7 +47,7 @@ test("architecture: every path that the page names exists", () => {
   expect(paths.filter((path) => asPath(path) === undefined)).toEqual([]);
 });
 
-test("architecture: every folder of the service's sources has its line", () => {
+test("architecture: every folder of the service's sources is listed", () => {
   const folders = readdirSync(join(root, "service/src"), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => `${relative(root, join(entry.parentPath, entry.name))}/`);
@@ -65,7 +65,7 @@ test("architecture: there are at least ten rows, each with files to touch", () =
   expect(changes.filter((change) => rowOf(change).length === 0)).toEqual([]);
 });
 
-// Files of the console whose behaviour hangs on one type. None of them lists types.
+// Files of the console whose behavior depends on a single event type. None of them lists types.
 const readersOfEvents = ["console/src/session/open.ts", "console/src/screens/account/"];
 
 test.each(eventFacts.map(([type]) => type))("architecture: the event %s is declared once and named where it happens", (type) => {
@@ -83,7 +83,7 @@ test.each(eventFacts.map(([type]) => type))("architecture: the event %s is decla
   expect(rowOf("a webhook event")).toContain("service/src/domain/event.ts");
 });
 
-test("architecture: no file but the table names the events of many nouns", () => {
+test("architecture: only the table names events of more than two nouns", () => {
   const lists = sources.filter(({ text }) => {
     const named = eventFacts.filter(([type]) => text.includes(`"${type}"`));
     return new Set(named.map(([type]) => type.split(".")[0])).size > 2;
@@ -91,19 +91,19 @@ test("architecture: no file but the table names the events of many nouns", () =>
   expect(lists.map(({ file }) => file)).toEqual(["service/src/domain/event.ts"]);
 });
 
-// What other nouns have under the same name. A single word, like `status`, may stand anywhere.
+// Filters whose name other nouns use too. A name of a single word, like `status`, may occur anywhere, so it is not checked.
 const sharedNames = new Set(["website_account_id", "new_evidence", "created_after", "created_before"]);
 const ownNames = Object.keys(filterParameters).filter((name) => name.includes("_") && !sharedNames.has(name));
 
-test.each(ownNames)("architecture: the filter %s is named in the two tables of filters alone", (name) => {
+test.each(ownNames)("architecture: the filter %s is named only in the two tables of filters", (name) => {
   const files = filesWith(new RegExp(`\\b${name}\\b`));
   expect(files).toContain("service/src/db/case-filters.ts");
-  // The list by score narrows its own filter, and of two bounds the queue takes the narrower one.
+  // A list sorted by score narrows its own filter, and the queue uses the narrower of two bounds.
   const steps = ["service/src/db/lists.ts", "console/src/screens/queue/search.ts"];
   expectOnlyIn(files, [...rowOf("a list filter"), ...steps]);
 });
 
-test("architecture: the columns of a case are written from one list, which has what the case list shows", () => {
+test("architecture: the columns of a case come from one list, which has every member of the case list", () => {
   const columns = readFileSync(join(root, "service/src/db/cases.ts"), "utf8");
   const missing = Object.keys(CaseListItem.properties).filter(
     (name) => name !== "case_id" && !columns.includes(`{ name: "${name}"`),

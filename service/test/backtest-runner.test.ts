@@ -122,7 +122,10 @@ test("failure: a backtest that cannot run is tried three times and then fails wi
   const fine = await tryDraft(tenant, draft);
   expect(fine.hits).toBe(2);
   const failed = await ended(broken, id);
-  expect(failed).toMatchObject({ status: "FAILED", fault: "It could not be run. The service's log says why." });
+  expect(failed).toMatchObject({
+    status: "FAILED",
+    fault: "The backtest could not be run. The service's log contains the reason.",
+  });
   expect(failed).not.toHaveProperty("result");
   const [row] = await service.current.database.query<{ begun: number }>(
     statement("select (progress ->> 'begun')::int as begun from backtests where backtest_id = $1", [id]),
@@ -130,7 +133,7 @@ test("failure: a backtest that cannot run is tried three times and then fails wi
   expect(row?.begun).toBe(3);
 });
 
-test("failure: a draft that is no longer a valid rule, and a backtest that ended three processes, are given up", async () => {
+test("failure: a draft that is no longer a valid rule, and a backtest that crashed three processes, fail for good", async () => {
   const tenant = await newTenant();
   const old = await holdBacktest(tenant, { expression: "device.gone >= 8" }, { leaseSeconds: -1 });
   expect(await ended(tenant, old.backtest_id)).toMatchObject({
@@ -140,6 +143,6 @@ test("failure: a draft that is no longer a valid rule, and a backtest that ended
   const deadly = await holdBacktest(tenant, draft, { leaseSeconds: -1, begun: 3 });
   expect(await ended(tenant, deadly.backtest_id)).toMatchObject({
     status: "FAILED",
-    fault: "It was begun 3 times and never came to an end.",
+    fault: "The backtest was started 3 times and never finished.",
   });
 });

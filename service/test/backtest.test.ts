@@ -171,7 +171,7 @@ test("backtest: the days start at the given date, and future days are left out",
 
 const refused: [name: string, body: Record<string, unknown>, field: string][] = [
   ["no expression", {}, "expression"],
-  ["a misspelt field", { expression: "device.acounts_1h > 1" }, "expression"],
+  ["a misspelled field", { expression: "device.acounts_1h > 1" }, "expression"],
   ["0 days", { expression, days: 0 }, "days"],
   ["91 days", { expression, days: 91 }, "days"],
   ["a first day that does not exist", { expression, from: "2026-02-30" }, "from"],

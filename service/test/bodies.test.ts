@@ -126,7 +126,7 @@ const repeatedNames = String.raw`{"is_blocked":true,"is_blocked":true} {"is_bloc
   {"is_blocked":true,"\u0069s_blocked":true} {"x":{"a":1,"a":2}} {"x":[{"a":1,"\u0061":1}]} [{"a":1,"a":1}] {"":1,"":2}
   {"😀":1,"\ud83d\ude00":1} {"__proto__":1,"__proto__":1} {"a/b":1,"a\/b":1} {"a":"}","a":"{"} {"\"":1,"\u0022":1}`;
 const noDocuments = Object.entries({
-  "0 bytes, or none that mean anything": ["", " ", "\n", "\ufeff"],
+  "an empty body, or one without content": ["", " ", "\n", "\ufeff"],
   "broken JSON": [...brokenJson.split(/\s+/), '{"x":"\n"}', "{}\0", "\u00a0{}", "\ufeff\ufeff{}"],
   "two documents": ["{}{}", '{"is_blocked":true} {"is_blocked":true}', "{}\n{}", '{"is_blocked":true}x', "[][]", "{} ,", "1 2"],
   "names that repeat": [...repeatedNames.split(/\s+/), '{"a" \n:1,"a"\t :1}'],

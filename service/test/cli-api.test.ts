@@ -10,7 +10,7 @@ import { launchCli, runCli, type Ended } from "./cli.ts";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 import { Receiver } from "./webhook-receiver.ts";
 
-// Use an own database: services of other tests would not deliver to this machine.
+// Uses its own database, because services of other tests would not deliver to this machine.
 const databaseUrl = useOwnDatabase("cli_api");
 const service = useService({ databaseUrl, hasPrivateWebhooks: true });
 const envOf = () => ({ DATABASE_URL: databaseUrl, PUBLIC_URL: service.current.url });

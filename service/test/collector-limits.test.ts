@@ -46,7 +46,7 @@ const bad: [string, () => string | Uint8Array<ArrayBuffer>, { query?: Record<str
   ],
   ["JSON nested a million levels deep", () => "[".repeat(mebi) + "]".repeat(mebi), {}, "too-deep"],
   ["objects that are nested and never closed", () => '{"a":'.repeat(300_000), {}, "too-deep"],
-  ["text that is declared as gzip", () => "this is no gzip", gzip, "bad-gzip"],
+  ["text that is declared as gzip", () => "this is not gzip", gzip, "bad-gzip"],
   ["gzip without base64", () => new Uint8Array(gzipSync("[]")), gzip, "bad-gzip"],
   ["truncated gzip", () => packed(JSON.stringify([browserEvent()])).slice(0, -40), gzip, "bad-gzip"],
   ["gzip of text that is not JSON", () => packed("x"), gzip, "not-json"],
@@ -96,7 +96,7 @@ test("POST collect 200: the first 2,000 events are kept, and the rest is one qua
   expect(await site.counts()).toEqual({ "too-many-events": 3 });
   const { quarantine } = await site.quarantined();
   expect(quarantine).toHaveLength(1);
-  expect(quarantine[0]?.detail).toContain("3 more came");
+  expect(quarantine[0]?.detail).toContain("3 more were dropped");
 });
 
 test("POST collect 200: the valid events of a mixed batch are kept, and each of the others gets its reason", async () => {

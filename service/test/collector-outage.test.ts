@@ -58,7 +58,7 @@ test("POST and OPTIONS collect 503: while the database is down, the page can rea
   await site.storedOne();
 });
 
-test("POST collect 503: with a full store, nothing of a request is stored, and all of it once there is room", async () => {
+test("POST collect 503: while the store is full, no part of a request is stored, and all of it is stored once there is room", async () => {
   const site = await Site.create(service);
   const admin = await service.database.connect();
   onTestFinished(() => admin.end());

@@ -4,8 +4,8 @@ function fnv(text: string, from: number): number {
   return hash;
 }
 
-// Finds names that collide under FNV-1a, as an attacker can who knows how names were hashed before: each piece has two forms that
-// lead to the same state.
+// Finds names that collide under FNV-1a, which earlier releases used to hash names. An attacker who knows that can do the same:
+// each piece has two forms that lead to the same state.
 export function collidingNames(): string[] {
   const pieces: [string, string][] = [];
   let state = 0x811c9dc5 | 0;

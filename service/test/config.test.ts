@@ -228,8 +228,8 @@ async function poorUser(): Promise<string> {
 const secret = "pass-word-of-the-url";
 const tcp = (host: string, port: number) => `postgres://casehound:${secret}@${host}:${port}/cases`;
 const unreachable: { name: string; url: () => Promise<string>; says?: string }[] = [
-  { name: "to a port that there is not", url: async () => tcp("127.0.0.1", 99_999) },
-  { name: "nowhere, since its escapes are broken", url: async () => `${tcp("127.0.0.1", 5432)}%zz` },
+  { name: "to an impossible port", url: async () => tcp("127.0.0.1", 99_999) },
+  { name: "nowhere, because its escapes are broken", url: async () => `${tcp("127.0.0.1", 5432)}%zz` },
   { name: "to a port that nobody listens on", url: async () => tcp("127.0.0.1", await freePort()) },
   { name: "to a name with several addresses, none of which listens", url: async () => tcp("localhost", await freePort()) },
   { name: "to a host that is not known", url: async () => tcp("no-such-host.invalid", 5432) },
@@ -262,11 +262,14 @@ const unreachable: { name: string; url: () => Promise<string>; says?: string }[]
 ];
 
 describe("a real start with a DATABASE_URL", { concurrent: true }, () => {
-  test.each(unreachable)("start, exit 2: prints one line without the password if it leads $name", async ({ url, says }) => {
-    const line = await processes.launch({ DATABASE_URL: await url(), LOG_LEVEL: "error" }).refusal();
-    expect(line).toContain(says ?? "DATABASE_URL");
-    expect(line).not.toContain(secret);
-  });
+  test.each(unreachable)(
+    "start, exit 2: prints one line, without the password, if DATABASE_URL points $name",
+    async ({ url, says }) => {
+      const line = await processes.launch({ DATABASE_URL: await url(), LOG_LEVEL: "error" }).refusal();
+      expect(line).toContain(says ?? "DATABASE_URL");
+      expect(line).not.toContain(secret);
+    },
+  );
 });
 
 test("config: the OIDC issuer needs all four of its variables, and plain http is accepted only on this machine", () => {

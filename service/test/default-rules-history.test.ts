@@ -175,7 +175,7 @@ test("rule reported_fraud: a report opens an Organic case of score 5 to escalate
   });
 });
 
-test("rule reported_fraud: a custom activity with that name is no report", async () => {
+test("rule reported_fraud: a custom activity with that name is not a report", async () => {
   const stage = await Stage.open();
   const last = await stage.playLast([{ minute: 0, type: "custom:fraud_report", website_account_id: "owner" }]);
   expect(last).toMatchObject({ rules: [], score: 1 });

@@ -84,7 +84,7 @@ test("rule signups_address: log-ins in between do not hide the sign-ups of an IP
   expect((await stage.playLast(steps)).rules).toContain("signups_address");
 });
 
-test("rule signups_address: 40 sign-ups from the IPv4 addresses of one carrier, or from many IPv6 blocks, are no attack", async () => {
+test("rule signups_address: 40 sign-ups from the IPv4 addresses of one carrier, or from many IPv6 blocks, are not an attack", async () => {
   for (const ip of [(index: number) => `192.0.2.${index % 10}`, (index: number) => `2001:db8:${index.toString(16)}::1`]) {
     const stage = await Stage.open();
     await stage.play(signups(40, (index) => ({ minute: index, ip: ip(index), device_id: `device-${index}` })));

@@ -119,7 +119,7 @@ test.each([
   }
 });
 
-test("stuffing: a busy office, carrier or network where a quarter of all people mistype their password is no attack", async () => {
+test("stuffing: a busy office, carrier or network where a quarter of all people mistype their password is not an attack", async () => {
   for (const ip of [() => "192.0.2.7", (index: number) => `192.0.2.${index % 7}`]) {
     const stage = await Stage.open();
     const morning = Array.from({ length: 400 }, (_, index): Step[] => {

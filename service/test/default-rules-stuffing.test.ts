@@ -136,7 +136,7 @@ test("rule stuffing_address: seven accounts are not enough, nor is an eighth exa
   expect([...seven.rules, ...late.rules]).toEqual([]);
 });
 
-test("rule stuffing_address: an office where every third log-in succeeds is no attack, but with fewer it is one", async () => {
+test("rule stuffing_address: an office where every third log-in succeeds is not an attack, but if fewer succeed, it is", async () => {
   for (const [count, rules] of [
     [4, []],
     [3, ["stuffing_address"]],
@@ -211,7 +211,7 @@ test("rule stuffing_slow: failures on a device that the account logs in on are n
   }
 });
 
-test("rule stuffing_slow: the owner's usual log-in while somebody guesses is no attack, but an unusual one is", async () => {
+test("rule stuffing_slow: the owner's usual log-in while somebody guesses is not an attack, but an unusual one is", async () => {
   const home = {
     website_account_id: "victim",
     user_agent: "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0",
@@ -277,7 +277,7 @@ test("rule password_spraying: 19 accounts or 2 addresses are not enough, however
   }
 });
 
-test("rule password_spraying: a network where every fourth log-in succeeds is no attack, but with fewer it is one", async () => {
+test("rule password_spraying: a network where every fourth log-in succeeds is not an attack, but if fewer succeed, it is", async () => {
   for (const [count, rules] of [
     [7, []],
     [6, ["password_spraying"]],

@@ -212,7 +212,7 @@ test("unusual log-ins: further log-ins on the same new device neither raise the 
   expect((await stage.onlyCase()).case_version).toBe(opened.case_version);
 });
 
-test("rule impossible_travel: a log-in that would need to be faster than any aeroplane opens an Account Takeover case", async () => {
+test("rule impossible_travel: a log-in that would need travel faster than any airplane opens an Account Takeover case", async () => {
   const stage = await Stage.open(withPlaces());
   const last = await stage.playLast([login(0, atHome()), login(5 * hour, { ip: addressIn("Lagos"), device_id: "another" })]);
   expect(last.rules).toEqual(["impossible_travel"]);
@@ -247,7 +247,7 @@ test("rule impossible_travel: without coordinates, another country within 59 min
   }
 });
 
-test("rule impossible_travel: an aeroplane is fast enough for the same distance in 5 hours and 15 minutes", async () => {
+test("rule impossible_travel: an airplane is fast enough for the same distance in 5 hours and 15 minutes", async () => {
   const stage = await Stage.open(withPlaces());
   const last = await stage.playLast([login(0, atHome()), login(5.25 * hour, { ip: addressIn("Lagos"), device_id: "another" })]);
   expect(last.features["account.travel_kmh"]).toBe(990);
@@ -266,14 +266,14 @@ test("rule impossible_travel: a country that the account logged in from before i
   expect(last.rules).toEqual([]);
 });
 
-test("rule impossible_travel: the known device with another exit to the internet has not travelled", async () => {
+test("rule impossible_travel: the known device with another exit to the internet has not traveled", async () => {
   const stage = await Stage.open(withPlaces());
   const last = await stage.playLast([login(0, atHome()), login(hour, { ip: addressIn("Lagos") })]);
   expect(last.features["account.travel_kmh"]).toBeGreaterThan(5000);
   expect(last.rules).toEqual([]);
 });
 
-test("rule impossible_travel: an account back in a country that it logged in from before has not travelled", async () => {
+test("rule impossible_travel: an account back in a country that it logged in from before has not traveled", async () => {
   const stage = await Stage.open(withPlaces());
   const exit = login(2 * hour, { ip: addressIn("Lagos") });
   const last = await stage.playLast([login(0, atHome()), exit, login(2.5 * hour, { ...atHome(), device_id: "another" })]);

@@ -65,7 +65,7 @@ test("docs: the search list can be moved through, an empty result is reported, a
   await page.close();
 });
 
-test("docs: if the search index cannot be loaded, the search says so and works once it can be", async () => {
+test("docs: if the search index cannot be loaded, the search says so, and it works once the index loads", async () => {
   const { page } = await open("/docs");
   await page.route("**/search.json", (route) => route.abort(), { times: 1 });
   await page.locator("#search-words").pressSequentially("w");
@@ -101,7 +101,7 @@ test("docs: without JavaScript everything but the search works", async () => {
 });
 
 test.each(["light", "dark"] as const)("docs: axe finds no violations, %s", async (colorScheme) => {
-  // The API reference is long and uses the same colours, so check it once.
+  // The API reference is long and uses the same colors, so check it once.
   const paths = ["/docs", "/docs/tutorial", "/docs/errors-and-retries", ...(colorScheme === "light" ? ["/docs/api"] : [])];
   for (const path of paths) {
     const { page, faults } = await open(path, { colorScheme });

@@ -14,7 +14,7 @@ import { launchCli, runCli, type Ended } from "./cli.ts";
 import { TestTenant, testConfig, useOwnDatabase, useService } from "./harness.ts";
 import { createDatabase } from "./launch.ts";
 
-// Use an own database, because doctor would also find what other tests leave behind.
+// Uses its own database, because doctor would also find what other tests leave behind.
 const databaseUrl = useOwnDatabase("doctor");
 const service = useService({ databaseUrl });
 const folder = mkdtempSync(join(tmpdir(), "casehound-doctor-"));
@@ -128,7 +128,7 @@ test("doctor 8: dead webhook messages", async () => {
       insert into webhook_deliveries (tenant_id, webhook_id, event_id, resource, state, attempts, next_at, created_at)
       select tenant_id, webhook_id, 1, 1, 'DEAD', 17, now(), now() from webhooks`);
     expect(await faultOf({ DATABASE_URL: url, PUBLIC_URL: own.url })).toMatch(
-      /webhooks[^]*1 message was given up\n.*webhooks resend/,
+      /webhooks[^]*1 message was abandoned\n.*webhooks resend/,
     );
   } finally {
     await own.stop();

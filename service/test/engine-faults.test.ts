@@ -96,7 +96,7 @@ test("ages: a clock that was reset does not make an account, a device or a sessi
   expect(ages).toEqual([0, 0, 0]);
 });
 
-const unreadable = "{ this is no JSON";
+const unreadable = "{ this is not JSON";
 const bad = ["null", "{}", '{"activity_id":"x","type":"login_failed"}', "7", '"text"', "[]"];
 
 test("turns: activity that cannot be scored is set aside completely, and the rest of the tenant's activity is scored", async () => {

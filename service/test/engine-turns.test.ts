@@ -52,7 +52,7 @@ test(`turns: one event of a tenant is scored while another tenant still has part
 
 test("turns: a tenant whose batch fails delays no other tenant, and none of its own good activity is lost", async () => {
   const [bad, good] = await Promise.all([newTenant(lab.current, uuid("0")), newTenant(lab.current, uuid("f"))]);
-  await putParcel(lab.current.database, bad, { received_at: iso(labNowMs - 1), text: "{ this is no JSON" });
+  await putParcel(lab.current.database, bad, { received_at: iso(labNowMs - 1), text: "{ this is not JSON" });
   await store(lab.current, bad, [activityOf({ type: "fraud_report", activity_id: "kept", website_account_id: "u-1" })]);
   const engine = runEngine();
   await eventually(() => expect(engine.failures.length).toBeGreaterThan(0));

@@ -124,7 +124,7 @@ test("external token 200: a token rejected before its tenant existed works once 
   expect((await send(service.current.port, "GET", path, { token })).status).toBe(200);
 });
 
-test("external token 502: keys that cannot be fetched do not invalidate the token, which works once they can be", async () => {
+test("external token 502: if an issuer's keys cannot be fetched, its token is not rejected as invalid, and works as soon as they can", async () => {
   const tenant = await TestTenant.create(service.current);
   const extra = { org: tenant.slug, permissions: ["read:case", "read:cases", 7] };
   const token = await flaky.token({ extra, scope: "read:tenant" });

@@ -21,7 +21,7 @@ export type World = {
     string
   >;
   expiredToken: string;
-  // Bound to a request that no operation in the table makes.
+  // An idempotency key that was already used for another request.
   knownKey: string;
 };
 

@@ -134,7 +134,7 @@ describe("methods", () => {
 test.each([
   ["after broken framing", "GARBAGE\r\n\r\n"],
   ["after CONNECT", `CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n`],
-  ["after CONNECT with tunnelled bytes", `CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n${"tunnelled ".repeat(100)}`],
+  ["after CONNECT with tunneled bytes", `CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n${"tunnelled ".repeat(100)}`],
 ])("framing: a connection closed %s is released, even if the client keeps its half open", async (_name, request) => {
   const own = await startService(testConfig());
   const socket = connect({ port: own.port, host: "127.0.0.1", allowHalfOpen: true });

@@ -161,7 +161,7 @@ test("strict host 403: a request without a Host is for no tenant", async () => {
   expect(problem.detail).toBe("The token is not for this tenant.");
 });
 
-test("without strict host: any host is accepted, and none", async () => {
+test("without strict host: any host is accepted, and so is a request without one", async () => {
   const tenant = await TestTenant.create(service.current);
   for (const host of ["localhost", "other.example.com", "", null]) expect((await askHost(tenant, host)).status).toBe(200);
 });

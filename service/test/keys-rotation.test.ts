@@ -134,7 +134,7 @@ test("expiry 401: a token in use stops working when it expires", async () => {
   expect(expectProblem(await use(first.current, tenant, token), 401, "unauthorized").detail).toBe("The token has expired.");
 });
 
-test("listening cut off: a revocation that no process heard still applies, and the next one is heard again", async () => {
+test("listening cut off: a revocation that no process was notified of still applies, and the next notification arrives again", async () => {
   const tenant = await TestTenant.create(first.current);
   const clientId = await anotherClient(tenant);
   const token = await mintFor(tenant, clientId);
@@ -198,7 +198,7 @@ test("rotation: two concurrent rotations create two keys, and tokens of both are
   }
 });
 
-test("rotation: a process that did not hear of it soon publishes the new key and signs with it", async () => {
+test("rotation: a process that missed the notification soon publishes the new key and signs with it", async () => {
   const tenant = await TestTenant.create(first.current);
   await vi.waitFor(async () => expect(await countListeners()).toBe(2), soon);
   expect(await first.current.database.transaction(cutListeners)).toBe(2);
@@ -247,7 +247,7 @@ class Gate {
   }
 }
 
-test("database away 502: neither the token request nor the token is blamed, and both work once it is back", async () => {
+test("database away 502: neither the token request nor the token is reported as invalid, and both work once the database is back", async () => {
   const gate = new Gate();
   await gate.open();
   const service = await startService(testConfig({ ...overrides, databaseUrl: gate.databaseUrl }));

@@ -21,8 +21,8 @@ const baseMs = Date.parse("2026-01-01T00:00:00.000Z");
 const atShare = (share: number) => baseMs + share * caseCount * minuteMs;
 let tenant: TestTenant;
 
-// One case per minute. Ten in eleven share one status, label, score and flag, so a plan that reads rows it does not need shows.
-// One in two hundred was changed after the last one was created.
+// One case per minute. Ten in eleven share one status, label, score and flag, so a plan that reads rows it does not need stands
+// out. One in two hundred was changed after the last one was created.
 async function seedCases(tenantId: string): Promise<void> {
   const text = `
     insert into cases (

@@ -119,7 +119,8 @@ test("502: without a free connection every operation returns bad-gateway, even w
   const tenant = await TestTenant.create(limited);
   const before = await tenant.openCase();
   await admin.query("alter role limited connection limit 0");
-  // Ends all connections but the listening one: while it lasts, known tokens need no database, so the operations themselves fail.
+  // Ends all connections except the listening one. As long as that one is open, known tokens are verified without the database,
+  // so the operations themselves fail.
   const ended = await admin.query(
     "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = 'limited' and query not like 'listen%'",
   );

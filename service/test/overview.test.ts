@@ -161,7 +161,7 @@ test("GET cases 200: max_score and updated_before are the upper bounds to min_sc
   }
 });
 
-test("tallies: the median is accurate to five per cent, whatever the duration", () => {
+test("tallies: the median is accurate to five percent, whatever the duration", () => {
   for (const seconds of [1, 30, 600, 5_000, 86_400, 4_000_000]) {
     const opened = Date.UTC(2026, 0, 1);
     const id = uuidV7(opened, new Uint8Array(10));

@@ -86,7 +86,7 @@ test("quarantine: for one request and reason ten are shown; the last one mention
   expect(await site.counts()).toEqual({ "no-event-type": 25, "not-an-object": 1 });
   const { quarantine } = await site.quarantined("reason=no-event-type");
   expect(quarantine).toHaveLength(10);
-  expect(quarantine.filter((each) => each.detail.includes("15 more came with it."))).toHaveLength(1);
+  expect(quarantine.filter((each) => each.detail.includes("The request had 15 more such events."))).toHaveLength(1);
 });
 
 function entryOf(index: number, receivedAtMs = Date.now()) {

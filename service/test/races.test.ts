@@ -125,7 +125,7 @@ test("PUT case 409: a case that stays locked is transaction-contended; nothing i
   expect(await tenant.read(id)).toStrictEqual(before);
   await held.release();
   expect(await tenant.read(id)).toStrictEqual(before);
-  const other = await put(id, { ...close, reason: "Another body, for the key was left free." }, keys[0]);
+  const other = await put(id, { ...close, reason: "Another body, because the key is still free." }, keys[0]);
   expect([other.status, isReplay(other)]).toEqual([200, false]);
   const same = await put(id, close, keys[1]);
   expect(expectProblem(same, 409, "item-version-conflict").current_version).toBe(2);

@@ -163,7 +163,7 @@ test("expiry: an unreachable database is only logged as a warning", async () => 
   await expiry.stop();
   await away.end();
   expect(lines.slice(before)).toMatchObject([
-    { level: "warn", place: "the partitions to come" },
+    { level: "warn", place: "upcoming partitions" },
     { level: "warn", place: "the database" },
   ]);
 });

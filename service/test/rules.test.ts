@@ -134,13 +134,13 @@ test("PUT rule race: of ten concurrent requests that create one rule, one succee
 
 const faults: [name: string, change: Record<string, unknown>, field: string, message: string][] = [
   [
-    "a misspelt field",
+    "a misspelled field",
     { expression: "device.acounts_1h >= 8" },
     "expression",
     "There is no field `device.acounts_1h` (line 1, column 8). Did you mean `device.accounts_1h`?",
   ],
   [
-    "a misspelt field on the second line",
+    "a misspelled field on the second line",
     { expression: "device.accounts_1h >= 8 &&\n  event.tipe == 'signup'" },
     "expression",
     "There is no field `event.tipe` (line 2, column 9). Did you mean `event.type`?",

@@ -67,7 +67,7 @@ test("POST token 429: wrong secrets for one client from one address are slowed d
     const answers = await guesses(clientId, 11, here);
     expect(answers.slice(0, 10).map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 401));
     const [refused] = answers.slice(10);
-    if (!refused) throw new Error("there is no eleventh answer");
+    if (!refused) throw new Error("there is no eleventh response");
     expectProblem(refused, 429, "rate-limited");
     expect(refused.json).toMatchObject({ error: "temporarily_unavailable", error_description: expect.any(String) });
     const seconds = Number(refused.headers.get("retry-after"));

@@ -65,7 +65,7 @@ export class SilentProxy {
     client.on("data", (sent) => {
       server.write(sent);
       if (this.#armedFor === null) return;
-      // A transaction that was rolled back contained the text too, and its connection is reused.
+      // Forget an earlier transaction on this connection that contained the text but was rolled back.
       if (isBegin(sent)) isMeant = false;
       isMeant ||= sent.includes(this.#armedFor);
       if (isMeant && sent.includes(commit)) this.silence();

@@ -61,7 +61,8 @@ test("crowd: an address that names more devices than its history explains is one
   expect((await subjectsOf(stage)).sources).toEqual(["ip:192.0.2.10"]);
 });
 
-// One event of a bot per name. The servers report the account that all of them name, so the claim counts for nobody.
+// Plays one event per page. All pages name the same account. The servers report that account, so the pages' claims do not count
+// for it.
 async function flood(pages: number, page: (name: number) => Partial<Step>, batch = 50): Promise<string[]> {
   const stage = await Stage.open();
   await stage.play([{ minute: 0, type: "login_succeeded", website_account_id: "user-0", ip: "203.0.113.9", device_id: "own" }]);

@@ -36,7 +36,7 @@ test("snippet only: habits are learned, from one log-in per session", async () =
   expect(last.features).toMatchObject({ "account.logins": 2 });
 });
 
-test("snippet only: a request that names 2,000 accounts is one case about its source", async () => {
+test("snippet only: a request that names 2,000 accounts leads to one case about its source", async () => {
   const stage = await Stage.open();
   const names = Array.from({ length: 2000 }, (_, index) =>
     page(index / 10_000, "login_succeeded", { website_account_id: `user-${index}`, ...place, session_id: "s1", ...bot }),

@@ -5,7 +5,7 @@ import { clock } from "../src/clock.ts";
 import { createClient } from "../src/tenancy.ts";
 import { TestTenant, send, useService, type Answer } from "./harness.ts";
 
-// What the token endpoint answers, byte for byte. The answers were recorded when oidc-provider gave them.
+// The responses of the token endpoint, byte for byte. They were recorded when oidc-provider still produced them.
 const service = useService();
 
 type Client = { id: string; secret: string };
@@ -187,7 +187,7 @@ function expectRefusal(answer: Answer, expected: string, hasHeader: boolean): vo
   expect(answer.headers.get("www-authenticate")).toBe(status === "401" ? challenge : null);
 }
 
-test.for(rows)("POST token: %s is answered %s", async (row) => {
+test.for(rows)("POST token: %s returns %s", async (row) => {
   const [, expected, , authorization] = row;
   const answer = await ask(row);
   expect(`${answer.status} ${answer.text}`).toMatch(new RegExp(`^${expected.slice(0, 3)} `));

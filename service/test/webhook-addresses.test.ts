@@ -123,7 +123,7 @@ test("webhooks: a name is resolved once, and the connection goes to that address
   expect(found).toMatchObject({ name: "PrivateAddress" });
 });
 
-test("webhooks: a receiver that never responds is given up, and a response counts once its status has arrived", async () => {
+test("webhooks: a message to a receiver that never responds ends at the time limit, and a response counts once its status has arrived", async () => {
   const receiver = await Receiver.start();
   receiver.answer = () => {};
   try {
@@ -187,7 +187,7 @@ test.each([
   ["HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", "the receiver returned 101"],
   ["HTTP/1.1 100 Continue\r\n\r\n", "no response within 0.2 s"],
   ["HTTP/1.1 20", "no response within 0.2 s"],
-])("webhooks: a receiver that responds with %j is finished in time", async (bytes, error) => {
+])("webhooks: a message to a receiver that responds with %j ends in time", async (bytes, error) => {
   const server = createServer((socket) => socket.on("error", () => {}).once("data", () => socket.write(bytes)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;

@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 import { Receiver } from "./webhook-receiver.ts";
 
-// Use an own database: services of other tests would also send, and not to this machine.
+// Uses its own database, because services of other tests would try to send its messages too, and may not send to this machine.
 const databaseUrl = useOwnDatabase("webhook_crowd");
 const service = useService({ databaseUrl, hasPrivateWebhooks: true });
 const receivers: Receiver[] = [];

@@ -10,7 +10,7 @@ export type Made = Kept & { tenant: TestTenant; receiver: Receiver };
 
 // A service that sends to this machine, and the receivers of a test.
 export function useWebhooks(database: string) {
-  // Use an own database: services of other tests would also send, and not to this machine.
+  // Uses its own database, because services of other tests would try to send its messages too, and may not send to this machine.
   const databaseUrl = useOwnDatabase(database);
   const service = useService({ databaseUrl, hasPrivateWebhooks: true });
   const receivers: Receiver[] = [];
@@ -28,7 +28,7 @@ export function useWebhooks(database: string) {
     return { tenant: owner, receiver, ...made };
   }
 
-  // Makes deliveries due now that wait for their next attempt or are leased by a killed process.
+  // Makes deliveries due now, whether they wait for their next attempt or are leased by a killed process.
   async function hurry({ tenant, webhook }: Made, firstAt: string | null = null): Promise<void> {
     await service.current.database.query(sql`
       update webhook_deliveries

@@ -98,7 +98,7 @@ function tokenRequests(tenant: TestTenant): Sample[] {
   ];
 }
 
-// An operation that is missing here fails the first test. `refusals` adds what every operation rejects alike.
+// An operation that is missing here fails the first test. `refusals` adds the rejections that all operations have in common.
 const traffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   listCases: async (tenant) => {
     await tenant.openCase("user-1");

@@ -24,7 +24,7 @@ test("GET openapi 200: Redocly's strict rules find no errors or warnings in the 
 });
 
 const bugs: { bug: string; rule: string; plant: (operation: Operation) => void }[] = [
-  { bug: "an operation without answers", rule: "operation-2xx-response", plant: (operation) => (operation.responses = {}) },
+  { bug: "an operation without responses", rule: "operation-2xx-response", plant: (operation) => (operation.responses = {}) },
   {
     bug: "a reference to nowhere",
     rule: "no-unresolved-refs",
@@ -34,14 +34,14 @@ const bugs: { bug: string; rule: string; plant: (operation: Operation) => void }
     },
   },
   {
-    bug: "a refusal that is no problem object",
+    bug: "a rejection that is not a problem object",
     rule: "operation-4xx-problem-details-rfc7807",
     plant: ({ responses }) => {
       Object.assign(responses?.["404"] ?? {}, { content: { "application/json": { schema: { type: "object" } } } });
     },
   },
   {
-    bug: "a scope that nobody defined",
+    bug: "an undefined scope",
     rule: "security-scopes-defined",
     plant: (operation) => (operation.security = [{ oauth2: ["read:everything"] }]),
   },

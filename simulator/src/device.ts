@@ -17,7 +17,7 @@ export type Device = {
   clockOffsetMs: number;
   blocking: Blocking;
   isPrivate: boolean;
-  // How likely its owner has cleared the storage since the last visit.
+  // The probability that its owner has cleared the storage since the last visit.
   clearing: number;
   // The time zone of the device's clock. Phones follow the network, so theirs comes from their location.
   zoneMinutes: number;

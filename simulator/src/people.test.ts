@@ -15,7 +15,7 @@ const { people } = openShop(options).shop;
 const activities: Activity[] = [];
 const sessions: SessionTruth[] = [];
 const heard = new Set<string>();
-// Long intervals, because only who was heard matters here.
+// Long intervals, because it only matters which sessions sent anything.
 for (const delivery of simulate({ ...options, attacks: {}, sendIntervalMs: 600_000 })) {
   if (delivery.kind === "truth") sessions.push(delivery.session);
   if (delivery.kind === "server") activities.push(...delivery.activities);
@@ -59,7 +59,7 @@ test("people: carriers, offices and families share addresses, and families share
   expect(share(onDevice, (count) => count === 1)).toBeGreaterThan(0.9);
 });
 
-test("people: some are abroad for a while, and nobody travels faster than an aeroplane except by VPN or a distant gateway", () => {
+test("people: some are abroad for a while, and nobody travels faster than an airplane except by VPN or a distant gateway", () => {
   const countries = sizes(byAccount, ({ ip = "" }) => network.locate(ip)?.carrier.country.code);
   expect(share(countries, (count) => count > 1)).toBeGreaterThan(0.03);
   expect(share(countries, (count) => count === 1)).toBeGreaterThan(0.75);

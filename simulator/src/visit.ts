@@ -209,7 +209,7 @@ export class Visit {
     return this.pause(30_000).#enter("signup", { email: account?.email ?? "", method: "password" });
   }
 
-  // A server reports it at once. A page reports it once it knows its user, with the token that came with the page.
+  // A server reports it at once. A page reports it as soon as it knows its user, with the token that the page contains.
   #enter(type: string, attributes: Attributes): this {
     const { account } = this.#visitor;
     if (this.#hasServers) this.report(type, attributes);

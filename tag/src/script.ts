@@ -32,7 +32,7 @@ export function tagScript(): string {
   return `(()=>{"use strict";\n${lines.join("\n")}\n})();\n`;
 }
 
-// Node prints an experimental warning on standard error, about which an operator can do nothing.
+// Suppresses Node's warning about an experimental feature on standard error, because operators can do nothing about it.
 function stripTypes(source: string): string {
   // oxlint-disable-next-line typescript/unbound-method -- It is restored and not called.
   const { emitWarning } = process;

@@ -130,7 +130,7 @@ async function erase(services: Services, { caller, params }: Call): Promise<Repl
     await lockTurn(tx, caller.tenant_id);
     const account = await lockAccount(tx, caller.tenant_id, id);
     const isPending = await eraseFromInbox(tx, caller.tenant_id, { id, pseudonym });
-    // Pending activity is enough to go on, because it would have created the account.
+    // Pending activity is enough to proceed, because it would have created the account.
     if (!account && !isPending) throw notFound(accountNoun, id);
     const events = await pseudonymiseCases(tx, caller, { id, pseudonym, now });
     await eraseAccountTraces(tx, caller.tenant_id, { id, pseudonym });

@@ -26,7 +26,7 @@ function readerOf({ actor, tenant_id: tenantId }: Caller): { tenantId: string; r
 }
 
 async function list(services: Services, { caller, query, hold }: Call): Promise<Reply> {
-  if (!hold) throw new Error("a long poll was called without its hold");
+  if (!hold) throw new Error("a long poll was called without `hold`");
   const { after = 0, limit = 1000, wait = 0 } = query as { after?: number; limit?: number; wait?: number };
   const asked = { after, limit, scopes: caller.scopes, isWanted: mayRead(caller) };
   const read = () => hold.inTurn(() => readFullEvents(services.database, caller.tenant_id, asked));
@@ -50,7 +50,7 @@ async function requireReached({ database }: Services, { tenant_id: tenantId }: C
 }
 
 async function stream(services: Services, { caller, query, visit }: Call): Promise<Reply> {
-  if (!visit) throw new Error("a stream was called without its visit");
+  if (!visit) throw new Error("a stream was called without `visit`");
   const { after, types, wait } = query as { after?: number; types?: string; wait?: number };
   const isReadable = mayRead(caller);
   const asked = types === undefined ? null : new Set(types.split(","));

@@ -52,7 +52,7 @@ export type Call<B = unknown, Q = Record<string, unknown>> = {
   params: Record<string, string>;
   query: Q;
   body: B;
-  // The Idempotency-Key, for operations that want one.
+  // The Idempotency-Key, for operations that require one.
   key: string;
   // For operations that keep sending after the response has begun.
   visit?: StreamRequest;
@@ -81,8 +81,8 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
   wantsKey?: boolean;
   // If this member is missing, the response is 428 instead of 422.
   precondition?: "case_version";
-  // Holds the request until something happens. While it waits, it has a place among those that wait for events and takes no turn.
-  // It takes a turn only for what it reads.
+  // Holds the request until something happens. A waiting request occupies one of the places for event readers, but no turn. It
+  // takes a turn only while it reads.
   isLongPoll?: boolean;
   // Answers with server-sent events instead of JSON.
   isStream?: boolean;

@@ -105,7 +105,7 @@ function readRange({ start_date: start, end_date: end }: { start_date?: string; 
 function readDay(name: string, text: string): number {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? parseBound(text, false) : null;
   if (at === null)
-    throw new Failure("bad-request", `The parameter ${name} must be a day as YYYY-MM-DD, in the years 2000 to 2100.`);
+    throw new Failure("bad-request", `The parameter ${name} must be a date in the form YYYY-MM-DD, in the years 2000 to 2100.`);
   return at;
 }
 

@@ -30,7 +30,7 @@ export const quarantineOperations: Operation[] = [
     path: "/quarantine",
     scope: "read:metrics",
     tag: "Activity",
-    summary: "List what browsers sent that was put into quarantine",
+    summary: "List quarantined browser events",
     description: `Newest first, from the last ${daysKept} days, with counts by day and reason. At most 1,000 entries are kept per day; all are counted.`,
     query: Type.Object({
       reason: Type.Optional(Type.Enum(quarantineReasons)),

@@ -238,7 +238,8 @@ export const ruleOperations: Operation[] = [
     scope: "read:rules",
     tag: "Detection",
     summary: "Read what a rule hit",
-    description: "By day and by subject, on and in shadow. Check this before you switch a rule on.",
+    description:
+      "By day and by subject, while the rule was on and while it was in shadow. Check this before you switch a rule on.",
     query: Type.Object({
       days: Type.Optional(
         Type.Integer({ minimum: 1, maximum: reportDaysMax, default: 7, description: "Days in UTC, today included." }),

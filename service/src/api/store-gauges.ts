@@ -22,7 +22,7 @@ export class StoreGauges {
     const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
     this.#database = database;
     this.#up = gauge("casehound_database_up", "Whether the database answered at this scrape");
-    this.#unscored = gauge("casehound_unscored_activities", "Activities that wait to be scored");
+    this.#unscored = gauge("casehound_unscored_activities", "Activities waiting to be scored");
     this.#oldest = gauge(
       "casehound_unscored_oldest_seconds",
       "How long the oldest unscored activity has waited; 0 if there is none",
@@ -33,11 +33,14 @@ export class StoreGauges {
     );
     this.#deliveries = new Gauge({
       name: "casehound_webhook_deliveries",
-      help: "Webhook messages that wait for their receivers, or were given up",
+      help: "Webhook messages that are waiting for their receivers or were abandoned",
       labelNames: ["state"],
       registers: [registry],
     });
-    this.#disabled = gauge("casehound_webhooks_disabled", "Webhooks that are switched off because their receivers asked for it");
+    this.#disabled = gauge(
+      "casehound_webhooks_disabled",
+      "Webhooks that were disabled because their receivers returned 410 (Gone)",
+    );
     this.#limited = gauge("casehound_rules_limited", "Rules that are paused because their patterns take too long");
   }
 

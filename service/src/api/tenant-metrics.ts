@@ -85,7 +85,7 @@ function readRange({ start_date: start, end_date: end }: Query, now: number): Ti
 function readBound(name: "start_date" | "end_date", text: string): number {
   const at = parseBound(text, name === "end_date");
   if (at !== null) return at;
-  const forms = "a day as YYYY-MM-DD or a UTC time as YYYY-MM-DDTHH:mm:ss.sssZ";
+  const forms = "a date in the form YYYY-MM-DD or a UTC time in the form YYYY-MM-DDTHH:mm:ss.sssZ";
   throw new Failure("bad-request", `The parameter ${name} must be ${forms}, in the years 2000 to 2100.`);
 }
 
@@ -147,7 +147,7 @@ export const tenantMetricsOperations: Operation[] = [
     description: [
       "Counts of your activity by the time at which it occurred, in UTC. An event counts once it has been scored, in the bucket of its own time, however late it arrived.",
       "`total_events`: all events. `unique_sessions`: distinct session ids. Of these, `non_guest_sessions` were seen with an account in that bucket, and `guest_sessions` were not. `unique_ids`: distinct accounts, or devices if there is no account, or sessions if there is no device either. `session_starts`: every session once, when its `custom:_session_start` says that it began, else at its first event.",
-      "Sessions and ids are exact up to 1,024 per bucket, and within a few per cent above that.",
+      "Sessions and ids are exact up to 1,024 per bucket, and within a few percent above that.",
       "The range is widened to whole buckets (weeks begin on Monday, quarters in January, April, July and October), and the response contains every bucket in it. Without an aggregation it is widened to whole minutes, or to whole hours or days if it begins so long ago that minutes or hours are no longer kept.",
       "A range may have up to 7 days by minute, 90 days by hour, and otherwise 5 years. Minutes are kept for 7 days and hours for 90. An earlier range is rejected, unless there was nothing in it. An event that arrives later than that counts only by day.",
     ].join("\n\n"),

@@ -90,7 +90,8 @@ async function create(services: Services, call: Call<NewUser>): Promise<Reply> {
   return dataReply(invited, 201);
 }
 
-// Returns the user after the change. A user who is or was disabled is signed out everywhere, and unused links are deleted.
+// Returns the user after the change. If the user is disabled before or after the change, all of the user's sessions end, and
+// unused links are deleted.
 export async function saveUserChange(
   tx: Queryable,
   tenantId: string,
@@ -138,7 +139,7 @@ async function renewLink(services: Services, call: Call): Promise<Reply> {
     await appendEvents(tx, tenant_id, [eventOf("user.link_made", user.user_id, by, { purpose })]);
     return { link, user };
   });
-  services.audit("link made", { tenant: slug, actor: by.actor, user_id: user.user_id, purpose: link.purpose });
+  services.audit("link created", { tenant: slug, actor: by.actor, user_id: user.user_id, purpose: link.purpose });
   return dataReply(link, 201);
 }
 

@@ -75,7 +75,7 @@ export const deliveryOperations: Operation[] = [
     path: "/webhooks/{webhook_id}/deliveries",
     summary: "List a webhook's deliveries",
     description:
-      "Delivered, waiting and given up, newest first. Deliveries that were delivered or given up are kept for 30 days.",
+      "Delivered, waiting and abandoned messages, newest first. Delivered and abandoned messages are kept for 30 days.",
     query: Type.Object({ state: Type.Optional(Type.Enum([...deliveryStates])), limit: Limit, cursor: Cursor }),
     success: pageOf("deliveries", Delivery, "A page of deliveries"),
     problems: ["bad-request", "item-not-found"],
@@ -86,9 +86,9 @@ export const deliveryOperations: Operation[] = [
     id: "resendWebhookDeliveries",
     method: "POST",
     path: "/webhooks/{webhook_id}/resend",
-    summary: "Resend messages that were given up or are waiting",
+    summary: "Resend abandoned and waiting messages",
     description:
-      "Sends all messages that were given up or wait for a later attempt, for example after an outage of the receiver. With `event_id`, sends only that event, whatever its state is. Each message is again retried for three days. While the webhook is off, the messages wait until it is on.",
+      "Sends all messages that were abandoned or wait for a later attempt, for example after an outage of the receiver. With `event_id`, sends only that event, whatever its state is. Each message is again retried for three days. While the webhook is off, the messages wait until it is on.",
     body: Type.Object(
       { event_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })) },
       { additionalProperties: false, $id: "ResendWebhook" },

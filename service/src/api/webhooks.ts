@@ -129,7 +129,7 @@ export const webhookOperations: Operation[] = [
     summary: "Have changes posted to a URL",
     description: [
       `Every later event of the types ${webhookTypes.map((type) => `\`${type}\``).join(", ")}, or only of those in \`types\`, is posted to the URL as JSON, in the form of the feed. Messages are signed with the secret by the Standard Webhooks scheme. The secret is shown only once.`,
-      "A 2xx response within 15 seconds counts as delivered. Anything else is retried with increasing delays for three days and then given up. `listWebhookDeliveries` shows the messages that were given up, and `resendWebhookDeliveries` sends them again. Redirects are not followed. The next message about a case or an account is sent after the one before it was delivered or given up. A message can arrive twice, with the same `webhook-id`.",
+      "A 2xx response within 15 seconds counts as delivered. Anything else is retried with increasing delays for three days and then abandoned. `listWebhookDeliveries` shows the abandoned messages, and `resendWebhookDeliveries` sends them again. Redirects are not followed. The next message about a case or an account is sent after the one before it was delivered or abandoned. A message can arrive twice, with the same `webhook-id`.",
       `The caller must hold the scopes ${webhookReach.map((scope) => `\`${scope}\``).join(", ")}. A tenant has at most ${webhooksMax}.`,
     ].join("\n\n"),
     body: NewWebhook,
@@ -155,7 +155,7 @@ export const webhookOperations: Operation[] = [
     path: "/webhooks/{webhook_id}",
     summary: "Change a webhook, or switch it off or on",
     description:
-      "Omitted members do not change. A webhook that is switched on again continues where it stopped: events of the meantime are sent too.",
+      "Omitted members do not change. A webhook that is switched on again continues where it stopped: events from the time in between are sent too.",
     body: WebhookChange,
     success: { status: 200, description: "The webhook", schema: Webhook },
     problems: ["bad-request", "item-not-found", "transaction-contended"],

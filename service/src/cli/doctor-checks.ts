@@ -188,7 +188,7 @@ export function checkEngine({ oldest }: Waiting): Check {
 export function checkWebhooks({ deliveries: { dead }, disabledWebhooks: disabled }: Waiting): Check[] {
   const [name, find] = ["webhooks", "webhooks list shows the id"];
   const checks = [
-    dead > 0 && fail(name, `${counted(dead, "message was", "messages were")} given up`, `webhooks resend <webhook_id>; ${find}`),
+    dead > 0 && fail(name, `${counted(dead, "message was", "messages were")} abandoned`, `webhooks resend <webhook_id>; ${find}`),
     disabled > 0 &&
       fail(
         name,
@@ -196,7 +196,7 @@ export function checkWebhooks({ deliveries: { dead }, disabledWebhooks: disabled
         `webhooks set <webhook_id> --enabled true; ${find}`,
       ),
   ].filter((check) => check !== false);
-  return checks.length > 0 ? checks : [ok(name, "none has failed permanently")];
+  return checks.length > 0 ? checks : [ok(name, "no message was abandoned, and no webhook was disabled")];
 }
 
 function counted(count: number, one: string, many: string): string {

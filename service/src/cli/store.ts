@@ -20,8 +20,8 @@ export type Store = {
   close: () => Promise<void>;
 };
 
-// `schema`: `any` accepts whatever is there, `current` fails unless it is the one of this version, `migrated` brings it up to
-// date. `isAlone`: fails while a service runs, and no service can start meanwhile.
+// `schema`: `any` accepts any schema, `current` fails unless the schema is this version's, and `migrated` brings it up to date.
+// `isAlone`: fails while a service runs, and no service can start meanwhile.
 export type Wants = { schema: "any" | "current" | "migrated"; newDatabase: boolean; isAlone?: boolean };
 
 export async function openStore(config: Config, wants: Wants): Promise<Store> {

@@ -18,7 +18,7 @@ function webhookTable(webhooks: Webhook[]): string {
     each.types.length === 0 ? "all" : each.types.join(","),
     each.url,
   ]);
-  return table(["webhook", "state", "waiting", "given up", "types", "url"], lines);
+  return table(["webhook", "state", "waiting", "abandoned", "types", "url"], lines);
 }
 
 const idOf = ({ positionals }: ApiCall) => positionals[0] ?? "";
@@ -154,7 +154,7 @@ export const webhookCommands: Command[] = [
     ...one,
     name: "webhooks deliveries",
     usage: "webhooks deliveries <webhook_id> [--state WAITING|DELIVERED|DEAD] [--limit <n>]",
-    summary: "lists a webhook's deliveries: waiting, delivered or given up",
+    summary: "lists a webhook's deliveries: waiting, delivered or abandoned",
     options: {
       ...apiOptions,
       state: { type: "string", describe: deliveryStates.join(", ") },
@@ -166,7 +166,7 @@ export const webhookCommands: Command[] = [
     ...one,
     name: "webhooks resend",
     usage: "webhooks resend <webhook_id> [--event <event_id>]",
-    summary: "resends all deliveries that wait or were given up, or only one event",
+    summary: "resends all waiting and abandoned deliveries, or only one event",
     options: { ...apiOptions, event: { type: "string", describe: "resend only this event" } },
     run: overApi(resend),
   },

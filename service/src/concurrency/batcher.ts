@@ -1,5 +1,5 @@
 export type BatcherOptions<I> = {
-  // No batch weighs more, unless a single item does.
+  // The most that a batch may weigh, unless a single item weighs more.
   togetherMax: number;
   weightOf?: (item: I) => number;
   // Batches that run at once, of one key and of all keys.
@@ -79,7 +79,7 @@ export class Batcher<I, R> {
     line.weight -= weight;
     line.isDue = line.waiting.length > 0;
     this.#turns.delete(line);
-    // Behind the other keys, with what did not fit.
+    // Queue the key behind the others, with the items that did not fit.
     if (line.isDue) this.#turns.add(line);
     return together;
   }

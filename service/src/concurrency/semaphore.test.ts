@@ -38,7 +38,7 @@ test("semaphore: keys take turns, and the tasks of a key keep their order", asyn
   expect(semaphore.size).toBe(0);
 });
 
-test("semaphore: a key that may run one at a time goes behind all that waited meanwhile", async () => {
+test("semaphore: a key that may run only one task at a time queues behind every key that waited meanwhile", async () => {
   const { began, come, endAll } = stage({ atOnceMax: 1, atOnceOfOneMax: 1 });
   come("a1", "a2", "b1", "c1");
   await endAll();
@@ -147,5 +147,5 @@ test("semaphore: a task that fails gives its place back, and nobody can leave a 
   const semaphore = new Semaphore({ atOnceMax: 1 });
   await expect(semaphore.run("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await semaphore.run("b", async () => "done")).toBe("done");
-  expect(() => semaphore.leave("a")).toThrow("a place was left that nobody had");
+  expect(() => semaphore.leave("a")).toThrow("a place was released that nobody had taken");
 });

@@ -4,7 +4,7 @@ export type SemaphoreLimits = {
   atOnceOfOneMax?: number;
   waitingMax?: number;
   waitingOfOneMax?: number;
-  // A caller that waited longer has most likely given up, so it is refused instead of served.
+  // A caller that has waited longer than this has most likely given up, so it is refused instead of served.
   waitMsMax?: number;
   refusal?: () => Error;
 };
@@ -13,7 +13,7 @@ type Waiter = { sinceMs: number; go: () => void; refuse: (error: Error) => void 
 type KeyQueue = { key: string; running: number; waiting: Waiter[] };
 
 const noLimits = { atOnceMax: Infinity, atOnceOfOneMax: Infinity, waitingMax: Infinity, waitingOfOneMax: Infinity };
-const defaults = { ...noLimits, waitMsMax: Infinity, refusal: () => new Error("too many are waiting") };
+const defaults = { ...noLimits, waitMsMax: Infinity, refusal: () => new Error("too many tasks are waiting") };
 
 // Lets a bounded number of tasks run at once, and a bounded number wait. Keys take turns, so a key with many tasks delays only
 // itself. Tasks of one key run in order of arrival. When the queue is full, the key with the most waiters
@@ -63,7 +63,7 @@ export class Semaphore {
   // Hands the place to the next waiter at once, so no newcomer can take it in between.
   leave(key: string): void {
     const line = this.#lines.get(key);
-    if (!line || line.running === 0) throw new Error("a place was left that nobody had");
+    if (!line || line.running === 0) throw new Error("a place was released that nobody had taken");
     line.running--;
     this.#running--;
     this.#settle(line);
@@ -71,7 +71,7 @@ export class Semaphore {
       if (this.#running >= this.#limits.atOnceMax) return;
       this.#ready.delete(next);
       this.#nextOf(next)?.go();
-      // Behind the other keys.
+      // Queue the key behind the others.
       this.#settle(next);
     }
   }

@@ -49,7 +49,7 @@ async function lockFreeCases(tx: Queryable, tenantId: string, ids: string[]): Pr
   return rows.map(locked);
 }
 
-// Each case is wanted under a key. Locks the cases that no other transaction holds and whose key is new.
+// Each case comes with the idempotency key of its request. Locks the cases that no other transaction holds and whose key is new.
 export async function lockFreshCases(
   tx: Queryable,
   tenantId: string,

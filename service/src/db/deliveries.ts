@@ -185,7 +185,7 @@ export async function listDeliveries(database: Queryable, tenantId: string, page
   return rows.map(toDelivery);
 }
 
-// Resends at once, with a fresh count of attempts and the full retry period: all deliveries that were given up or wait for a
+// Resends at once, with a fresh count of attempts and the full retry period: all deliveries that were abandoned or wait for a
 // retry, or the named one in any state. Returns how many.
 export async function resendDeliveries(
   tx: Queryable,

@@ -19,7 +19,7 @@ export const allFacets: Facets[] = (["OPEN", "CLOSED"] as const).flatMap((status
   ),
 );
 
-// Facets of open cases are below `end`. Those of blocked accounts are from `blockedFrom` on.
+// The facet numbers of open cases are below `end`. Among them, those from `blockedFrom` on belong to blocked accounts.
 export const openFacets = { end: closed, blockedFrom: blocked };
 
 export function scoreOf(facet: number): number {

@@ -40,7 +40,7 @@ export async function countOpen(database: Queryable, tenantId: string, nowMs: nu
 
 export type ViewCounts = { open: number; new_evidence: number; blocked_accounts: number; no_account: number };
 
-// Each count is a slice of an index that holds it.
+// Each count reads one slice of an index.
 export async function countViews(database: Queryable, tenantId: string): Promise<ViewCounts> {
   const { end, blockedFrom } = openFacets;
   const [row] = await database.query<Row & ViewCounts>(sql`

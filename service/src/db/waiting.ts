@@ -10,7 +10,7 @@ type Backlog = {
   oldestOfServers: string | null;
 };
 
-// Work that is pending in the database or was given up, over all tenants.
+// Work that is pending in the database or was abandoned, over all tenants.
 export type Waiting = Backlog & {
   deliveries: { waiting: number; dead: number };
   disabledWebhooks: number;

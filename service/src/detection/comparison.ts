@@ -48,7 +48,7 @@ function refuseMixedTypes(left: Term, right: Term): void {
     if (type === "map") throw new RuleFault("Attributes are compared one by one.", syntax, "Write `event.attributes.plan`.");
   }
   if (left.type === right.type || left.type === "attribute" || right.type === "attribute") return;
-  const message = `Here ${plainTypes[left.type]} is compared with ${plainTypes[right.type]}.`;
+  const message = `This compares ${plainTypes[left.type]} with ${plainTypes[right.type]}.`;
   throw new RuleFault(message, right.syntax, quotesHint(left, right) ?? quotesHint(right, left));
 }
 
@@ -74,8 +74,8 @@ export function isInList(left: Term, values: Term[], syntax: Syntax): Term {
   const set = new Set<Known>();
   for (const value of values) {
     if (value.constant === undefined)
-      throw new RuleFault("A list holds plain values only.", value.syntax, "Compare fields with `==`.");
-    if (value.type !== type) throw new RuleFault("A list holds values of one type.", value.syntax);
+      throw new RuleFault("A list may contain only literal values.", value.syntax, "Compare fields with `==`.");
+    if (value.type !== type) throw new RuleFault("All values of a list must have the same type.", value.syntax);
     refuseUnreachable("==", left, value);
     set.add(value.constant);
   }

@@ -19,12 +19,12 @@ test.each([
   ["event.type.matches('(a')", "Not a pattern: missing closing ): `(a`"],
   ["event.type.matches('a(?=b)')", "Not a pattern: invalid or unsupported Perl syntax: `(?=`"],
   ["event.type.matches(r'(a)\\1')", "Not a pattern: invalid escape sequence: `\\1`"],
-  ["event.type.matches('(a{0,30}){0,30}')", "The pattern is too large: mind its repetitions."],
+  ["event.type.matches('(a{0,30}){0,30}')", "The pattern is too large. Use fewer repetitions."],
   ["event.type.matches('a{1001}')", "Not a pattern: invalid repeat count: `{1001}`"],
   [`event.type.matches('${"a".repeat(201)}')`, "The pattern is longer than 200 characters."],
-  ["event.type.matches(event.os)", "A pattern stands in the rule itself, in quotes."],
-  ["event.type.matches(event.attributes.a)", "A pattern stands in the rule itself, in quotes."],
-  ["event.type.matches('a'.lowerAscii())", "A pattern stands in the rule itself, in quotes."],
+  ["event.type.matches(event.os)", "A pattern must be written in the rule itself, in quotes."],
+  ["event.type.matches(event.attributes.a)", "A pattern must be written in the rule itself, in quotes."],
+  ["event.type.matches('a'.lowerAscii())", "A pattern must be written in the rule itself, in quotes."],
 ])("compileRule: rejects %s at the pattern", (expression, message) => {
   const offset = "event.type.matches(".length;
   const expected = { message, position: { offset, line: 1, column: offset + 1 } };
@@ -56,7 +56,7 @@ test.each([
   ["arguments", `size(${"1,".repeat(900)}1)`, /Too many arguments/],
   ["digits", `event.value > ${"9".repeat(1900)}`, /too large/],
   ["one name", "a".repeat(longest), /There is no field/],
-  ["one string", `"${"a".repeat(1990)}"`, /A rule is true or false/],
+  ["one string", `"${"a".repeat(1990)}"`, /A rule must be true or false/],
   ["one character too many", `device.is_known${" ".repeat(longest)}`, /longer than 2000/],
 ])("compileRule: rejects excessive input: %s", (_name, expression, message) => {
   expect(() => compileRule(expression)).toThrow(
@@ -74,7 +74,7 @@ test("compileRule: accepts a chain of `&&` within the limits, and evaluates ever
 test("compileRule: rejects nested comprehensions before evaluating anything", () => {
   const list = `[${Array.from({ length: 20 }, (_, index) => index).join(",")}]`;
   const nested = `${list}.all(a, ${list}.all(b, ${list}.all(c, ${list}.all(d, device.is_known))))`;
-  expect(() => compileRule(nested)).toThrow("`all` is not part of rules.");
+  expect(() => compileRule(nested)).toThrow("`all` is not supported in rules.");
 });
 
 test.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"])(

@@ -76,7 +76,7 @@ test.each([
   ["event.value in [1, 'a']", "'a']", null],
   ["event.value in [event.asn]", "event.asn]", "Compare fields with `==`."],
   ["event.value in []", "[]", null],
-  ["event.country in event.type", "event.type", 'As `event.country in ["DE", "FR"]`.'],
+  ["event.country in event.type", "event.type", 'For example `event.country in ["DE", "FR"]`.'],
   ["1 in event.attributes", "1 in event.attributes", null],
   ["event.attributes == event.attributes", "event.attributes == event.attributes", "Write `event.attributes.plan`."],
   ["event.attributes.a.b == 1", "b == 1", null],
@@ -97,7 +97,7 @@ test.each(["event.value", "event.type", "event.attributes", "1 + account.logins"
   "compileRule: rejects %s, because it is not true or false",
   (expression) => {
     expect(faultOf(expression)).toMatchObject({
-      message: expect.stringMatching(/^A rule is true or false/),
+      message: expect.stringMatching(/^A rule must be true or false/),
       position: { offset: 0 },
     });
   },

@@ -28,7 +28,11 @@ export function compileRule(expression: string): CompiledRule {
   const syntax = parseExpression(expression);
   const term = compile(syntax, scope);
   if (term.type !== "boolean" && term.type !== "attribute") {
-    throw new RuleFault(`A rule is true or false, and this is ${plainTypes[term.type]}.`, syntax, "Compare it with something.");
+    throw new RuleFault(
+      `A rule must be true or false, but this is ${plainTypes[term.type]}.`,
+      syntax,
+      "Compare it with something.",
+    );
   }
   if (scope.reads.size === 0) throw new RuleFault("The rule reads no field, so it is the same for every event.", syntax);
   return { reads: [...scope.reads], test: (context) => term.run(context) === true, instructions: scope.instructions };
@@ -73,7 +77,7 @@ function compile(syntax: Syntax, scope: Scope): Term {
     case "rcall":
       return callOn(syntax, syntax.args, scope);
     default:
-      throw new RuleFault("Lists are for the right side of `in`, and maps are not part of rules.", syntax);
+      throw new RuleFault("A list can only be on the right side of `in`, and maps are not supported.", syntax);
   }
 }
 
@@ -85,7 +89,7 @@ function literal(syntax: Syntax, value: unknown): Term {
     if (typeof value === "bigint" && !Number.isSafeInteger(number)) throw new RuleFault("The number is too large.", syntax);
     return { type: "number", syntax, constant: number, run: () => number };
   }
-  throw new RuleFault("A value is a number, a string in quotes, true or false.", syntax);
+  throw new RuleFault("A value must be a number, a string in quotes, true or false.", syntax);
 }
 
 function isIn(syntax: Syntax, [left, right]: [Syntax, Syntax], scope: Scope): Term {
@@ -96,7 +100,11 @@ function isIn(syntax: Syntax, [left, right]: [Syntax, Syntax], scope: Scope): Te
   }
   const container = compile(right, scope);
   if (container.type === "map") return isInAttributes(subject, syntax);
-  throw new RuleFault("`in` needs a list or `event.attributes` to its right.", right, 'As `event.country in ["DE", "FR"]`.');
+  throw new RuleFault(
+    "`in` needs a list or `event.attributes` to its right.",
+    right,
+    'For example `event.country in ["DE", "FR"]`.',
+  );
 }
 
 function callFunction(syntax: Syntax, [name, args]: [string, Syntax[]], scope: Scope): Term {
@@ -109,7 +117,11 @@ function callOn(syntax: Syntax, [name, receiver, args]: [string, Syntax, Syntax[
   const place = { input: syntax.input, start: syntax.input.indexOf(name, receiver.end) };
   refuseUnknownMethod(name, args.length, place);
   if (name === "matches" && ++scope.patterns > patternsMax) {
-    throw new RuleFault(`The rule has more than ${patternsMax} patterns.`, place, "Join them with `|`, or make two rules of it.");
+    throw new RuleFault(
+      `The rule has more than ${patternsMax} patterns.`,
+      place,
+      "Join them with `|`, or split the rule in two.",
+    );
   }
   const [argument] = args;
   return call(name, [compile(receiver, scope), argument && compile(argument, scope)], syntax, scope);

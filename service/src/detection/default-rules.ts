@@ -8,9 +8,9 @@ const isMoney = `event.type in ["payment", "transfer"]`;
 // No earlier log-in of the account vouches for this device.
 const isStrangeDevice = `(session.began_on_new_device || account.device_is_new || !device.is_known)`;
 
-// A log-in by somebody else: a failed one, or one on a strange device that is not usual otherwise. An attack on an address or a
-// network must not accuse the people who log in there as usual. With a short history the ratio says nothing, but an address from
-// which the account has logged in before suggests the owner.
+// A log-in by somebody else: a failed one, or one on a strange device that is not usual in other ways either. An attack on an
+// address or a network must not accuse the people who log in there as usual. With a short history the ratio says nothing, but an
+// address from which the account has logged in before suggests the owner.
 const isStrangersLogin = `(event.type == "login_failed" || ((account.device_is_new || !device.is_known) && login.ratio >= 0 && (login.history >= 4 || !account.ip_is_known)))`;
 
 // Raise this in a release that changes a default rule. When the release starts, each tenant gets the new definition of the rules

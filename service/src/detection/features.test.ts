@@ -16,7 +16,7 @@ const clicks = Array.from({ length: 9 }, (_, index): Deed => ({
   ...session,
 }));
 
-// Each story lists all features of one group after its last deed. The values were calculated by hand.
+// Each story lists all features of one group after the story's last event. The values were calculated by hand.
 const stories: Record<string, Story> = {
   "what the event itself says": {
     deeds: [

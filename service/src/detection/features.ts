@@ -53,9 +53,9 @@ export function observe(scene: Scene): Observed {
   return { context, ratio, isShared };
 }
 
-// Returns the ratio of the log-in that the activity follows: the account's own in this session, or else an unusual one of the last
-// day. Otherwise a thief would only need a new session. The ratio of another account does not apply, and neither does any to a
-// claim. A device that is usual for the account is the owner's, so an unusual log-in elsewhere does not apply to it.
+// Returns the ratio of the log-in that the activity follows: the account's own in this session, or else an unusual one of the
+// last day. Otherwise a thief would only need a new session. The ratio of another account does not apply, and no ratio applies to
+// a claim. A device that is usual for the account is the owner's, so an unusual log-in elsewhere does not apply to it.
 function earlierRatio(context: RuleContext, { event, account, session }: Scene): LoginRatio | null {
   if (!account) return null;
   const { website_account_id: id = "", device_id: device } = event.activity;

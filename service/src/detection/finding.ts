@@ -102,8 +102,8 @@ function sourceSubject({ fired }: Verdict, { activity, address, network, crowd, 
   return isOfNetwork ? `network:${network}` : sourceOf(activity);
 }
 
-// Whether other devices at the same address make up half of the attack or more. If the count of the address is full, it may have
-// been more than that, so it counts as more.
+// Whether other devices at the same address make up half of the attack or more. If the address's count is full, the real number
+// may be higher, so the answer is yes.
 function isOneOfMany({ event, device, ip }: RuleContext): boolean {
   const name = event["type"] === "signup" ? "signups_24h" : "failed_accounts_1h";
   const [onDevice, onAddress] = [Number(device[name]), Number(ip[name])];
@@ -150,7 +150,7 @@ function makeFinding(verdict: Verdict, { activity, at, context, source }: Observ
 
 type Reason = { name: string; sentence: string; weight: number };
 
-// Returns the reasons, heaviest first. A usual log-in speaks for the owner, so it is not a reason.
+// Returns the reasons, heaviest first. A usual log-in is evidence for the owner, so it is not a reason.
 function reasonsOf(verdict: Verdict, rules: ActiveRule[], context: RuleContext): Reason[] {
   const reasons = rules.map(({ rule, sentence }) => ({
     name: rule.name,
@@ -224,7 +224,7 @@ function ratioModel({ ratio, ratioParts }: Verdict): Model[] {
   return [{ type: "likelihood_ratio", model_name: "login_ratio", top_contributors: contributors }];
 }
 
-// The remainder after the parts are limited to what a log-in may count. It is not a habit, so it ranks last.
+// Stands for what the limit on a single log-in cut off the parts. It is not a habit, so it ranks last.
 const limitName = "login.usual";
 function sizeOf([name, part]: Part): number {
   return name === limitName ? 0 : Math.abs(part);

@@ -27,9 +27,9 @@ export function refuseUnknownMethod(name: string, count: number, place: SourcePo
 
 export function unknownCall(name: string, place: SourcePosition): RuleFault {
   if (macros.has(name))
-    return new RuleFault(`\`${name}\` is not part of rules.`, place, "Write the conditions out, with `&&` and `||`.");
+    return new RuleFault(`\`${name}\` is not supported in rules.`, place, "Write the conditions out, with `&&` and `||`.");
   const names = [...methods.keys(), "has"];
-  const message = names.includes(name) ? `\`${name}\` is not called like this.` : `There is no function \`${name}\`.`;
+  const message = names.includes(name) ? `\`${name}\` cannot be called like this.` : `There is no function \`${name}\`.`;
   return new RuleFault(message, place, `Functions: ${names.join(", ")}.`);
 }
 
@@ -67,7 +67,7 @@ function match(
   requireType(text, "string", "matches");
   requireType(pattern, "string", "matches");
   if (typeof pattern.constant !== "string") {
-    throw new RuleFault("A pattern stands in the rule itself, in quotes.", pattern.syntax);
+    throw new RuleFault("A pattern must be written in the rule itself, in quotes.", pattern.syntax);
   }
   const compiled = compilePattern(pattern.constant);
   if ("problem" in compiled) throw new RuleFault(compiled.problem, pattern.syntax, null, compiled.cause);

@@ -31,7 +31,7 @@ test("held log-ins: a thief's second log-in, in a new session, is as unusual as 
   expect(changed.context.session).toMatchObject({ began_on_new_device: true, began_in_new_country: true });
 });
 
-test("held log-ins: a change counts as after the unusual log-in in a new session, without a session, and without a device", () => {
+test("held log-ins: the unusual log-in counts for a later change in a new session, without a session, or without a device", () => {
   const { device_id: _device, ...noDevice } = thief;
   for (const source of [{ ...thief, session_id: "s2" }, thief, { ...noDevice, session_id: "s2" }, noDevice]) {
     const made = world();
@@ -52,7 +52,7 @@ test("held log-ins: a log-in to another account in the same session does not rep
   expect(ratioOf(made, change(now + 2, { ...own, session_id: "s1" }))).toBeLessThan(0);
 });
 
-test("held log-ins: a page that invents sessions, or tells of yesterday, does not make its device usual", () => {
+test("held log-ins: a page that invents sessions, or backdates its events, does not make its device usual", () => {
   const made = new SmallWorld();
   const page = { origin: "browser" as const };
   for (let index = 0; index < 19; index++) made.see(login(index * day, { ...owner, ...page, session_id: `own-${index}` }));
@@ -122,7 +122,7 @@ test("held log-ins: no log-in is held for more than a week", () => {
   expect(ratioOf(made, login(now + 7 * day, strange))).toBeLessThan(first - 3);
 });
 
-test("held log-ins: a fraud that is reported or confirmed after a thief became usual makes him as unusual as at first", () => {
+test("held log-ins: a fraud that is reported or confirmed after a thief became usual makes the thief as unusual as at first", () => {
   const report: Deed = { minute: now + 11 * day, type: "fraud_report", website_account_id: "owner" };
   for (const [between, known, isForgotten] of [
     [[], {}, false],
@@ -179,8 +179,8 @@ test("held log-ins: a log-in that led to a case is held for 30 days", () => {
 });
 
 test("shared log-ins: 400 log-ins of one account in a day move the ratios of others as little as one does", () => {
-  // A value that few others have speaks for the owner. So a thief in the owner's country and network would gain if his own
-  // account logged in elsewhere many times.
+  // A value that few others have is evidence for the owner. So a thief in the owner's country and network would gain if the
+  // thief's own account logged in elsewhere many times.
   const nearby = { ...owner, device_id: "strange", ip: "192.0.2.9" };
   const ratioAfter = (names: string[]) => {
     const made = world();

@@ -63,8 +63,8 @@ export function heldAt(facts: AccountFacts, at: number): HeldLogin | null {
 }
 
 // Compares a log-in with the account's habits. While another log-in is held, a second one like it is as unusual as the first, and
-// not more: an owner with a new phone uses it in several networks on the first day. So beyond the held ratio only what would be
-// unusual even if the held log-ins were habits counts.
+// not more: an owner with a new phone uses it in several networks on the first day. So the ratio exceeds the held one only if it
+// would do so even with the held log-ins as habits.
 export function ratioOfLogin(facts: AccountFacts, values: LoginValues, shares: LoginShares, at: number): LoginRatio {
   const alone = loginRatio(facts, values, shares);
   const held = heldAt(facts, at);
@@ -97,7 +97,7 @@ function mostUnusual(held: HeldLogin[]): HeldLogin[] {
   return held.toSorted((a, b) => b.ratio.total - a.ratio.total).slice(0, heldMax);
 }
 
-// Only an account's first log-in of a day counts towards what is usual for all accounts. Otherwise one account could make its
+// Only an account's first log-in of a day counts toward what is usual for all accounts. Otherwise one account could make its
 // values look usual for everybody by logging in again and again. Returns whether this log-in counts, and remembers its day.
 export function countOncePerDay(facts: AccountFacts, event: EnrichedActivity): boolean {
   const day = Math.floor(believedTime(event) / dayMs);

@@ -31,11 +31,11 @@ const newWith: Record<ValueKind, ValueKind[]> = {
 };
 
 const partMax = 3;
-// How far a value can speak for the owner. A country is one VPN exit away and a user agent is one header, so anyone who targets
-// an account can imitate them. What a browser has stored and the address where a connection ends cannot be chosen.
+// How much a value can count in the owner's favor. A country is one VPN exit away and a user agent is one header, so anyone who
+// targets an account can imitate them. Nobody can choose what another browser has stored, or the address where a connection ends.
 const partMin: Record<ValueKind, number> = { country: -1, asn: -1, ip: -3, os: -1, browser: -1, agent: -1, device: -3 };
 const historyMin = 4;
-// The share of everybody's log-ins without a device, because a script was blocked or an app does not send it.
+// The share of all log-ins that have no device, because a script was blocked or an app does not send the device.
 const shareWithoutDevice = 0.05;
 
 export type LoginShares = { total: number; of: (kind: ValueKind, value: string) => number };
@@ -70,7 +70,7 @@ function partOf(kind: ValueKind, facts: AccountFacts, values: LoginValues, share
 }
 
 // Unusual for an account whose log-ins all had a device: blocking the script must not look more usual than letting it run. If an
-// account never had one, its absence is no evidence, because anybody can do without.
+// account never had one, its absence is no evidence, because anybody can leave it out.
 function withoutDevice({ logins, seen }: AccountFacts): number {
   const named = sumOf(seen.device);
   if (named === 0) return 0;

@@ -67,7 +67,7 @@ export function combine(operator: "&&" | "||", { left, right, syntax }: Two): Te
 export function choose(condition: Term, { left, right, syntax }: Two): Term {
   requireType(condition, "boolean", "?");
   if (left.type !== right.type && left.type !== "attribute" && right.type !== "attribute") {
-    const message = `Both sides of \`:\` are of one type, and these are ${plainTypes[left.type]} and ${plainTypes[right.type]}.`;
+    const message = `Both sides of \`:\` must have the same type, but these are ${plainTypes[left.type]} and ${plainTypes[right.type]}.`;
     throw new RuleFault(message, right.syntax);
   }
   return {

@@ -9,7 +9,7 @@ type Step = { name: string; start: number };
 export function read(syntax: Syntax, reads: Set<string>): Term {
   const { input } = syntax;
   const [group, key, part, tooDeep] = stepsOf(syntax);
-  if (!group) throw new RuleFault("Only the groups of fields have parts.", syntax);
+  if (!group) throw new RuleFault("Only a group of fields, such as `device`, can be followed by a dot or a bracket.", syntax);
   const name = key ? `${group.name}.${key.name}` : group.name;
   const field = findField(name);
   if (!field) {
@@ -20,7 +20,7 @@ export function read(syntax: Syntax, reads: Set<string>): Term {
   const { type, isRing = false } = field;
   const isMap = type === "map";
   const wrong = isMap ? tooDeep : part;
-  if (wrong) throw new RuleFault(`${isMap ? "An attribute" : `\`${name}\``} has no parts.`, { input, start: wrong.start });
+  if (wrong) throw new RuleFault(`${isMap ? "An attribute" : `\`${name}\``} has no members.`, { input, start: wrong.start });
   if (part) return { type: "attribute", syntax, run: attributeReader(part.name) };
   return { type, syntax, isRing, run: fieldReader(name) };
 }
@@ -30,8 +30,8 @@ export function has(syntax: Syntax, reads: Set<string>): Term {
   const [, , attribute] = stepsOf(syntax);
   const { type } = read(syntax, reads);
   if (type !== "attribute" || !attribute) {
-    const hint = "Every field has a value on every event; `has` asks for attributes, as `has(event.attributes.plan)`.";
-    throw new RuleFault(`\`has\` needs an attribute, and this is ${plainTypes[type]}.`, syntax, hint);
+    const hint = "Every field has a value on every event. Use `has` for attributes, for example `has(event.attributes.plan)`.";
+    throw new RuleFault(`\`has\` needs an attribute, but this is ${plainTypes[type]}.`, syntax, hint);
   }
   return { type: "boolean", syntax, run: ({ event }) => Object.hasOwn(event.attributes, attribute.name) };
 }
@@ -44,7 +44,7 @@ function stepsOf(syntax: Syntax): Step[] {
   if (steps.length === 0) return [];
   if (syntax.op === ".") return [...steps, { name: syntax.args[1], start: syntax.pos }];
   const key = syntax.args[1];
-  if (key.op !== "value" || typeof key.args !== "string") throw new RuleFault("Only a name in quotes stands in `[ ]`.", key);
+  if (key.op !== "value" || typeof key.args !== "string") throw new RuleFault("Only a name in quotes can be inside `[ ]`.", key);
   return [...steps, { name: key.args, start: key.start }];
 }
 

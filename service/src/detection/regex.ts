@@ -18,7 +18,7 @@ export function compilePattern(pattern: string): Pattern {
   try {
     const compiled = RE2JS.compile(pattern);
     const instructions = compiled.programSize();
-    if (instructions > instructionsMax) return { problem: "The pattern is too large: mind its repetitions." };
+    if (instructions > instructionsMax) return { problem: "The pattern is too large. Use fewer repetitions." };
     return { test: (text) => testSafely(compiled, text.length > textMax ? firstCharacters(text, textMax) : text), instructions };
   } catch (cause) {
     // Whatever the parser throws on a stranger's pattern, the pattern is at fault.

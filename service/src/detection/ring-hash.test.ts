@@ -19,7 +19,7 @@ test("ring hash: of 200,000 ids none hashes to 0, and no more collide than by ch
   expect(4096 - short.size).toBeLessThan(6);
 });
 
-test("ring hash: names that were chosen to collide are counted apart", () => {
+test("ring hash: names that were chosen to collide are counted separately", () => {
   const names = collidingNames();
   const world = new SmallWorld();
   const signups = names.map((website_account_id, minute): Deed => ({

@@ -25,7 +25,7 @@ export type Verdict = {
 export type Score = 1 | 2 | 3 | 4 | 5;
 
 // The ratio has its own unit, and it is high for some genuine log-ins too, such as a new phone on holiday. So only this share of
-// it counts, and at most enough for a case of score 3 by itself. A usual log-in takes away less than most rules add.
+// it counts, and the ratio alone is never enough for more than score 3. A usual log-in takes away less than most rules add.
 const ratioWeight = 0.65;
 const ratioParts = { min: -1.5, max: 2.6 };
 
@@ -38,7 +38,7 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
   const { type } = context.event;
   const source = sourceIn(context);
   const counts = ratio !== null && ratio.parts.length > 0 && typeof type === "string" && isRated(type);
-  // A usual log-in speaks against a stranger, but not against what the owner is suspected of.
+  // A usual log-in is evidence against a stranger, but not against what the owner is suspected of.
   const ofStrangers = sumOf(fired.filter(({ rule }) => rule.label === "Account Takeover").map(({ rule }) => rule.weight));
   const least = fired.length === 0 ? ratioParts.min : Math.max(-ofStrangers, ratioParts.min);
   const parts = counts ? scaledParts(ratio, least) : [];

@@ -104,9 +104,9 @@ test("sketch: decodes from the middle of a buffer, and rejects truncated bytes a
     const encoded = sketchOf(numbered(size, "user")).encode();
     const within = Buffer.concat([Buffer.from("xyz"), encoded, Buffer.from("xyz")]).subarray(3, 3 + encoded.length);
     expect(Sketch.decode(within).encode()).toEqual(encoded);
-    expect(() => Sketch.decode(encoded.subarray(0, -1))).toThrow("a sketch that cannot be read");
-    expect(() => Sketch.decode(encoded.subarray(0, headBytes))).toThrow("a sketch that cannot be read");
-    expect(() => Sketch.decode(Uint8Array.of(9, ...encoded.subarray(1)))).toThrow("a sketch that cannot be read");
+    expect(() => Sketch.decode(encoded.subarray(0, -1))).toThrow("the sketch cannot be decoded");
+    expect(() => Sketch.decode(encoded.subarray(0, headBytes))).toThrow("the sketch cannot be decoded");
+    expect(() => Sketch.decode(Uint8Array.of(9, ...encoded.subarray(1)))).toThrow("the sketch cannot be decoded");
   }
 });
 

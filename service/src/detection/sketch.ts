@@ -70,7 +70,7 @@ export class Sketch {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const kind = bytes[0];
     if (kind === isRegisters && bytes.length === headBytes + packedBytes) return this.#raise(unpack(bytes.subarray(headBytes)));
-    if (kind !== isList || bytes.length !== headBytes + 8 * countOf(bytes)) throw new Error("a sketch that cannot be read");
+    if (kind !== isList || bytes.length !== headBytes + 8 * countOf(bytes)) throw new Error("the sketch cannot be decoded");
     for (let at = headBytes; at < bytes.length; at += 8) this.#put(view.getUint32(at + 4, true), view.getUint32(at, true));
   }
 

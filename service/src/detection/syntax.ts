@@ -39,7 +39,7 @@ function faultOf(error: ParseError, input: string): RuleFault {
   const start = error.range?.start ?? 0;
   const fault = (message: string, hint: string | null) => new RuleFault(message, { input, start }, hint, error);
   if (error.code === "limit_exceeded") return limitFault(error.summary, fault);
-  if (error.code === "invalid_macro_argument") return fault("Comprehensions are not part of rules.", null);
+  if (error.code === "invalid_macro_argument") return fault("Comprehensions are not supported in rules.", null);
   if (!unexpected.has(error.code)) return fault(`${error.summary}.`, null);
   if (start >= input.length) return fault("The expression ends too early.", "Something is missing, or a bracket is not closed.");
   const text = input.slice(start, error.range?.end);
@@ -47,7 +47,7 @@ function faultOf(error: ParseError, input: string): RuleFault {
 }
 
 function limitFault(summary: string, fault: (message: string, hint: string | null) => RuleFault): RuleFault {
-  const split = "Make two rules of it.";
+  const split = "Split it into two rules.";
   if (summary.includes("maxDepth")) return fault(`The expression is nested deeper than ${limits.maxDepth} levels.`, split);
   if (summary.includes("maxListElements")) return fault(`The list has more than ${limits.maxListElements} values.`, split);
   if (summary.includes("maxAstNodes")) {

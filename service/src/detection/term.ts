@@ -30,5 +30,5 @@ export const plainTypes: Record<TermType, string> = {
 // Checks a known type now. An attribute's value is checked at run time.
 export function requireType({ type, syntax }: Term, wanted: "number" | "string" | "boolean", operator: string): void {
   if (type === wanted || type === "attribute") return;
-  throw new RuleFault(`\`${operator}\` needs ${plainTypes[wanted]}, and this is ${plainTypes[type]}.`, syntax);
+  throw new RuleFault(`\`${operator}\` needs ${plainTypes[wanted]}, but this is ${plainTypes[type]}.`, syntax);
 }

@@ -136,7 +136,7 @@ export type CaseDocument = Omit<Case, "end_user_is_blocked">;
 
 export type Changed = { document: CaseDocument; events: DomainEvent[] };
 
-// The reason of a change that came without one.
+// The reason that is stored if a change has none.
 export const defaultReasons = { CLOSED: "The case was closed.", OPEN: "The case was reopened." } as const;
 
 type Actor = { name: string; now: string; state_id: string };

@@ -60,7 +60,7 @@ function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-// A number that is not read back as it was written, or not as a number at all.
+// A number that would be read back as another number, or not as a number at all.
 function isUnsafe(value: string | number | boolean): boolean {
   return typeof value === "number" && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER);
 }

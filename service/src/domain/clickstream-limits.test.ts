@@ -70,7 +70,7 @@ test.each<[string, number | undefined, boolean]>([
   ["a13e16e2-20261115", undefined, true],
   ["7f6c1a0e-5f43-4f5c-9d53-6a5a3c1f4a11", undefined, true],
   ["", undefined, true],
-])("signs: session id %s with start %s is off: %s", (id, start, isOff) => {
+])("signs: session id %s with start %s is a sign: %s", (id, start, isOff) => {
   expect(isSessionIdOff(id, start)).toBe(isOff);
 });
 
@@ -82,7 +82,7 @@ test.each<[string, string, boolean]>([
   ["de-DE", "*", false],
   ["iw", "he-IL,he", false],
   ["EN_us", "en", false],
-])("signs: locale %s with Accept-Language %s is off: %s", (locale, accepted, isOff) => {
+])("signs: locale %s with Accept-Language %s is a sign: %s", (locale, accepted, isOff) => {
   expect(isLocaleOff(locale, accepted)).toBe(isOff);
 });
 
@@ -92,7 +92,7 @@ const brands = '"Not:A-Brand";v="8", "Chromium";v="156"';
 
 test.each<[string, { user_agent?: string; brands?: string; platform?: string }, boolean]>([
   ["that match the user agent are fine", { user_agent: windows, brands, platform: '"Windows"' }, false],
-  ["that Firefox leaves out are not missed", { user_agent: firefox }, false],
+  ["that Firefox does not send are fine", { user_agent: firefox }, false],
   ["and user agent may both be absent", {}, false],
   ["with another version are a sign", { user_agent: windows, brands: brands.replace("156", "120") }, true],
   ["with another platform are a sign", { user_agent: windows, brands, platform: '"macOS"' }, true],

@@ -3,7 +3,7 @@ import { withoutId } from "./erasure.ts";
 
 const erase = (id: string, text: string) => withoutId(text, { id, pseudonym: "erased" });
 
-test("erasure: an account that is called like a word of our sentences leaves them as they are", () => {
+test("erasure: erasing an account whose id is a word of our sentences leaves the sentences unchanged", () => {
   const sentence = "Log-ins to 5 accounts failed on one device within an hour.";
   for (const word of ["accounts", "Log", "device", "hour", "5"]) expect(erase(word, sentence)).toBe(sentence);
   expect(erase("accounts", 'The account "accounts" is one of 5 accounts.')).toBe('The account "erased" is one of 5 accounts.');

@@ -52,7 +52,7 @@ function escapeForDatabase(text: string): string {
   return text.replace(/[^\p{L}\p{N}\s]/gu, "\\$&");
 }
 
-// Also finds a word or a number that is not in quotes. For data that may be deleted if in doubt.
+// Also finds a word or a number that is not in quotes. For data that may be deleted when in doubt.
 export function broadPattern(id: string): string {
   return databasePattern(id, { isJson: true, isBroad: true });
 }

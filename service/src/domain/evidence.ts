@@ -102,8 +102,8 @@ function withClaimed<T extends Evidenced>(open: T, finding: Finding): T {
   return after === before ? open : { ...open, details: { ...open.details, claimed_accounts: after } };
 }
 
-// Adds the new one. If there are too many, evidence from the least trusted source is dropped first. Among equals, reports are
-// dropped last, the weakest first, and then the oldest.
+// Adds the new evidence. If there is too much, evidence from the least trusted source is dropped first. Within a source, reports
+// are dropped last, and among the rest the weakest first, then the oldest.
 export function addOccurrence(occurrences: Occurrences, added: Occurrence): Occurrences {
   const kept = Object.values(occurrences);
   while (kept.length >= occurrencesShownMax) {

@@ -116,7 +116,7 @@ export const MeasuredRule = Type.Object(
     }),
     limited_until: Type.Optional(Type.String({ ...Time, description: "When it resumes by itself." })),
     hits_7d: Type.Integer({ description: "Hits today and on the 6 days before, in UTC, while the rule was on." }),
-    shadow_hits_7d: Type.Integer({ description: "The same, while it was in shadow." }),
+    shadow_hits_7d: Type.Integer({ description: "Hits in the same period, while the rule was in shadow." }),
     outcomes_7d: Precision,
     precision: Precision,
   },

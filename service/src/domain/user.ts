@@ -39,8 +39,8 @@ export const attemptLimits = {
 };
 export type AttemptKind = keyof typeof attemptLimits;
 
-// Invisible characters: control and format characters, and those that change the direction of text or are drawn as nothing, as
-// Unicode lists them. The blank Braille pattern is added, because Unicode does not list it.
+// Invisible characters: control and format characters, and those that change the direction of text or are not drawn, as listed by
+// Unicode. The blank Braille pattern is added, because Unicode does not list it.
 const unseen = "\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800";
 
 const emailCharactersMax = 254;

@@ -97,7 +97,7 @@ export const Delivery = Type.Object(
     next_attempt_at: Type.Optional(Time),
     waits_for: Type.Optional(
       Type.Integer({
-        description: "An earlier event of the same case, account or rule. Its message must be delivered or given up first.",
+        description: "An earlier event of the same case, account or rule. Its message must be delivered or abandoned first.",
       }),
     ),
     last_status: Type.Optional(Type.Integer()),

@@ -39,7 +39,7 @@ export class BacktestRunner extends Worker {
       if (!claimed) return idleMs;
       return (await this.#work(claimed)) ? 0 : faultMs;
     } catch (error) {
-      log.error({ err: error }, "the next backtest could not be taken up or ended; it is tried again");
+      log.error({ err: error }, "a backtest could not be claimed or completed and will be retried");
       return faultMs;
     }
   }
@@ -54,7 +54,7 @@ export class BacktestRunner extends Worker {
     };
     const fail = (fault: string) => end({ status: "FAILED", fault, now: clock.now() });
     if (claimed.begun > begunMax) {
-      await fail(`It was begun ${begunMax} times and never came to an end.`);
+      await fail(`The backtest was started ${begunMax} times and never finished.`);
       return true;
     }
     try {
@@ -65,7 +65,7 @@ export class BacktestRunner extends Worker {
       const { tenant_id, backtest_id, begun } = claimed;
       log.error({ err: error, tenant_id, backtest_id }, "a backtest failed");
       if (error instanceof RuleFault) await fail(`The draft is not a rule: ${error.message}`);
-      else if (begun >= begunMax) await fail("It could not be run. The service's log says why.");
+      else if (begun >= begunMax) await fail("The backtest could not be run. The service's log contains the reason.");
       else await end({ status: "QUEUED", begun });
       return false;
     }
@@ -161,7 +161,7 @@ async function hitsOf(draft: Draft, { count, decisions, documents, scoreOf, keyO
 
 function decided(hits: Map<string, Decided>, key: string): Decided {
   const found = hits.get(key);
-  if (!found) throw new Error("a subject of no hit");
+  if (!found) throw new Error("a subject without a hit");
   return found;
 }
 

@@ -133,7 +133,7 @@ test("open: reports each file's type and build time, and names a file that is no
   writeFileSync(good, databases.country);
   writeFileSync(bad, "nothing of the kind");
   expect(Enrichment.open([good]).files).toEqual([{ type: "Simulated-Country", built_at: "2026-11-01T00:00:00.000Z" }]);
-  expect(() => Enrichment.open([good, bad])).toThrow(`${bad} is no MaxMind database`);
+  expect(() => Enrichment.open([good, bad])).toThrow(`${bad} is not a MaxMind database`);
 });
 
 test("enrich: accepts a clock up to 10 minutes ahead; beyond that, the time of receipt is used", () => {

@@ -94,7 +94,7 @@ function readerOf(bytes: Buffer, name: string): Reader<never> {
   try {
     return new Reader<never>(bytes);
   } catch (cause) {
-    throw new Error(`${name} is no MaxMind database`, { cause });
+    throw new Error(`${name} is not a MaxMind database`, { cause });
   }
 }
 

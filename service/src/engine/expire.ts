@@ -50,11 +50,11 @@ export class Expiry extends Worker {
     const today = this.#options.clock.now().slice(0, 10);
     const pass: Pass = { ...this.#options, signal, today };
     // Every process does this, because without these partitions no activity can be stored.
-    const isReady = await attempt(pass, "the partitions to come", () => makePartitions(pass));
+    const isReady = await attempt(pass, "upcoming partitions", () => makePartitions(pass));
     const expired = await holdExpiry(pass.database, (held) => expire(held, pass, this.#sweptOn !== today));
     if (!expired) return isReady ? null : { removed: {}, isWhole: false };
     if (expired.isWhole) this.#sweptOn = today;
-    if (Object.keys(expired.removed).length > 0) pass.log.info({ removed: expired.removed }, "what was past its time is removed");
+    if (Object.keys(expired.removed).length > 0) pass.log.info({ removed: expired.removed }, "expired data was removed");
     return { ...expired, isWhole: expired.isWhole && isReady };
   }
 }
@@ -133,6 +133,6 @@ async function attempt({ log }: Pass, place: string, work: () => Promise<void>):
 }
 
 function failed(log: Logger, error: unknown, place: string): Expired {
-  log.warn({ err: error, place }, "what is past its time could not all be removed; it is tried again");
+  log.warn({ err: error, place }, "a part of the expiry run failed and will be retried");
   return { removed: {}, isWhole: false };
 }

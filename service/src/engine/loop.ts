@@ -43,7 +43,7 @@ export class Engine extends Worker {
         total.opened += opened;
         total.joined += joined;
         if (fault !== undefined)
-          this.#options.log.error({ err: fault, tenant_id: tenantId }, "an activity cannot be scored; it is set aside");
+          this.#options.log.error({ err: fault, tenant_id: tenantId }, "an activity cannot be scored and was set aside");
       }
     }
     onPass(total);
@@ -66,7 +66,7 @@ export class Engine extends Worker {
   }
 
   #failed(error: unknown, tenantId?: string): null {
-    this.#options.log.error({ err: error, tenant_id: tenantId }, "a pass of the engine failed; it is run again");
+    this.#options.log.error({ err: error, tenant_id: tenantId }, "a pass of the engine failed and will be retried");
     return null;
   }
 }

@@ -31,7 +31,7 @@ test("budget: ten typical patterns at five thousand events per second are never 
   }
 });
 
-test("budget: one slow rule is paused, the others go on, and it resumes by itself", () => {
+test("budget: one slow rule is paused and resumes by itself, and the others continue", () => {
   const bench = new Bench();
   const costs = { first: 0.003, slow: 4, last: 0.003 };
   let events = 0;
@@ -60,7 +60,7 @@ test("budget: two hundred slow rules delay one event little, and take at most a 
   expect(bench.spentMs).toBeLessThan(hourMs / 20 + 1_000);
 });
 
-test("budget: rules that are known to be cheap go on beside a hundred slow ones", () => {
+test("budget: rules that are known to be cheap continue next to a hundred slow ones", () => {
   const bench = new Bench();
   const cheap = { first: 0.003, second: 0.003 };
   bench.run(cheap);

@@ -63,7 +63,7 @@ export class WebhookSender extends Worker {
       // A delivered message may unblock the next one about the same resource, so look again soon.
       return taken > 0 ? 20 : restMs;
     } catch (error) {
-      log.error({ err: error }, "webhooks could not be looked after; it is tried again");
+      log.error({ err: error }, "webhook deliveries could not be processed and will be retried");
       return faultMs;
     }
   }
@@ -120,7 +120,7 @@ export class WebhookSender extends Worker {
       if (posted.status === gone) await this.#disable(key);
     } catch (error) {
       // The delivery is retried when its lease expires.
-      log.error({ err: error, ...key, event_id: claimed.event_id }, "a webhook message could not be sent or noted");
+      log.error({ err: error, ...key, event_id: claimed.event_id }, "a webhook message could not be sent or recorded");
       await sleep(faultMs, undefined, { signal: this.signal }).catch(() => {});
     }
   }
@@ -144,7 +144,7 @@ export class WebhookSender extends Worker {
     const reason = `The receiver responded with ${gone} (gone).`;
     const changed = { url: null, types: null, is_enabled: false, disabled_reason: reason, now: clock.now() };
     await database.transaction((tx) => saveWebhook(tx, tenant_id, webhook_id, changed));
-    log.warn({ tenant_id, webhook_id }, "a webhook was switched off, because its receiver is gone");
+    log.warn({ tenant_id, webhook_id }, "a webhook was disabled because its receiver returned 410");
   }
 }
 

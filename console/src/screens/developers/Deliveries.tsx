@@ -9,7 +9,7 @@ import { deliveriesShown, readsOf } from "./reads.ts";
 const looks: Record<WebhookDelivery["state"], { words: string; look: string }> = {
   WAITING: { words: "Waiting", look: "bg-sunken text-soft" },
   DELIVERED: { words: "Delivered", look: "bg-good-soft text-good" },
-  DEAD: { words: "Given up", look: "bg-bad-soft text-bad" },
+  DEAD: { words: "Abandoned", look: "bg-bad-soft text-bad" },
 };
 
 type Props = { of: Webhook; onResend: (body: { event_id?: number }) => void };
@@ -25,7 +25,7 @@ export function Deliveries({ of, onResend }: Props) {
       {read.data?.deliveries.length === 0 && <p className="text-sm text-soft">Nothing has been sent yet.</p>}
       {of.dead + of.waiting > 0 && (
         <Button className="!h-auto justify-self-start py-1.5 !whitespace-normal" onClick={() => onResend({})}>
-          Resend everything waiting or given up
+          Resend all waiting and abandoned messages
         </Button>
       )}
       <ul className="divide-y divide-line" aria-label={`Deliveries to ${of.url}`}>

@@ -12,7 +12,7 @@ const reasonWords: Record<QuarantineEntry["reason"], string> = {
   "unpacked-too-large": "too large when decompressed",
   "too-deep": "nested too deeply",
   "too-many-members": "too many members",
-  "not-json": "no JSON",
+  "not-json": "not JSON",
   "not-an-array": "not a list of events",
   "too-many-events": "too many events at once",
   "not-an-object": "an event that is not an object",

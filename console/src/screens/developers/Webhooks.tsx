@@ -68,7 +68,7 @@ export function Webhooks() {
       {open?.kind === "delete" && (
         <SureDialog title="Delete this webhook?" act="Delete it" isHarsh onClose={close} run={() => remove(open.of)}>
           <p className="font-mono break-all">{open.of.url}</p>
-          <p>Waiting messages will not be sent, and messages that were given up can no longer be resent.</p>
+          <p>Waiting messages will not be sent, and abandoned messages can no longer be resent.</p>
         </SureDialog>
       )}
     </Section>
@@ -157,7 +157,7 @@ function WebhookRow({ of, onAsk }: { of: Webhook; onAsk: (kind: Asked) => void }
       </div>
       <Button look="quiet" className="-ml-3 justify-self-start" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {`Deliveries: ${waiting} waiting, `}
-        <span className={dead > 0 ? "text-bad" : ""}>{dead} given up</span>
+        <span className={dead > 0 ? "text-bad" : ""}>{dead} abandoned</span>
       </Button>
       {isOpen && <Deliveries of={of} onResend={(body) => void resend(body)} />}
     </li>

@@ -206,7 +206,7 @@ export function rulesChart(rules: Rule[]): Chart {
           {
             value: share,
             shown: percent.format(share),
-            words: `${rule.name}: ${percent.format(share)}, ${wrong} of ${all}. Shows the closed cases labelled ${rule.label}`,
+            words: `${rule.name}: ${percent.format(share)}, ${wrong} of ${all}. Shows the closed cases labeled ${rule.label}`,
             leadsTo: { status: "closed" as const, label: rule.label, sort: "changed" as const },
           },
         ],

@@ -81,7 +81,7 @@ function parseEvents(bytes: Buffer): { events: unknown[]; faults: BodyFault[] } 
   const over = events.length - eventsMax;
   if (over <= 0) return { events, faults: [] };
   const { detail } = described("too-many-events");
-  const excess = { ...described("too-many-events"), detail: `${detail} ${over} more came.`, excerpt: "", count: over };
+  const excess = { ...described("too-many-events"), detail: `${detail} ${over} more were dropped.`, excerpt: "", count: over };
   return { events: events.slice(0, eventsMax), faults: [excess] };
 }
 

@@ -180,7 +180,7 @@ function rejectionsOf(reason: QuarantineReason, events: unknown[], receivedAt: s
   const shown = events.slice(0, entriesARequestMax);
   const rest = events.length - shown.length;
   return shown.map((event, index) => {
-    const more = rest > 0 && index === shown.length - 1 ? ` ${rest} more came with it.` : "";
+    const more = rest > 0 && index === shown.length - 1 ? ` The request had ${rest} more such events.` : "";
     const count = more === "" ? 1 : 1 + rest;
     return {
       reason,

@@ -129,7 +129,7 @@ test("quotas: the addresses of one block have a quota together, so none of them 
 
 type Flood = { blocks: number; hosts: number; of: (n: number) => Partial<RecordedActivity> };
 
-// Plays a flood of 1.5 times each host's quota for 12 seconds, and returns which part of their events other visitors keep.
+// Plays a flood of 1.5 times each host's quota for 12 seconds, and returns what share of the other visitors' events is kept.
 function visitorsIn({ blocks, hosts, of }: Flood) {
   let [nowMs, forged] = [0, 0];
   const quotas = quotasOf({ address: { events: 50, names: 5 }, key: { events: 500, names: 200 } }, () => nowMs);

@@ -15,7 +15,7 @@ const quietShare = 1 / 40;
 // The part of the key's quota that each kind of event may use up. The rest is left to the kinds after it, so loud senders cannot
 // take what the others need. Signed events may use all of it, because a forger may have many blocks of IPv6 addresses.
 const shares = { loud: 1 / 4, quiet: 3 / 4, signed: 1 };
-// For packed bodies: bytes after unpacking for each event of a quota.
+// A packed body may unpack to this many bytes for each event of a quota.
 const bytesPerEvent = 2_048;
 
 type Rates = Config["collectorQuotas"]["key"];
@@ -118,8 +118,8 @@ export class CollectorQuotas {
 
   // Decides for each activity of one request whether it is kept. The address's quota is checked first, then the block's, so that
   // what they reject does not use up the key's quota. Signed events first use their account's quota, because the site's server
-  // confirmed their users, and many of them may share an address. An account has a quota, because a forger may have one too. How far
-  // an event may use up the key's quota depends on how loud its account or its block is.
+  // confirmed their users, and many of them may share an address. Accounts have quotas too, because a forger may own an account.
+  // The louder an event's account or block is, the less of the key's quota the event may use up.
   admitterOf(sender: Sender): (activity: RecordedActivity) => boolean {
     const { tenantId } = sender;
     const nowMs = this.#nowMs();

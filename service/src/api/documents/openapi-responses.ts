@@ -60,7 +60,7 @@ export function problemResponses(codes: FailureCode[], more: More = {}): Json {
   );
 }
 
-// Narrows `Problem`: `errors` has entries only on 422, and `current_version` is there only on a version conflict.
+// Narrows `Problem`: `errors` has entries only on 422, and `current_version` is present only on a version conflict.
 function problemSchema(status: number, types: FailureCode[]): Json {
   const conflict: FailureCode = "item-version-conflict";
   const others = types.filter((type) => type !== conflict);

@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 
-// Routing uses the raw segments, so %2F is a slash inside an id and nothing is ever normalised.
+// Routing uses the raw segments, so %2F is a slash inside an id and nothing is ever normalized.
 export type Target = { segments: string[]; query: string };
 
 // Returns null if the target is not a path (OPTIONS *, CONNECT's host). An absolute URL is cut to its path.
@@ -31,7 +31,7 @@ function decode(text: string): string | null {
   }
 }
 
-// Segments that a client or a proxy may have normalised away. No id has this form, in any spelling.
+// Segments that a client or a proxy may have normalized away. No id has this form, in any spelling.
 export function isDotSegment(segment: string): boolean {
   return /^(\.|%2e){1,2}$/i.test(segment) || segment.includes("\\");
 }

@@ -5,7 +5,7 @@ const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10];
 type Series = { operation: string; method: string; status: number; counts: number[]; sum: number };
 
 // Request durations as a Prometheus histogram. The client library's histogram checks the label names on every request, which cost
-// a read as much as its authorisation.
+// a read as much as its authorization.
 export class RequestTimes {
   readonly #series = new Map<string, Map<number, Series>>();
 

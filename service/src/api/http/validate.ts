@@ -101,7 +101,7 @@ function numberFault(schema: Schema, value: unknown): string | null {
 }
 
 const formats: Record<string, { test: (text: string) => boolean; message: string }> = {
-  "date-time": { test: (text) => parseTime(text) !== null, message: "must be a UTC time as YYYY-MM-DDTHH:mm:ss.sssZ" },
+  "date-time": { test: (text) => parseTime(text) !== null, message: "must be a UTC time in the form YYYY-MM-DDTHH:mm:ss.sssZ" },
   ip: { test: (text) => isIP(text) !== 0, message: "must be an IPv4 or IPv6 address" },
 };
 

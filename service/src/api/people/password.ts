@@ -25,7 +25,7 @@ export type Asker = { kind: keyof typeof queues; name: string };
 
 type HashParameters = { memory: number; passes: number; parallelism: number; salt: Buffer; length: number };
 
-// Normalised, because keyboards may encode the same letters differently.
+// Normalized, because keyboards may encode the same letters differently.
 function hashOf(password: string, { salt, length, ...cost }: HashParameters, { kind, name }: Asker): Promise<Buffer> {
   const message = password.normalize("NFC");
   return queues[kind].run(name, () => derive("argon2id", { message, nonce: salt, tagLength: length, ...cost }));

@@ -66,8 +66,8 @@ export function addressOf(people: People, request: IncomingMessage): string | un
   return clientAddress(request, people.trustedProxies);
 }
 
-// Returns who is signed in and what the page needs for it. Whatever the page reads from now on includes every event up to
-// last_event_id.
+// Returns who is signed in, and what the page needs to act for that person. Whatever the page reads from now on includes every
+// event up to last_event_id.
 export async function signedIn(
   { database }: Pick<People, "database">,
   person: Person,
@@ -199,7 +199,7 @@ export async function changePassword(people: People, asked: Asked): Promise<Repl
   const password_hash = isRight ? await savePasswordChange(people, session, { checked, fresh }) : null;
   if (password_hash === null) {
     audit("password change refused", { tenant: session.slug, user_id, address: addressOf(people, asked.request) });
-    throw invalid([{ field: "current", message: "is not the password" }]);
+    throw invalid([{ field: "current", message: "is not your password" }]);
   }
   audit("password changed", { tenant: session.slug, user_id });
   return done([devices.remember(asked.request, { tenant_id, user_id, password_hash })]);

@@ -45,6 +45,6 @@ function options(other: OtherIssuer | null): Reply {
 }
 
 function need(other: OtherIssuer | null): OtherIssuer {
-  if (!other) throw new Failure("item-not-found", "No other issuer is configured.");
+  if (!other) throw new Failure("item-not-found", "No external issuer is configured.");
   return other;
 }

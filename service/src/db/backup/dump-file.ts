@@ -15,7 +15,7 @@ const opening = "casehound backup ";
 const firstLine = Buffer.from(`${opening}${formatVersion}\n`);
 const digestBytes = 32;
 const pieceHeadBytes = 5;
-// Pieces with rows are as small as the network delivers them. Only a header with very many tables is larger.
+// Pieces with rows are small, because each holds one chunk from the network. Only a header with very many tables is large.
 const pieceBytesMax = 16 * 1024 ** 2;
 
 export type DumpedTable = { name: string; columns: string[]; rows: number };

@@ -32,7 +32,7 @@ export async function* dumpDatabase(
         onProgress({ ...progress, rows: progress.rows + rows, bytes: (progress.bytes += bytes.length) });
         yield { kind: "rows", bytes };
       }
-      if (rows !== table.rows) throw new Error(`${table.name} gave ${rows} rows of ${table.rows}`);
+      if (rows !== table.rows) throw new Error(`${table.name} returned ${rows} of ${table.rows} rows`);
       progress.rows += rows;
       yield { kind: "table end", table: table.name, rows };
     }

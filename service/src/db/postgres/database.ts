@@ -8,7 +8,7 @@ export type { Row };
 
 // What the functions of db/ run their statements on: the database itself, or one transaction.
 export type Queryable = { query: <R extends Row>(statement: Statement) => Promise<R[]> };
-// A patient transaction may wait for locks as long as the contract allows. What is still locked then is contended.
+// A patient transaction may wait for locks as long as the contract allows. Rows that are still locked after that are contended.
 export type Transaction = Queryable & { isPatient: boolean };
 
 // The database as one tenant's requests see it. With the tenant lock on, rows of other tenants are invisible.
@@ -32,7 +32,7 @@ const awayCodes = /^(08|53|57P|58|25P03|25006)/;
 const awayMessages = /connection|timeout expired|client was closed|not queryable/i;
 
 // Used directly, it sees every tenant. The engine, the collector, sign-in and the command line use it this way. Work for a single
-// tenant goes through `of`.
+// tenant goes through `forTenant`.
 export class Database implements TenantDatabase {
   readonly #address: DatabaseAddress;
   readonly #writersMax: number;
@@ -155,7 +155,7 @@ export class Database implements TenantDatabase {
       return result;
     } catch (error) {
       tx.end();
-      // A successful rollback shows that the connection is alive. A failed one ends it, which also rolls back.
+      // A successful rollback shows that the connection is alive. If it fails, the connection is closed, which rolls back too.
       const isAlive = await send(client, unprepared("rollback")).then(
         () => true,
         () => false,

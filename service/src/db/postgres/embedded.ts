@@ -261,7 +261,8 @@ export class EmbeddedPostgres {
     await Promise.race([exited, sleep(stopTimeoutMs, undefined, { ref: false })]);
   }
 
-  // Blocked by processes of a killed PostgreSQL, which exit once they notice, or by another server that is about to give up.
+  // Whether another server keeps ours from starting: processes of a killed PostgreSQL, which exit once they notice, or a server
+  // that is about to give up.
   #isBlocked(): boolean {
     return /still in use|Is another postmaster/.test(this.#ownLog());
   }

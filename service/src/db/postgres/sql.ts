@@ -16,7 +16,7 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Statem
   );
 }
 
-// For the few statements whose text is assembled, from our own pieces only.
+// For the few statements whose text is assembled. The pieces must be our own text, never a caller's.
 export function statement(text: string, values: unknown[]): Statement {
   let name = names.get(text);
   if (name === undefined) {
