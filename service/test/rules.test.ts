@@ -151,7 +151,7 @@ const faults: [name: string, change: Record<string, unknown>, field: string, mes
     "sentence",
     "There is no field `device.accounts` (line 1, column 8).",
   ],
-  ["an expression that is not a boolean", { expression: "device.accounts_1h + 1" }, "expression", "A rule is true or false"],
+  ["an expression that is not a boolean", { expression: "device.accounts_1h + 1" }, "expression", "A rule must be true or false"],
 ];
 
 test.each(faults)(
