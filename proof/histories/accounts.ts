@@ -10,14 +10,17 @@ export const factsOfAccount = (flags: Partial<Record<string, unknown>>, updatedA
 const timeIn = (facts: string) => facts.slice(flagNames.length + 1);
 
 // Matches changes of an account to log entries. An entry has no marker but an actor and a time, and the account shows the same
-// time with the marker. A change that nobody saw is matched to the actor's earliest change without a response. If it was another
+// time with the marker. Entries with the same actor, time and flags look the same: the account may then show the marker of any of
+// them. A change that nobody saw is matched to the actor's earliest change without a response. If it was another
 // one, that one began even later, so no correct history is reported as wrong.
-export function matchAccounts(calls: Call[]) {
+export function matchAccounts(calls: Call[], log: LogEntry[]) {
+  const alike = countAlike(log);
   const shownFacts = factsOfMarkers(calls);
   const known = new Map<string, Deed[]>();
   const unseen = new Map<string, Deed[]>();
   const flags = new Map<string, Flags>();
   const updated = new Map<string, string>();
+  const markersByLooks = new Map<string, string[]>();
   const violations: string[] = [];
   for (const call of calls.toSorted((a, b) => a.begin - b.begin)) {
     const { deed } = call;
@@ -28,8 +31,10 @@ export function matchAccounts(calls: Call[]) {
     else if (deed.outcome === "unknown") push(unseen, `${account} ${actor} ${sent}`, deed);
   }
 
-  const markerOf = ({ resource: { id }, actor, occurred_at, data = {} }: LogEntry, facts: string): string => {
-    const seen = known.get(`${id} ${actor} ${occurred_at}`) ?? [];
+  const markerOf = (entry: LogEntry, facts: string): string => {
+    const { resource, actor, occurred_at, data = {} } = entry;
+    const { id } = resource;
+    const seen = known.get(seenKey(entry)) ?? [];
     // Two changes at the same moment are distinguished by the flags after them. One that nobody saw may be among them.
     const right = seen.findIndex(({ marker }) => shownFacts.get(marker) === facts);
     const unanswered = () => unseen.get(`${id} ${actor} ${flagsText(data)}`)?.shift();
@@ -37,26 +42,54 @@ export function matchAccounts(calls: Call[]) {
     return deed?.marker ?? `nobody's, of ${actor} at ${occurred_at}`;
   };
 
+  // The markers of all calls that look like the entry, matched or not.
+  const markersLike = (entry: LogEntry, facts: string): string[] => {
+    const looks = looksOf(entry, facts);
+    const found = markersByLooks.get(looks) ?? (known.get(seenKey(entry)) ?? []).map(({ marker }) => marker);
+    markersByLooks.set(looks, found);
+    return found.filter((marker) => shownFacts.get(marker) === facts);
+  };
+
   const changeOf = (entry: LogEntry): Change => {
     const { id } = entry.resource;
-    const before = flags.get(id) ?? { is_blocked: false, is_quarantined: false, is_fraudulent: false };
-    const after = { ...before, ...entry.data };
-    flags.set(id, after);
+    const after = flagsAfter(flags, entry);
     if ((updated.get(id) ?? "") > entry.occurred_at)
       violations.push(
         `time runs backwards from ${updated.get(id)}: event ${entry.event_id} of account ${id}, ${entry.occurred_at}`,
       );
     updated.set(id, entry.occurred_at);
     const facts = factsOfAccount(after, entry.occurred_at);
+    const isUnclear = (alike.get(looksOf(entry, facts)) ?? 0) > 1;
+    const orElse = isUnclear ? markersLike(entry, facts) : [];
     const marker = markerOf(entry, facts);
     const sets = [
-      { register: registerOf.account(id), value: marker, facts },
+      { register: registerOf.account(id), value: marker, facts, orElse },
       { register: registerOf.isBlocked(id), value: after.is_blocked },
     ];
-    return { position: entry.event_id, visibleAt: entry.event_id, marker, sets };
+    return { position: entry.event_id, visibleAt: entry.event_id, marker, sets, isUnclear };
   };
 
   return { changeOf, violations };
+}
+
+const seenKey = ({ resource, actor, occurred_at }: LogEntry) => `${resource.id} ${actor} ${occurred_at}`;
+const looksOf = (entry: LogEntry, facts: string) => `${seenKey(entry)} ${facts}`;
+
+function flagsAfter(flags: Map<string, Flags>, { resource: { id }, data }: LogEntry): Flags {
+  const before = flags.get(id) ?? { is_blocked: false, is_quarantined: false, is_fraudulent: false };
+  const after = { ...before, ...data };
+  flags.set(id, after);
+  return after;
+}
+
+function countAlike(log: LogEntry[]): Map<string, number> {
+  const flags = new Map<string, Flags>();
+  const counts = new Map<string, number>();
+  for (const entry of log.filter(({ resource }) => resource.type === "end_user_account")) {
+    const looks = looksOf(entry, factsOfAccount(flagsAfter(flags, entry), entry.occurred_at));
+    counts.set(looks, (counts.get(looks) ?? 0) + 1);
+  }
+  return counts;
 }
 
 function factsOfMarkers(calls: Call[]): Map<string, string> {

@@ -17,7 +17,7 @@ export const factsOfCase = (status: string, changedAt: string) => `${status} ${c
 // cases, times never go backwards, and it yields the states that the cases show in the end.
 export function readChain({ calls, log, cases }: History): Chain {
   const chain: Chain = { changes: [], openings: new Map(), versions: 0, violations: [] };
-  const accounts = matchAccounts(calls);
+  const accounts = matchAccounts(calls, log);
   const versions = new Map<string, number>();
   const openCases = new Map<string, string>();
   let expectedId = log[0]?.event_id ?? 1;

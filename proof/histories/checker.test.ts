@@ -206,3 +206,42 @@ test("checker: of two changes of one account at one moment, the one without a re
   got(made.log[1]).occurred_at = got(made.log[2]).occurred_at;
   expect(check(made).violations).toEqual([]);
 });
+
+// A change that waits for a lock gets the time of the one before it, so a change without a response may look exactly like the
+// next change of the same client. Either may have been applied first.
+test.each([
+  ["before", ["cut", "kept"]],
+  ["after", ["kept", "cut"]],
+])("checker: a change without a response may be applied just %s one that looks the same", (_when, order) => {
+  const made = new MadeHistory();
+  made.makeAccount("a");
+  made.report("a", "report");
+  const changes = new Map(order.map((marker) => [marker, made.changeAccount("a", marker, { is_blocked: true })]));
+  const [first, second] = made.log.slice(-2);
+  Object.assign(got(first), { occurred_at: got(second).occurred_at });
+  const kept = got(changes.get("kept"));
+  const facts = got(changes.get(order[1] ?? "")).sights[0]?.facts;
+  Object.assign(got(kept.sights[0]), { facts });
+  const cut = got(changes.get("cut"));
+  Object.assign(cut, { begin: 0, end: Infinity, sights: [], deed: { ...got(cut.deed), outcome: "unknown" } });
+  if (order[1] === "kept") {
+    made.put("case-1", "close", { status: "CLOSED", version: 1 });
+    made.readAccount("a");
+  }
+  expect(check(made).violations).toEqual([]);
+});
+
+test("checker: of changes that look the same, none may be seen once another one has replaced them", () => {
+  const made = new MadeHistory();
+  made.makeAccount("a");
+  const cut = made.changeAccount("a", "cut", { is_blocked: true });
+  made.changeAccount("a", "kept", { is_blocked: true });
+  got(made.log[1]).occurred_at = got(made.log[2]).occurred_at;
+  const early = made.readAccount("a");
+  Object.assign(cut, { end: Infinity, sights: [], deed: { ...got(cut.deed), outcome: "unknown" } });
+  made.changeAccount("a", "later", { is_blocked: false });
+  const late = made.readAccount("a");
+  expect(check(made).violations).toEqual([]);
+  move(early, late.end + 1);
+  expect(check(made).violations).toEqual([expect.stringMatching(/^stale: ACCOUNT-GET a/)]);
+});

@@ -49,6 +49,7 @@ function checkDeed(deeds: Deeds, marker: string, { group, own }: Both): void {
     if (claimed && !isSame(claimed.deed, own)) report("lost or forked");
   } else if (bound.length > 0 && own.length === 0) report("lost");
   if (own.length > 1) showTogether(report, own);
+  if (own.some(({ isUnclear }) => isUnclear)) return;
   deeds.operations.push(...operationsOf({ group, own }, bound, unknown));
 }
 

@@ -43,9 +43,19 @@ export type FinalCase = { account: string; states: FinalState[] };
 
 export type History = { calls: Call[]; log: LogEntry[]; cases: Map<string, FinalCase> };
 
+// `orElse`: other values that the register may have instead, if the log does not tell which of several changes this is.
+export type Setting = Sight & { orElse?: Value[] };
+
 // One log entry that changed something, with the registers it set. All changes of one transaction become visible with its last
-// one.
-export type Change = { position: number; visibleAt: number; marker: string; sets: Sight[]; made?: MadeVersion };
+// one. `isUnclear`: the entry may belong to another call that looks the same.
+export type Change = {
+  position: number;
+  visibleAt: number;
+  marker: string;
+  sets: Setting[];
+  made?: MadeVersion;
+  isUnclear?: boolean;
+};
 
 export const registerOf = {
   case: (caseId: string) => `case/${caseId}`,

@@ -7,15 +7,16 @@ export class Registers {
   readonly #spans = new Map<string, Map<Value, Spans>>();
 
   constructor(changes: Change[]) {
-    const current = new Map<string, Spans>();
+    const current = new Map<string, Spans[]>();
     for (const { visibleAt, sets } of changes.toSorted((a, b) => a.visibleAt - b.visibleAt)) {
-      for (const { register, value } of sets) {
-        const before = current.get(register);
-        if (before) before.ends[before.ends.length - 1] = visibleAt - 1;
-        const spans = this.#spansOf(register, value);
-        spans.starts.push(visibleAt);
-        spans.ends.push(Infinity);
-        current.set(register, spans);
+      for (const { register, value, orElse = [] } of sets) {
+        for (const { ends } of current.get(register) ?? []) ends[ends.length - 1] = visibleAt - 1;
+        const opened = [...new Set([value, ...orElse])].map((each) => this.#spansOf(register, each));
+        for (const { starts, ends } of opened) {
+          starts.push(visibleAt);
+          ends.push(Infinity);
+        }
+        current.set(register, opened);
       }
     }
   }
