@@ -24,7 +24,9 @@ export type Event = { event_id: number; type: string; occurred_at: string; actor
 
 export type Session = { session_id: string; session_status: "ACTIVE" | "FINISHED"; website_account_id?: string; device_id?: string; started_at: string; last_activity_at: string; ended_at: string | null; activities: number; page_views: number; accounts: number; is_webdriver: boolean; ips: (string)[]; user_agent?: string; client?: { sdk?: string; locale?: string; zone_offset_minutes?: number; screen?: string; viewport?: string; referrer?: string; session_started_at?: string } };
 
-export type ScoredActivity = { activity_id: string; type: string; origin: "server" | "browser"; source: "page" | "verified_session" | "server"; occurred_at: string; received_at: string; website_account_id?: string; claimed_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; page_url?: string; page_title?: string; signs?: (string)[]; attributes?: Record<string, string | number | boolean>; score: number; log_odds?: number; rules: (string)[]; prediction_id?: string; case_id?: string };
+export type ScoredActivity = { activity_id: string; type: string; origin: "server" | "browser"; source: "page" | "verified_session" | "server"; occurred_at: string; received_at: string; website_account_id?: string; claimed_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; page_url?: string; page_title?: string; signs?: (string)[]; amount?: number; currency?: string; payee_id?: string; order_id?: string; instrument?: Instrument; status?: "attempted" | "approved" | "declined"; attributes?: Record<string, string | number | boolean>; score: number; log_odds?: number; rules: (string)[]; prediction_id?: string; case_id?: string };
+
+export type Instrument = { type?: string; bin?: string; last4?: string; fingerprint?: string };
 
 export type AccountLink = { kind: "device" | "ip"; value: string; first_seen: string; last_seen: string; shared_with: number };
 
@@ -48,7 +50,7 @@ export type EndUserAccountChange = { is_blocked?: boolean; is_quarantined?: bool
 
 export type ActivityBatch = { activities: (Activity)[] };
 
-export type Activity = { activity_id: string; type: string; occurred_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; attributes?: Record<string, string | number | boolean> };
+export type Activity = { activity_id: string; type: string; occurred_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; amount?: number; currency?: string; payee_id?: string; order_id?: string; instrument?: Instrument; status?: "attempted" | "approved" | "declined"; attributes?: Record<string, string | number | boolean> };
 
 export type Rule = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string; is_limited: boolean; limited_until?: string; hits_7d: number; shadow_hits_7d: number; outcomes_7d: Precision; precision: Precision };
 

@@ -134,6 +134,17 @@ const bad: Record<string, unknown[]> = {
   device_id: [null, "", 7, "x".repeat(129)],
   ip: [null, "", "localhost", "256.1.1.1", "1.2.3", "203.0.113.9/24", 7],
   user_agent: [null, 7, ["a"]],
+  amount: [null, "12.5", 1e16, -1e16, true],
+  currency: [null, "", "eur", "EURO", "E1R", 978],
+  payee_id: [null, "", 7, "x".repeat(129)],
+  order_id: [null, "", 7, "x".repeat(129)],
+  instrument: [null, [], "card"],
+  "instrument.type": [null, "", "x".repeat(33), 7],
+  "instrument.bin": [null, "12345", "123456789", "41111a", 411111],
+  "instrument.last4": [null, "123", "12345", 1234],
+  "instrument.fingerprint": [null, "", "x".repeat(129), "4111111111111111", "4111 1111 1111 1111", 7],
+  "instrument.number": ["4111111111111111"],
+  status: [null, "", "APPROVED", "refunded", 1],
   attributes: [null, [], "x", 7],
   "attributes.x": [null, {}, [], ["a"], { y: 1 }, "a\0"],
   received_at: ["2026-05-01T10:00:00.000Z"],
@@ -144,9 +155,8 @@ test.each(Object.entries(bad))(
   "POST activities 422: an invalid %s rejects the whole batch, and is reported with its position",
   async (name, values) => {
     const tenant = await newTenant();
-    const place = name.includes(".")
-      ? (value: unknown) => ({ attributes: { ok: 1, x: value } })
-      : (value: unknown) => ({ [name]: value });
+    const [outer = "", inner] = name.split(".");
+    const place = (value: unknown) => ({ [outer]: inner === undefined ? value : { [inner]: value } });
     expect(values.length).toBeGreaterThan(0);
     for (const value of values) {
       const batch = [activity(), activity(), activity(), activity(place(value)), activity()];

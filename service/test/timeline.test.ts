@@ -48,6 +48,29 @@ beforeAll(async () => {
   tenant = await TestTenant.create(service.current);
 });
 
+test("GET activities 200: shows a payment's members as they were sent, and nothing of them where there were none", async () => {
+  const own = await TestTenant.create(service.current);
+  const payment = {
+    amount: 12.5,
+    currency: "EUR",
+    payee_id: "shop-7",
+    order_id: "order-1",
+    instrument: { type: "card", bin: "411111", last4: "1111", fingerprint: "fp_1" },
+    status: "declined",
+  };
+  const base = { type: "payment", occurred_at: new Date().toISOString(), website_account_id: "user-1" };
+  const activities = [
+    { ...base, ...payment, activity_id: "with" },
+    { ...base, activity_id: "without", attributes: { amount: 3 } },
+  ];
+  expect((await own.call("POST", "/activities", { body: { activities } })).status).toBe(202);
+  await expect.poll(async () => (await read<Activities>(own, "/activities")).activities.length, { timeout: 20_000 }).toBe(2);
+  const shown = (await read<Activities>(own, "/activities")).activities;
+  expect(shown.find((each) => each.activity_id === "with")).toMatchObject(payment);
+  const without = shown.find((each) => each.activity_id === "without") ?? {};
+  expect(Object.keys(payment).filter((name) => name in without)).toEqual([]);
+});
+
 test("GET session 200: returns the state, times, device, addresses and what the browser says about itself", async () => {
   const id = `s/${randomUUID()} ${hostile}`;
   await makeSession(tenant, id, { account: "user-s", startedMinutes: 50, lastMinutes: 10 });

@@ -6,7 +6,7 @@ import {
   type TimelineRow,
 } from "../db/timeline.ts";
 import { unknownAccount } from "../domain/account.ts";
-import type { BrowserFacts } from "../domain/activity.ts";
+import type { BrowserFacts, Payment } from "../domain/activity.ts";
 import type { CaseDocument } from "../domain/case.ts";
 import type { StoredDecision } from "../domain/decision.ts";
 import { notFound } from "../domain/failure.ts";
@@ -32,8 +32,9 @@ export function given<T extends object>(members: T): { [name in keyof T]?: NonNu
 
 export function showActivity(row: TimelineRow): ScoredActivity {
   // Stored with the activity and by the engine.
-  const { attributes, browser, source } = JSON.parse(row.document) as {
+  const { attributes, browser, source, payment } = JSON.parse(row.document) as {
     attributes?: ScoredActivity["attributes"];
+    payment?: Payment;
     browser?: BrowserFacts;
     source?: string;
   };
@@ -48,7 +49,9 @@ export function showActivity(row: TimelineRow): ScoredActivity {
     occurred_at: row.occurred_at,
     received_at: row.received_at,
     ...given({ website_account_id, claimed_account_id, session_id, device_id, ip }),
-    ...given({ user_agent, page_url, page_title, signs, attributes }),
+    ...given({ user_agent, page_url, page_title, signs }),
+    ...payment,
+    ...given({ attributes }),
     score: row.score,
     ...given({ log_odds: l }),
     rules: Object.keys(r),

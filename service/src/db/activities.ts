@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { BrowserFacts } from "../domain/activity.ts";
+import { paymentOf, type BrowserFacts } from "../domain/activity.ts";
 import type { Source } from "../domain/source.ts";
 import { advisoryLocks } from "./postgres/advisory-locks.ts";
 import { codeOf, type Queryable } from "./postgres/database.ts";
@@ -82,7 +82,7 @@ export async function appendScored(tx: Queryable, tenantId: string, given: Score
   await tx.query(sql`
     insert into activities (
       tenant_id, received_at, id_key, occurred_at, score, origin, type, activity_id, website_account_id, session_id, device_id,
-      ip, agent_key, prediction_id, case_id, claimed_account_id, document, decision
+      ip, agent_key, prediction_id, case_id, claimed_account_id, order_id, document, decision
     )
     select ${tenantId}::uuid, s.*
     from unnest(
@@ -101,6 +101,7 @@ export async function appendScored(tx: Queryable, tenantId: string, given: Score
       ${plainArray(column((each) => each.prediction_id))}::uuid[],
       ${plainArray(column((each) => each.case_id))}::uuid[],
       ${column((each) => each.claimed_account_id ?? null)}::text[],
+      ${column((each) => each.activity.order_id ?? null)}::text[],
       string_to_array(${joinJson(column((each) => documentOf(each)))}, chr(1)),
       string_to_array(${joinJson(column((each) => each.decision))}, chr(1))
     ) as s`);
@@ -145,6 +146,7 @@ function documentOf({ activity, source }: ScoredActivity): string {
   const { session_id, attributes, claimed_at, browser } = activity;
   return JSON.stringify({
     attributes,
+    payment: paymentOf(activity),
     claimed_at,
     browser: session_id === undefined ? browser : browser && changing(browser),
     ...(source === "verified_session" && { source }),

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { RecordedActivity } from "../domain/activity.ts";
+import { paymentOf, type RecordedActivity } from "../domain/activity.ts";
 import { isObject } from "../domain/raw-value.ts";
 import type { Queryable } from "./postgres/database.ts";
 import { insertParcel, insertParcels, parcelEventsMax, unpackParcel } from "./parcels.ts";
@@ -20,8 +20,19 @@ export function uuidOf(hex: string): string {
 }
 
 // The content that identifies a repeated activity. The time of receipt and a corrected clock are not part of it.
-function contentOf({ type, occurred_at, claimed_at, website_account_id, session_id, device_id, attributes }: RecordedActivity) {
-  const same = [type, claimed_at ?? occurred_at, website_account_id, session_id, device_id, attributes];
+function contentOf(activity: RecordedActivity) {
+  const { type, occurred_at, claimed_at, website_account_id, session_id, device_id, attributes } = activity;
+  const payment = paymentOf(activity);
+  // Activities without a payment hash as they did before there were payments, so that a repetition is still recognised.
+  const same = [
+    type,
+    claimed_at ?? occurred_at,
+    website_account_id,
+    session_id,
+    device_id,
+    attributes,
+    ...(payment ? [payment] : []),
+  ];
   return Number.parseInt(hash("sha256", JSON.stringify(same), "hex").slice(0, 8), 16) | 0;
 }
 

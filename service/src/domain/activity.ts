@@ -31,6 +31,48 @@ const AttributeValue = Type.Union([
   Type.Boolean(),
 ]);
 
+const Instrument = Type.Object(
+  {
+    type: Type.Optional(Type.String({ minLength: 1, maxLength: 32, description: "For example `card`, `iban` or `wallet`." })),
+    bin: Type.Optional(Type.String({ pattern: "^[0-9]{6,8}$", description: "The first 6 to 8 digits of a card." })),
+    last4: Type.Optional(Type.String({ pattern: "^[0-9]{4}$" })),
+    fingerprint: Type.Optional(
+      Type.String({
+        maxLength: 128,
+        // Rejects what looks like a card number, so that nobody stores one by mistake.
+        pattern: "^(?![0-9 -]{12,23}$)[^\\r\\n]+$",
+        description: "Your provider's stable id of the instrument. A card number is rejected.",
+      }),
+    ),
+  },
+  { additionalProperties: false, $id: "Instrument", description: "What was paid with." },
+);
+
+export const paymentStatuses = ["attempted", "approved", "declined"] as const;
+
+// The members that describe a payment. Each may be absent.
+export const paymentMembers = {
+  amount: Type.Optional(
+    Type.Number({
+      minimum: -1e15,
+      maximum: 1e15,
+      description: "In units of `currency`, for example 12.5. It takes precedence over the attributes `amount` and `value`.",
+    }),
+  ),
+  currency: Type.Optional(
+    Type.String({
+      pattern: "^[A-Z]{3}$",
+      description: "ISO 4217, for example EUR. Amounts are compared only within one currency.",
+    }),
+  ),
+  payee_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: "Who receives the money: a shop, a terminal, a beneficiary." }),
+  ),
+  order_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: "Chargebacks can be labelled by it." })),
+  instrument: Type.Optional(Instrument),
+  status: Type.Optional(Type.Enum([...paymentStatuses])),
+};
+
 export const Activity = Type.Object(
   {
     activity_id: Type.String({
@@ -50,6 +92,7 @@ export const Activity = Type.Object(
         description: `Any length is accepted. Only the first ${userAgentCharactersMax.toLocaleString("en")} characters are kept.`,
       }),
     ),
+    ...paymentMembers,
     attributes: Type.Optional(
       Type.Unsafe<Record<string, string | number | boolean>>({
         type: "object",
@@ -64,6 +107,7 @@ export const Activity = Type.Object(
   { additionalProperties: false, $id: "Activity" },
 );
 export type Activity = Static<typeof Activity>;
+export type Payment = Pick<Activity, keyof typeof paymentMembers>;
 
 export const ActivityBatch = Type.Object(
   { activities: Type.Array(Activity, { minItems: 1, maxItems: 1000 }) },
@@ -111,6 +155,13 @@ export type RecordedActivity = Activity & {
   claimed_at?: string;
   browser?: BrowserFacts;
 };
+
+// Returns the members that describe the payment, or undefined if there are none.
+export function paymentOf({ amount, currency, payee_id, order_id, instrument, status }: Payment): Payment | undefined {
+  const all = { amount, currency, payee_id, order_id, instrument, status };
+  const given = Object.entries(all).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? undefined : (Object.fromEntries(given) as Payment);
+}
 
 // Returns what is kept of an erased account's pending activity. Reports are kept, because they were accepted and must become a
 // case, but only with what the case shows.

@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { sessionIdleMs } from "./activity.ts";
+import { paymentMembers, sessionIdleMs } from "./activity.ts";
 import { Time } from "./field.ts";
 import { Score } from "./finding.ts";
 import { ClaimedAccount, SourceName } from "./source.ts";
@@ -66,6 +66,7 @@ export const ScoredActivity = Type.Object(
     page_url: Text,
     page_title: Text,
     signs: Type.Optional(Type.Array(Type.String(), { description: "Weak signs that something about the browser is off." })),
+    ...paymentMembers,
     attributes: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
     score: Score,
     log_odds: Type.Optional(

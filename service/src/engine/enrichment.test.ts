@@ -158,6 +158,13 @@ test("enrich: the value is the first number among the attributes amount, value a
   for (const [attributes, value] of told) expect(bare.enrich(activity({ attributes })).value).toBe(value);
 });
 
+test("enrich: the member amount takes precedence over the attributes, and is never negative as a value", () => {
+  const attributes = { amount: 12.5 };
+  expect(bare.enrich(activity({ amount: 7, attributes })).value).toBe(7);
+  expect(bare.enrich(activity({ amount: 0, attributes })).value).toBe(0);
+  expect(bare.enrich(activity({ amount: -3, attributes })).value).toBe(0);
+});
+
 const webkit = "AppleWebKit/537.36 (KHTML, like Gecko)";
 const people = {
   "Chrome Windows": `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webkit} Chrome/131.0.0.0 Safari/537.36`,

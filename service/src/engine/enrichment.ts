@@ -70,7 +70,7 @@ export class Enrichment {
       os: agent.os,
       isBotAgent: agent.isBot,
       isDisposableEmail: domain !== "" && domain.length <= 253 && this.#domains.get(domain),
-      value: valueOf(attributes),
+      value: valueOf(activity),
     };
   }
 
@@ -106,7 +106,8 @@ export function timeOf({ occurred_at, received_at }: RecordedActivity): number {
   return occurred > received + clockToleranceMs || occurred < countedRange.from ? received : occurred;
 }
 
-function valueOf(attributes: RecordedActivity["attributes"]): number {
+function valueOf({ amount, attributes }: RecordedActivity): number {
+  if (amount !== undefined) return Math.max(amount, 0);
   for (const name of ["amount", "value", "_value"]) {
     const value = attributes?.[name];
     if (typeof value === "number" && Number.isFinite(value)) return Math.max(value, 0);
