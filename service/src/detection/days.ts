@@ -5,13 +5,14 @@ import { countedRange } from "../domain/metric.ts";
 export const daysKept = 30;
 const dayMs = 24 * 60 * 60 * 1000;
 
-// `n`: payments. `sum`: their amounts, of one currency. `frauds`: activities that are known as fraud. `fresh`: accounts that were
-// new there. `high`, `higher`: amounts with z above 2 and above 3. `z`: the largest z.
-type Column = "n" | "sum" | "frauds" | "fresh" | "high" | "higher" | "z";
+// `n`: payments that were not declined. `sum`: their amounts, of one currency. `declined`: declined payments. `frauds`: activities
+// that are known as fraud. `fresh`: accounts that were new there. `high`, `higher`: amounts that are 2 and 3 deviations above the
+// account's mean. `z`: the largest number of deviations.
+type Column = "n" | "sum" | "declined" | "frauds" | "fresh" | "high" | "higher" | "z";
 type Added = Partial<Record<Column, number>>;
 export type Days = { day: number } & Partial<Record<Column, number[]>>;
 
-const columns: readonly Column[] = ["n", "sum", "frauds", "fresh", "high", "higher", "z"];
+const columns: readonly Column[] = ["n", "sum", "declined", "frauds", "fresh", "high", "higher", "z"];
 
 export function newDays(): Days {
   return { day: 0 };
@@ -65,13 +66,14 @@ export function daysSinceFraud(days: Days | undefined, at: number): number | nul
   return null;
 }
 
-// Payments and known frauds by day, the newest first, from the day that is `from` days before `at`.
-export function dailyFrauds(days: Days, at: number, from: number): { n: number; frauds: number }[] {
-  const first = days.day - dayOf(at) + from;
-  return Array.from({ length: Math.max(daysKept - Math.max(first, 0), 0) }, (_, each) => {
-    const index = Math.max(first, 0) + each;
-    return { n: valueAt(days, "n", index), frauds: valueAt(days, "frauds", index) };
-  });
+// Payments and known frauds by day, from the day of `at` backwards.
+export function dailyFrauds(days: Days, at: number): { n: number; frauds: number }[] {
+  if (!isCounted(at)) return [];
+  const first = days.day - dayOf(at);
+  return Array.from({ length: daysKept }, (_, ago) => ({
+    n: valueAt(days, "n", first + ago),
+    frauds: valueAt(days, "frauds", first + ago),
+  }));
 }
 
 function isCounted(at: number): boolean {
