@@ -86,9 +86,9 @@ export type QuarantineEntry = { quarantine_id: string; received_at: string; reas
 
 export type QuarantineCount = { day: string; reason: "bad-gzip" | "unpacked-too-large" | "too-deep" | "too-many-members" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "over-quota" | "wrong-hash" | "foreign-tenant-id"; count: number };
 
-export type Tenant = { tenant_name: string; tenant_id: string; client_id?: string; clickstream_app_id: string; allowed_origins: (string)[]; ip_policy: "full" | "truncate" | "hash"; url_parameters: (string)[]; retention_days?: number; identity_verification: "off" | "observe" | "required"; created_at: string };
+export type Tenant = { tenant_name: string; tenant_id: string; client_id?: string; clickstream_app_id: string; allowed_origins: (string)[]; ip_policy: "full" | "truncate" | "hash"; url_parameters: (string)[]; retention_days?: number; identity_verification: "off" | "observe" | "required"; time_zone: string; created_at: string };
 
-export type TenantChange = { allowed_origins?: (string)[]; ip_policy?: "full" | "truncate" | "hash"; url_parameters?: (string)[]; retention_days?: number; identity_verification?: "off" | "observe" | "required" };
+export type TenantChange = { allowed_origins?: (string)[]; ip_policy?: "full" | "truncate" | "hash"; url_parameters?: (string)[]; retention_days?: number; identity_verification?: "off" | "observe" | "required"; time_zone?: string };
 
 export type RotateAuthSecret = { revoke_now?: boolean };
 

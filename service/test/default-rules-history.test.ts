@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { insertAccount } from "../src/db/accounts.ts";
+import { saveLinks } from "../src/db/links.ts";
 import { insertOutcomes, type Outcome } from "../src/db/outcomes.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import { accountSubject } from "../src/domain/activity.ts";
@@ -135,6 +136,32 @@ test("rule linked_fraud: a shared device whose state was removed after a quiet p
   const last = await stage.playLast([{ ...other, website_account_id: "a", type: "login_succeeded" }]);
   expect(last.features).toMatchObject({ "device.confirmed_frauds_90d": 1, "device.accounts_total": 5 });
   expect(last.rules).toEqual([]);
+});
+
+test("rule linked_fraud: a kiosk with a thousand users is not guilty, however many of them committed fraud", async () => {
+  const stage = await Stage.open();
+  const { database, tenantId } = stage.tenant;
+  const users = Array.from({ length: 1_000 }, (_, n) => `user-${n}`);
+  const seen = { kind: "account-device" as const, b: "shared", first_seen: stage.at(0), last_seen: stage.at(1) };
+  await database.transaction((tx) =>
+    saveLinks(
+      tx,
+      tenantId,
+      users.map((a) => ({ ...seen, a })),
+    ),
+  );
+  await decided(stage, "user-0", "CONFIRMED_FRAUD");
+  const one = await stage.playLast([other]);
+  expect(one.features).toMatchObject({ "device.confirmed_frauds_90d": 1, "device.accounts_total": 1_000 });
+  expect(one.features).not.toHaveProperty("device.fraud_share_90d");
+  const outcomes = users.slice(1, 340).map((website_account_id): Outcome => {
+    const verdict = { case_version: 2, disposition: "CONFIRMED_FRAUD", decided_at: stage.at(10), decided_by: "somebody" };
+    return { ...verdict, case_id: randomUUID(), subject: accountSubject(website_account_id), website_account_id };
+  });
+  await database.transaction((tx) => insertOutcomes(tx, tenantId, outcomes));
+  const many = await stage.playLast([{ ...other, website_account_id: "another", minute: 70 }]);
+  expect(many.features).toMatchObject({ "device.confirmed_frauds_90d": 340, "device.accounts_total": 1_000 });
+  expect([one.rules, many.rules]).toEqual([[], []]);
 });
 
 test("rule linked_fraud: the account's own fraud, a false alarm, or a page view is not enough", async () => {

@@ -1,18 +1,29 @@
 import {
   newAccountFacts,
   newSessionFacts,
+  newSharedFacts,
   type AccountFacts,
   type DeviceFacts,
   type Entity,
-  type SessionFacts,
+  type SharedFacts,
+  type ValueFacts,
 } from "../src/detection/entity.ts";
 import { observe, type Observed } from "../src/detection/features.ts";
 import { loginValues, suspectHeld } from "../src/detection/habits.ts";
 import { Ring } from "../src/detection/ring.ts";
-import { isOfItsSource, kindOf, type AccountFlags, type EnrichedActivity, type Scene } from "../src/detection/scene.ts";
+import {
+  isOfItsSource,
+  isPayment,
+  kindOf,
+  type AccountFlags,
+  type EnrichedActivity,
+  type Scene,
+} from "../src/detection/scene.ts";
 import { sparse } from "../src/detection/vector.ts";
 import type { BrowserFacts, RecordedActivity } from "../src/domain/activity.ts";
 import { blockOf } from "../src/domain/address.ts";
+import { bumpFraud, newDays, type Days } from "../src/detection/days.ts";
+import { labelledNames, sharedBy } from "../src/engine/names.ts";
 
 type Enriched = Omit<EnrichedActivity, "activity" | "at" | "network">;
 // An activity at the given minute of the world, with what its address and user agent say. `facts` are those of the browser.
@@ -67,6 +78,19 @@ export class SmallWorld {
     suspectHeld(this.#entity<AccountFacts>(`account:${account}`, newAccountFacts(event.at)).facts, event);
   }
 
+  // As a label does that becomes known later.
+  label({ known: _known, ...deed }: Deed, by: 1 | -1 = 1): void {
+    const { activity, at } = enrich(deed);
+    for (const [kind, name] of labelledNames(activity, ringKey)) {
+      const known = this.#known.get(`${kind}:${name}`) as Entity<{ days?: Days }> | undefined;
+      if (known) bumpFraud((known.facts.days ??= newDays()), at, by);
+    }
+  }
+
+  #shared(kind: string, name: string | undefined, at: number): Entity<SharedFacts> | null {
+    return name === undefined ? null : this.#entity(`${kind}:${name}`, newSharedFacts(at));
+  }
+
   #scene(event: EnrichedActivity, given: Known): Scene {
     const { website_account_id: account, device_id: device, ip, session_id: session, type } = event.activity;
     const isLinked = isOfItsSource(event.activity) && account !== undefined && device !== undefined;
@@ -74,6 +98,8 @@ export class SmallWorld {
     const isNewPair = isLinked && !this.#known.has(pair);
     if (isLinked) this.#known.set(pair, true);
     const { confirmed = 0, falsePositives = 0, onDevice = 0, tenantHasBrowser = false, ...flags } = given;
+    const inSession = session === undefined ? null : this.#once(`session:${session}`, () => newSessionFacts(event.at));
+    const named = sharedBy(event, ringKey, inSession?.client ?? event.activity.browser);
     const noFlags = { is_blocked: false, is_quarantined: false, is_fraudulent: false };
     return {
       event,
@@ -96,7 +122,18 @@ export class SmallWorld {
             },
       ip: ip === undefined ? null : this.#entity(`ip:${ip}`, null),
       network: type.startsWith("login_") && event.network !== "" ? this.#entity(`network:${event.network}`, null) : null,
-      session: session === undefined ? null : this.#once<SessionFacts>(`session:${session}`, () => newSessionFacts(event.at)),
+      session: inSession,
+      payment: isPayment(event)
+        ? {
+            payee: this.#shared("payee", named.payee, event.at),
+            instrument: this.#shared("instrument", named.instrument, event.at),
+            totals: this.#entity<ValueFacts>("value:payments", { logins: 0 }).facts,
+          }
+        : null,
+      mailbox: this.#shared("mailbox", named.mailbox, event.at),
+      look: this.#shared("look", named.look, event.at),
+      subnet: this.#shared("block", named.block, event.at),
+      timeZone: "Europe/Berlin",
       block: null,
       signups: type === "signup" && ip?.includes(":") ? this.#entity(`signups:${blockOf(ip)}`, null) : null,
       isNewPair,
@@ -119,7 +156,7 @@ export class SmallWorld {
 }
 
 function enrich({ minute, facts, ...deed }: Omit<Deed, "known">): EnrichedActivity {
-  const { country = "", asn = 0, lat = null, lon = null, value = 0, os = "", browser = "", ...rest } = deed;
+  const { country = "", asn = 0, lat = null, lon = null, value = deed.amount ?? 0, os = "", browser = "", ...rest } = deed;
   const { isBotAgent = false, isDisposableEmail = false, source: _source, claimed: _claimed, ...sent } = rest;
   const at = worldBegan + Math.round(minute * 60_000);
   const time = new Date(at).toISOString();

@@ -5,13 +5,19 @@ import { TestTenant, expectProblem, useService, type Options } from "./harness.t
 
 const service = useService({ roles: new Set(["api"]) });
 
-type Settings = { allowed_origins: string[]; ip_policy: string; url_parameters: string[]; retention_days?: number | null };
+type Settings = {
+  allowed_origins: string[];
+  ip_policy: string;
+  url_parameters: string[];
+  retention_days?: number | null;
+  time_zone?: string;
+};
 
 async function settingsOf(tenant: TestTenant): Promise<Settings> {
   const settings = (await tenant.call("GET", "/tenants")).json.data as Settings;
-  const { allowed_origins, ip_policy, url_parameters, retention_days = null } = settings;
+  const { allowed_origins, ip_policy, url_parameters, retention_days = null, time_zone } = settings;
   expect(settings.retention_days).not.toBeNull();
-  return { allowed_origins, ip_policy, url_parameters, retention_days };
+  return { allowed_origins, ip_policy, url_parameters, retention_days, ...(time_zone !== undefined && { time_zone }) };
 }
 
 function updatesOf(tenant: TestTenant) {
@@ -22,7 +28,7 @@ function updatesOf(tenant: TestTenant) {
     order by event_id`);
 }
 
-const defaults = { allowed_origins: [], ip_policy: "full", url_parameters: [], retention_days: null };
+const defaults = { allowed_origins: [], ip_policy: "full", url_parameters: [], retention_days: null, time_zone: "UTC" };
 
 test("PUT tenants 200: any setting can be changed, the others stay, and the response equals GET", async () => {
   const tenant = await TestTenant.create(service.current);
@@ -34,6 +40,7 @@ test("PUT tenants 200: any setting can be changed, the others stay, and the resp
     { retention_days: 3650 },
     { retention_days: 1 },
     { retention_days: 0 },
+    { time_zone: "America/New_York" },
   ];
   let expected: Settings = defaults;
   for (const change of changes) {
@@ -109,6 +116,9 @@ const refusals: [string, Options, string[]][] = [
   ["a retention of more than ten years", { body: { retention_days: 3651 } }, ["retention_days"]],
   ["a retention in a string", { body: { retention_days: "30" } }, ["retention_days"]],
   ["a fractional retention", { body: { retention_days: 1.5 } }, ["retention_days"]],
+  ["an unknown time zone", { body: { time_zone: "Europe/Nowhere" } }, ["time_zone"]],
+  ["an offset as the time zone", { body: { time_zone: "+02:00" } }, ["time_zone"]],
+  ["a time zone that is too long", { body: { time_zone: "E".repeat(65) } }, ["time_zone"]],
   ["an unknown policy", { body: { ip_policy: "none" } }, ["ip_policy"]],
   ["members that cannot be set", { body: { tenant_name: "other", app_key: "x", ip_policy: "hash" } }, ["tenant_name", "app_key"]],
   ["null as origins and policy", { body: { allowed_origins: null, ip_policy: null } }, ["allowed_origins", "ip_policy"]],
@@ -160,6 +170,8 @@ test("cli: tenant update changes what is given, prints the tenant, and adds an e
     "q",
     "--retention-days",
     "30",
+    "--time-zone",
+    "Europe/Berlin",
   ]);
   expect(done.code, done.err).toBe(0);
   const settings = {
@@ -167,6 +179,7 @@ test("cli: tenant update changes what is given, prints the tenant, and adds an e
     ip_policy: "truncate",
     url_parameters: ["q"],
     retention_days: 30,
+    time_zone: "Europe/Berlin",
   };
   expect(JSON.parse(done.out)).toMatchObject({ tenant_name: tenant.slug, ...settings });
   expect(await settingsOf(tenant)).toEqual(settings);

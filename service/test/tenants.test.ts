@@ -41,6 +41,7 @@ test("GET tenants 200: returns exactly the fields of the caller's tenant", async
       allowed_origins: [],
       ip_policy: "full",
       identity_verification: "off",
+      time_zone: "UTC",
       url_parameters: [],
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     },

@@ -28,6 +28,7 @@ export function shownTenant(tenant: TenantRow, clientId: string | undefined): Te
     url_parameters: tenant.url_parameters,
     ...(tenant.retention_days !== null && { retention_days: tenant.retention_days }),
     identity_verification: tenant.identity_verification,
+    time_zone: tenant.time_zone,
     created_at: tenant.created_at,
   };
 }
@@ -99,6 +100,7 @@ export const tenantOperations: Operation[] = [
       ip_policy: "truncate",
       url_parameters: ["utm_source"],
       retention_days: 30,
+      time_zone: "Europe/Berlin",
     },
     handle: update,
   }),

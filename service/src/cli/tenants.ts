@@ -31,13 +31,14 @@ const actor = "command line";
 function readChange(options: Options): TenantChange {
   const [origins, parameters] = [texts(options, "origin"), texts(options, "url-parameter")];
   const [policy, days] = [textOption(options, "ip-policy"), textOption(options, "retention-days")];
-  const verification = textOption(options, "identity-verification");
+  const [verification, zone] = [textOption(options, "identity-verification"), textOption(options, "time-zone")];
   const change = {
     ...(origins && { allowed_origins: origins }),
     ...(policy !== undefined && { ip_policy: policy }),
     ...(parameters && { url_parameters: parameters }),
     ...(days !== undefined && { retention_days: readDays(days) }),
     ...(verification !== undefined && { identity_verification: verification }),
+    ...(zone !== undefined && { time_zone: zone }),
   };
   try {
     validate(schema, change, tenantChangeFaults);
@@ -119,7 +120,7 @@ export const tenantCommands: Command[] = [
   {
     name: "tenant update",
     usage:
-      "tenant update <slug> [--origin <origin>]... [--ip-policy <policy>] [--retention-days <days>] [--identity-verification <setting>]",
+      "tenant update <slug> [--origin <origin>]... [--ip-policy <policy>] [--retention-days <days>] [--identity-verification <setting>] [--time-zone <zone>]",
     summary: "changes the given settings; a list replaces the previous one",
     positionals: { min: 1, max: 1 },
     options: {
@@ -130,6 +131,7 @@ export const tenantCommands: Command[] = [
         type: "string",
         describe: "days to keep raw activity: 1 to 3650, or default to use RETENTION_DAYS",
       },
+      "time-zone": { type: "string", describe: "the zone in which hours and weekends are counted, such as Europe/Berlin" },
       "identity-verification": {
         type: "string",
         describe: "whether pages must prove which user is signed in: off, observe or required",

@@ -10,6 +10,7 @@ export type Turn = {
   ip_policy: "full" | "truncate" | "hash";
   ip_key: Uint8Array;
   identity_verification: "off" | "observe" | "required";
+  time_zone: string;
   // The kinds of activity that the tenant's servers report, each with the last day it was reported.
   told: Record<string, string>;
   // Of the latest sessions reported by servers: how many there are, in how many a browser sent events, and when one last did.
@@ -21,7 +22,7 @@ export type Turn = {
 // Returns null if another engine has the tenant's turn. The turn is held until the transaction ends.
 export async function claimTurn(tx: Queryable, tenantId: string): Promise<Turn | null> {
   const [row] = await tx.query<Turn>(sql`
-    select t.ip_policy, t.ip_key, t.identity_verification, e.told, e.tied_sessions, e.heard_sessions, e.browser_at
+    select t.ip_policy, t.ip_key, t.identity_verification, t.time_zone, e.told, e.tied_sessions, e.heard_sessions, e.browser_at
     from engine_turns as e
     join tenants as t using (tenant_id)
     where e.tenant_id = ${tenantId}

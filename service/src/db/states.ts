@@ -3,8 +3,20 @@ import type { Queryable } from "./postgres/database.ts";
 import { uuidOf } from "./inbox.ts";
 import { joinJson, plainArray, sql } from "./postgres/sql.ts";
 
-export const entityKinds = ["account", "device", "ip", "network", "value"] as const;
+export const entityKinds = [
+  "account",
+  "device",
+  "ip",
+  "network",
+  "value",
+  "payee",
+  "instrument",
+  "mailbox",
+  "look",
+  "block",
+] as const;
 export type EntityKind = (typeof entityKinds)[number];
+export type EntityNames = Partial<Record<EntityKind, ReadonlySet<string>>>;
 export type EntityId = { kind: EntityKind; key: string };
 export type StoredState = EntityId & { ring: Uint8Array; facts: string };
 

@@ -38,7 +38,7 @@ export async function insertTenant(tx: Queryable, tenant: NewTenant): Promise<bo
 
 export async function findTenant(database: Queryable, slug: string): Promise<TenantRow | undefined> {
   const [row] = await database.query<TenantRow>(sql`
-    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, created_at
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, time_zone, created_at
     from tenants
     where slug = ${slug}`);
   return row;
@@ -48,7 +48,7 @@ const tenantsListedMax = 1_000;
 
 export async function listTenants(database: Queryable): Promise<TenantRow[]> {
   return database.query<TenantRow>(sql`
-    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, created_at
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, time_zone, created_at
     from tenants
     order by slug
     limit ${tenantsListedMax}`);
@@ -81,7 +81,7 @@ export async function findTenantsByKeys(database: Queryable, keys: string[], now
 // Does not block foreign-key checks on the tenant, because every write makes one.
 export async function lockTenant(tx: Queryable, slug: string): Promise<TenantRow | undefined> {
   const [row] = await tx.query<TenantRow>(sql`
-    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, created_at
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, time_zone, created_at
     from tenants
     where slug = ${slug}
     for no key update`);
@@ -95,7 +95,8 @@ export async function saveTenant(tx: Queryable, tenant: TenantRow): Promise<void
       ip_policy = ${tenant.ip_policy},
       url_parameters = ${tenant.url_parameters},
       retention_days = ${tenant.retention_days},
-      identity_verification = ${tenant.identity_verification}
+      identity_verification = ${tenant.identity_verification},
+      time_zone = ${tenant.time_zone}
     where tenant_id = ${tenant.tenant_id}`);
 }
 

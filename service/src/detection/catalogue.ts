@@ -1,37 +1,19 @@
-// Every value that a rule can read. The compiler, the explanations, the reference for rule authors and the stored feature vectors
-// are derived from this one table. A field that does not apply to an event has its type's zero, or `never`.
-export type FieldType = "number" | "string" | "boolean" | "map";
+import { flag, never, number, ring, text, type FeatureValue, type Field } from "./field.ts";
+import { entryFields, paymentFields } from "./payment-catalogue.ts";
 
-export type Field = {
-  // Two characters, 0-9 and a-z. Stored decisions identify the field by its code, so a code is never changed and never reused. A
-  // new field gets a code that no field ever had, wherever in the table it is.
-  code: string;
-  name: string;
-  type: FieldType;
-  // A few words, as an investigator would put it.
-  plain: string;
-  description: string;
-  // Counted over the entity's last 64 events. The count never exceeds 64, so a higher threshold could never be met.
-  isRing?: true;
-};
-
-// The value of a field such as "minutes since" if the event in question has never happened.
-export const never = 999_999;
-export const ringSize = 64;
-
-type Words = [code: string, name: string, plain: string, description: string];
-const field = (type: FieldType, ...[code, name, plain, description]: Words): Field => ({ code, name, type, plain, description });
-const number = (...words: Words): Field => field("number", ...words);
-const ring = (...words: Words): Field => ({ ...number(...words), isRing: true });
-const flag = (...words: Words): Field => field("boolean", ...words);
-const text = (...words: Words): Field => field("string", ...words);
+export { never, ringSize, type FeatureValue, type Field, type FieldType } from "./field.ts";
 
 const signedUp = "Distinct accounts that signed up. A sign-up that both a server and a page report counts once.";
 
 const eventFields: Field[] = [
   text("00", "event.type", "Activity", "The activity's type, for example `login_succeeded` or `custom:add_to_cart`."),
   text("01", "event.origin", "Sent by", "`server` or `browser`."),
-  number("02", "event.value", "Amount", "The attribute `amount`, `value` or `_value`; 0 if there is none."),
+  number(
+    "02",
+    "event.value",
+    "Amount",
+    "The amount or, without one, the attribute `amount`, `value` or `_value`; 0 if there is none.",
+  ),
   text("03", "event.country", "Country of the address", "Two letters, looked up by the address; empty if not known."),
   number("04", "event.asn", "Network number", "The address's autonomous system; 0 if not known."),
   text("05", "event.browser", "Browser", "From the user agent; empty if not known."),
@@ -270,6 +252,8 @@ const otherFields: Field[] = [
   ),
 ];
 
+// Every value that a rule can read. The compiler, the explanations, the reference for rule authors and the stored feature vectors
+// are derived from this one table. A field that does not apply to an event has its type's zero, or `never`.
 export const fields: readonly Field[] = [
   ...eventFields,
   ...accountFields,
@@ -277,14 +261,16 @@ export const fields: readonly Field[] = [
   ...addressFields,
   ...sessionFields,
   ...otherFields,
+  ...paymentFields,
+  ...entryFields,
 ];
 
-export type FeatureValue = string | number | boolean;
 // Values by field name, without those that equal their field's zero. `event.attributes` is not included, because the event holds
 // it.
 export type Features = Record<string, FeatureValue>;
 
-export function zeroOf({ type, name }: Field): FeatureValue {
+export function zeroOf({ type, name, zero }: Field): FeatureValue {
+  if (zero !== undefined) return zero;
   if (name === "session.gap_spread") return 9;
   // The value in nearly all decisions, and in all that were stored before sources existed.
   if (name === "event.source") return "server";

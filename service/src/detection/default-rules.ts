@@ -15,7 +15,7 @@ const isStrangersLogin = `(event.type == "login_failed" || ((account.device_is_n
 
 // Raise this in a release that changes a default rule. When the release starts, each tenant gets the new definition of the rules
 // that nobody has edited, as a new version by `system`. Only new tenants get rules that are added here.
-export const defaultsVersion = 4;
+export const defaultsVersion = 5;
 
 // The rules of a new tenant. They were chosen by reasoning and tuned on simulated shops. Once a tenant edits a rule, releases no
 // longer change it.
@@ -119,6 +119,18 @@ const takeover: DefaultRule[] = [
       "The log-in came too soon after one from another place. Speed of travel: {account.travel_kmh} km/h. Minutes since another country: {account.minutes_since_other_country}. The device is new or unknown.",
     label: "Account Takeover",
     weight: 3.2,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "dormant_account",
+    name: "Unusual log-in to a dormant account",
+    // Many owners come back with a new phone. So this rule adds to an unusual log-in, and opens no case by itself.
+    expression: `event.type == "login_succeeded" && account.days_since_last_login >= 180 && login.ratio >= 1 && (account.device_is_new || !device.is_known) && (account.country_is_new || account.asn_is_new)`,
+    sentence:
+      "The account was silent for {account.days_since_last_login} days. Then somebody logged in from a new device and a new network. New country: {account.country_is_new}.",
+    label: "Account Takeover",
+    weight: 1.2,
     about: "account",
     state: "on",
   },
@@ -231,10 +243,11 @@ const history: DefaultRule[] = [
     state: "on",
   },
   {
-    // On a device that many people share, as in a library, one fraud says nothing about the other accounts.
+    // On a device that many people share, as in a library, one fraud says nothing about the other accounts. At 1,000 accounts the
+    // device is shared by everybody, and how many more there are is not known.
     rule_id: "linked_fraud",
     name: "Device of a confirmed fraud",
-    expression: `device.confirmed_frauds_90d >= 1 && device.accounts_total <= 3 * device.confirmed_frauds_90d && (event.type in ["login_succeeded", "signup"] || ${isMoney} || ${isChange})`,
+    expression: `device.confirmed_frauds_90d >= 1 && device.accounts_total <= 3 * device.confirmed_frauds_90d && device.accounts_total < 1000 && (event.type in ["login_succeeded", "signup"] || ${isMoney} || ${isChange})`,
     sentence:
       "Other accounts on this device with a fraud confirmed in the last 90 days: {device.confirmed_frauds_90d}. All accounts on the device: {device.accounts_total}.",
     label: "Synthetic",

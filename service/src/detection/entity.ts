@@ -1,5 +1,8 @@
 import { hash } from "node:crypto";
 import type { BrowserFacts } from "../domain/activity.ts";
+import type { Money } from "./amounts.ts";
+import type { Continuity } from "./continuity.ts";
+import { newDays, type Days } from "./days.ts";
 import type { Ring } from "./ring.ts";
 
 // What is known about an entity besides its ring. It is kept small, because the row is written with every event of the entity.
@@ -21,6 +24,21 @@ export type AccountFacts = {
   held?: HeldLogin[];
   // The day of the last log-in that was counted among the log-ins of all accounts, in days since 1970.
   sharedDay?: number;
+  // The last log-in that became a habit. A stranger's log-in does not end an account's silence.
+  lastLogin?: number;
+  payments?: PaymentFacts;
+  // Known frauds, declined payments and unusual amounts by day.
+  days?: Days;
+};
+export type PaymentFacts = {
+  last: number;
+  // The order of the last payment, because one order may be reported as attempted and then as approved.
+  order?: string;
+  // By currency.
+  money: Record<string, Money>;
+  // The payees and instruments that the account has used, as hashes of four characters each. The last used ones come last.
+  payees: string;
+  instruments: string;
 };
 // `until` is when the log-in may become a habit. The counts are the account's at the time of the log-in.
 export type HeldLogin = {
@@ -60,6 +78,8 @@ export type Crowds = { crowd?: Crowd; fleet?: Crowd };
 export type DeviceFacts = Crowds & {
   first: number;
   accounts: number;
+  // Known frauds by day.
+  days?: Days;
   // How many accounts unverified pages named on the device.
   claimed?: number;
   // The accounts that a server reported on this device, and when.
@@ -67,8 +87,19 @@ export type DeviceFacts = Crowds & {
 };
 // Facts about an address, a network or a block of addresses. Null if no page was seen there.
 export type AddressFacts = Crowds | null;
-// For a value that log-ins share: how many of all log-ins had it.
-export type ValueFacts = { logins: number };
+// For a value that log-ins share: how many of all log-ins had it. `days` counts all payments of the tenant, under a name of their
+// own.
+export type ValueFacts = { logins: number; days?: Days };
+// Something that accounts share: a payee, an instrument, a shape of mailboxes, a look of browsers or a block of addresses.
+export type SharedFacts = {
+  first: number;
+  last: number;
+  // How many accounts were new there in all.
+  fresh: number;
+  days: Days;
+  // The accounts of an instrument, as hashes of four characters each.
+  accounts?: string;
+};
 
 export type SessionFacts = {
   // What the browser said about itself in its first event.
@@ -103,6 +134,8 @@ export type SessionFacts = {
   ratio: LoginRatio | null;
   // The key of the account that the ratio belongs to.
   ratioOf: string | null;
+  // The network, country, agent and screen with which the session began, and since when they differ.
+  continuity: Continuity | null;
 };
 
 export type LoginRatio = { total: number; history: number; parts: [name: string, logOdds: number][] };
@@ -140,7 +173,12 @@ export function newSessionFacts(at: number): SessionFacts {
     isNewCountry: false,
     ratio: null,
     ratioOf: null,
+    continuity: null,
   };
+}
+
+export function newSharedFacts(at: number): SharedFacts {
+  return { first: at, last: at, fresh: 0, days: newDays() };
 }
 
 const countsMax = 12;

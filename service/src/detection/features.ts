@@ -1,8 +1,21 @@
 import type { BrowserFacts } from "../domain/activity.ts";
 import { hostOf, siteOf } from "../domain/address.ts";
+import { valueRatio } from "./amounts.ts";
 import { never } from "./catalogue.ts";
+import { follow, readContinuity } from "./continuity.ts";
 import { addTie, tieKey, type AccountFacts, type LoginRatio, type SessionFacts } from "./entity.ts";
-import { countOncePerDay, heldAt, learnLogin, loginValues, ratioOfLogin, settleHeld, shortKey } from "./habits.ts";
+import { observeEntry } from "./entry.ts";
+import {
+  countOncePerDay,
+  daysSinceLogin,
+  heldAt,
+  learnLogin,
+  loginValues,
+  ratioOfLogin,
+  settleHeld,
+  shortKey,
+} from "./habits.ts";
+import { observePayment, readFrauds } from "./payments.ts";
 import { ringHash, shortRingHash } from "./ring-hash.ts";
 import { countryNumber, type RingEntry } from "./ring.ts";
 import { isSensitive, isValue, kindBits, kindOf, type EnrichedActivity, type Scene } from "./scene.ts";
@@ -11,7 +24,6 @@ import { contextOf, type RuleContext } from "./vector.ts";
 import { countWindows, windows } from "./windows.ts";
 
 const valuesMax = 16;
-const valuesMin = 3;
 const timesMax = 32;
 const gapsMin = 8;
 // Events that a page records this close together are one action of its user.
@@ -40,6 +52,8 @@ export function observe(scene: Scene): Observed {
   if (ip) countWindows(context.ip, windows.ip, ip.ring, at, except);
   if (signups) countWindows(context.ip, windows.signups, signups.ring, at, except);
   if (network) countWindows(context.network, windows.network, network.ring, at, except);
+  observePayment(context, scene);
+  observeEntry(context, scene);
   const fresh = isLogin && scene.account ? ratioOfLogin(scene.account.facts, loginValues(event), scene.shares, at) : null;
   if (session) updateSession(session, event, scene.ringKey);
   if (session) readSession(context, event, session, fresh);
@@ -153,7 +167,13 @@ function readDevice(into: Values, scene: Scene, device: NonNullable<Scene["devic
   into["accounts_total"] = Math.min(facts.accounts + (source === "page" ? (facts.claimed ?? 0) : 0), accountsMax);
   into["confirmed_frauds"] = confirmed;
   into["confirmed_frauds_90d"] = confirmedRecently;
+  into["fraud_share_90d"] = facts.accounts >= accountsMax ? 0 : share(confirmedRecently, facts.accounts);
+  readFrauds(into, facts.days, at, [28]);
   countWindows(into, windows.device, ring, at, except);
+}
+
+function share(part: number, whole: number): number {
+  return part === 0 ? 0 : Math.min(Math.round((part / Math.max(whole, 1)) * 100) / 100, 1);
 }
 
 function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene["account"]>, except: number): void {
@@ -178,6 +198,8 @@ function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene[
   into["value_ratio"] = valueRatio(facts.values, event.value);
   into["minutes_since_sensitive_change"] = facts.sensitive === 0 || facts.sensitive > at ? never : minutes(at - facts.sensitive);
   into["reports"] = facts.reports;
+  readFrauds(into, facts.days, at, [7, 14, 28]);
+  if (activity.type === "login_succeeded") into["days_since_last_login"] = daysSinceLogin(facts, at);
   into["confirmed_frauds"] = account.confirmed;
   into["false_positives"] = account.falsePositives;
   countWindows(into, windows.account, account.ring, at, except);
@@ -210,6 +232,7 @@ function readSession(context: RuleContext, event: EnrichedActivity, session: Ses
   into["inputs"] = session.inputs ?? 0;
   into["began_on_new_device"] = session.isNewDevice;
   into["began_in_new_country"] = session.isNewCountry;
+  readContinuity(into, session.continuity, at);
   readGaps(into, session.times);
 }
 
@@ -227,6 +250,7 @@ function readGaps(into: Values, times: number[]): void {
 function updateSession(session: SessionFacts, event: EnrichedActivity, ringKey: string): void {
   const { activity, at } = event;
   const { type, browser, origin } = activity;
+  session.continuity = follow(session.continuity, event);
   session.started = Math.min(session.started, at);
   session.last = Math.max(session.last, at);
   session.events++;
@@ -283,13 +307,4 @@ function learn(facts: AccountFacts, scene: Scene): void {
 // If the autonomous system is unknown, a log-in's network is a block of addresses.
 function isBlock(network: string): boolean {
   return network.includes("/");
-}
-
-function valueRatio(values: number[], value: number): number {
-  if (values.length < valuesMin || value <= 0) return 0;
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const high = sorted[middle] ?? 0;
-  const median = sorted.length % 2 === 1 ? high : ((sorted[middle - 1] ?? 0) + high) / 2;
-  return median > 0 ? Math.round((value / median) * 100) / 100 : 0;
 }

@@ -33,6 +33,7 @@ export function settleHeld({ facts, flags, confirmed, falsePositives }: Account,
     if (isFraud || isFlagged || !(isOver || isCleared)) return !isOver;
     held.taught = valueKinds.filter((kind) => !Object.hasOwn(facts.seen[kind], held.values[kind]));
     addHabit(facts, held.values);
+    noteLogin(facts, held.at);
     return true;
   });
   if (rest.length > 0) facts.held = rest;
@@ -84,7 +85,10 @@ export function learnLogin({ facts, confirmed, falsePositives }: Account, event:
   const { at, country, lat, lon } = event;
   const values = loginValues(event);
   learnPlace(facts, { at, country, lat, lon });
-  if (seen.ratio.total < unusualMin) return addHabit(facts, values);
+  if (seen.ratio.total < unusualMin) {
+    noteLogin(facts, at);
+    return addHabit(facts, values);
+  }
   const held = stillHeld(facts);
   if (held.some((each) => valueKinds.every((kind) => each.values[kind] === values[kind]))) return;
   const until = believedTime(event) + dayMs * Math.min(seen.ratio.total, holdDaysMax);
@@ -137,6 +141,18 @@ export function shortKey(text: string): string {
   hash = Math.imul(hash, 0x85ebca6b);
   hash ^= hash >>> 13;
   return (hash >>> 0 || 1).toString(36);
+}
+
+function noteLogin(facts: AccountFacts, at: number): void {
+  facts.lastLogin = Math.max(facts.lastLogin ?? at, at);
+}
+
+// How many days before `at` the last log-in was that became a habit. Otherwise a thief who logs in twice would not find a dormant
+// account the second time. 0 if there is none, or if it is less than a day ago.
+export function daysSinceLogin({ lastLogin, last }: AccountFacts, at: number): number {
+  // States from before this time was stored have only the place of the last log-in.
+  const before = lastLogin ?? last?.at;
+  return before === undefined ? 0 : Math.max(Math.floor((at - before) / dayMs), 0);
 }
 
 function addHabit(facts: AccountFacts, values: LoginValues): void {

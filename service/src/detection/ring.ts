@@ -49,6 +49,11 @@ export class Ring {
     return this.#length;
   }
 
+  // Whether something was added since the ring was loaded.
+  get isChanged(): boolean {
+    return this.#isOwn;
+  }
+
   // The kinds of all entries, as a set of bits.
   get kinds(): number {
     let kinds = 0;

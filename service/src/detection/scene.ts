@@ -1,6 +1,6 @@
 import type { RecordedActivity } from "../domain/activity.ts";
 import type { Source } from "../domain/source.ts";
-import type { AccountFacts, AddressFacts, DeviceFacts, Entity, SessionFacts } from "./entity.ts";
+import type { AccountFacts, AddressFacts, DeviceFacts, Entity, SessionFacts, SharedFacts, ValueFacts } from "./entity.ts";
 import type { LoginShares } from "./login-ratio.ts";
 import { claimBit } from "./ring.ts";
 
@@ -41,6 +41,12 @@ export type Scene = {
   // The block of addresses, if an unverified page named an account.
   block: Entity<AddressFacts> | null;
   session: SessionFacts | null;
+  // What a payment names, and all payments of the tenant. Null if the activity is no payment.
+  payment: { payee: Entity<SharedFacts> | null; instrument: Entity<SharedFacts> | null; totals: ValueFacts } | null;
+  // What a sign-up or a log-in shares with those of other accounts, if a server reported it.
+  mailbox: Entity<SharedFacts> | null;
+  look: Entity<SharedFacts> | null;
+  subnet: Entity<SharedFacts> | null;
   // Whether the account was never active on the device before.
   isNewPair: boolean;
   tenantHasBrowser: boolean;
@@ -50,6 +56,8 @@ export type Scene = {
   shares: LoginShares;
   // The tenant's key, with which names are hashed in rings.
   ringKey: string;
+  // The tenant's time zone, an IANA name.
+  timeZone: string;
 };
 export type AccountFlags = { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean };
 
@@ -74,6 +82,19 @@ export function isSensitive(type: string): boolean {
 
 export function isValue(type: string): boolean {
   return valueTypes.has(type);
+}
+
+// Whether a server reported a payment in the members of its own. Activity with no more than an amount among its attributes is
+// scored as it was before those members existed.
+export function isPayment({ activity, source }: Pick<EnrichedActivity, "activity" | "source">): boolean {
+  const { type, amount, currency, payee_id, order_id, instrument, status } = activity;
+  const isGiven = (amount ?? currency ?? payee_id ?? order_id ?? instrument ?? status) !== undefined;
+  return isGiven && source === "server" && isValue(type);
+}
+
+// Whether a server reported that somebody signed up or got in. Anybody can cause a failed log-in.
+export function isEntry({ activity: { type }, source }: EnrichedActivity): boolean {
+  return source === "server" && (type === "signup" || type === "login_succeeded");
 }
 
 // Whether the session belongs to the account that the activity names. Anybody can cause a failed log-in to any account, and some

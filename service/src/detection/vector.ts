@@ -1,6 +1,20 @@
 import { fields, zeroOf, type FeatureValue, type Features, type Field } from "./catalogue.ts";
 
-const groups = ["event", "account", "device", "ip", "network", "session", "login", "tenant"] as const;
+const groups = [
+  "event",
+  "account",
+  "device",
+  "ip",
+  "network",
+  "session",
+  "login",
+  "tenant",
+  "payee",
+  "instrument",
+  "mailbox",
+  "look",
+  "block",
+] as const;
 type Group = (typeof groups)[number];
 
 export type Attributes = Record<string, FeatureValue>;
@@ -47,7 +61,27 @@ const zeros = {
   session: zerosOf("session"),
   login: zerosOf("login"),
   tenant: zerosOf("tenant"),
+  payee: zerosOf("payee"),
+  instrument: zerosOf("instrument"),
+  mailbox: zerosOf("mailbox"),
+  look: zerosOf("look"),
+  block: zerosOf("block"),
 };
+
+// Most events have none of these, so their zeros are shared until a value is set.
+const seldomGroups = ["payee", "instrument", "mailbox", "look", "block"] as const;
+type SeldomGroup = (typeof seldomGroups)[number];
+for (const group of seldomGroups) Object.freeze(zeros[group]);
+
+// Returns the group's values, to be set.
+export function valuesToSet(context: RuleContext, group: SeldomGroup): Values {
+  if (context[group] === zeros[group]) context[group] = { ...zeros[group] };
+  return context[group];
+}
+
+function isSeldom(group: Group): group is SeldomGroup {
+  return seldomGroups.some((each) => each === group);
+}
 
 export function findPlace(name: string): FieldSlot | undefined {
   return placeByName.get(name);
@@ -64,11 +98,18 @@ export function contextOf(features: Features, attributes: Attributes): RuleConte
     session: { ...zeros.session },
     login: { ...zeros.login },
     tenant: { ...zeros.tenant },
+    payee: zeros.payee,
+    instrument: zeros.instrument,
+    mailbox: zeros.mailbox,
+    look: zeros.look,
+    block: zeros.block,
   };
   for (const name of Object.keys(features)) {
     const place = placeByName.get(name);
     const value = features[name];
-    if (place && value !== undefined) context[place.group][place.key] = value;
+    if (!place || value === undefined) continue;
+    const values = isSeldom(place.group) ? valuesToSet(context, place.group) : context[place.group];
+    values[place.key] = value;
   }
   return context;
 }
@@ -83,7 +124,9 @@ export function packed(context: RuleContext): string {
   let ones = "";
   let others = "";
   for (const { code, group, key, zero } of places) {
-    const value = context[group][key];
+    const values = context[group];
+    if (values === zeros[group]) continue;
+    const value = values[key];
     if (value === undefined || value === zero || typeof value === "object") continue;
     if (value === 1 || value === true) ones += code;
     else if (typeof value !== "string") others += `,${code}${Number(value)}`;

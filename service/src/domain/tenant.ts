@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
 import type { FieldError } from "./failure.ts";
 import { Time, Uuid, firstCharacters } from "./field.ts";
+import { isTimeZone } from "./time-zone.ts";
 
 export const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const slugCharacters = { min: 3, max: 100 };
@@ -42,6 +43,11 @@ const settings = {
   }),
 };
 
+const TimeZone = Type.String({
+  maxLength: 64,
+  description: "The zone in which hours and weekends are counted, an IANA name such as `Europe/Berlin`.",
+});
+
 export const TenantChange = Type.Object(
   {
     allowed_origins: Type.Optional(settings.allowed_origins),
@@ -51,6 +57,7 @@ export const TenantChange = Type.Object(
       Type.Integer({ minimum: 0, maximum: 3650, description: `${daysWords} 0 restores RETENTION_DAYS.` }),
     ),
     identity_verification: Type.Optional(identitySetting),
+    time_zone: Type.Optional(TimeZone),
   },
   { additionalProperties: false, $id: "TenantChange" },
 );
@@ -64,7 +71,7 @@ function originFault(origin: string): string | null {
 }
 
 // Checks what the schema cannot.
-export function tenantChangeFaults({ allowed_origins, url_parameters }: TenantChange): FieldError[] {
+export function tenantChangeFaults({ allowed_origins, url_parameters, time_zone }: TenantChange): FieldError[] {
   const faults: FieldError[] = [];
   const origins = texts(allowed_origins);
   const wrong = origins.find((origin) => originFault(origin) !== null);
@@ -78,6 +85,8 @@ export function tenantChangeFaults({ allowed_origins, url_parameters }: TenantCh
   const parameters = texts(url_parameters);
   if (new Set(parameters).size < parameters.length)
     faults.push({ field: "url_parameters", message: "must not contain duplicates" });
+  if (typeof time_zone === "string" && !isTimeZone(firstCharacters(time_zone, 65)))
+    faults.push({ field: "time_zone", message: "is not the name of a time zone, such as Europe/Berlin" });
   return faults;
 }
 
@@ -106,6 +115,7 @@ export const Tenant = Type.Object(
     url_parameters: Type.Array(Type.String()),
     retention_days: Type.Optional(RetentionDays),
     identity_verification: identitySetting,
+    time_zone: TimeZone,
     created_at: Time,
   },
   { additionalProperties: false, $id: "Tenant" },

@@ -16,7 +16,8 @@ export async function believeBatch({ batch, turn, events, keepIp }: Given) {
   const standing = new Standing(turn, events, now);
   const { hasBrowser: tenantHasBrowser, serverTells, trust } = standing;
   const ringKey = Buffer.from(turn.ip_key).toString("hex");
-  const memory = await Memory.open({ tx, tenantId, tenantHasBrowser, serverTells, keepIp, ringKey }, events);
+  const timeZone = turn.time_zone;
+  const memory = await Memory.open({ tx, tenantId, tenantHasBrowser, serverTells, keepIp, ringKey, timeZone }, events);
   const spokenFor = trust.isSnippetOnly ? await findSpokenFor(tx, tenantId, namedByPages(events)) : new Set<string>();
   const believed = memory.believe(events, trust, (account) => spokenFor.has(account));
   const accounts = await seeAccounts(batch, believed);

@@ -1,41 +1,44 @@
 import type { Queryable } from "../db/postgres/database.ts";
-import {
-  entityKey,
-  entityKinds,
-  findSessions,
-  findStates,
-  saveSessions,
-  saveStates,
-  type EntityId,
-  type EntityKind,
-  type StoredSession,
-  type StoredState,
-} from "../db/states.ts";
+import { findSessions, saveSessions, saveStates, type StoredSession } from "../db/states.ts";
 import { crowdedSource } from "../detection/crowd.ts";
 import {
   newAccountFacts,
   newSessionFacts,
+  newSharedFacts,
   tieKey,
   type AccountFacts,
   type AddressFacts,
   type DeviceFacts,
   type Entity,
   type SessionFacts,
+  type SharedFacts,
   type ValueFacts,
 } from "../detection/entity.ts";
 import { ringSize } from "../detection/catalogue.ts";
 import { suspectHeld } from "../detection/habits.ts";
-import { claimBit, Ring } from "../detection/ring.ts";
-import { isOfItsAccount, type AccountFlags, type EnrichedActivity, type Scene } from "../detection/scene.ts";
+import { claimBit } from "../detection/ring.ts";
+import { isOfItsAccount, isPayment, type AccountFlags, type EnrichedActivity, type Scene } from "../detection/scene.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
+import { EntityStore } from "./entity-store.ts";
 import { Gathering } from "./gathering.ts";
 import { LinkMemory } from "./link-memory.ts";
-import { hasBlock, hasClaim, hasNetwork, hasSignups, namesIn, sharedNames, sourcesIn, totalName } from "./names.ts";
+import {
+  hasBlock,
+  hasClaim,
+  hasNetwork,
+  hasSignups,
+  namesIn,
+  paymentsName,
+  sharedBy,
+  sharedNames,
+  sourcesIn,
+  totalName,
+  type SharedNames,
+} from "./names.ts";
 import { claimOnly, noteTies, sourced, type Known as Witness, type Trust } from "./vouching.ts";
 
 const promptMs = 3 * 60 * 60 * 1000;
 
-type Known = { id: EntityId; entity: Entity<unknown> };
 type Session = SessionFacts & { account: string | null; device: string | null };
 type Setting = {
   tx: Queryable;
@@ -45,6 +48,7 @@ type Setting = {
   // The address as it is stored under the tenant's ip_policy.
   keepIp: (ip: string) => string;
   ringKey: string;
+  timeZone: string;
 };
 // The state of a session when it was loaded.
 type Before = { isTied: boolean; isHeard: boolean; claims: ReadonlySet<string> };
@@ -52,14 +56,8 @@ type Before = { isTied: boolean; isHeard: boolean; claims: ReadonlySet<string> }
 // Everything known about the entities that a batch touches: loaded once, updated by each event in turn, saved once.
 export class Memory {
   readonly #setting: Setting;
-  // Keyed by kind, then by name. Joining the two into one key took a tenth of the engine's time.
-  readonly #entities: Record<EntityKind, Map<string, Known>> = {
-    account: new Map(),
-    device: new Map(),
-    ip: new Map(),
-    network: new Map(),
-    value: new Map(),
-  };
+  readonly #entities: EntityStore;
+  readonly #shared = new Map<EnrichedActivity, SharedNames>();
   readonly #sessions = new Map<string, Session>();
   readonly #before = new Map<string, Before>();
   readonly #links: LinkMemory;
@@ -68,13 +66,14 @@ export class Memory {
 
   private constructor(setting: Setting) {
     this.#setting = setting;
+    this.#entities = new EntityStore(setting);
     this.#links = new LinkMemory(setting);
   }
 
   // Loads the sessions and the sources, which determine how far each event is trusted.
   static async open(setting: Setting, events: EnrichedActivity[]): Promise<Memory> {
     const memory = new Memory(setting);
-    await Promise.all([memory.#loadStates(sourcesIn(events)), memory.#loadSessions(events)]);
+    await Promise.all([memory.#entities.load(sourcesIn(events)), memory.#loadSessions(events)]);
     return memory;
   }
 
@@ -96,7 +95,21 @@ export class Memory {
   // Loads everything else that is known about what the events name.
   async complete(events: EnrichedActivity[], flags: Map<string, AccountFlags>): Promise<void> {
     this.#flags = flags;
-    await Promise.all([this.#loadStates(namesIn(events)), this.#links.load(events)]);
+    this.#nameShared(events);
+    const names = namesIn(events, (event) => this.#shared.get(event) ?? {});
+    await Promise.all([this.#entities.load(names), this.#links.load(events)]);
+  }
+
+  // Uses what the session's browser said first. Its first event may be in this batch.
+  #nameShared(events: EnrichedActivity[]): void {
+    const clients = new Map<string, SessionFacts["client"]>();
+    for (const event of events) {
+      const { session_id: id = "", browser } = event.activity;
+      const client = this.#sessions.get(id)?.client ?? clients.get(id) ?? browser;
+      if (client && id !== "") clients.set(id, client);
+      const names = sharedBy(event, this.#setting.ringKey, client);
+      if (Object.keys(names).length > 0) this.#shared.set(event, names);
+    }
   }
 
   // Returns everything that is known at the moment when this event is scored.
@@ -104,9 +117,14 @@ export class Memory {
     const { activity, at } = event;
     const { website_account_id: account, device_id: device } = activity;
     const isNewPair = this.#links.see(event);
-    const { tenantHasBrowser, serverTells, ringKey } = this.#setting;
+    const { tenantHasBrowser, serverTells, ringKey, timeZone } = this.#setting;
     const session = this.#session(event);
     const { device: onDevice, block, ...source } = this.#source(event);
+    const names = this.#shared.get(event);
+    const shared = (kind: keyof SharedNames) => {
+      const name = names?.[kind];
+      return name === undefined ? null : this.#entities.get<SharedFacts>(kind, name, () => newSharedFacts(at));
+    };
     if (session) {
       if (isOfItsAccount(activity)) session.account = account ?? session.account;
       session.device = device ?? session.device;
@@ -117,22 +135,29 @@ export class Memory {
         account === undefined
           ? null
           : {
-              ...this.#entity<AccountFacts>("account", account, () => newAccountFacts(at)),
+              ...this.#entities.get<AccountFacts>("account", account, () => newAccountFacts(at)),
               flags: this.#flags.get(account) ?? { is_blocked: false, is_quarantined: false, is_fraudulent: false },
               ...this.#links.outcomesOf(account),
             },
       ...source,
       block: hasClaim(event) ? block : null,
-      signups: hasSignups(event) ? this.#entity<AddressFacts>("ip", blockOf(activity.ip ?? ""), () => null) : null,
+      signups: hasSignups(event) ? this.#entities.get<AddressFacts>("ip", blockOf(activity.ip ?? ""), () => null) : null,
       device: onDevice && this.#withFrauds(onDevice, event),
-      network: hasNetwork(event) ? this.#entity<AddressFacts>("network", event.network, () => null) : null,
+      network: hasNetwork(event) ? this.#entities.get<AddressFacts>("network", event.network, () => null) : null,
       session,
+      payment: isPayment(event)
+        ? { payee: shared("payee"), instrument: shared("instrument"), totals: this.#value(paymentsName) }
+        : null,
+      mailbox: shared("mailbox"),
+      look: shared("look"),
+      subnet: shared("block"),
       isNewPair,
       // An event that was reported long afterwards says nothing about whether browsers send events now. Neither does one from a
       // flooded address, because events of its honest visitors may have been dropped.
       tenantHasBrowser: tenantHasBrowser && Date.parse(activity.received_at) - at < promptMs && !isFlooded(source.ip, at),
       serverTells,
       ringKey,
+      timeZone,
       shares: {
         total: this.#loginsWith(totalName),
         of: (kind, value) => this.#loginsWith(`${kind}:${value}`),
@@ -151,14 +176,12 @@ export class Memory {
   suspectHeld(event: EnrichedActivity): void {
     const { website_account_id: account } = event.activity;
     if (account === undefined || !isOfItsAccount(event.activity)) return;
-    suspectHeld(this.#entity<AccountFacts>("account", account, () => newAccountFacts(event.at)).facts, event);
+    suspectHeld(this.#entities.get<AccountFacts>("account", account, () => newAccountFacts(event.at)).facts, event);
   }
 
   async save(now: string): Promise<void> {
     const { tx, tenantId } = this.#setting;
-    const states = Object.values(this.#entities)
-      .flatMap((known) => [...known.values()])
-      .map(({ id, entity }): StoredState => ({ ...id, ring: entity.ring.encode(), facts: JSON.stringify(entity.facts) }));
+    const states = this.#entities.listChanged();
     await Promise.all([
       states.length > 0 && saveStates(tx, tenantId, { states, day: now.slice(0, 10) }),
       this.#sessions.size > 0 && saveSessions(tx, tenantId, [...this.#sessions].map(toStored)),
@@ -189,22 +212,6 @@ export class Memory {
     });
   }
 
-  async #loadStates(wanted: Partial<Record<EntityKind, ReadonlySet<string>>>): Promise<void> {
-    // The kind is part of the hashed key, so keys of different kinds never collide.
-    const names = new Map<string, EntityId & { name: string }>();
-    for (const kind of entityKinds) {
-      for (const name of wanted[kind] ?? []) {
-        const key = entityKey(kind, name);
-        names.set(key, { kind, key, name });
-      }
-    }
-    if (names.size === 0) return;
-    for (const row of await findStates(this.#setting.tx, this.#setting.tenantId, [...names.values()])) {
-      const { name, ...id } = names.get(row.key) ?? { ...row, name: "" };
-      this.#entities[id.kind].set(name, { id, entity: { ring: Ring.decode(row.ring), facts: JSON.parse(row.facts) } });
-    }
-  }
-
   async #loadSessions(events: EnrichedActivity[]): Promise<void> {
     const ids = new Set(events.flatMap(({ activity }) => activity.session_id ?? []));
     if (ids.size === 0) return;
@@ -221,19 +228,10 @@ export class Memory {
     }
   }
 
-  #entity<F>(kind: EntityKind, name: string, make: () => F): Entity<F> {
-    const known = this.#entities[kind].get(name);
-    // All entities of one kind have the same type of facts.
-    if (known) return known.entity as Entity<F>;
-    const entity = { ring: Ring.empty(), facts: make() };
-    this.#entities[kind].set(name, { id: { kind, key: entityKey(kind, name) }, entity });
-    return entity;
-  }
-
   #device({ activity: { device_id: device, received_at }, source, at }: EnrichedActivity): Entity<DeviceFacts> | null {
     // An unverified page chooses its times, so it could make a new device look old.
     const first = source === "page" ? Math.max(at, Date.parse(received_at)) : at;
-    return device === undefined ? null : this.#entity<DeviceFacts>("device", device, () => ({ first, accounts: 0 }));
+    return device === undefined ? null : this.#entities.get<DeviceFacts>("device", device, () => ({ first, accounts: 0 }));
   }
 
   // A quiet device's state may have been removed, and with it the number of its accounts. Its links are kept longer.
@@ -247,17 +245,17 @@ export class Memory {
     const { ip } = event.activity;
     return {
       device: this.#device(event),
-      ip: ip === undefined ? null : this.#entity<AddressFacts>("ip", hostOf(ip), () => null),
-      block: ip === undefined || !hasBlock(event) ? null : this.#entity<AddressFacts>("network", blockOf(ip), () => null),
+      ip: ip === undefined ? null : this.#entities.get<AddressFacts>("ip", hostOf(ip), () => null),
+      block: ip === undefined || !hasBlock(event) ? null : this.#entities.get<AddressFacts>("network", blockOf(ip), () => null),
     };
   }
 
   #value(name: string): ValueFacts {
-    return this.#entity<ValueFacts>("value", name, () => ({ logins: 0 })).facts;
+    return this.#entities.get<ValueFacts>("value", name, () => ({ logins: 0 })).facts;
   }
 
   #loginsWith(name: string): number {
-    return this.#entities.value.has(name) ? this.#value(name).logins : 0;
+    return this.#entities.has("value", name) ? this.#value(name).logins : 0;
   }
 
   #session({ at, activity }: EnrichedActivity): Session | null {

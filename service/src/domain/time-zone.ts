@@ -1,0 +1,30 @@
+const formatsMax = 200;
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+// Whether this is the name of a zone, such as Europe/Berlin. An offset such as +02:00 is none, because it ignores summer time.
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    formatOf(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Returns the hour of the day, 0 to 23, and whether it is Saturday or Sunday.
+export function localTime(at: number, zone: string): { hour: number; isWeekend: boolean } {
+  const parts = formatOf(zone).formatToParts(at);
+  const part = (wanted: string) => parts.find(({ type }) => type === wanted)?.value ?? "";
+  return { hour: Number(part("hour")), isWeekend: ["Sat", "Sun"].includes(part("weekday")) };
+}
+
+// Making a format takes a thousand times as long as using it.
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat("en-US", { timeZone, hourCycle: "h23", hour: "numeric", weekday: "short" });
+  if (formats.size >= formatsMax) formats.clear();
+  formats.set(timeZone, made);
+  return made;
+}
