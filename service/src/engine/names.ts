@@ -1,3 +1,5 @@
+import type { LabelledActivity } from "../db/label-work.ts";
+import type { EntityKind } from "../db/states.ts";
 import { loginValues } from "../detection/habits.ts";
 import { valueKinds, type ValueKind } from "../detection/login-ratio.ts";
 import type { EnrichedActivity } from "../detection/scene.ts";
@@ -45,4 +47,14 @@ const sharedKinds: ReadonlySet<ValueKind> = new Set(["country", "asn", "os", "br
 export function sharedNames(event: EnrichedActivity): string[] {
   const values = loginValues(event);
   return valueKinds.filter((kind) => sharedKinds.has(kind) && values[kind] !== "").map((kind) => `${kind}:${values[kind]}`);
+}
+
+// The entities whose known frauds change with a label of the activity.
+export function labelledNames(activity: LabelledActivity, _key: string): [kind: EntityKind, name: string][] {
+  const { website_account_id: account, device_id: device } = activity;
+  const names: [EntityKind, string | undefined][] = [
+    ["account", account],
+    ["device", device],
+  ];
+  return names.flatMap(([kind, name]) => (name === undefined ? [] : [[kind, name]]));
 }
