@@ -8,6 +8,9 @@ import { factsSource } from "./client-facts.ts";
 // A stream is not a call with one response. The client has a separate method for it.
 const operations = all.filter((operation) => operation.isStream !== true);
 
+// Each of their items is stored once, however often it is sent.
+const repeatable = new Set(["createActivities", "createLabels"]);
+
 type Named = Schema & { $id?: string; patternProperties?: Record<string, Schema> };
 
 // Keyed by file name in client/src.
@@ -19,7 +22,7 @@ function operationsSource(): string {
   const named = new Map<string, string>();
   const entries = operations.map((operation) => `  ${operation.id}: ${signature(operation, named)};`);
   const table = operations.map(({ id, method, path, ...rest }) => {
-    const isRepeatable = method === "GET" || method === "PUT" || rest.wantsKey === true || id === "createActivities";
+    const isRepeatable = method === "GET" || method === "PUT" || rest.wantsKey === true || repeatable.has(id);
     const items = itemsOf(rest.success.schema);
     const flags = `wantsKey: ${rest.wantsKey === true}, isRepeatable: ${isRepeatable}${items === null ? "" : `, items: "${items}"`}`;
     return `  ${id}: { method: ${JSON.stringify(method)}, path: ${JSON.stringify(path)}, ${flags} },`;

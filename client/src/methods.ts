@@ -111,6 +111,14 @@ export abstract class OperationMethods {
   createActivities(body: Body<"createActivities">, options: CallOptions = {}): Answer<"createActivities"> {
     return this.call("createActivities", { body, ...options });
   }
+  /** List labels. GET /labels, scope read:labels. */
+  listLabels(query: Query<"listLabels"> = {}, options: CallOptions = {}): Answer<"listLabels"> {
+    return this.call("listLabels", { query, ...options });
+  }
+  /** Say which activities were frauds. POST /labels, scope create:labels. */
+  createLabels(body: Body<"createLabels">, options: CallOptions = {}): Answer<"createLabels"> {
+    return this.call("createLabels", { body, ...options });
+  }
   /** List the rules. GET /rules, scope read:rules. */
   listRules(options: CallOptions = {}): Answer<"listRules"> {
     return this.call("listRules", { ...options });

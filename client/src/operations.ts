@@ -1,6 +1,6 @@
 // Generated from the service's table of operations by `npm run generate`. Do not edit.
 
-export type Scope = "read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:users" | "manage:users" | "read:clients" | "manage:clients";
+export type Scope = "read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:users" | "manage:users" | "read:clients" | "manage:clients";
 
 export type ProblemType = "bad-request" | "invalid-operation-id" | "unauthorized" | "access-denied" | "item-not-found" | "method-not-allowed" | "item-already-exists" | "item-version-conflict" | "operation-idempotency-conflict" | "transaction-contended" | "payload-too-large" | "unsupported-media-type" | "validation-error" | "precondition-required" | "rate-limited" | "headers-too-large" | "internal-error" | "bad-gateway" | "service-unavailable";
 
@@ -51,6 +51,14 @@ export type EndUserAccountChange = { is_blocked?: boolean; is_quarantined?: bool
 export type ActivityBatch = { activities: (Activity)[] };
 
 export type Activity = { activity_id: string; type: string; occurred_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; amount?: number; currency?: string; payee_id?: string; order_id?: string; instrument?: Instrument; status?: "attempted" | "approved" | "declined"; attributes?: Record<string, string | number | boolean> };
+
+export type Label = { activity_id: string; order_id?: string; source: "case" | "api" | "report" | "account_report"; fraudulent: boolean; weight: number; event_at: string; labelled_at: string; known_at: string; case_id?: string; actor: string };
+
+export type LabelBatch = { labels: (NewLabel)[] };
+
+export type NewLabel = { activity_id?: string; order_id?: string; fraudulent: boolean; known_at?: string };
+
+export type LabelBatchResult = { stored: number; unchanged: number; not_found: (number)[] };
 
 export type Rule = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string; is_limited: boolean; limited_until?: string; hits_7d: number; shadow_hits_7d: number; outcomes_7d: Precision; precision: Precision };
 
@@ -106,7 +114,7 @@ export type NewIdentitySecret = { secret_id: string; secret: string; identity_ve
 
 export type ApiClient = { client_id: string; scopes: (string)[]; is_primary: boolean; created_at: string; previous_secret_expires_at?: string; revoked_at?: string };
 
-export type NewApiClient = { scopes: ("read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:users" | "manage:users" | "read:clients" | "manage:clients")[] };
+export type NewApiClient = { scopes: ("read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:users" | "manage:users" | "read:clients" | "manage:clients")[] };
 
 export type MadeClient = { client: ApiClient; client_secret: string };
 
@@ -168,6 +176,8 @@ export type Operations = {
   updateEndUserAccount: { params: { website_account_id: string }; query: undefined; body: EndUserAccountChange; data: EndUserAccount };
   deleteEndUserAccount: { params: { website_account_id: string }; query: undefined; body: undefined; data: undefined };
   createActivities: { params: undefined; query: undefined; body: ActivityBatch; data: { accepted: number; duplicates: number } };
+  listLabels: { params: undefined; query: { activity_id?: string; order_id?: string; source?: "case" | "api" | "report" | "account_report"; since?: string; limit?: number; cursor?: string }; body: undefined; data: { labels: (Label)[]; next_cursor: string | null } };
+  createLabels: { params: undefined; query: undefined; body: LabelBatch; data: LabelBatchResult };
   listRules: { params: undefined; query: undefined; body: undefined; data: { rules: (Rule)[] } };
   getRule: { params: { rule_id: string }; query: undefined; body: undefined; data: Rule };
   updateRule: { params: { rule_id: string }; query: undefined; body: RuleChange; data: RuleVersion };
@@ -240,6 +250,8 @@ export const operations = {
   updateEndUserAccount: { method: "PUT", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: true },
   deleteEndUserAccount: { method: "DELETE", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: false },
   createActivities: { method: "POST", path: "/activities", wantsKey: false, isRepeatable: true },
+  listLabels: { method: "GET", path: "/labels", wantsKey: false, isRepeatable: true, items: "labels" },
+  createLabels: { method: "POST", path: "/labels", wantsKey: false, isRepeatable: true },
   listRules: { method: "GET", path: "/rules", wantsKey: false, isRepeatable: true },
   getRule: { method: "GET", path: "/rules/{rule_id}", wantsKey: false, isRepeatable: true },
   updateRule: { method: "PUT", path: "/rules/{rule_id}", wantsKey: false, isRepeatable: true },

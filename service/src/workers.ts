@@ -3,6 +3,7 @@ import type { Metrics } from "./api/metrics.ts";
 import { BacktestRunner } from "./engine/backtest.ts";
 import type { Detector } from "./engine/detect.ts";
 import { Expiry } from "./engine/expire.ts";
+import { LabelWorker } from "./engine/labels.ts";
 import { Engine } from "./engine/loop.ts";
 import { RuleSets } from "./engine/rule-sets.ts";
 import { WebhookSender } from "./engine/webhooks.ts";
@@ -15,7 +16,7 @@ type WorkerOptions = Omit<Detector, "ruleSets"> & {
   webhooks: PostSettings;
 };
 
-// Starts the background work: detection, backtests, webhooks, and the removal of expired data. Returns a function that stops it.
+// Starts the background work: detection, labels, backtests, webhooks, and the removal of expired data. Returns a function that stops it.
 export function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: WorkerOptions): () => Promise<void> {
   const ruleSets = new RuleSets(
     ({ rule_id, rule_version }, fault) =>
@@ -28,6 +29,7 @@ export function startWorkers({ log, metrics, retentionDays, webhooks, ...detecto
   const { database, clock } = detector;
   const workers = [
     new Engine({ detector: { ...detector, ruleSets }, log, onPass: (pass) => metrics.observePass(pass) }),
+    new LabelWorker({ database, clock, log }),
     new BacktestRunner({ database, clock, log }),
     new WebhookSender({ database, clock, log, post: webhooks }),
     new Expiry({ database, clock, log, retentionDays }),

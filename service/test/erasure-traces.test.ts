@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { appendScored, makePartition } from "../src/db/activities.ts";
 import { eraseAccountTraces } from "../src/db/erasure.ts";
 import { insertActivities } from "../src/db/inbox.ts";
+import { saveLabels } from "../src/db/labels.ts";
 import { saveLinks } from "../src/db/links.ts";
 import { insertOutcomes } from "../src/db/outcomes.ts";
 import { addRuleSubjects } from "../src/db/rules.ts";
@@ -45,6 +46,13 @@ async function writeTraces(tenant: TestTenant, account: string): Promise<void> {
         decision: "{}",
       })),
     );
+    const payment = { id_key: randomUUID(), activity: activityOf({ ...own, type: "payment" }) };
+    await appendScored(tx, tenant.tenantId, [
+      { ...payment, ip: null, score: 1, prediction_id: null, case_id: null, decision: "{}" },
+    ]);
+    const times = { event_at: at, labelled_at: at, known_at: at };
+    const label = { activity: { id_key: payment.id_key, received_at: at }, source: "api", y: 1, weight: 1, ...times } as const;
+    await saveLabels(tx, tenant.tenantId, [{ ...label, case_id: null, case_version: null, actor: "x" }]);
     await tallyBatch(tx, tenant.tenantId, activities, new Map([[session, at]]));
     const facts = { ring: new Uint8Array(3), facts: "{}" };
     const states = [
@@ -95,11 +103,12 @@ test("erasure: anonymous activity of the account's sessions and its state are de
   const tenant = await TestTenant.create(service.current);
   const account = `account-${randomUUID()}`;
   await writeTraces(tenant, account);
-  expect(await countKept(tenant, "activities")).toBe(2);
+  expect(await countKept(tenant, "activities")).toBe(3);
+  expect(await countKept(tenant, "labels")).toBe(1);
   expect(await countKept(tenant, "entity_states")).toBe(2);
   const pseudonym = `erased-${randomUUID()}`;
   await service.current.database.transaction((tx) => eraseAccountTraces(tx, tenant.tenantId, { id: account, pseudonym }));
-  for (const table of ["activities", "sessions", "links"]) expect(await countKept(tenant, table), table).toBe(0);
+  for (const table of ["activities", "labels", "sessions", "links"]) expect(await countKept(tenant, table), table).toBe(0);
   const states = await service.current.database.query(
     statement("select kind from entity_states where tenant_id = $1", [tenant.tenantId]),
   );

@@ -5,6 +5,11 @@ export const sweptRows: Record<string, { column: string; into: string; values: s
   activity_ids: { column: "received_on", into: "id_key, content", values: "$2, 0" },
   unscorable: { column: "received_at", into: "id_key, activity, fault, failed_at", values: "$2, '{}', 'x', '2020-01-01'" },
   sessions: { column: "last_at", into: "session_id, started_at, facts", values: "$2, '2020-01-01', '{}'" },
+  labels: {
+    column: "received_at",
+    into: "id_key, source, case_id, y, weight, event_at, labelled_at, known_at, actor",
+    values: "$2, 'api', $2, 1, 1, '2020-01-01', '2020-01-01', '2020-01-01', 'x'",
+  },
   links: { column: "last_seen", into: "kind, a, b, first_seen", values: "'account-ip', $2, 'b', '2020-01-01'" },
   rule_subjects: {
     column: "last_at",

@@ -11,6 +11,8 @@ import { createClient } from "../src/tenancy.ts";
 import { TestTenant, send, testConfig } from "./harness.ts";
 import { createDatabase } from "./launch.ts";
 import { eventually, useOpened } from "./process.ts";
+import { makePartition } from "../src/db/activities.ts";
+import { applyLabels } from "../src/engine/labels.ts";
 
 const opened = useOpened();
 
@@ -203,4 +205,42 @@ test("upgrade: a secret rotated by an earlier version works for the rest of its 
   const token = await service.issuer.mint(grant);
   expect((await send(service.port, "POST", "/v2/shop/clients/rotated/rotate-secret", { token })).status).toBe(200);
   for (const secret of ["current", "previous"]) expect(await ask("rotated", secret)).toBe(200);
+});
+
+test("upgrade: outcomes that an earlier version stored become labels", async () => {
+  const url = await createDatabase(inject("databaseUrl"));
+  const database = opened.database(url);
+  const isEarlier = ({ name }: { name: string }) => name < "0016_labels.sql";
+  await migrate(database, readMigrations().filter(isEarlier));
+  const tenant_id = randomUUID();
+  const [case_id, prediction_id] = [randomUUID(), randomUUID()];
+  const insert = (text: string, ...values: unknown[]) => database.query(statement(text, [tenant_id, ...values]));
+  await insert("insert into tenants (tenant_id, slug, app_key, created_at) values ($1, 'labelled', 'key', $2)", at);
+  await insert("insert into engine_turns (tenant_id) values ($1) on conflict do nothing");
+  await database.transaction((tx) => makePartition(tx, at.slice(0, 10)));
+  await insert(
+    `insert into activities (tenant_id, received_at, id_key, occurred_at, score, origin, type, activity_id, prediction_id, document, decision)
+     values ($1, $2, $3, $2, 5, 'server', 'payment', 'p', $4, '{}', '{}')`,
+    at,
+    randomUUID(),
+    prediction_id,
+  );
+  await insert(
+    `insert into cases (tenant_id, case_id, subject, website_account_id, end_user_is_blocked, status, case_version, created_at,
+       overall_risk_score, primary_fraud_label, recommended_action, document, has_new_evidence)
+     values ($1, $2, 'account:a', 'a', false, 'CLOSED', 2, $3, 5, 'Organic', 'BLOCK', $4, false)`,
+    case_id,
+    at,
+    JSON.stringify({ fraud_occurrences: { one: { prediction_id } } }),
+  );
+  await insert(
+    `insert into outcomes (tenant_id, case_id, case_version, subject, website_account_id, disposition, decided_at, decided_by)
+     values ($1, $2, 2, 'account:a', 'a', 'CONFIRMED_FRAUD', $3, 'crm')`,
+    case_id,
+    at,
+  );
+  await migrate(database);
+  expect(await applyLabels({ database, clock }, tenant_id)).toEqual({ outcomes: 1, labels: 1 });
+  const stored = await database.query(statement("select case_id, y, actor from labels where tenant_id = $1", [tenant_id]));
+  expect(stored).toEqual([{ case_id, y: 1, actor: "crm" }]);
 });

@@ -37,7 +37,16 @@ async function backtestPath(tenant: TestTenant): Promise<string> {
   return `/backtests/${(made.json.data as { backtest_id: string }).backtest_id}`;
 }
 
-// The requests for rules, thresholds, backtests and decisions.
+async function labelled(tenant: TestTenant): Promise<Sample> {
+  await insertDecided(tenant, [{ type: "payment", order_id: "order-1" }]);
+  const labels = [
+    { order_id: "order-1", fraudulent: true },
+    { activity_id: "absent", fraudulent: false, known_at: "2026-05-01T00:00:00Z" },
+  ];
+  return { path: "/labels", options: { body: { labels } }, status: 200 };
+}
+
+// The requests for rules, thresholds, backtests, decisions and labels.
 export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   listRules: async (tenant) => {
     await rulePath(tenant);
@@ -52,6 +61,16 @@ export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sa
   getRuleReport: async (tenant) => {
     const path = `${await rulePath(tenant)}/report`;
     return below(path, { path: `${path}?days=30`, status: 200 });
+  },
+  createLabels: async (tenant) => {
+    const valid = await labelled(tenant);
+    const labels = [{ activity_id: "a", order_id: "b", fraudulent: true }];
+    return [valid, { ...valid, options: { body: { labels } }, status: 422, type: "validation-error" }];
+  },
+  listLabels: async (tenant) => {
+    const { path, options } = await labelled(tenant);
+    await tenant.call("POST", path, options);
+    return [{ path: "/labels?source=api&since=2026-05-01T00:00:00Z&limit=1", status: 200 }];
   },
   listFeatures: async () => [{ path: "/features", status: 200 }],
   getThresholds: async () => [{ path: "/thresholds", status: 200 }],

@@ -22,6 +22,7 @@ const groups = [
       "send-from-a-browser",
       "signed-identity",
       "review-and-close",
+      "labels",
       "webhooks",
       "rules-and-backtests",
       "keycloak",

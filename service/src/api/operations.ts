@@ -6,6 +6,7 @@ import { clientOperations } from "./clients.ts";
 import { decisionOperations } from "./decisions.ts";
 import { eventOperations } from "./events.ts";
 import { identityOperations } from "./identity.ts";
+import { labelOperations } from "./labels.ts";
 import { linkOperations } from "./links.ts";
 import type { Operation } from "./operation.ts";
 import { overviewOperations } from "./overview.ts";
@@ -31,6 +32,7 @@ export const operations: readonly Operation[] = [
   ...overviewOperations,
   ...accountOperations,
   ...activityOperations,
+  ...labelOperations,
   ...ruleOperations,
   ...thresholdOperations,
   ...backtestOperations,

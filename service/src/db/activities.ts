@@ -4,6 +4,7 @@ import type { Source } from "../domain/source.ts";
 import { advisoryLocks } from "./postgres/advisory-locks.ts";
 import { codeOf, type Queryable } from "./postgres/database.ts";
 import type { ClaimedActivity } from "./inbox.ts";
+import { deleteLabelsOf } from "./labels.ts";
 import { joinJson, plainArray, sql, statement } from "./postgres/sql.ts";
 
 export type Turn = {
@@ -206,16 +207,21 @@ export async function listPartitions(database: Queryable): Promise<string[]> {
   return rows.map((row) => row.day);
 }
 
+export type DeletedActivity = { id_key: string; type: string };
+
 export async function deleteActivitiesOfAccount(tx: Queryable, tenantId: string, websiteAccountId: string): Promise<void> {
   await tx.query(sql`
     delete from unscorable
     where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}`);
-  await tx.query(sql`
+  const own = await tx.query<DeletedActivity>(sql`
     delete from activities
-    where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}`);
-  await tx.query(sql`
+    where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}
+    returning id_key, type`);
+  const claimed = await tx.query<DeletedActivity>(sql`
     delete from activities
-    where tenant_id = ${tenantId} and claimed_account_id = ${websiteAccountId}`);
+    where tenant_id = ${tenantId} and claimed_account_id = ${websiteAccountId}
+    returning id_key, type`);
+  await deleteLabelsOf(tx, tenantId, [...own, ...claimed]);
 }
 
 // Events in which a page named an account before its session was tied to that account now belong to the account.

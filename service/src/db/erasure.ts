@@ -1,6 +1,7 @@
 import type { CaseDocument } from "../domain/case.ts";
 import { beginningOf, broadPattern, caseWithoutId, databasePattern, isTelling, type Erased } from "../domain/erasure.ts";
-import { deleteActivitiesOfAccount } from "./activities.ts";
+import { deleteActivitiesOfAccount, type DeletedActivity } from "./activities.ts";
+import { deleteLabelsOf } from "./labels.ts";
 import { lockCasesById, type LockedCase } from "./cases.ts";
 import type { Queryable } from "./postgres/database.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
@@ -64,7 +65,7 @@ export async function lockCasesNaming(tx: Queryable, tenantId: string, id: strin
 export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased: Erased): Promise<void> {
   await deleteActivitiesOfAccount(tx, tenantId, erased.id);
   // The account's sessions also contain activity from before it signed in.
-  await tx.query(sql`
+  const anonymous = await tx.query<DeletedActivity>(sql`
     delete from activities
     where tenant_id = ${tenantId}
       and website_account_id is null
@@ -72,7 +73,9 @@ export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased
         select session_id
         from sessions
         where tenant_id = ${tenantId} and website_account_id = ${erased.id}
-      ))`);
+      ))
+    returning id_key, type`);
+  await deleteLabelsOf(tx, tenantId, anonymous);
   await tx.query(sql`
     delete from sessions
     where tenant_id = ${tenantId} and website_account_id = ${erased.id}`);
@@ -113,7 +116,7 @@ async function eraseFromTexts(tx: Queryable, tenantId: string, { id, pseudonym }
 // Activity that led to a case and quotes the id, although nobody was signed in.
 export async function deleteEvidenceNaming(tx: Queryable, tenantId: string, { document }: LockedCase, id: string): Promise<void> {
   const predictions = Object.values(document.fraud_occurrences).map((each) => each.prediction_id);
-  await tx.query(sql`
+  const deleted = await tx.query<DeletedActivity>(sql`
     delete from activities
     where tenant_id = ${tenantId}
       and prediction_id = any(${predictions}::uuid[])
@@ -122,7 +125,9 @@ export async function deleteEvidenceNaming(tx: Queryable, tenantId: string, { do
         document ~ ${databasePattern(id, { isJson: true })}
         or device_id ~ ${databasePattern(id, { isJson: false })}
         or session_id ~ ${databasePattern(id, { isJson: false })}
-      )`);
+      )
+    returning id_key, type`);
+  await deleteLabelsOf(tx, tenantId, deleted);
 }
 
 // No member of a stored reply is an account id, but a note or a device name in a reply may quote one.

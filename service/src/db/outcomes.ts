@@ -2,6 +2,7 @@ import { accountSubject } from "../domain/activity.ts";
 import { databasePattern, type Erased } from "../domain/erasure.ts";
 import { noOutcomes, type Outcomes } from "../domain/rule.ts";
 import type { LockedCase } from "./cases.ts";
+import { takeBackLabels } from "./label-work.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -41,7 +42,12 @@ export async function saveOutcomes(tx: Queryable, tenantId: string, changed: Loc
     return [{ case_id, case_version, subject, website_account_id, disposition, decided_at, decided_by }];
   });
   const opened = changed.flatMap(({ document }) => (document.status === "OPEN" ? [document.case_id] : []));
-  await Promise.all([insertOutcomes(tx, tenantId, outcomes), deleteOutcomes(tx, tenantId, opened)]);
+  // In this order: an engine may be making labels of an outcome that is deleted here.
+  await Promise.all([
+    insertOutcomes(tx, tenantId, outcomes),
+    deleteOutcomes(tx, tenantId, opened),
+    takeBackLabels(tx, tenantId, opened),
+  ]);
 }
 
 async function deleteOutcomes(tx: Queryable, tenantId: string, caseIds: string[]): Promise<void> {

@@ -61,6 +61,7 @@ export const sweeps: readonly Sweep[] = [
   { table: "activity_ids", column: "received_on", keptDays: "retention" },
   { table: "unscorable", column: "received_at", keptDays: "retention" },
   { table: "sessions", column: "last_at", keptDays: "retention" },
+  { table: "labels", column: "received_at", keptDays: "retention" },
   { table: "links", column: "last_seen", keptDays: "retention" },
   { table: "rule_subjects", column: "last_at", keptDays: "retention" },
   { table: "user_agents", column: "last_seen", keptDays: "retention" },

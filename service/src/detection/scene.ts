@@ -1,4 +1,4 @@
-import type { RecordedActivity } from "../domain/activity.ts";
+import type { Payment, RecordedActivity } from "../domain/activity.ts";
 import type { Source } from "../domain/source.ts";
 import type { AccountFacts, AddressFacts, DeviceFacts, Entity, SessionFacts, SharedFacts, ValueFacts } from "./entity.ts";
 import type { LoginShares } from "./login-ratio.ts";
@@ -86,7 +86,7 @@ export function isValue(type: string): boolean {
 
 // Whether a server reported a payment in the members of its own. Activity with no more than an amount among its attributes is
 // scored as it was before those members existed.
-export function isPayment({ activity, source }: Pick<EnrichedActivity, "activity" | "source">): boolean {
+export function isPayment({ activity, source }: { activity: Pick<RecordedActivity, "type"> & Payment; source: Source }): boolean {
   const { type, amount, currency, payee_id, order_id, instrument, status } = activity;
   const isGiven = (amount ?? currency ?? payee_id ?? order_id ?? instrument ?? status) !== undefined;
   return isGiven && source === "server" && isValue(type);

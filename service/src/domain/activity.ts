@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { AccountId } from "./account.ts";
 import { hostOf } from "./address.ts";
 import { Time } from "./field.ts";
+import { countedRange } from "./metric.ts";
 
 export const activityTypes = [
   "login_succeeded",
@@ -155,6 +156,14 @@ export type RecordedActivity = Activity & {
   claimed_at?: string;
   browser?: BrowserFacts;
 };
+
+// If a sender's clock runs ahead, its events would stay the newest forever. If its clock was reset, everything that it names
+// would look old. In both cases the time of receipt is used. Past times from 2000 on are accepted as history.
+export function timeOf({ occurred_at, received_at }: Pick<RecordedActivity, "occurred_at" | "received_at">): number {
+  const occurred = Date.parse(occurred_at);
+  const received = Date.parse(received_at);
+  return occurred > received + clockToleranceMs || occurred < countedRange.from ? received : occurred;
+}
 
 // Returns the members that describe the payment, or undefined if there are none.
 export function paymentOf({ amount, currency, payee_id, order_id, instrument, status }: Payment): Payment | undefined {

@@ -19,6 +19,8 @@ const eventTypes = {
   "tenant.updated": {},
   "rule.changed": { webhook: "A rule changes" },
   "thresholds.updated": {},
+  // One event per request, not one per label: the labels come from the tenant's own systems, which know them.
+  "labels.stored": {},
   "user.invited": {},
   "user.joined": {},
   "user.updated": {},

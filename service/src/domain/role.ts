@@ -13,13 +13,14 @@ const investigator: Scope[] = [
   "read:enduseraccount",
   "update:enduseraccount",
   "read:metrics",
+  "read:labels",
   "read:rules",
   "read:events",
   "read:tenant",
   "read:snippet",
 ];
 
-const lead: Scope[] = [...investigator, "manage:rules", "create:enduseraccount", "read:users"];
+const lead: Scope[] = [...investigator, "manage:rules", "create:labels", "create:enduseraccount", "read:users"];
 
 export const roleScopes: Record<Role, readonly Scope[]> = { investigator, lead, admin: scopes };
 

@@ -9,6 +9,8 @@ export const scopeMeanings = {
   "create:enduseraccount": "Create end-user accounts",
   "delete:enduseraccount": "Erase end-user accounts",
   "create:activities": "Send activity",
+  "read:labels": "List labels",
+  "create:labels": "Say which activities were frauds",
   "read:metrics": "Read the tenant's metrics, overview and quarantine",
   "read:snippet": "Read the web snippet",
   "read:tenant": "Read the tenant",

@@ -4,12 +4,11 @@ import { insertCase, lockOpenCase, type LockedCase } from "../db/cases.ts";
 import type { Queryable } from "../db/postgres/database.ts";
 import type { Found } from "../detection/finding.ts";
 import { unknownAccount } from "../domain/account.ts";
-import type { RecordedActivity } from "../domain/activity.ts";
+import { timeOf, type RecordedActivity } from "../domain/activity.ts";
 import { joinCase, openCase, type CaseDocument, type Changed } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { countRepeat, isRepeat } from "../domain/evidence.ts";
 import type { FindingIds } from "../domain/finding.ts";
-import { timeOf } from "./enrichment.ts";
 
 const openAttemptsMax = 5;
 

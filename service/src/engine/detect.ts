@@ -13,15 +13,16 @@ import { observe } from "../detection/features.ts";
 import { findingsOf, scoreOfFindings, type Found, type Observed as Seen } from "../detection/finding.ts";
 import type { EnrichedActivity } from "../detection/scene.ts";
 import { decisionText, judge, type RuleSet, type Verdict } from "../detection/score.ts";
-import type { RecordedActivity } from "../domain/activity.ts";
+import { timeOf, type RecordedActivity } from "../domain/activity.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
 import { addressSubject, hitSubject } from "../domain/rule.ts";
 import type { Source } from "../domain/source.ts";
 import { believeBatch, identityCounts } from "./belief.ts";
 import { openOrJoin, type Batch, type Clock } from "./cases.ts";
-import { keptIp, timeOf, type Enrichment } from "./enrichment.ts";
+import { keptIp, type Enrichment } from "./enrichment.ts";
 import type { Memory } from "./memory.ts";
 import { restMs } from "./pattern-budget.ts";
+import { labelReports, type Report } from "./report-labels.ts";
 import type { RuleSets } from "./rule-sets.ts";
 import { tallyBatch } from "./tally.ts";
 
@@ -141,6 +142,7 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size, only 
     proveClaims(tx, tenantId, memory.listProved()),
     addIdentityCounts(tx, tenantId, identityCounts(believed)),
   ]);
+  await labelReports(batch, reportsIn(judged, cases.made));
   await appendEvents(tx, tenantId, [...accounts.events, ...cases.events]);
   return { scored: claimed.length, opened: cases.opened, joined: cases.joinedFindings };
 }
@@ -223,6 +225,13 @@ async function saveHits({ tx, tenantId }: Batch, judged: Judged[]): Promise<void
     tenantId,
     hits.map(({ day: _day, ...hit }) => ({ ...hit, hits: 1 })),
   );
+}
+
+// Only the reports of servers label anything: anybody can send as a page.
+function reportsIn(judged: Judged[], made: Map<Found, { case_id: string }>): Report[] {
+  return judged
+    .filter(({ activity, source }) => activity.type === "fraud_report" && source === "server")
+    .map(({ activity, found }) => ({ activity, case_id: found.flatMap((each) => made.get(each)?.case_id ?? [])[0] ?? null }));
 }
 
 function toScored({ found, hits: _hits, ...judged }: Judged, made: Map<Found, { case_id: string; prediction_id: string }>) {

@@ -6,9 +6,8 @@ import { isDisposableEmailDomain } from "disposable-email-domains-js";
 import { isbot } from "isbot";
 import { Reader } from "mmdb-lib";
 import type { EnrichedActivity } from "../detection/scene.ts";
-import { clockToleranceMs, type RecordedActivity } from "../domain/activity.ts";
+import { timeOf, type RecordedActivity } from "../domain/activity.ts";
 import { blockOf } from "../domain/address.ts";
-import { countedRange } from "../domain/metric.ts";
 import { firstCharacters } from "../domain/field.ts";
 
 type Location = { country: string; asn: number; lat: number | null; lon: number | null };
@@ -96,14 +95,6 @@ function readerOf(bytes: Buffer, name: string): Reader<never> {
   } catch (cause) {
     throw new Error(`${name} is not a MaxMind database`, { cause });
   }
-}
-
-// If a sender's clock runs ahead, its events would stay the newest forever. If its clock was reset, everything that it names
-// would look old. In both cases the time of receipt is used. Past times from 2000 on are accepted as history.
-export function timeOf({ occurred_at, received_at }: RecordedActivity): number {
-  const occurred = Date.parse(occurred_at);
-  const received = Date.parse(received_at);
-  return occurred > received + clockToleranceMs || occurred < countedRange.from ? received : occurred;
 }
 
 function valueOf({ amount, attributes }: RecordedActivity): number {

@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
+import type { LabelledActivity } from "../db/label-work.ts";
 import { loginValues } from "../detection/habits.ts";
 import { valueKinds, type ValueKind } from "../detection/login-ratio.ts";
 import { isEntry, isPayment, type EnrichedActivity } from "../detection/scene.ts";
 import type { EntityKind, EntityNames } from "../db/states.ts";
-import type { BrowserFacts, RecordedActivity } from "../domain/activity.ts";
+import type { BrowserFacts, Payment, RecordedActivity } from "../domain/activity.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
 import { instrumentIdOf } from "../domain/instrument.ts";
 import { mailboxShape } from "../domain/mailbox.ts";
@@ -67,7 +68,7 @@ export function sharedBy(event: EnrichedActivity, key: string, client: Client): 
 }
 
 // The entities whose known frauds change with a label of the activity.
-export function labelledNames(activity: RecordedActivity, key: string): [kind: EntityKind, name: string][] {
+export function labelledNames(activity: LabelledActivity, key: string): [kind: EntityKind, name: string][] {
   const { website_account_id: account, device_id: device, payee_id: payee, origin } = activity;
   const isCounted = isPayment({ activity, source: origin === "server" ? "server" : "page" });
   const names: [EntityKind, string | undefined][] = [
@@ -80,7 +81,7 @@ export function labelledNames(activity: RecordedActivity, key: string): [kind: E
   return names.flatMap(([kind, name]) => (name === undefined ? [] : [[kind, name]]));
 }
 
-function instrumentName(activity: RecordedActivity, key: string): string | undefined {
+function instrumentName(activity: Payment, key: string): string | undefined {
   const id = instrumentIdOf(activity);
   return id === undefined ? undefined : keyed(id, key);
 }

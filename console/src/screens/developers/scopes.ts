@@ -4,6 +4,8 @@ type Offered = Exclude<Scope, "manage:webhooks">;
 
 export const scopeWords: Record<Offered, string> = {
   "create:activities": "Send activity",
+  "create:labels": "Say which activities were frauds",
+  "read:labels": "List labels",
   "read:cases": "List cases",
   "read:case": "Read one case",
   "update:case": "Close and reopen cases",

@@ -1,0 +1,180 @@
+import type { Logger } from "pino";
+import { claimTurn, lockTurn, type Turn } from "../db/activities.ts";
+import {
+  claimOutcomes,
+  findLabelled,
+  listRatedBehind,
+  listReported,
+  listTenantsWithLabelWork,
+  lockUnapplied,
+  saveApplied,
+  type UnlabelledOutcome,
+} from "../db/label-work.ts";
+import { saveLabels, type NewLabelRow, type RatedActivity } from "../db/labels.ts";
+import type { Database, Queryable } from "../db/postgres/database.ts";
+import { entityKey, findStates, saveStates, type EntityId } from "../db/states.ts";
+import { withFrauds, type FraudChange } from "../detection/label-bump.ts";
+import { timeOf } from "../domain/activity.ts";
+import type { CaseDocument } from "../domain/case.ts";
+import { isKnownFraud, labelSources } from "../domain/label.ts";
+import { labelledNames } from "./names.ts";
+import { Worker } from "./worker.ts";
+
+const outcomesMax = 50;
+const labelsMax = 500;
+const idleMs = 500;
+const busyMs = 50;
+const faultMs = 1_000;
+// How often an engine's batch may come first before the worker waits for its end.
+const refusalsMax = 5;
+
+type LabelOptions = { database: Database; clock: { now: () => string }; log: Logger };
+type Applying = Pick<LabelOptions, "database" | "clock">;
+export type Applied = { outcomes: number; labels: number };
+
+// Makes labels from the outcomes of cases, and counts labels as known frauds of what their activities name.
+export class LabelWorker extends Worker {
+  readonly #options: LabelOptions;
+  readonly #refusals = new Map<string, number>();
+
+  constructor(options: LabelOptions) {
+    super();
+    this.#options = options;
+  }
+
+  protected async turn(): Promise<number> {
+    const { database } = this.#options;
+    const tenants = await listTenantsWithLabelWork(database).catch((error: unknown) => this.#failed(error));
+    let waitMs = tenants === null ? faultMs : idleMs;
+    for (const tenantId of tenants ?? []) {
+      if (this.signal.aborted) break;
+      const refusals = this.#refusals.get(tenantId) ?? 0;
+      try {
+        const applied = await applyLabels(this.#options, tenantId, refusals >= refusalsMax);
+        if (applied) this.#refusals.delete(tenantId);
+        else this.#refusals.set(tenantId, refusals + 1);
+        waitMs = Math.min(waitMs, busyMs);
+      } catch (error) {
+        this.#failed(error, tenantId);
+        waitMs = Math.max(waitMs, faultMs);
+      }
+    }
+    return waitMs;
+  }
+
+  #failed(error: unknown, tenantId?: string): null {
+    this.#options.log.error({ err: error, tenant_id: tenantId }, "labels could not be counted; it is tried again");
+    return null;
+  }
+}
+
+// Processes one batch of one tenant in one transaction. The tenant's turn keeps engines and erasures away meanwhile. Returns null
+// if an engine has the turn. If `isPatient`, it waits for the turn instead.
+export async function applyLabels({ database, clock }: Applying, tenantId: string, isPatient = false): Promise<Applied | null> {
+  return database.transaction(async (tx) => {
+    if (isPatient) await lockTurn(tx, tenantId);
+    const turn = await claimTurn(tx, tenantId);
+    if (!turn) return null;
+    const now = clock.now();
+    const outcomes = await labelOutcomes({ tx, tenantId, now });
+    const labels = await countLabels({ tx, tenantId, now, turn });
+    return { outcomes, labels };
+  });
+}
+
+type Batch = { tx: Queryable; tenantId: string; now: string };
+
+const verdicts: Record<string, 0 | 1> = { CONFIRMED_FRAUD: 1, FALSE_POSITIVE: 0 };
+
+// An inconclusive case labels nothing. Reopening a case takes its labels back at once, so none are left of an earlier close.
+async function labelOutcomes({ tx, tenantId, now }: Batch): Promise<number> {
+  const outcomes = await claimOutcomes(tx, tenantId, outcomesMax);
+  const decided = outcomes.filter(({ disposition }) => verdicts[disposition] !== undefined);
+  const evidence = await evidenceOf({ tx, tenantId }, decided);
+  const labels = decided.flatMap((outcome) => {
+    const { case_id, case_version, decided_at: known_at, decided_by: actor } = outcome;
+    const y = verdicts[outcome.disposition] ?? 0;
+    const row = { source: "case" as const, weight: labelSources.case.weight, case_id, case_version, actor };
+    return evidence(outcome).map(({ event_at, ...activity }): NewLabelRow => {
+      return { activity, y, event_at, labelled_at: now, known_at, ...row };
+    });
+  });
+  await saveLabels(tx, tenantId, labels);
+  return outcomes.length;
+}
+
+type Evidence = Pick<RatedActivity, "id_key" | "received_at"> & { event_at: string };
+
+// The activities behind the occurrences of each case, and those that its reports named. Only a false positive also applies to the
+// payments that were guessed from a report: a person who confirms the report has not confirmed each guess.
+async function evidenceOf(
+  { tx, tenantId }: Pick<Batch, "tx" | "tenantId">,
+  outcomes: UnlabelledOutcome[],
+): Promise<(outcome: UnlabelledOutcome) => Evidence[]> {
+  const predictions = new Map(outcomes.map((outcome) => [outcome, predictionsIn(outcome)]));
+  const rated = await listRatedBehind(tx, tenantId, [...new Set([...predictions.values()].flat())]);
+  const reported = await listReported(
+    tx,
+    tenantId,
+    outcomes.map(({ case_id }) => case_id),
+  );
+  const byPrediction = Map.groupBy(rated, ({ prediction_id }) => prediction_id);
+  const byCase = Map.groupBy(reported, ({ case_id }) => case_id);
+  return (outcome) => {
+    const isFalse = outcome.disposition === "FALSE_POSITIVE";
+    const behind = (predictions.get(outcome) ?? []).flatMap((id) => byPrediction.get(id) ?? []);
+    const named = (byCase.get(outcome.case_id) ?? []).filter(({ source }) => isFalse || labelSources[source].isCounted);
+    const all = [
+      ...behind.map((each) => ({ ...keyOf(each), event_at: new Date(timeOf(each)).toISOString() })),
+      ...named.map((each) => ({ ...keyOf(each), event_at: each.event_at })),
+    ];
+    return [...new Map(all.map((each) => [each.id_key, each])).values()];
+  };
+}
+
+function keyOf({ id_key, received_at }: Pick<RatedActivity, "id_key" | "received_at">) {
+  return { id_key, received_at };
+}
+
+function predictionsIn({ document }: UnlabelledOutcome): string[] {
+  if (document === null) return [];
+  // The cast is safe: only saveCases and insertCase write documents.
+  const { fraud_occurrences: occurrences } = JSON.parse(document) as CaseDocument;
+  return Object.values(occurrences).map(({ prediction_id }) => prediction_id);
+}
+
+// An entity without a state has been quiet for longer than known frauds are counted, so there is nothing to change.
+async function countLabels({ tx, tenantId, now, turn }: Batch & { turn: Turn }): Promise<number> {
+  const labels = await lockUnapplied(tx, tenantId, labelsMax);
+  if (labels.length === 0) return 0;
+  const changes = [...Map.groupBy(labels, ({ id_key }) => id_key).values()].flatMap(changeBy);
+  const activities = await findLabelled(tx, tenantId, changes);
+  const ringKey = Buffer.from(turn.ip_key).toString("hex");
+  const byEntity = new Map<string, { id: EntityId; changes: FraudChange[] }>();
+  for (const { id_key, at, by } of changes) {
+    const activity = activities.get(id_key);
+    for (const [kind, name] of activity ? labelledNames(activity, ringKey) : []) {
+      const key = entityKey(kind, name);
+      const entry = byEntity.get(key) ?? { id: { kind, key }, changes: [] };
+      entry.changes.push({ at, by });
+      byEntity.set(key, entry);
+    }
+  }
+  const ids = [...byEntity.values()].map(({ id }) => id);
+  const states = ids.length === 0 ? [] : await findStates(tx, tenantId, ids);
+  const changed = states.map((state) => ({ ...state, facts: withFrauds(state.facts, byEntity.get(state.key)?.changes ?? []) }));
+  if (changed.length > 0) await saveStates(tx, tenantId, { states: changed, day: now.slice(0, 10) });
+  await saveApplied(tx, tenantId, labels);
+  return labels.length;
+}
+
+type Votes = Awaited<ReturnType<typeof lockUnapplied>>;
+
+// Compares what the labels of one activity say with what was counted of them.
+function changeBy(votes: Votes): (FraudChange & Pick<RatedActivity, "id_key" | "received_at">)[] {
+  const [first] = votes;
+  const before = isKnownFraud(votes.map(({ source, applied_y: y }) => ({ source, y })));
+  const after = isKnownFraud(votes);
+  if (!first || before === after) return [];
+  return [{ ...keyOf(first), at: Date.parse(first.event_at), by: after ? 1 : -1 }];
+}
