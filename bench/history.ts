@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { clock } from "../service/src/clock.ts";
 import { countUnscored } from "../service/src/db/inbox.ts";
 import { clientTokens, deliver } from "@casehound/simulator/courier";
-import type { Delivery } from "@casehound/simulator/delivery";
+import { isSent, type Delivery } from "@casehound/simulator/delivery";
 import { loadTimeline } from "@casehound/simulator/load";
 import { createTenant } from "../service/src/tenancy.ts";
 import { cpuSeconds, openBench, postgresCpuSeconds, startProcess, type Bench } from "./machine.ts";
@@ -72,7 +72,7 @@ function* take(timeline: Iterator<Delivery>, events: number): Generator<Delivery
     const { value, done } = timeline.next();
     if (done === true) return;
     const delivery: Delivery = value;
-    if (delivery.kind === "truth") continue;
+    if (!isSent(delivery)) continue;
     taken += delivery.kind === "browser" ? delivery.events : delivery.activities.length;
     yield delivery;
   }

@@ -1,9 +1,13 @@
 import { attackParameters, type Attack, type AttackScript } from "./attack.ts";
 import { farmSignUps, runHeadless, runScript } from "./bots.ts";
-import { attackKinds, type AttackKind } from "./delivery.ts";
+import { spendStolenCards, testCards } from "./cards.ts";
+import { attackKinds, familyKinds, type AttackKind } from "./delivery.ts";
 import { buy, cents } from "./errands.ts";
+import { hijackSession } from "./hijack.ts";
 import { visitorOf } from "./life.ts";
+import { runMuleRing, takeOverSleeper, wakeMules } from "./mules.ts";
 import { pages } from "./pages.ts";
+import { abusePromotion, abuseRefunds } from "./promo.ts";
 import type { Random } from "./random.ts";
 import type { Actor, Shop } from "./shop.ts";
 import { spray, stuffInBurst, stuffSlowly } from "./stuffing.ts";
@@ -29,6 +33,7 @@ const regret: AttackScript = function* (shop, attack, startMs) {
   buy(visit, amount, owner.country.currency);
   const endMs = visit.end();
   const reportMs = endMs + (attack.isShow ? 5000 : random.logNormal(reportDays, 0.5) * dayMs);
+  visit.noteFraud(Math.round(reportMs));
   yield reportMs;
   shop.tell(reportMs, {
     activity_id: random.uuid(),
@@ -52,9 +57,20 @@ const scripts: Record<AttackKind, AttackScript> = {
   scripted_bot: runScript,
   headless_bot: runHeadless,
   friendly_fraud: regret,
+  mule_ring: runMuleRing,
+  dormant_mule: wakeMules,
+  dormant_takeover: takeOverSleeper,
+  stolen_instruments: spendStolenCards,
+  card_testing: testCards,
+  promo_abuse: abusePromotion,
+  session_hijack: hijackSession,
+  refund_abuse: abuseRefunds,
 };
 
+const families: ReadonlySet<string> = new Set(familyKinds);
+
 export function startAttack(shop: Shop, attack: Attack, startMs: number): Actor {
+  if (shop.till === null && families.has(attack.kind)) throw new RangeError(`${attack.kind} needs a shop with payments`);
   return scripts[attack.kind](shop, attack, startMs);
 }
 
@@ -66,7 +82,7 @@ export function* plannedAttacks(
   counts: AttackCounts,
   { fromMs, toMs }: { fromMs: number; toMs: number },
 ): Generator<{ attack: Attack; startMs: number }> {
-  for (const kind of attackKinds) {
+  for (const kind of [...attackKinds, ...familyKinds]) {
     for (let n = 0; n < (counts[kind] ?? 0); n++) {
       const own = random.fork(`${kind}-${n}`);
       const startMs = own.between(fromMs, toMs);

@@ -20,7 +20,7 @@ import { humanRhythm, machineRhythm, Visit } from "./visit.ts";
 import { connect } from "./whereabouts.ts";
 
 // Visits page after page, like a program that collects prices.
-function crawl(visit: Visit, events: number): void {
+export function crawl(visit: Visit, events: number): void {
   for (let n = 0; n < events; n += 3) {
     const item = items[(n / 3) % items.length] ?? visit.random.pick(items);
     visit.to(itemPage(item)).act("view_item", 0, {}, [item]).act("check_stock", 0, { item_id: item.id });

@@ -1,6 +1,6 @@
 import { Agent, request, type OutgoingHttpHeaders } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { eventsIn, type BrowserRequest, type Delivery, type ServerBatch } from "./delivery.ts";
+import { eventsIn, isSent, type Delivery, type Sent } from "./delivery.ts";
 
 export type CourierTarget = {
   // The service's address, without a trailing slash.
@@ -48,7 +48,7 @@ export async function deliver(
   const { inFlightMax = 8, pace, signal } = options;
   const underWay = new Set<Promise<void>>();
   for (const delivery of deliveries) {
-    if (delivery.kind === "truth") continue;
+    if (!isSent(delivery)) continue;
     if (pace !== undefined && pace.now() - delivery.at_ms > pace.lateMaxMs) {
       tally.dropped++;
       continue;
@@ -75,7 +75,7 @@ async function wait(ms: number, signal: AbortSignal | undefined): Promise<void> 
   }
 }
 
-async function send(delivery: BrowserRequest | ServerBatch, { target, options, tally }: Errand): Promise<void> {
+async function send(delivery: Sent, { target, options, tally }: Errand): Promise<void> {
   const { attemptsMax = 8, signal, onSent } = options;
   const isStopped = (): boolean => signal?.aborted === true;
   let isRefused = false;
@@ -104,7 +104,7 @@ type Answer = { status: number; text: string; retryAfterMs?: number };
 
 // Status 0 means no response.
 async function post(
-  delivery: BrowserRequest | ServerBatch,
+  delivery: Sent,
   { baseUrl, tenant, token }: CourierTarget,
   wasRefused: boolean,
   signal: AbortSignal | undefined,

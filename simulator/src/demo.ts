@@ -29,7 +29,7 @@ const opening: [seconds: number, kind: AttackKind, haste: number][] = [
 ];
 
 // The weights of later attacks. Slow ones would take days that nobody watches.
-const later: Record<AttackKind, number> = {
+const later: Record<(typeof attackKinds)[number], number> = {
   takeover_naive: 2,
   takeover_vpn: 2,
   takeover_targeted: 2,

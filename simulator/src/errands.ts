@@ -1,4 +1,5 @@
 import { itemPage, items, listPage, pages, type Item } from "./pages.ts";
+import type { Payment } from "./payments.ts";
 import type { Habits, Person } from "./people.ts";
 import type { Random } from "./random.ts";
 import type { Visit } from "./visit.ts";
@@ -34,15 +35,15 @@ export function cents(amount: number): number {
   return Math.max(1, Math.round(amount * 100) / 100);
 }
 
-export function buy(visit: Visit, amount: number, currency: string): void {
+export function buy(visit: Visit, amount: number, currency: string, payment: Payment = {}): void {
   const { random } = visit;
   const item = random.pick(items);
   visit.to(itemPage(item)).act("view_item", 900, {}, [item]);
   putInCart(visit, item);
   visit.to(pages.cart, 9000).to(pages.checkout, 12_000).act("choose_payment", 14_000);
-  visit
-    .pause(9000)
-    .report("payment", { amount, currency, order_id: `o-${random.hex(1)}`, method: random.pick(["card", "wallet", "invoice"]) });
+  visit.pause(9000);
+  const order = { amount, currency, order_id: `o-${random.hex(1)}`, method: random.pick(["card", "wallet", "invoice"]) };
+  visit.report("payment", order, payment);
   visit.to(pages.thanks, 1500);
 }
 

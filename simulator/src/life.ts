@@ -26,7 +26,7 @@ export type LifeOptions = { fromMs: number; toMs: number; haste: number; hasNigh
 
 // One person's visits to the shop, from joining on.
 export function* live(shop: Shop, person: Person, { fromMs, toMs, haste, hasNights }: LifeOptions): Actor {
-  const { random, habits, silence } = person;
+  const { random, habits } = person;
   let atMs = Math.max(fromMs, person.joinsMs);
   if (atMs > fromMs && atMs < toMs) {
     yield atMs;
@@ -36,6 +36,7 @@ export function* live(shop: Shop, person: Person, { fromMs, toMs, haste, hasNigh
   let comesBack = false;
   for (;;) {
     atMs += comesBack ? random.logNormal(70 * minuteMs, 1) : random.exponential(meanMs * (hasNights ? 0.5 : 1));
+    const { silence } = person;
     if (silence !== null && atMs >= silence.fromMs && atMs < silence.toMs) atMs = silence.toMs + random.exponential(dayMs);
     if (atMs >= toMs) return;
     // Half of the drawn times fall into hours when this person sleeps or works.
@@ -82,7 +83,7 @@ function join(shop: Shop, person: Person, nowMs: number): number {
   return visit.end();
 }
 
-function visitShop(shop: Shop, person: Person, nowMs: number): number {
+export function visitShop(shop: Shop, person: Person, nowMs: number): number {
   const { random, habits, country } = person;
   const visit = new Visit(shop, visitorOf(shop, person, nowMs), nowMs);
   const isRemembered = visit.isKnown && !person.isLockedOut && random.chance(habits.staysLoggedIn);

@@ -21,7 +21,7 @@ export type Household = {
 // One address for everybody who works in an office, or for everybody who uses a library.
 type SharedPlace = { site: Site; host: number; device: Device | null };
 
-type Trip = { leavesMs: number; arrivesMs: number; returnsMs: number; homeMs: number; site: Site; host: number };
+export type Trip = { leavesMs: number; arrivesMs: number; returnsMs: number; homeMs: number; site: Site; host: number };
 
 export type Habits = {
   visitsPerDay: number;
@@ -58,6 +58,10 @@ export type Person = {
   nextTripMs: number;
   // Somebody else has changed the password.
   isLockedOut: boolean;
+  // Replaces the person's own connections.
+  onlyAddress?: string;
+  // The victim of an attack on a dormant account. No other attack may wake it first.
+  isReserved?: true;
 };
 
 const peopleShares = {

@@ -1,6 +1,7 @@
 import type { Activity } from "@casehound/client";
-import type { BrowserRequest, Delivery, TruthNote } from "./delivery.ts";
+import type { BrowserRequest, Delivery, FraudNote, TruthNote } from "./delivery.ts";
 import type { Network } from "./network.ts";
+import type { Till } from "./payments.ts";
 import type { Person } from "./people.ts";
 import type { Random } from "./random.ts";
 import type { SiteSettings } from "./sdk-request.ts";
@@ -11,9 +12,18 @@ import { hasServers } from "./voice.ts";
 // An actor yields the time of its next action, and acts when it is resumed at that time.
 export type Actor = Generator<number, void, void>;
 
-type Due = Actor | BrowserRequest | TruthNote | { kind: "activity"; activity: Activity };
+type Due = Actor | BrowserRequest | TruthNote | FraudNote | { kind: "activity"; activity: Activity };
 
 const batchMax = 500;
+
+type ShopParts = {
+  settings: SiteSettings;
+  network: Network;
+  people: Person[];
+  startMs: number;
+  till: Till | null;
+  notesFrauds: boolean;
+};
 
 // Holds all actors and orders what they produce by arrival. Only active actors and visits are in memory, so a year needs no more
 // memory than a day.
@@ -21,14 +31,20 @@ export class Shop implements Outlet {
   readonly settings: SiteSettings;
   readonly network: Network;
   readonly people: Person[];
+  readonly startMs: number;
+  readonly till: Till | null;
+  readonly notesFrauds: boolean;
   hasBrowsers = true;
   readonly #due = new Timeline<Due>();
   #nowMs = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: { settings: SiteSettings; network: Network; people: Person[] }) {
+  constructor(parts: ShopParts) {
     this.settings = parts.settings;
     this.network = parts.network;
     this.people = parts.people;
+    this.startMs = parts.startMs;
+    this.till = parts.till;
+    this.notesFrauds = parts.notesFrauds;
   }
 
   // The number of planned items: people, attacks, and the rest of the visits in progress.
@@ -49,7 +65,7 @@ export class Shop implements Outlet {
     if (hasServers(this.settings.voice)) this.#add(Math.round(atMs), { kind: "activity", activity });
   }
 
-  note(note: TruthNote): void {
+  note(note: TruthNote | FraudNote): void {
     this.#add(note.at_ms, note);
   }
 
@@ -57,7 +73,8 @@ export class Shop implements Outlet {
   member(random: Random, nowMs: number, loginsMin = 0): Person | null {
     for (let tries = 0; tries < 200; tries++) {
       const person = random.pick(this.people);
-      if (person.joinsMs < nowMs && person.account.logins >= loginsMin) return person;
+      const isReserved = person.isReserved === true;
+      if (!isReserved && person.joinsMs < nowMs && person.account.logins >= loginsMin) return person;
     }
     return null;
   }

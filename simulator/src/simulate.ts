@@ -2,6 +2,7 @@ import { plannedAttacks, startAttack, type AttackCounts } from "./attackers.ts";
 import type { Delivery } from "./delivery.ts";
 import { guests, live } from "./life.ts";
 import { Network } from "./network.ts";
+import { Till } from "./payments.ts";
 import { buildPeople } from "./people.ts";
 import { Random } from "./random.ts";
 import { Shop } from "./shop.ts";
@@ -26,6 +27,10 @@ export type ShopOptions = {
   sendIntervalMs?: number;
   // Who reports what happens. The default is the shop's servers.
   voice?: Voice;
+  // Whether payments have payees, instruments and statuses. The families of fraud that use them need it.
+  payments?: boolean;
+  // Whether to note what was fraud and when that becomes known.
+  frauds?: boolean;
 };
 
 export type SimulationOptions = ShopOptions & {
@@ -45,7 +50,8 @@ export function openShop(options: ShopOptions): { shop: Shop; random: Random } {
   const people = buildPeople({ random: random.fork("people"), network, users, startMs, days, visitsPerDay });
   const { appId = appKey, sendIntervalMs = 5000, voice = { kind: "server" } } = options;
   const settings = { appKey, appId, origin, sendIntervalMs, voice };
-  return { shop: new Shop({ settings, network, people }), random };
+  const till = options.payments === true ? new Till(random.fork("till")) : null;
+  return { shop: new Shop({ settings, network, people, startMs, till, notesFrauds: options.frauds === true }), random };
 }
 
 // Weeks of a shop's activity in order of arrival. The same options give the same bytes. An attack changes nothing for people who

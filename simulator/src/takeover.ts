@@ -18,10 +18,10 @@ import type { Random } from "./random.ts";
 import type { Shop } from "./shop.ts";
 import { humanRhythm, Visit } from "./visit.ts";
 
-type Disguise = { device: Device; ip: string; zoneMinutes: number };
+export type Disguise = { device: Device; ip: string; zoneMinutes: number };
 
 // How much of the victim each kind of thief knows and imitates.
-const disguises: Record<string, (shop: Shop, random: Random, victim: Person, nowMs: number) => Disguise> = {
+export const disguises: Record<string, (shop: Shop, random: Random, victim: Person, nowMs: number) => Disguise> = {
   takeover_naive: (shop, random, victim, nowMs) => {
     const country = attackerCountry(random, victim.country);
     const ip = random.chance(0.5) ? hostingAddress(random, shop.network, country) : proxyAddress(random, shop.network, country);
@@ -53,7 +53,7 @@ function imitation(random: Random, victim: Person, nowMs: number): Device {
   return { ...attackerDevice(random, victim.country, nowMs, copied.agent), kind: copied.kind, locale: copied.locale };
 }
 
-function thiefVisit(shop: Shop, attack: Attack, victim: Person, disguise: Disguise, nowMs: number): Visit {
+export function thiefVisit(shop: Shop, attack: Attack, victim: Person, disguise: Disguise, nowMs: number): Visit {
   const { random, kind, id, haste } = attack;
   // Thieves know where they want to go.
   const rhythm = humanRhythm(random, { sigma: random.between(0.5, 1), speed: 1.8 * haste });

@@ -1,8 +1,10 @@
 import type { Activity } from "@casehound/client";
 import { acceptLanguage, userAgentAt } from "./agents.ts";
-import type { AttackKind, BrowserRequest, SessionTruth, TruthNote } from "./delivery.ts";
+import type { AttackKind, BrowserRequest, FraudNote, SessionTruth, TruthNote } from "./delivery.ts";
 import { storageOf, type Device } from "./device.ts";
+import { fraudIn, type Told } from "./known.ts";
 import type { Item, Page } from "./pages.ts";
+import { isMoney, type Payment, type Till } from "./payments.ts";
 import type { Random } from "./random.ts";
 import type { SiteSettings } from "./sdk-request.ts";
 import { SdkSession, type Attributes, type Storage } from "./sdk.ts";
@@ -27,9 +29,11 @@ export function machineRhythm(random: Random, { meanMs, jitter }: { meanMs: numb
 export type Outlet = {
   settings: SiteSettings;
   hasBrowsers: boolean;
+  till: Till | null;
+  notesFrauds: boolean;
   post(request: BrowserRequest): void;
   tell(atMs: number, activity: Activity): void;
-  note(note: TruthNote): void;
+  note(note: TruthNote | FraudNote): void;
 };
 
 export type Visitor = {
@@ -44,6 +48,8 @@ export type Visitor = {
   // False for a program that talks to the shop's servers and has no browser to run the SDK.
   hasBrowser?: boolean;
   scrolls?: number;
+  // A visit by which an attacker only prepares. Nobody will report it.
+  isPrelude?: boolean;
   truth: { kind: "genuine" } | { kind: AttackKind; attack_id: string };
 };
 
@@ -64,6 +70,7 @@ export class Visit {
   #nowMs: number;
   #isOpen = true;
   #isOnPage = false;
+  readonly #told: Told[] = [];
 
   constructor(outlet: Outlet, visitor: Visitor, startMs: number) {
     const { random, device, ip, account } = visitor;
@@ -169,9 +176,10 @@ export class Visit {
   }
 
   // Reports something through the shop's servers or, if they are silent, through its pages.
-  report(type: string, attributes: Attributes = {}): this {
+  report(type: string, attributes: Attributes = {}, payment: Payment = {}): this {
     const accountId = this.#visitor.account?.id ?? null;
-    if (this.#hasServers) this.#tell(type, attributes);
+    if (this.#hasServers && this.#outlet.till !== null && isMoney(type)) this.#pay(this.#outlet.till, type, attributes, payment);
+    else if (this.#hasServers) this.#tell(type, attributes, payment);
     else this.#sdk?.report(type, this.#nowMs, { attributes, accountId });
     this.#name();
     if (sensitive.has(type)) this.#truth.has_sensitive_change = true;
@@ -179,7 +187,18 @@ export class Visit {
     return this;
   }
 
-  #tell(type: string, attributes: Attributes): void {
+  #pay(till: Till, type: string, attributes: Attributes, given: Payment): void {
+    const { account, truth } = this.#visitor;
+    const payer = { id: account?.id ?? this.sessionId, isKnown: account !== null };
+    const isOwner = truth.kind === "genuine" || truth.kind === "friendly_fraud" || truth.kind === "refund_abuse";
+    const taker = isOwner ? payer : { id: truth.attack_id, isKnown: true };
+    for (const { afterMs, payment, rest } of till.attempts({ type, payer, taker, attributes, given })) {
+      this.#nowMs += afterMs;
+      this.#tell(type, rest, payment);
+    }
+  }
+
+  #tell(type: string, attributes: Attributes, payment: Payment): void {
     const { account } = this.#visitor;
     const activity: Activity = {
       activity_id: this.random.uuid(),
@@ -190,8 +209,11 @@ export class Visit {
       ...(this.deviceId === undefined ? {} : { device_id: this.deviceId }),
       ip: this.ip,
       user_agent: this.#userAgent,
+      ...payment,
       ...(Object.keys(attributes).length === 0 ? {} : { attributes }),
     };
+    const { order_id } = payment;
+    this.#told.push({ activity_id: activity.activity_id, type, ...(order_id === undefined ? {} : { order_id }) });
     this.#outlet.tell(this.#nowMs + this.random.between(15, 250), activity);
   }
 
@@ -235,6 +257,16 @@ export class Visit {
     this.#sdk?.close(this.#nowMs);
     this.#truth.last_ms = Math.round(this.#nowMs);
     this.#outlet.note({ kind: "truth", at_ms: this.#truth.last_ms, session: this.#truth });
+    const { truth, isPrelude = false } = this.#visitor;
+    // The owner's own report says when a friendly fraud becomes known.
+    if (!isPrelude && truth.kind !== "friendly_fraud") this.noteFraud();
     return this.#nowMs;
+  }
+
+  // Notes what was fraud in this visit. The default is a time that is typical of the kind of attack.
+  noteFraud(knownMs?: number): void {
+    if (!this.#outlet.notesFrauds) return;
+    const fraud = fraudIn(this.#truth, this.#told, this.random.fork(`known ${this.sessionId}`), knownMs);
+    if (fraud !== null) this.#outlet.note({ kind: "fraud", at_ms: this.#truth.last_ms, fraud });
   }
 }

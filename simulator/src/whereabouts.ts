@@ -13,7 +13,7 @@ export type Connection = { ip: string; zoneMinutes: number };
 const natAddresses = 24;
 // Abroad, a phone's traffic mostly still leaves through its own carrier.
 const roamsHome = 0.45;
-const popularAbroad = new Set(["ES", "IT", "GR", "TR", "FR", "AT", "PT", "NL", "GB", "US", "TH"]);
+export const popularAbroad: ReadonlySet<string> = new Set(["ES", "IT", "GR", "TR", "FR", "AT", "PT", "NL", "GB", "US", "TH"]);
 
 function homeSite(household: Household, network: Network, nowMs: number): Site {
   const { random } = household;
@@ -66,6 +66,7 @@ export function connect(person: Person, device: Device, network: Network, nowMs:
     ip,
     zoneMinutes: device.kind === "desktop" ? device.zoneMinutes : where.zoneMinutes,
   });
+  if (person.onlyAddress !== undefined) return at(person.onlyAddress);
   if (random.chance(habits.usesVpn)) return at(vpnAddress(person, network));
   if (trip !== null && nowMs >= trip.arrivesMs && nowMs < trip.returnsMs) {
     const abroad = trip.site.carrier.country;
