@@ -127,10 +127,10 @@ function figuresOf(recorder: Recorder, crew: Crew, cases: number, seconds: numbe
 }
 
 // A violation is hard to understand without everything that happened around it.
-function keepHistory({ calls, log, cases }: History): void {
+function keepHistory({ calls, log, cases }: History): string {
   const file = join(mkdtempSync(join(tmpdir(), "casehound-history-")), "history.json");
   writeFileSync(file, JSON.stringify({ calls, log, cases: [...cases] }));
-  console.log(`   the history is in ${file}`);
+  return file;
 }
 
 async function run({ scale, random, progress }: Proof): Promise<Findings> {
@@ -150,8 +150,8 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
     const verdict = check({ calls: recorder.calls, log, cases });
     const figures = figuresOf(recorder, crew, cases.size, seconds, verdict);
     const violations = [...recorder.faults, ...verdict.violations];
-    if (violations.length > 0) keepHistory({ calls: recorder.calls, log, cases });
-    return { figures, violations };
+    const kept = violations.length > 0 ? [`the history is in ${keepHistory({ calls: recorder.calls, log, cases })}`] : [];
+    return { figures, violations: [...kept, ...violations] };
   } finally {
     await stand.close();
   }
