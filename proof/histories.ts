@@ -1,10 +1,13 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Random } from "@casehound/simulator/random";
 import { freePort, type Credentials, type ServiceProcess } from "../service/test/launch.ts";
 import { send } from "../service/test/send.ts";
 import { check, type Verdict } from "./histories/checker.ts";
 import { Client, type ApiConnection } from "./histories/client.ts";
 import { drain, readFinalCase, readLog } from "./histories/ending.ts";
-import type { FinalCase } from "./histories/history.ts";
+import type { FinalCase, History } from "./histories/history.ts";
 import { Recorder } from "./histories/recorder.ts";
 import { Wire } from "./histories/wire.ts";
 import { World } from "./histories/world.ts";
@@ -123,6 +126,13 @@ function figuresOf(recorder: Recorder, crew: Crew, cases: number, seconds: numbe
   };
 }
 
+// A violation is hard to understand without everything that happened around it.
+function keepHistory({ calls, log, cases }: History): string {
+  const file = join(mkdtempSync(join(tmpdir(), "casehound-history-")), "history.json");
+  writeFileSync(file, JSON.stringify({ calls, log, cases: [...cases] }));
+  return file;
+}
+
 async function run({ scale, random, progress }: Proof): Promise<Findings> {
   const stand = await Stand.open();
   try {
@@ -139,7 +149,9 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
     const { log, cases } = await readEnding(setting, crew.world.everyAccount, mission);
     const verdict = check({ calls: recorder.calls, log, cases });
     const figures = figuresOf(recorder, crew, cases.size, seconds, verdict);
-    return { figures, violations: [...recorder.faults, ...verdict.violations] };
+    const violations = [...recorder.faults, ...verdict.violations];
+    const kept = violations.length > 0 ? [`the history is in ${keepHistory({ calls: recorder.calls, log, cases })}`] : [];
+    return { figures, violations: [...kept, ...violations] };
   } finally {
     await stand.close();
   }

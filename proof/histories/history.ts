@@ -44,7 +44,7 @@ export type FinalCase = { account: string; states: FinalState[] };
 export type History = { calls: Call[]; log: LogEntry[]; cases: Map<string, FinalCase> };
 
 // `orElse`: other values that the register may have instead, if the log does not tell which of several changes this is.
-export type Setting = Sight & { orElse?: Value[] };
+type Setting = Sight & { orElse?: Value[] };
 
 // One log entry that changed something, with the registers it set. All changes of one transaction become visible with its last
 // one. `isUnclear`: the entry may belong to another call that looks the same.
