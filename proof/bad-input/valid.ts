@@ -10,6 +10,9 @@ const meant: Record<string, unknown> = {
   type: "login_failed",
   ip: "203.0.113.9",
   url: "https://crm.example/hook",
+  currency: "EUR",
+  bin: "411111",
+  last4: "1111",
 };
 
 // A body with every member of its schema: the document's example, with values of the right type for what it omits.

@@ -141,6 +141,7 @@ async function expectSame(url: string): Promise<void> {
   expect(empty.map(([name]) => name).toSorted()).toEqual([
     "case_claims",
     "issuer_state",
+    "labels",
     "rule_limits",
     "sign_in_attempts",
     "unscorable",

@@ -114,7 +114,7 @@ test("fraud_report: the member order_id and the attributes order_id and activity
     reportOf("a", { order_id: "absent" }),
   ]);
   const labels = await listed(tenant);
-  expect(labels.map(({ order_id }) => order_id).toSorted()).toEqual(["o-1", "o-2", "o-3"]);
+  expect(labels.map(({ order_id }) => order_id ?? "").toSorted()).toEqual(["o-1", "o-2", "o-3"]);
   for (const each of labels) expect(each).toMatchObject({ source: "report", fraudulent: true, weight: 1, actor: "system" });
   expect(labels.find(({ order_id }) => order_id === "o-1")).toMatchObject({
     known_at: known,
@@ -122,12 +122,14 @@ test("fraud_report: the member order_id and the attributes order_id and activity
   });
 });
 
+const byText = (a: unknown, b: unknown) => (String(a) < String(b) ? -1 : 1);
+const paidBefore = (hours: number, more: Partial<Activity> = {}) =>
+  paymentOf({ website_account_id: "a", occurred_at: ago(hours), ...more });
+
 test("fraud_report without an activity: the account's last three payments within 72 hours get half the weight, and count as no known fraud", async () => {
   const tenant = await newTenant();
-  const of = (hours: number, more: Partial<Activity> = {}) =>
-    paymentOf({ website_account_id: "a", occurred_at: ago(hours), ...more });
-  const [recent, transfer, older] = [of(1), of(30, { type: "transfer" }), of(71)];
-  const others = [of(73), of(2, { type: "login_succeeded" }), paymentOf({ website_account_id: "b" })];
+  const [recent, transfer, older] = [paidBefore(1), paidBefore(30, { type: "transfer" }), paidBefore(71)];
+  const others = [paidBefore(73), paidBefore(2, { type: "login_succeeded" }), paymentOf({ website_account_id: "b" })];
   await sendScored(tenant, [recent, transfer, older, ...others]);
   await sendScored(tenant, [reportOf("a")]);
   const wanted = [recent, transfer, older].map(({ activity_id }) => activity_id).toSorted();
@@ -135,7 +137,7 @@ test("fraud_report without an activity: the account's last three payments within
   expect(labels.map(({ activity_id }) => activity_id).toSorted()).toEqual(wanted);
   for (const each of labels) expect(each).toMatchObject({ source: "account_report", fraudulent: true, weight: 0.5 });
   expect(await apply(tenant)).toEqual({ outcomes: 0, labels: 0 });
-  await sendScored(tenant, [of(0.5), reportOf("a")]);
+  await sendScored(tenant, [paidBefore(0.5), reportOf("a")]);
   expect(await listed(tenant)).toHaveLength(4);
 });
 
@@ -146,7 +148,7 @@ test("a false report: a case closed as FALSE_POSITIVE overrules what its reports
   await decide(tenant, await caseOf(tenant, "a"), "FALSE_POSITIVE");
   await apply(tenant);
   const decided = await listed(tenant, "source=case");
-  expect(decided.map(({ order_id, fraudulent }) => [order_id, fraudulent]).toSorted()).toEqual([
+  expect(decided.map(({ order_id, fraudulent }) => [order_id, fraudulent]).toSorted(byText)).toEqual([
     ["o-1", false],
     ["o-2", false],
   ]);
@@ -161,16 +163,17 @@ test("a report confirmed by a person labels what it named, and not what was gues
   expect(await listed(tenant, "source=case")).toMatchObject([{ order_id: "o-1", fraudulent: true }]);
 });
 
+const forged = (more: Partial<RecordedActivity>): RecordedActivity => ({
+  ...reportOf("victim"),
+  origin: "browser",
+  received_at: new Date().toISOString(),
+  ...more,
+});
+
 test("attack: reports that come through a page label nothing, whatever they name, and a page's order is not labelled", async () => {
   const tenant = await newTenant();
   const victim = paymentOf({ website_account_id: "victim", order_id: "o-1", session_id: "s-1" });
   await sendScored(tenant, [victim]);
-  const forged = (more: Partial<RecordedActivity>): RecordedActivity => ({
-    ...reportOf("victim"),
-    origin: "browser",
-    received_at: new Date().toISOString(),
-    ...more,
-  });
   const page = [
     forged({ order_id: "o-1" }),
     forged({ attributes: { order_id: "o-1", activity_id: victim.activity_id } }),
@@ -195,7 +198,7 @@ test("several sources may label one activity", async () => {
   await decide(tenant, await caseOf(tenant, "a"), "FALSE_POSITIVE");
   await apply(tenant);
   const labels = await listed(tenant);
-  expect(labels.map(({ source, fraudulent }) => [source, fraudulent]).toSorted()).toEqual([
+  expect(labels.map(({ source, fraudulent }) => [source, fraudulent]).toSorted(byText)).toEqual([
     ["api", true],
     ["case", false],
     ["report", true],

@@ -207,10 +207,11 @@ test("upgrade: a secret rotated by an earlier version works for the rest of its 
   for (const secret of ["current", "previous"]) expect(await ask("rotated", secret)).toBe(200);
 });
 
+const isEarlier = ({ name }: { name: string }) => name < "0016_labels.sql";
+
 test("upgrade: outcomes that an earlier version stored become labels", async () => {
   const url = await createDatabase(inject("databaseUrl"));
   const database = opened.database(url);
-  const isEarlier = ({ name }: { name: string }) => name < "0016_labels.sql";
   await migrate(database, readMigrations().filter(isEarlier));
   const tenant_id = randomUUID();
   const [case_id, prediction_id] = [randomUUID(), randomUUID()];

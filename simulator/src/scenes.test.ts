@@ -69,9 +69,10 @@ test("scenes: with carrier NAT all customers of a country share two addresses, i
   expect(most(logins, ({ ip }) => ip)).toBeGreaterThan(12);
 });
 
+const countryOf = ({ ip = "" }: Activity): string | undefined => network.locate(ip)?.carrier.country.code;
+
 test("scenes: on holiday most customers log in from abroad", () => {
   const home = new Map<string | undefined, string | undefined>();
-  const countryOf = ({ ip = "" }: Activity): string | undefined => network.locate(ip)?.carrier.country.code;
   const { activities } = play("holiday");
   for (const each of activities.filter((activity) => !isMeasured(activity))) home.set(each.website_account_id, countryOf(each));
   const logins = activities.filter(

@@ -94,8 +94,8 @@ export const labelOperations: Operation[] = [
     summary: "List labels",
     description: "The latest first. An activity can have one label of each source, and one of each case that it is evidence in.",
     query: Type.Object({
-      activity_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-      order_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+      activity_id: Type.Optional(Type.String({ maxLength: 64 })),
+      order_id: Type.Optional(Type.String({ maxLength: 128 })),
       source: Type.Optional(Type.Enum(sourcesByRank)),
       since: Type.Optional({ ...Time, description: "Only labels that were stored at this time or later." }),
       limit: Limit,

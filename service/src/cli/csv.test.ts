@@ -50,11 +50,12 @@ test("csv: a quote that does not end, an endless record and an empty file are re
   await expect(read("")).rejects.toThrow("the header is missing");
 });
 
+async function* endless(): AsyncGenerator<string> {
+  yield "order_id,reason\n";
+  for (;;) yield "o-1,stolen\n".repeat(1_000);
+}
+
 test("csv: only one record is kept, whatever the size of the file", async () => {
-  async function* endless(): AsyncGenerator<string> {
-    yield "order_id,reason\n";
-    for (;;) yield "o-1,stolen\n".repeat(1_000);
-  }
   let last = 0;
   for await (const { line } of readCsv(endless())) {
     last = line;

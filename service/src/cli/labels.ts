@@ -99,9 +99,10 @@ function addResult(report: Report, batch: Line[], { stored, unchanged, not_found
   }
 }
 
+const count = (number: number) => number.toLocaleString("en");
+
 function reportText(report: Report, isDry: boolean): string {
   const { rows, stored, unchanged, not_found, not_found_first, bad, bad_first } = report;
-  const count = (number: number) => number.toLocaleString("en");
   const first = isDry
     ? `${count(rows - bad)} of ${count(rows)} rows are labels; nothing was sent`
     : `${count(rows)} rows: ${count(stored)} labels stored, ${count(unchanged)} unchanged, ${count(not_found)} not found, ${count(bad)} bad`;

@@ -71,8 +71,9 @@ export async function* readTrainingRows(
   }
 }
 
+const quoted = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(", ");
+
 function chunkText(moment: Moment): string {
-  const quoted = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(", ");
   return `
     select a.received_at, a.id_key, a.occurred_at, a.score, a.case_id, a.decision, l.y, l.weight, l.known_at,
       case when a.document like '%"declined"%' then coalesce(a.document::jsonb #>> '{payment,status}' = 'declined', false) else false end as is_declined

@@ -49,7 +49,7 @@ test.each([
   [
     "card.number > 3",
     "card.number > 3",
-    "A field begins with one of: event, account, device, ip, network, session, login, tenant.",
+    "A field begins with one of: event, account, device, ip, network, session, login, tenant, payee, instrument, mailbox, look, block.",
   ],
 ])("compileRule: %s names no field, and the hint suggests existing ones", (expression, marked, hint) => {
   expect(faultOf(expression).message).toMatch(/^There is no field/);

@@ -1,19 +1,17 @@
+import type { Continuity } from "./entity.ts";
 import { minutes } from "./travel.ts";
 import { shortKey } from "./habits.ts";
 import type { EnrichedActivity } from "./scene.ts";
 import type { RuleContext } from "./vector.ts";
 
 const kinds = ["network", "country", "agent", "screen"] as const;
-type Kind = (typeof kinds)[number];
-// The first value of each kind, hashed, and when another one was first seen after it.
-export type Continuity = Partial<Record<Kind, [first: string, changed?: number]>>;
 
 // Notes the values of the event. Only servers and verified sessions count: otherwise any page could send another network under the
 // session of somebody else.
 export function follow(before: Continuity | null, event: EnrichedActivity): Continuity | null {
   if (event.source === "page") return before;
   const { activity, network, country, at } = event;
-  const now: Record<Kind, string> = {
+  const now: Record<keyof Continuity, string> = {
     network,
     country,
     agent: activity.user_agent ?? "",

@@ -87,14 +87,15 @@ test("days: what is taken back leaves no trace, in whatever order labels come", 
   );
 });
 
+const seen = (order: number[]) => {
+  const days = newDays();
+  for (const ago of order) addToDays(days, noon - ago * hourMs, { n: 1, sum: ago, z: ago / 100 });
+  return days;
+};
+
 test("days: the order in which activity arrives does not matter", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(29 * 24), { minLength: 1, maxLength: 50 }), (hoursAgo) => {
-      const seen = (order: number[]) => {
-        const days = newDays();
-        for (const ago of order) addToDays(days, noon - ago * hourMs, { n: 1, sum: ago, z: ago / 100 });
-        return days;
-      };
       expect(seen(hoursAgo.toReversed())).toEqual(seen(hoursAgo));
     }),
   );

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import type { BrowserFacts } from "../domain/activity.ts";
 import type { Money } from "./amounts.ts";
-import type { Continuity } from "./continuity.ts";
 import { newDays, type Days } from "./days.ts";
 import type { Ring } from "./ring.ts";
 
@@ -100,6 +99,9 @@ export type SharedFacts = {
   // The accounts of an instrument, as hashes of four characters each.
   accounts?: string;
 };
+
+// By what a session is recognized: its first value, hashed, and when another one was first seen after it.
+export type Continuity = Partial<Record<"network" | "country" | "agent" | "screen", [first: string, changed?: number]>>;
 
 export type SessionFacts = {
   // What the browser said about itself in its first event.

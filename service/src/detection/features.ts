@@ -1,8 +1,7 @@
-import type { BrowserFacts } from "../domain/activity.ts";
 import { hostOf, siteOf } from "../domain/address.ts";
 import { valueRatio } from "./amounts.ts";
 import { never } from "./catalogue.ts";
-import { follow, readContinuity } from "./continuity.ts";
+import { readContinuity } from "./continuity.ts";
 import { addTie, tieKey, type AccountFacts, type LoginRatio, type SessionFacts } from "./entity.ts";
 import { observeEntry } from "./entry.ts";
 import {
@@ -19,17 +18,14 @@ import { observePayment, readFrauds } from "./payments.ts";
 import { ringHash, shortRingHash } from "./ring-hash.ts";
 import { countryNumber, type RingEntry } from "./ring.ts";
 import { isSensitive, isValue, kindBits, kindOf, type EnrichedActivity, type Scene } from "./scene.ts";
+import { updateSession } from "./session-facts.ts";
 import { minutes, minutesSinceOther, travelSpeed } from "./travel.ts";
 import { contextOf, type RuleContext } from "./vector.ts";
 import { countWindows, windows } from "./windows.ts";
 
 const valuesMax = 16;
-const timesMax = 32;
 const gapsMin = 8;
-// Events that a page records this close together are one action of its user.
-const sameActionMs = 50;
 const accountsMax = 1000;
-const sessionAccountsMax = 16;
 
 type Values = RuleContext["account"];
 // `isShared`: whether the log-in counts among the log-ins of all accounts, with which later log-ins are compared.
@@ -245,51 +241,6 @@ function readGaps(into: Values, times: number[]): void {
   const variance = gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / count;
   into["gap_spread"] = mean === 0 ? 0 : Math.round((Math.sqrt(variance) / mean) * 100) / 100;
   into["gap_mean_ms"] = Math.round(mean);
-}
-
-function updateSession(session: SessionFacts, event: EnrichedActivity, ringKey: string): void {
-  const { activity, at } = event;
-  const { type, browser, origin } = activity;
-  session.continuity = follow(session.continuity, event);
-  session.started = Math.min(session.started, at);
-  session.last = Math.max(session.last, at);
-  session.events++;
-  session.hasBrowser ||= origin === "browser";
-  session.client ??= browser ? clientOf(browser) : null;
-  if (type === "page_view") session.pages++;
-  if (type === "custom:_scroll") session.scrolls++;
-  if (isSensitive(type)) session.sensitive++;
-  session.engagement += browser?.engagement_ms ?? 0;
-  session.isWebdriver ||= browser?.is_webdriver === true;
-  if (browser?.inputs !== undefined) session.inputs = (session.inputs ?? 0) + browser.inputs;
-  // A page's automatic events fire together when it loads. Only the events that the site itself records show a person's rhythm.
-  if (origin === "browser" && type !== "page_view" && !type.startsWith("custom:_")) {
-    if (session.times.length === 0) session.origin = at;
-    const time = at - session.origin;
-    if (session.times.every((other) => Math.abs(other - time) >= sameActionMs)) session.times.push(time);
-    session.times.sort((a, b) => a - b);
-    if (session.times.length > timesMax) session.times.shift();
-  }
-  const named = activity.website_account_id ?? event.claimed;
-  const account = named === undefined ? 0 : ringHash(named, ringKey);
-  if (account !== 0 && !session.accounts.includes(account) && session.accounts.length < sessionAccountsMax)
-    session.accounts.push(account);
-}
-
-function clientOf(facts: BrowserFacts): SessionFacts["client"] {
-  const {
-    page_title: _title,
-    page_url: _url,
-    engagement_ms: _ms,
-    inputs: _in,
-    input_spread: _spread,
-    is_webdriver: _driver,
-    signs: _signs,
-    // Only compared with other facts. A mismatch is recorded as a sign.
-    accept_language: _language,
-    ...client
-  } = facts;
-  return client;
 }
 
 // Learns what the account's later activity is compared with. Nothing is learned from a failed log-in, because anybody can cause

@@ -57,12 +57,12 @@ test.each([
   [
     "{}",
     { offset: 1, line: 1, column: 2 },
-    "A field begins with one of: event, account, device, ip, network, session, login, tenant.",
+    "A field begins with one of: event, account, device, ip, network, session, login, tenant, payee, instrument, mailbox, look, block.",
   ],
   [
     "{__proto__}",
     { offset: 1, line: 1, column: 2 },
-    "A field begins with one of: event, account, device, ip, network, session, login, tenant.",
+    "A field begins with one of: event, account, device, ip, network, session, login, tenant, payee, instrument, mailbox, look, block.",
   ],
   ["{ event.os }", { offset: 1, line: 1, column: 2 }, "Did you mean `event.os`?"],
   ["To {event.os", { offset: 3, line: 1, column: 4 }, "Write a field in braces, for example `{event.country}`."],

@@ -49,7 +49,7 @@ const Instrument = Type.Object(
   { additionalProperties: false, $id: "Instrument", description: "What was paid with." },
 );
 
-export const paymentStatuses = ["attempted", "approved", "declined"] as const;
+const paymentStatuses = ["attempted", "approved", "declined"] as const;
 
 // The members that describe a payment. Each may be absent.
 export const paymentMembers = {
@@ -169,7 +169,7 @@ export function timeOf({ occurred_at, received_at }: Pick<RecordedActivity, "occ
 export function paymentOf({ amount, currency, payee_id, order_id, instrument, status }: Payment): Payment | undefined {
   const all = { amount, currency, payee_id, order_id, instrument, status };
   const given = Object.entries(all).filter(([, value]) => value !== undefined);
-  return given.length === 0 ? undefined : (Object.fromEntries(given) as Payment);
+  return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
 // Returns what is kept of an erased account's pending activity. Reports are kept, because they were accepted and must become a

@@ -4,6 +4,7 @@ import { clockToleranceMs, timeOf, type RecordedActivity } from "../domain/activ
 import { labelSources, type LabelSource } from "../domain/label.ts";
 import type { Batch } from "./cases.ts";
 
+const iso = (ms: number) => new Date(ms).toISOString();
 const guessedHours = 72;
 const guessedMax = 3;
 
@@ -37,7 +38,6 @@ async function reportedBy({ tx, tenantId }: Pick<Batch, "tx" | "tenantId">, repo
   if (account === undefined) return { source: "account_report", found: [] };
   const until = timeOf(report);
   const from = until - guessedHours * 60 * 60 * 1000;
-  const iso = (ms: number) => new Date(ms).toISOString();
   const span = { received_from: iso(from - clockToleranceMs), from: iso(from), until: iso(until), limit: guessedMax };
   return { source: "account_report", found: await listValueActivities(tx, tenantId, { account, ...span }) };
 }

@@ -28,6 +28,7 @@ const tags = [
   { name: "Cases", description: "Opened by detection, worked and closed by people and systems." },
   { name: "End-user accounts", description: "The website's accounts: flags and CRM link." },
   { name: "Activity", description: "Activity that the website's servers report, and the outcome of its browsers' events." },
+  { name: "Labels", description: "What turned out to be fraud, for each activity." },
   { name: "Detection", description: "Rules and thresholds, backtests of drafts, and why a decision was made." },
   { name: "Events", description: "Every change, in order, as a list and as a stream." },
   { name: "Webhooks", description: "Every change, posted to a URL of yours." },

@@ -1,0 +1,37 @@
+import { randomUUID } from "node:crypto";
+
+// Values that the service rejects, by the member of an activity.
+export const badMembers: Record<string, unknown[]> = {
+  activity_id: [undefined, null, "", "x".repeat(65), 7, "a\0", "a\ud800"],
+  type: [undefined, null, "", "login", "Login_succeeded", "payment ", "custom:", "custom", "Custom:x", 7],
+  occurred_at: [
+    undefined,
+    null,
+    "",
+    "2026-05-01",
+    "2026-05-01T10:00:00",
+    "2026-05-01T10:00:00+02:00",
+    "2026-02-30T10:00:00.000Z",
+    7,
+  ],
+  website_account_id: [null, "", "x".repeat(513), 7, "UNKNOWN", ".", "..", "a\0", "a\udc00", `erased-${randomUUID()}`],
+  session_id: [null, "", 7, "x".repeat(129)],
+  device_id: [null, "", 7, "x".repeat(129)],
+  ip: [null, "", "localhost", "256.1.1.1", "1.2.3", "203.0.113.9/24", 7],
+  user_agent: [null, 7, ["a"]],
+  amount: [null, "12.5", 1e16, -1e16, true],
+  currency: [null, "", "eur", "EURO", "E1R", 978],
+  payee_id: [null, "", 7, "x".repeat(129)],
+  order_id: [null, "", 7, "x".repeat(129)],
+  instrument: [null, [], "card"],
+  "instrument.type": [null, "", "x".repeat(33), 7],
+  "instrument.bin": [null, "12345", "123456789", "41111a", 411111],
+  "instrument.last4": [null, "123", "12345", 1234],
+  "instrument.fingerprint": [null, "", "x".repeat(129), "4111111111111111", "4111 1111 1111 1111", 7],
+  "instrument.number": ["4111111111111111"],
+  status: [null, "", "APPROVED", "refunded", 1],
+  attributes: [null, [], "x", 7],
+  "attributes.x": [null, {}, [], ["a"], { y: 1 }, "a\0"],
+  received_at: ["2026-05-01T10:00:00.000Z"],
+  constructor: [{}],
+};
