@@ -51,6 +51,8 @@ const meaningful = new Set([
   "is_disabled",
   "url",
   "event_id",
+  "order_id",
+  "time_zone",
 ]);
 const parametersOfMeaning = new Set(["cursor", "start_date", "end_date", "case_ids", "types", "wait"]);
 

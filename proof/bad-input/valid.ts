@@ -10,6 +10,7 @@ const meant: Record<string, unknown> = {
   type: "login_failed",
   ip: "203.0.113.9",
   url: "https://crm.example/hook",
+  time_zone: "Europe/Berlin",
   currency: "EUR",
   bin: "411111",
   last4: "1111",
@@ -68,11 +69,17 @@ export function validRequest(operation: DocumentOperation, world: World): { requ
   return { request: withJson(request, whole), body: whole };
 }
 
+// A label names an activity or an order.
+function withoutOrder({ order_id: _order, ...label }: { order_id?: string }) {
+  return label;
+}
+
 // The ids and versions of the example do not exist.
 function adapted(whole: unknown, world: World): unknown {
   if (typeof whole !== "object" || whole === null) return whole;
   // Resends all failed deliveries, because no event was ever sent.
   if ("event_id" in whole) return {};
+  if ("labels" in whole) return { labels: (whole.labels as { order_id?: string }[]).map(withoutOrder) };
   if (!("cases" in whole)) return whole;
   return { ...whole, cases: [{ case_id: world.caseIds[1], case_version: 1 }] };
 }

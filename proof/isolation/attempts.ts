@@ -86,11 +86,13 @@ export async function tryFilters(pair: Pair, operation: Operation): Promise<void
     crm_account_id: `crm-${on.word}`,
     case_ids: on.own["case_id"] ?? "",
     types: "case.opened",
+    activity_id: `fraud_report-of-${on.own["website_account_id"] ?? ""}`,
+    order_id: `order-${on.word}`,
   };
   for (const [name, schema] of Object.entries(operation.query?.properties ?? {})) {
     if (name === "cursor") await tryCursor(pair, operation);
     const isFree = "type" in schema && schema.type === "string" && !("enum" in schema);
-    const isTime = /date|time|_after|_before|_since|metric|aggregation/.test(name);
+    const isTime = /date|time|_after|_before|since|metric|aggregation/.test(name);
     if (!isFree || isTime || name === "cursor") continue;
     const value = values[name];
     if (value === undefined)
